@@ -1,0 +1,378 @@
+"""The exceptions of `tf.errors`: one class per status code, all of them an `OpError`.
+
+    Exception
+     +-- OpError                       any failure of an op; carries .message .op .node_def .error_code
+     |    +-- CancelledError            1  the step was cancelled
+     |    +-- UnknownError              2  a failure that nothing below describes
+     |    +-- InvalidArgumentError      3  a value, shape or dtype that the op cannot take
+     |    +-- DeadlineExceededError     4  a time limit passed
+     |    +-- NotFoundError             5  a file, key or resource is not there
+     |    +-- AlreadyExistsError        6  what was to be made is there already
+     |    +-- PermissionDeniedError     7  the caller may not do this
+     |    +-- ResourceExhaustedError    8  memory or a quota ran out
+     |    +-- FailedPreconditionError   9  the system is in the wrong state (an uninitialised variable)
+     |    +-- AbortedError             10  a concurrent operation won
+     |    +-- OutOfRangeError          11  past the end (of a file, of a dataset, of a numeric range)
+     |    +-- UnimplementedError       12  the op exists, but not for these arguments
+     |    +-- InternalError            13  an invariant of headrace itself does not hold
+     |    +-- UnavailableError         14  a remote end is not reachable now
+     |    +-- DataLossError            15  stored bytes are corrupt
+     |    +-- UnauthenticatedError     16  no valid credentials
+     +-- TypeError
+          +-- OperatorNotAllowedInGraphError   Python needs a value (`if`, `for`, `bool`) where only a symbol is known
+
+headrace's own code raises them through the lower-case helpers, which need only the message:
+
+    raise errors.invalid_argument("math.sqrt: x must be floating or complex, got int32.")
+"""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+OK = 0
+CANCELLED = 1
+UNKNOWN = 2
+INVALID_ARGUMENT = 3
+DEADLINE_EXCEEDED = 4
+NOT_FOUND = 5
+ALREADY_EXISTS = 6
+PERMISSION_DENIED = 7
+RESOURCE_EXHAUSTED = 8
+FAILED_PRECONDITION = 9
+ABORTED = 10
+OUT_OF_RANGE = 11
+UNIMPLEMENTED = 12
+INTERNAL = 13
+UNAVAILABLE = 14
+DATA_LOSS = 15
+UNAUTHENTICATED = 16
+
+
+class OpError(Exception):
+    """An op failed. Catch a subclass to tell one kind of failure from another.
+
+    Args:
+        node_def: The failing node as a `NodeDef`, or None when the op ran eagerly.
+        op: The failing graph operation, or None.
+        message: What happened.
+        error_code: One of the integer codes of `tf.errors`.
+        *payloads: At most one dict from type URL to bytes, kept as `experimental_payloads`.
+
+    >>> tf.errors.OpError(None, None, "it failed", tf.errors.ABORTED).error_code
+    10
+    """
+
+    def __init__(self, node_def: Any, op: Any, message: str, error_code: int, *payloads: Any):
+        super().__init__(message)
+        self._node_def = node_def
+        self._op = op
+        self._message = message
+        self._error_code = error_code
+        self._origin: str | None = None
+        # TF: only the first payload counts, and what is no dict is ignored.
+        self._experimental_payloads = (
+            dict(payloads[0]) if payloads and isinstance(payloads[0], dict) else {}
+        )
+
+    @property
+    def message(self) -> str:
+        """What happened, without the place where the failing op was made."""
+        return self._message
+
+    @property
+    def op(self) -> Any:
+        """The failing graph operation, or None if it ran eagerly."""
+        return self._op
+
+    @property
+    def node_def(self) -> Any:
+        """The `NodeDef` of the failing node, or None."""
+        return self._node_def
+
+    @property
+    def error_code(self) -> int:
+        """The integer status code, such as `tf.errors.INVALID_ARGUMENT`."""
+        return self._error_code
+
+    @property
+    def experimental_payloads(self) -> dict:
+        """Additional details: a dict from type URL to bytes."""
+        return self._experimental_payloads
+
+    def __str__(self) -> str:
+        origin = self._origin if self._origin is not None else _origin_of(self._op)
+        return f"{self._message}{origin}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._message!r})"
+
+    def __reduce__(self):
+        # A graph operation drags its whole graph along, so only the text that it adds to the message is kept.
+        state = dict(self.__dict__)
+        state["_op"] = None
+        state["_origin"] = self._origin if self._origin is not None else _origin_of(self._op)
+        return (_rebuild, (type(self), self.args, state))
+
+
+def _origin_of(op: Any) -> str:
+    """Where `op` was created, as text to put after a message; empty if it does not say."""
+    stack = getattr(op, "traceback", None)
+    if not stack:
+        return ""
+    lines = "".join(traceback.format_list(list(stack)))
+    return f"\n\nOriginal stack trace for {op.name!r}:\n{lines}"
+
+
+def _rebuild(cls: type, args: tuple, state: dict) -> BaseException:
+    error = cls.__new__(cls)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class CancelledError(OpError):
+    """The operation was cancelled, for example because the queue or session it used was closed."""
+
+    def __init__(self, node_def, op, message, *args):
+        super().__init__(node_def, op, message, CANCELLED, *args)
+
+
+class UnknownError(OpError):
+    """A failure of unknown kind, for example an exception raised inside a Python function op.
+
+    `error_code` may be given, because errors from elsewhere may carry a code that has no class here.
+    """
+
+    def __init__(self, node_def, op, message, error_code=UNKNOWN, *args):
+        super().__init__(node_def, op, message, error_code, *args)
+
+
+class InvalidArgumentError(OpError):
+    """An op got a value, a shape or a dtype that it cannot take.
+
+    >>> tf.reshape([1, 2, 3], (2, 2))
+    Traceback (most recent call last):
+    ...
+    headrace.errors.InvalidArgumentError: ...
+    """
+
+    def __init__(self, node_def, op, message, *args):
+        super().__init__(node_def, op, message, INVALID_ARGUMENT, *args)
+
+
+class DeadlineExceededError(OpError):
+    """A time limit passed before the operation was done."""
+
+    def __init__(self, node_def, op, message, *args):
+        super().__init__(node_def, op, message, DEADLINE_EXCEEDED, *args)
+
+
+class NotFoundError(OpError):
+    """Something that was asked for, such as a file or a checkpoint key, does not exist."""
+
+    def __init__(self, node_def, op, message, *args):
+        super().__init__(node_def, op, message, NOT_FOUND, *args)
+
+
+class AlreadyExistsError(OpError):
+    """Something that was to be created exists already."""
+
+    def __init__(self, node_def, op, message, *args):
+        super().__init__(node_def, op, message, ALREADY_EXISTS, *args)
+
+
+class PermissionDeniedError(OpError):
+    """The caller is known, but may not do this."""
+
+    def __init__(self, node_def, op, message, *args):
+        super().__init__(node_def, op, message, PERMISSION_DENIED, *args)
+
+
+class ResourceExhaustedError(OpError):
+    """Memory, disk space or a quota ran out."""
+
+    def __init__(self, node_def, op, message, *args):
+        super().__init__(node_def, op, message, RESOURCE_EXHAUSTED, *args)
+
+
+class FailedPreconditionError(OpError):
+    """The system is not in the state that the operation needs, as when an uninitialised table is read."""
+
+    def __init__(self, node_def, op, message, *args):
+        super().__init__(node_def, op, message, FAILED_PRECONDITION, *args)
+
+
+class AbortedError(OpError):
+    """The operation gave way to a concurrent one and may be tried again."""
+
+    def __init__(self, node_def, op, message, *args):
+        super().__init__(node_def, op, message, ABORTED, *args)
+
+
+class OutOfRangeError(OpError):
+    """The operation went past the end, as an iterator does after its last element."""
+
+    def __init__(self, node_def, op, message, *args):
+        super().__init__(node_def, op, message, OUT_OF_RANGE, *args)
+
+
+class UnimplementedError(OpError):
+    """The op exists, but not for this combination of arguments or on this device."""
+
+    def __init__(self, node_def, op, message, *args):
+        super().__init__(node_def, op, message, UNIMPLEMENTED, *args)
+
+
+class InternalError(OpError):
+    """Something that headrace relies on internally turned out false."""
+
+    def __init__(self, node_def, op, message, *args):
+        super().__init__(node_def, op, message, INTERNAL, *args)
+
+
+class UnavailableError(OpError):
+    """A remote end cannot be reached at the moment."""
+
+    def __init__(self, node_def, op, message, *args):
+        super().__init__(node_def, op, message, UNAVAILABLE, *args)
+
+
+class DataLossError(OpError):
+    """Stored data is corrupt or incomplete."""
+
+    def __init__(self, node_def, op, message, *args):
+        super().__init__(node_def, op, message, DATA_LOSS, *args)
+
+
+class UnauthenticatedError(OpError):
+    """The request carries no valid credentials."""
+
+    def __init__(self, node_def, op, message, *args):
+        super().__init__(node_def, op, message, UNAUTHENTICATED, *args)
+
+
+class OperatorNotAllowedInGraphError(TypeError):
+    """A symbolic tensor was used where Python needs its value, as in `if x:` without AutoGraph."""
+
+
+_CLASS_OF_CODE: dict[int, type[OpError]] = {
+    CANCELLED: CancelledError,
+    UNKNOWN: UnknownError,
+    INVALID_ARGUMENT: InvalidArgumentError,
+    DEADLINE_EXCEEDED: DeadlineExceededError,
+    NOT_FOUND: NotFoundError,
+    ALREADY_EXISTS: AlreadyExistsError,
+    PERMISSION_DENIED: PermissionDeniedError,
+    RESOURCE_EXHAUSTED: ResourceExhaustedError,
+    FAILED_PRECONDITION: FailedPreconditionError,
+    ABORTED: AbortedError,
+    OUT_OF_RANGE: OutOfRangeError,
+    UNIMPLEMENTED: UnimplementedError,
+    INTERNAL: InternalError,
+    UNAVAILABLE: UnavailableError,
+    DATA_LOSS: DataLossError,
+    UNAUTHENTICATED: UnauthenticatedError,
+}
+_CODE_OF_CLASS = {cls: code for code, cls in _CLASS_OF_CODE.items()}
+
+
+def exception_type_from_error_code(error_code: int) -> type[OpError]:
+    """The exception class of a status code.
+
+    Raises:
+        KeyError: The code has no class (0, which is success, has none either).
+    """
+    return _CLASS_OF_CODE[error_code]
+
+
+def error_code_from_exception_type(cls: type) -> int | OpError:
+    """The status code of an exception class of this module."""
+    try:
+        return _CODE_OF_CLASS[cls]
+    except KeyError:
+        # TF: for any other class an error object is returned, not raised.
+        return UnknownError(None, None, f"Unknown class: {cls}", UNKNOWN)
+
+
+def from_code(error_code: int, message: str, op: Any = None, node_def: Any = None) -> OpError:
+    """The exception for a status code; a code without a class gives an UnknownError that keeps the code."""
+    cls = _CLASS_OF_CODE.get(error_code)
+    if cls is None:
+        return UnknownError(node_def, op, message, error_code)
+    return cls(node_def, op, message)
+
+
+def cancelled(message: str, op: Any = None) -> CancelledError:
+    return CancelledError(None, op, message)
+
+
+def unknown(message: str, op: Any = None) -> UnknownError:
+    return UnknownError(None, op, message)
+
+
+def invalid_argument(message: str, op: Any = None) -> InvalidArgumentError:
+    return InvalidArgumentError(None, op, message)
+
+
+def deadline_exceeded(message: str, op: Any = None) -> DeadlineExceededError:
+    return DeadlineExceededError(None, op, message)
+
+
+def not_found(message: str, op: Any = None) -> NotFoundError:
+    return NotFoundError(None, op, message)
+
+
+def already_exists(message: str, op: Any = None) -> AlreadyExistsError:
+    return AlreadyExistsError(None, op, message)
+
+
+def permission_denied(message: str, op: Any = None) -> PermissionDeniedError:
+    return PermissionDeniedError(None, op, message)
+
+
+def resource_exhausted(message: str, op: Any = None) -> ResourceExhaustedError:
+    return ResourceExhaustedError(None, op, message)
+
+
+def failed_precondition(message: str, op: Any = None) -> FailedPreconditionError:
+    return FailedPreconditionError(None, op, message)
+
+
+def aborted(message: str, op: Any = None) -> AbortedError:
+    return AbortedError(None, op, message)
+
+
+def out_of_range(message: str, op: Any = None) -> OutOfRangeError:
+    return OutOfRangeError(None, op, message)
+
+
+def unimplemented(message: str, op: Any = None) -> UnimplementedError:
+    return UnimplementedError(None, op, message)
+
+
+def internal(message: str, op: Any = None) -> InternalError:
+    return InternalError(None, op, message)
+
+
+def unavailable(message: str, op: Any = None) -> UnavailableError:
+    return UnavailableError(None, op, message)
+
+
+def data_loss(message: str, op: Any = None) -> DataLossError:
+    return DataLossError(None, op, message)
+
+
+_CODES = (
+    "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
+    "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE",
+    "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
+)  # fmt: skip
+
+PUBLIC = {
+    **{f"errors.{name}": globals()[name] for name in _CODES},
+    **{f"errors.{cls.__name__}": cls for cls in (OpError, *_CODE_OF_CLASS, OperatorNotAllowedInGraphError)},
+    "compat.v1.errors.exception_type_from_error_code": exception_type_from_error_code,
+    "compat.v1.errors.error_code_from_exception_type": error_code_from_exception_type,
+}
