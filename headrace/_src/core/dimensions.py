@@ -115,12 +115,14 @@ class Dimension:
 
     def __truediv__(self, other):
         raise TypeError(
-            f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', please use // instead"
+            f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', "
+            "please use // instead"
         )
 
     def __rtruediv__(self, other):
         raise TypeError(
-            f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', please use // instead"
+            f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', "
+            "please use // instead"
         )
 
     def _compare(self, other: Any, function: Callable[[int, int], bool]) -> bool | None:

@@ -19,7 +19,7 @@
      |    +-- DataLossError            15  stored bytes are corrupt
      |    +-- UnauthenticatedError     16  no valid credentials
      +-- TypeError
-          +-- OperatorNotAllowedInGraphError   Python needs a value (`if`, `for`, `bool`) where only a symbol is known
+          +-- OperatorNotAllowedInGraphError   Python needs a value where there is only a symbol
 
 headrace's own code raises them through the lower-case helpers, which need only the message:
 

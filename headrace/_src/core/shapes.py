@@ -22,7 +22,7 @@ class TensorShape:
     first dimension is open) or unknown (`TensorShape(None)`: not even the rank is known).
 
     Args:
-        dims: An iterable of ints, Nones and Dimensions, one int, a `TensorShapeProto`, another shape, or None.
+        dims: An iterable of ints, Nones and Dimensions, or one int, another shape, a `TensorShapeProto`, None.
 
     Raises:
         TypeError: `dims` is not made of dimensions.
@@ -287,7 +287,7 @@ class TensorShape:
         return []
 
     def cast(self, value: Any, cast_context: Any) -> Any:
-        """Raises AssertionError unless `value` is None: a shape is part of a type, never the type of a value."""
+        """Raises AssertionError unless `value` is None: no value has a shape for its type."""
         if value is not None:
             raise AssertionError(f"Can not cast {value!r} to type {self!r}")
         return value
