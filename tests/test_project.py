@@ -1,0 +1,99 @@
+"""The project's outside: metadata, the typed marker, a silent and light import, clean module borders, the demo."""
+
+import ast
+import importlib.metadata
+import pathlib
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+import headrace
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PACKAGE = ROOT / "headrace"
+
+
+def run(*args, **options):
+    return subprocess.run([sys.executable, *args], cwd=ROOT, capture_output=True, text=True, **options)
+
+
+def test_version_is_the_same_everywhere():
+    assert headrace.__version__ == PROJECT["version"]
+    assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_installed_metadata():
+    try:
+        installed = importlib.metadata.metadata("headrace")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("headrace is imported from the source tree, not installed")
+    assert installed["Version"] == PROJECT["version"]
+    assert installed["License-Expression"] == "Apache-2.0"
+    assert installed["Requires-Python"] == ">=3.11"
+
+
+def test_package_is_marked_as_typed():
+    assert (PACKAGE / "py.typed").is_file()
+
+
+def test_import_is_silent_and_light():
+    heavy = ["jax", "jaxlib", "scipy", "keras", "google.protobuf", "tensorflow", "tensorboard"]
+    done = run("-W", "error", "-c", f"import headrace, sys; sys.exit(str([m for m in {heavy} if m in sys.modules]))")
+    assert (done.stdout, done.stderr) == ("", "[]\n")
+
+
+def imports(path):
+    """Absolute names of what a file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+
+
+def test_implementation_does_not_import_public_modules():
+    guilty = [(str(path.relative_to(ROOT)), name)
+              for path in sorted((PACKAGE / "_src").rglob("*.py")) for name in imports(path)
+              if name.split(".")[0] == "headrace" and not name.startswith("headrace._src")]
+    assert guilty == []
+
+
+def test_public_modules_only_re_export():
+    allowed = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.If)
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if "_src" in path.parts:
+            continue
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        assert isinstance(body[0], ast.Expr), f"{path} has no docstring"
+        assert all(isinstance(node, allowed) for node in body[1:]), path
+
+
+def test_every_file_opens_with_a_docstring():
+    bare = [str(path.relative_to(ROOT)) for path in sorted(PACKAGE.rglob("*.py"))
+            if path.stat().st_size and not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))]
+    assert bare == []
+
+
+@pytest.mark.slow
+def test_demo_learns():
+    done = run("examples/eager_demo.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "after training: test accuracy" in done.stdout
+
+
+@pytest.mark.slow
+def test_tour_runs():
+    done = run("docs/tour.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_memory_is_flat_over_a_short_run():
+    pytest.importorskip("resource")  # not Windows
+    if not pathlib.Path("/proc/self/statm").exists():
+        pytest.skip("resident memory is read from /proc")
+    done = run("benchmarks/memory.py", "--ops", "40000", "--tapes", "4000")
+    assert done.returncode == 0, done.stdout + done.stderr
