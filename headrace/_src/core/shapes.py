@@ -7,11 +7,11 @@ A shape holds a tuple of ints and Nones, or None for an unknown rank. Every `ten
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from headrace._src.core.dimensions import Dimension, dimension_value
+from headrace._src.core.messages import message_class
 from headrace._src.core.tracing_protocol import TraceType
 
 
@@ -22,7 +22,7 @@ class TensorShape:
     first dimension is open) or unknown (`TensorShape(None)`: not even the rank is known).
 
     Args:
-        dims: An iterable of ints, Nones and Dimensions, or one int, another shape, a `TensorShapeProto`, None.
+        dims: An iterable of ints, Nones and Dimensions, or an int, a shape, a `TensorShapeProto` or None.
 
     Raises:
         TypeError: `dims` is not made of dimensions.
@@ -292,15 +292,18 @@ class TensorShape:
             raise AssertionError(f"Can not cast {value!r} to type {self!r}")
         return value
 
-    # Protos. The proto classes belong to the layer of formats, which registers them below.
+    # Protos.
 
     def as_proto(self) -> Any:
         """This shape as a `TensorShapeProto`; an unknown dimension has size -1."""
-        return _proto.build(self._dims)
+        proto = message_class("TensorShapeProto")
+        if self._dims is None:
+            return proto(unknown_rank=True)
+        return proto(dim=[proto.Dim(size=-1 if d is None else d) for d in self._dims])
 
     def experimental_as_proto(self) -> Any:
         """The same as `as_proto`."""
-        return _proto.build(self._dims)
+        return self.as_proto()
 
     @classmethod
     def experimental_from_proto(cls, proto: Any) -> TensorShape:
@@ -310,7 +313,7 @@ class TensorShape:
     @classmethod
     def experimental_type_proto(cls) -> type:
         """The class of `as_proto()`."""
-        return _proto.message_class()
+        return message_class("TensorShapeProto")
 
 
 _new = object.__new__
@@ -438,51 +441,6 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
 def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
     """Dimension `index` of `shape` as a `Dimension`; an unknown one if the rank is unknown."""
     return Dimension(shape[index])
-
-
-# What `as_proto` makes before the layer of formats has registered the protobuf classes: plain records with
-# the same fields.
-
-
-@dataclass
-class DimRecord:
-    """One dimension, with the fields of `TensorShapeProto.Dim`."""
-
-    size: int = 0
-    name: str = ""
-
-
-@dataclass
-class ShapeRecord:
-    """A shape, with the fields of `TensorShapeProto`."""
-
-    dim: list[DimRecord] = field(default_factory=list)
-    unknown_rank: bool = False
-
-
-def _build_record(dims: tuple[int | None, ...] | None) -> ShapeRecord:
-    if dims is None:
-        return ShapeRecord(unknown_rank=True)
-    return ShapeRecord([DimRecord(-1 if d is None else d) for d in dims])
-
-
-class _ProtoHook:
-    build: ClassVar[Callable[[Any], Any]] = staticmethod(_build_record)
-    message_class: ClassVar[Callable[[], type]] = staticmethod(lambda: ShapeRecord)
-
-
-_proto = _ProtoHook
-
-
-def register_proto(build: Callable[[Any], Any], message_class: Callable[[], type]) -> None:
-    """Lets `as_proto` return real messages.
-
-    Args:
-        build: From a tuple of dims (None for an unknown dim), or None for an unknown rank, to a message.
-        message_class: Returns the message's class. Both may import protobuf when they are called.
-    """
-    _ProtoHook.build = staticmethod(build)
-    _ProtoHook.message_class = staticmethod(message_class)
 
 
 PUBLIC = {
