@@ -1,0 +1,1 @@
+"""The implementation, in layers; nothing here is public."""

@@ -1,0 +1,1 @@
+"""Tapes, forward accumulators and custom gradients."""

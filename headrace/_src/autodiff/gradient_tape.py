@@ -1,0 +1,353 @@
+"""`tf.GradientTape`: the public face of a tape."""
+
+import contextlib
+import enum
+import logging
+
+import numpy as np
+
+from headrace._src.autodiff.tape import Tape, ones_of
+from headrace._src.core import dtypes, nest
+from headrace._src.core.composite import CompositeTensor
+from headrace._src.core.context import context
+from headrace._src.core.tensor import Tensor
+from headrace._src.op.api import api
+from headrace._src.op.convert import to_tensor
+from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.constants import zeros
+
+logger = logging.getLogger("headrace")
+
+
+@api("UnconnectedGradients")
+class UnconnectedGradients(enum.Enum):
+    """What the gradient of a source that the target does not depend on is: None or zeros."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+def handle_of(source):
+    """What tapes know a source by: a variable's handle, or the tensor itself."""
+    if isinstance(source, Tensor):
+        return source
+    handle = getattr(source, "handle", None)
+    if handle is None:
+        # A Keras variable holds the variable.
+        inner = getattr(source, "_value", None) or getattr(source, "value", None)
+        inner = inner() if callable(inner) else inner
+        handle = getattr(inner, "handle", None)
+    if handle is None:
+        raise ValueError(f"Passed in object {source!r} of type {type(source).__name__!r}, not a Tensor or Variable.")
+    return handle
+
+
+class VariableTape(Tape):
+    """A tape that also notices which variables are read."""
+
+    __slots__ = ("watches_variables", "variables")
+
+    def __init__(self, watches_variables):
+        super().__init__()
+        self.watches_variables = watches_variables
+        self.variables = {}  # number of the handle to variable
+
+    def variable_accessed(self, variable):
+        if self.watches_variables and variable.trainable:
+            self.watch_variable(variable)
+
+    def watch_variable(self, variable):
+        self.watch(variable.handle)
+        self.variables[variable.handle._id] = variable
+
+
+@api("GradientTape", "autodiff.GradientTape")
+class GradientTape:
+    """Records operations for automatic differentiation.
+
+    Args:
+        persistent: allow several calls of `gradient`; otherwise the first one frees the tape.
+        watch_accessed_variables: follow every trainable variable that is read.
+
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> tape.gradient(y, x).numpy()
+    np.float32(6.0)
+    """
+
+    def __init__(self, persistent=False, watch_accessed_variables=True):
+        self._persistent = persistent
+        self._watch_accessed_variables = watch_accessed_variables
+        self._tape = None
+        self._recording = False
+
+    def __enter__(self):
+        self._push()
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if self._recording:
+            self._pop()
+
+    def _push(self, existing=False):
+        if self._recording:
+            raise ValueError("Tape is still recording, this can happen if you try to re-enter an already-active tape.")
+        if self._tape is None or not existing and not self._persistent:
+            self._tape = VariableTape(self._watch_accessed_variables)
+        context.change(recorders=(*context.recorders, self._tape))
+        self._recording = True
+
+    def _pop(self):
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        context.change(recorders=tuple(r for r in context.recorders if r is not self._tape))
+        self._recording = False
+
+    def watch(self, tensor):
+        """Follow a tensor, or a structure of tensors and variables.
+
+        Raises:
+            ValueError: for what is neither a tensor nor a variable.
+        """
+        if self._tape is None:
+            # TF: watching before the block begins is allowed and has no effect on what follows.
+            self._tape = VariableTape(self._watch_accessed_variables)
+        for leaf in nest.flatten(tensor, expand_composites=True):
+            if not isinstance(leaf, Tensor) and hasattr(leaf, "handle"):
+                self._tape.watch_variable(leaf)
+                continue
+            handle = handle_of(leaf)
+            if handle.dtype not in dtypes.DIFFERENTIABLE:
+                logger.warning("The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
+                               handle.dtype)
+                continue
+            self._tape.watch(handle)
+
+    @contextlib.contextmanager
+    def stop_recording(self):
+        """Within this block nothing is recorded on this tape."""
+        if self._tape is None or not self._recording:
+            raise RuntimeError("stop_recording: this tape is not recording.")
+        self._pop()
+        try:
+            yield
+        finally:
+            self._push(existing=True)
+
+    def reset(self):
+        """Forget everything recorded so far, and go on."""
+        recording = self._recording
+        if recording:
+            self._pop()
+        self._tape = None
+        if recording:
+            self._push()
+
+    def watched_variables(self):
+        """The variables that this tape follows, in the order of their first use."""
+        return () if self._tape is None else tuple(self._tape.variables.values())
+
+    def _take_tape(self):
+        """The tape for computing gradients; freed afterwards unless it is persistent."""
+        if self._tape is None:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). "
+                "Use tf.GradientTape(persistent=True)."
+            )
+        tape = self._tape
+        if self._recording:
+            if self._persistent:
+                logger.debug("Calling gradient on a persistent tape inside its context records the gradient too.")
+            else:
+                self._pop()
+        if not self._persistent:
+            self._tape = None
+        return tape
+
+    def gradient(
+        self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE
+    ):
+        """The gradient of `target` with respect to `sources`.
+
+        Args:
+            target: a tensor or a structure of tensors, whose gradients add up.
+            sources: a tensor, variable, or a structure of them.
+            output_gradients: gradients of the targets; ones when left out.
+            unconnected_gradients: None or zeros for sources that the target does not depend on.
+
+        Returns:
+            The structure of `sources`, with gradients.
+
+        Raises:
+            RuntimeError: on the second call on a tape that is not persistent.
+        """
+        unconnected = _unconnected(unconnected_gradients)
+        if target is None:
+            raise TypeError("Argument `target` should be a list or nested structure of Tensors, Variables or "
+                            "CompositeTensors to be differentiated, but received None.")
+        tape = self._take_tape()
+        targets = []
+        for leaf in nest.flatten(target):
+            if isinstance(leaf, CompositeTensor):
+                targets.extend(gradient_components(leaf))
+            elif not isinstance(leaf, Tensor) and hasattr(leaf, "handle"):
+                targets.append(leaf.handle)
+            else:
+                targets.append(to_tensor(leaf))
+        weights = None
+        if output_gradients is not None:
+            weights = []
+            for leaf in nest.flatten(output_gradients):
+                weights.extend(gradient_components(leaf) if isinstance(leaf, CompositeTensor) else [leaf])
+        flat = nest.flatten(sources)
+        components = [
+            gradient_components(leaf) if isinstance(leaf, CompositeTensor) else [leaf] for leaf in flat
+        ]
+        handles = [[handle_of(part) for part in parts] for parts in components]
+        grads = _gradients(tape, targets, weights, [handle for parts in handles for handle in parts])
+        results, at = [], 0
+        for leaf, parts in zip(flat, components):
+            found = grads[at : at + len(parts)]
+            at += len(parts)
+            if unconnected is UnconnectedGradients.ZERO:
+                found = [_zeros_for(part) if grad is None else grad for part, grad in zip(parts, found)]
+            results.append(_rebuilt(leaf, found))
+        return nest.pack_sequence_as(sources, results)
+
+    def jacobian(
+        self,
+        target,
+        sources,
+        unconnected_gradients=UnconnectedGradients.NONE,
+        parallel_iterations=None,
+        experimental_use_pfor=True,
+    ):
+        """The derivative of each element of `target` with respect to each element of the sources.
+
+        Returns:
+            The structure of `sources`, with tensors of shape `target.shape + source.shape`.
+        """
+        tape = self._take_tape()
+        target = to_tensor(target)
+        flat = nest.flatten(sources)
+        handles = [handle_of(leaf) for leaf in flat]
+        shape = tuple(target.shape.as_list())
+        rows = []
+        for weight in _basis(shape, target.dtype):
+            rows.append(_gradients(tape, [target], [weight], handles))
+        results = []
+        for i, source in enumerate(flat):
+            column = [row[i] for row in rows]
+            if not column or all(grad is None for grad in column):
+                if _unconnected(unconnected_gradients) is UnconnectedGradients.ZERO or not rows:
+                    results.append(zeros(shape + tuple(source.shape), source.dtype))
+                else:
+                    results.append(None)
+                continue
+            stacked = REGISTRY["Pack"]([to_tensor(grad) for grad in column], axis=0)
+            results.append(REGISTRY["Reshape"](stacked, shape + tuple(source.shape.as_list())))
+        return nest.pack_sequence_as(sources, results)
+
+    def batch_jacobian(
+        self,
+        target,
+        source,
+        unconnected_gradients=UnconnectedGradients.NONE,
+        parallel_iterations=None,
+        experimental_use_pfor=True,
+    ):
+        """For each example along the first axis: the Jacobian of its target by its source.
+
+        Returns:
+            A tensor of shape `[batch] + target.shape[1:] + source.shape[1:]`.
+
+        Raises:
+            ValueError: when the first dimensions differ, or a rank is below 2.
+        """
+        target = to_tensor(target)
+        out, into = tuple(target.shape.as_list()), tuple(source.shape.as_list())
+        if not out or not into or out[0] != into[0]:
+            raise ValueError(f"batch_jacobian: first dimension of target shape {out} and source shape {into} "
+                             "must match.")
+        tape = self._take_tape()
+        columns = []
+        for weight in _basis(out[1:], target.dtype):
+            repeated = REGISTRY["BroadcastTo"](weight, out)
+            columns.append(_gradients(tape, [target], [repeated], [handle_of(source)])[0])
+        if not columns or columns[0] is None:
+            if _unconnected(unconnected_gradients) is UnconnectedGradients.ZERO or not columns:
+                return zeros(out + into[1:], source.dtype)
+            return None
+        stacked = REGISTRY["Pack"]([to_tensor(column) for column in columns], axis=1)
+        return REGISTRY["Reshape"](stacked, out + into[1:])
+
+
+def _unconnected(value):
+    try:
+        return UnconnectedGradients(value)
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: {value!r}") from None
+
+
+def gradient_components(composite):
+    """The tensors of a composite that are differentiated: those that the class names, or the floating ones."""
+    protocol = getattr(type(composite), "_gradient_components", None)
+    if protocol is not None:
+        return list(protocol(composite))
+    parts = nest.flatten(composite, expand_composites=True)
+    return [part for part in parts if part.dtype in dtypes.DIFFERENTIABLE]
+
+
+def _rebuilt(source, grads):
+    """The gradient of one source: as the composite that the source is, from those of its parts."""
+    if not isinstance(source, CompositeTensor):
+        return grads[0]
+    if all(grad is None for grad in grads):
+        return None
+    protocol = getattr(type(source), "_with_gradient_components", None)
+    if protocol is not None:
+        return protocol(source, grads)
+    parts, replaced = nest.flatten(source, expand_composites=True), iter(grads)
+    merged = [next(replaced) if part.dtype in dtypes.DIFFERENTIABLE else part for part in parts]
+    return nest.pack_sequence_as(source, merged, expand_composites=True)
+
+
+def _gradients(tape, targets, weights, handles):
+    """One gradient or None per handle."""
+    start = {}
+    if weights is not None and len(weights) != len(targets):
+        raise ValueError(f"gradient: {len(targets)} targets, but {len(weights)} output_gradients.")
+    for i, tensor in enumerate(targets):
+        if tensor._id is None or tensor._id not in tape.ids:
+            continue
+        if tensor.dtype not in dtypes.DIFFERENTIABLE:
+            continue
+        weight = None if weights is None else weights[i]
+        if weight is None:
+            weight = ones_of(tensor)
+        else:
+            weight = to_tensor(weight, tensor.dtype)
+            if not tensor.shape.is_compatible_with(weight.shape):
+                raise ValueError(f"gradient: output_gradients must have the target's shape {tensor.shape}, "
+                                 f"got {weight.shape}.")
+        if tensor._id in start:
+            weight = REGISTRY["AddV2"](start[tensor._id], weight)
+        start[tensor._id] = weight
+    ids = [handle._id for handle in handles]
+    found = tape.backward(start, [number for number in ids if number is not None and number in tape.ids])
+    return [found.get(number) for number in ids]
+
+
+def _zeros_for(source):
+    return zeros(source.shape, source.dtype)
+
+
+def _basis(shape, dtype):
+    """For each element of `shape`: a tensor that is one there and zero elsewhere."""
+    size = int(np.prod(shape)) if shape else 1
+    for i in range(size):
+        array = np.zeros(size, dtype._np)
+        array[i] = 1
+        yield to_tensor(array.reshape(shape))

@@ -1,0 +1,1 @@
+"""What everything stands on: dtypes, shapes, specs, nest, errors, context and tensors."""

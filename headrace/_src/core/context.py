@@ -1,0 +1,86 @@
+"""What the current thread is doing: eager or tracing, which tapes record, which device, which seeds."""
+
+import contextlib
+import contextvars
+import threading
+
+import numpy as np
+
+HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+class Mode:
+    """Anything beyond plain eager execution. `context.mode` is None while there is nothing of the kind."""
+
+    __slots__ = ("graph", "recorders", "device")
+
+    def __init__(self, graph=None, recorders=(), device=None):
+        self.graph = graph  # ops become nodes of this graph, instead of running
+        self.recorders = recorders  # tapes and forward accumulators, outermost first
+        self.device = device  # the canonical name of the device asked for with tf.device
+
+    def replace(self, **changes):
+        fields = {"graph": self.graph, "recorders": self.recorders, "device": self.device} | changes
+        return Mode(**fields) if any(fields.values()) else None
+
+
+_PLAIN = Mode()
+
+
+def _quiet_runner():
+    """`run(f, *args)`, with NumPy's floating-point warnings off for the call.
+
+    Entering `np.errstate` costs 3 us, running in a context that has it costs 0.07 us.
+    """
+    quiet = contextvars.Context()
+    quiet.run(np.seterr, all="ignore")
+    return quiet.run
+
+
+class Context(threading.local):
+    """The state of one thread; each new thread begins with plain eager execution."""
+
+    mode: Mode | None = None
+    # Random state of tf.random.set_seed: the global seed, and the generator of op seeds drawn from it.
+    seed: int | None = None
+    seed_stream = None
+
+    def __init__(self):
+        self.run_quietly = _quiet_runner()
+
+    @property
+    def graph(self):
+        return None if self.mode is None else self.mode.graph
+
+    @property
+    def recorders(self):
+        return () if self.mode is None else self.mode.recorders
+
+    @property
+    def device(self):
+        return None if self.mode is None else self.mode.device
+
+    def change(self, **changes):
+        """Replace parts of the mode; returns the mode that was, to be put back."""
+        before = self.mode
+        self.mode = (before or _PLAIN).replace(**changes)
+        return before
+
+    @contextlib.contextmanager
+    def changed(self, **changes):
+        before = self.change(**changes)
+        try:
+            yield
+        finally:
+            self.mode = before
+
+
+context = Context()
+
+
+def executing_eagerly() -> bool:
+    """True unless a graph is being built in this thread."""
+    return context.graph is None
+
+
+PUBLIC = {"executing_eagerly": executing_eagerly}

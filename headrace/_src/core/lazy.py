@@ -1,0 +1,32 @@
+"""Modules that are imported when first used, so that `import headrace` stays light."""
+
+import importlib
+import types
+
+
+class LazyModule(types.ModuleType):
+    """Stands for a module until one of its attributes is read."""
+
+    def __init__(self, name: str):
+        super().__init__(name)
+        self.__dict__["_target"] = name
+
+    def __getattr__(self, attribute):
+        module = importlib.import_module(self.__dict__["_target"])
+        value = getattr(module, attribute)
+        # Later reads of the same attribute find it here, without this function.
+        self.__dict__[attribute] = value
+        return value
+
+    def __dir__(self):
+        return dir(importlib.import_module(self.__dict__["_target"]))
+
+
+jax = LazyModule("jax")
+jnp = LazyModule("jax.numpy")
+lax = LazyModule("jax.lax")
+jax_special = LazyModule("jax.scipy.special")
+jax_linalg = LazyModule("jax.scipy.linalg")
+scipy_special = LazyModule("scipy.special")
+scipy_linalg = LazyModule("scipy.linalg")
+scipy_fft = LazyModule("scipy.fft")

@@ -1,0 +1,47 @@
+"""Hashable references to tensors and variables, which are compared by value and so cannot be keys."""
+
+import weakref
+
+
+class Reference:
+    """What `tensor.ref()` returns: compares and hashes by identity of the object that it holds."""
+
+    __slots__ = ("_object", "__weakref__")
+
+    def __init__(self, wrapped):
+        self._object = wrapped
+
+    def deref(self):
+        """The object that `ref()` was called on."""
+        return self._object
+
+    def __eq__(self, other):
+        if not isinstance(other, Reference):
+            return NotImplemented
+        return self.deref() is other.deref()
+
+    def __ne__(self, other):
+        equal = self.__eq__(other)
+        return equal if equal is NotImplemented else not equal
+
+    def __hash__(self):
+        return id(self._object)
+
+    def __repr__(self):
+        return f"<Reference wrapping {self._object!r}>"
+
+
+class WeakReference(Reference):
+    """A `Reference` that does not keep its object alive."""
+
+    __slots__ = ("_hash",)
+
+    def __init__(self, wrapped):
+        super().__init__(weakref.ref(wrapped))
+        self._hash = id(wrapped)
+
+    def deref(self):
+        return self._object()
+
+    def __hash__(self):
+        return self._hash

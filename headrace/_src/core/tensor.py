@@ -1,0 +1,246 @@
+"""`Tensor`, and `EagerTensor`, which holds a NumPy array that nobody may change."""
+
+import numpy as np
+
+from headrace._src.core import dtypes, types
+from headrace._src.core.context import HOST, context
+from headrace._src.core.reference import Reference
+from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor_text import tensor_repr, tensor_str
+
+# Attributes of NumPy arrays that people try on tensors, and that tensors do not have.
+_NUMPY_METHODS = frozenset({"T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"})
+
+
+class Tensor(types.Tensor):
+    """A multidimensional array of one dtype.
+
+    Operators and indexing are attached by `headrace._src.ops.operators`, where the ops are.
+    """
+
+    __array_priority__ = 100
+    # Names that the op layer attaches.
+    OVERLOADABLE_OPERATORS = {
+        "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__",
+        "__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__lt__", "__le__", "__gt__", "__ge__",
+        "__ne__", "__eq__", "__and__", "__rand__", "__or__", "__ror__", "__xor__", "__rxor__",
+        "__getitem__", "__pow__", "__rpow__", "__invert__", "__neg__", "__abs__", "__matmul__",
+        "__rmatmul__", "__div__", "__rdiv__",
+    }  # fmt: skip
+
+    def __hash__(self):
+        raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
+
+    def ref(self) -> Reference:
+        """A hashable reference to this tensor, for dictionaries and sets."""
+        return Reference(self)
+
+    def experimental_ref(self) -> Reference:
+        return self.ref()
+
+    @property
+    def shape(self) -> TensorShape:
+        raise AttributeError("shape")
+
+    def get_shape(self) -> TensorShape:
+        """The same as `shape`."""
+        return self.shape
+
+    @property
+    def ndim(self):
+        """The number of dimensions, None when it is unknown."""
+        return self.shape.rank
+
+    def __dir__(self):
+        return [name for name in super().__dir__() if name not in _NUMPY_METHODS]
+
+
+class EagerTensor(Tensor):
+    """A tensor that has its value."""
+
+    # `_a`: the array, never written after this object exists.
+    # `_id`: the number under which tapes know this tensor, None until one asks.
+    __slots__ = ("_a", "dtype", "_id")
+
+    def __init__(self, array, dtype):
+        self._a = array
+        self.dtype = dtype
+        self._id = None
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape._known(self._a.shape)
+
+    @property
+    def ndim(self) -> int:
+        return self._a.ndim
+
+    @property
+    def device(self) -> str:
+        """The full name of the device that holds the value."""
+        return self.__dict__.get("_device", HOST)
+
+    backing_device = device
+
+    def numpy(self):
+        """The value as a NumPy array of its own, or a NumPy scalar when the rank is 0."""
+        array = self._a
+        if array.ndim == 0:
+            return array[()]
+        if self.dtype._kind == "q":
+            return array.view(self.dtype._numpy_type).copy()
+        return array.copy()
+
+    def _numpy(self):
+        return self.numpy()
+
+    def _read_only(self):
+        """The array as a view that cannot be made writable."""
+        array = self._a
+        owner = array
+        while owner is not None:
+            if isinstance(owner, np.ndarray) and owner.flags.writeable:
+                owner.flags.writeable = False
+            owner = getattr(owner, "base", None)
+        view = array.view()
+        view.flags.writeable = False
+        return view
+
+    def __array__(self, dtype=None, copy=None):
+        if dtype is not None and np.dtype(dtype) != self._a.dtype:
+            if copy is False:
+                raise ValueError(f"A view of a {self.dtype.name} tensor cannot have dtype {np.dtype(dtype)}.")
+            return self._a.astype(dtype)
+        return self._a.copy() if copy else self._read_only()
+
+    def __buffer__(self, flags):
+        return memoryview(self._read_only())
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if max_version is not None and max_version[0] >= 1:
+            return self._read_only().__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+        # Consumers of the older protocol may write into what they get.
+        return self._a.copy().__dlpack__()
+
+    def __dlpack_device__(self):
+        return self._a.__dlpack_device__()
+
+    def __reduce__(self):
+        return _restore, (self._a, self.dtype.name)
+
+    def __copy__(self):
+        return EagerTensor(self._a, self.dtype)
+
+    def __deepcopy__(self, memo):
+        return EagerTensor(self._a, self.dtype)
+
+    def __str__(self):
+        return tensor_str(self)
+
+    def __repr__(self):
+        return tensor_repr(self)
+
+    def __format__(self, spec):
+        return format(self._a[()] if self._a.ndim == 0 else self._a, spec)
+
+    def __len__(self):
+        if not self._a.ndim:
+            raise TypeError("Scalar tensor has no `len()`")
+        return len(self._a)
+
+    def __iter__(self):
+        if not self._a.ndim:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        if context.mode is None:
+            dtype = self.dtype
+            if self._a.ndim == 1:
+                rows = self._a.reshape(-1, 1)
+                return (EagerTensor(row.reshape(()), dtype) for row in rows)
+            return (EagerTensor(row, dtype) for row in self._a)
+        return (self[i] for i in range(len(self._a)))
+
+    def __bool__(self):
+        return bool(self._a)
+
+    def __int__(self):
+        return int(self._scalar("int"))
+
+    def __float__(self):
+        return float(self._scalar("float"))
+
+    def __complex__(self):
+        return complex(self._scalar("complex"))
+
+    def _scalar(self, wanted):
+        if self._a.ndim:
+            raise TypeError(
+                f"{wanted}: only 0-dimensional arrays can be converted to Python scalars, "
+                f"this tensor has shape {self._a.shape}."
+            )
+        return self._a[()]
+
+    def __index__(self):
+        if self.dtype._kind not in "iu":
+            raise TypeError(f"A {self.dtype.name} tensor cannot be used as an index; cast it to an integer.")
+        return self._scalar("index").__index__()
+
+    def __round__(self, digits=0):
+        return round(self._scalar("round"), digits) if not self._a.ndim else self.__getattr__("astype")
+
+    def set_shape(self, shape):
+        """Check that `shape` is compatible with this tensor's shape, which is already known."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(
+                f"Tensor's shape {self._a.shape} is not compatible with supplied shape {TensorShape(shape)}."
+            )
+
+    def cpu(self):
+        """This tensor on the host."""
+        return EagerTensor(self._a, self.dtype)
+
+    def _shape_tuple(self):
+        return self._a.shape
+
+    def _rank(self):
+        return self._a.ndim
+
+    def _num_elements(self):
+        return self._a.size
+
+    @property
+    def _shape_as_list(self):
+        return list(self._a.shape)
+
+    @property
+    def is_tensor_like(self):
+        return True
+
+    def eval(self, feed_dict=None, session=None):
+        raise NotImplementedError(
+            "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
+        )
+
+    def consumers(self):
+        raise NotImplementedError("Tensor.consumers is not supported when eager execution is enabled.")
+
+    def __getattr__(self, name):
+        if name in ("name", "op", "graph", "value_index"):
+            raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
+        if name in _NUMPY_METHODS:
+            raise AttributeError(
+                f"EagerTensor object has no attribute {name!r}. For NumPy's methods on tensors, call "
+                f"tf.experimental.numpy.experimental_enable_numpy_behavior() first."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def _restore(array, dtype_name):
+    return EagerTensor(array, dtypes.as_dtype(dtype_name))
+
+
+def is_tensor(x) -> bool:
+    """True for tensors, variables and composite tensors; False for arrays and Python values."""
+    return isinstance(x, types.Tensor) or getattr(x, "is_tensor_like", False) is True
+
+
+PUBLIC = {"Tensor": Tensor, "is_tensor": is_tensor}

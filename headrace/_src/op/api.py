@@ -1,0 +1,35 @@
+"""Declaring public names where the functions are: `@api("math.sqrt", "sqrt")`.
+
+`scripts/exports` writes the public modules (`headrace/math.py` ...) from these declarations, as plain explicit
+re-exports, and the check fails when they are stale.
+"""
+
+import types
+
+from headrace._src.op.dispatch import dispatchable
+
+PUBLIC: dict[str, object] = {}
+
+
+def api(*names: str, dispatch: bool = True):
+    """Decorator: make a function or class public under these names (without `tf.`), canonical name first.
+
+    Args:
+        names: such as "math.sqrt", "sqrt".
+        dispatch: False for functions that other tensor types cannot extend.
+    """
+
+    def declare(thing):
+        public = dispatchable(thing) if dispatch and isinstance(thing, types.FunctionType) else thing
+        for name in names:
+            if name in PUBLIC:
+                raise ValueError(f"The public name {name!r} is declared twice.")
+            PUBLIC[name] = public
+        return public
+
+    return declare
+
+
+def export(*names: str):
+    """For values that are no functions: `export("math.pi")(pi)`. The same as `api` without dispatch."""
+    return api(*names, dispatch=False)

@@ -1,0 +1,339 @@
+"""The single door: applying an op converts inputs, runs the kernel or adds a node, and tells the tapes.
+
+This is the hottest code in the project. `call` has a fast lane for what most ops are, single tensors of one
+dtype; `apply` does everything else.
+"""
+
+import numpy as np
+
+from headrace._src.core import dtypes, errors
+from headrace._src.core.composite import CompositeTensor
+from headrace._src.core.context import context
+from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.op.convert import DTypeMismatchError, to_tensor
+from headrace._src.op.definition import Node, Op
+from headrace._src.op.signature import REQUIRED
+
+_ndarray = np.ndarray
+
+
+def call(self, *args, name=None, **attrs):
+    """Apply the op to inputs, in the signature's order, and attributes, by name."""
+    types = self.common_types
+    mode = context.mode
+    if types is not None and (mode is None or mode.graph is None):
+        if len(args) == 2:
+            x, y = args
+            if (
+                type(x) is EagerTensor
+                and type(y) is EagerTensor
+                and (dtype := x.dtype) is y.dtype
+                and dtype in types
+                and (out_dtype := self.output_dtype) is not False
+            ):
+                if len(attrs) != len(self.attribute_names):
+                    attrs = complete(self, attrs)
+                try:
+                    out = context.run_quietly(self.kernel, x._a, y._a, **attrs)
+                except Exception as error:
+                    raise kernel_error(self, args, error) from None
+                if out_dtype is not None:
+                    dtype = out_dtype
+                if type(out) is not _ndarray:
+                    out = as_array(out, dtype)
+                elif out.dtype is not dtype._np:
+                    check_dtype(self, out, dtype)
+                tensor = EagerTensor(out, dtype)
+                if mode is not None:
+                    finish(mode, self, args, (tensor,), attrs)
+                return tensor
+        elif len(args) == 1:
+            x = args[0]
+            if (
+                type(x) is EagerTensor
+                and (dtype := x.dtype) in types
+                and (out_dtype := self.output_dtype) is not False
+            ):
+                if len(attrs) != len(self.attribute_names):
+                    attrs = complete(self, attrs)
+                try:
+                    out = context.run_quietly(self.kernel, x._a, **attrs)
+                except Exception as error:
+                    raise kernel_error(self, args, error) from None
+                if out_dtype is not None:
+                    dtype = out_dtype
+                if type(out) is not _ndarray:
+                    out = as_array(out, dtype)
+                elif out.dtype is not dtype._np:
+                    check_dtype(self, out, dtype)
+                tensor = EagerTensor(out, dtype)
+                if mode is not None:
+                    finish(mode, self, args, (tensor,), attrs)
+                return tensor
+    return apply(self, args, attrs, name)
+
+
+Op.__call__ = call
+
+
+def apply(op, inputs, attrs, name=None):
+    """Apply `op`, whatever the inputs are.
+
+    Args:
+        op: the op.
+        inputs: one value per input of the signature; a list input is a list or tuple.
+        attrs: attributes by name, in canonical form (dtypes as `DType`, shapes as tuples or None).
+        name: a name for the node when tracing.
+
+    Returns:
+        A tensor, a list of tensors, a namedtuple of them, or None, by the op's outputs.
+    """
+    signature = op.signature
+    if len(inputs) != len(signature.inputs):
+        wanted = ", ".join(argument.name for argument in signature.inputs)
+        raise TypeError(f"{op.name} takes {len(signature.inputs)} inputs ({wanted}), got {len(inputs)}.")
+    if len(attrs) != len(op.attribute_names):
+        attrs = complete(op, attrs)
+    tensors, types = convert_inputs(op, inputs)
+    mode = context.mode
+    if mode is not None and mode.graph is not None:
+        outputs = mode.graph.add_node(op, tensors, attrs, types, name)
+    else:
+        outputs = run_kernel(op, tensors, attrs, types)
+    if mode is not None:
+        finish(mode, op, tensors, outputs, attrs)
+    if len(outputs) == 1:
+        return outputs[0]
+    return op.result_type(*outputs) if outputs else None
+
+
+def complete(op, attrs):
+    """Fill in defaults, and complain about what is missing or unknown."""
+    for name in attrs:
+        if name not in op.attribute_names:
+            raise TypeError(f"{op.name} has no attribute {name!r}; it has {sorted(op.attribute_names)}.")
+    attrs = {**op.defaults, **attrs}
+    for attribute in op.signature.attributes:
+        if attribute.default is REQUIRED and attribute.name not in attrs:
+            raise TypeError(f"{op.name}: the attribute {attribute.name!r} is missing.")
+    return attrs
+
+
+def convert_inputs(op, inputs):
+    """The inputs as tensors (lists for list inputs) and the type attributes read off them."""
+    arguments = op.signature.inputs
+    types = {}
+    for argument, value in zip(arguments, inputs):
+        if argument.type_attr is not None and not argument.type_list and argument.type_attr not in types:
+            dtype = _own_dtype(value, argument.is_list)
+            if dtype is not None:
+                types[argument.type_attr] = dtype
+    tensors = []
+    for argument, value in zip(arguments, inputs):
+        if argument.type_list:
+            tensors.append([to_tensor(item) for item in _sequence(op, argument, value)])
+            types[argument.type_attr] = [tensor.dtype for tensor in tensors[-1]]
+        elif argument.is_list:
+            items = _sequence(op, argument, value)
+            tensors.append([_convert(op, argument, item, types) for item in items])
+            types[argument.number_attr] = len(items)
+        else:
+            tensors.append(_convert(op, argument, value, types))
+    return tensors, types
+
+
+def _sequence(op, argument, value):
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"{op.name}: {argument.name} must be a list of tensors, got {type(value).__name__}.")
+    return value
+
+
+def _own_dtype(value, is_list):
+    if is_list:
+        if isinstance(value, (list, tuple)):
+            for item in value:
+                dtype = _own_dtype(item, False)
+                if dtype is not None:
+                    return dtype
+        return None
+    if isinstance(value, Tensor) or hasattr(type(value), "__tf_tensor__"):
+        dtype = getattr(value, "dtype", None)
+        return dtype if isinstance(dtype, dtypes.DType) else None
+    if isinstance(value, CompositeTensor):
+        return getattr(value, "dtype", None)
+    return None
+
+
+def _convert(op, argument, value, types):
+    if argument.dtype is not None:
+        wanted = argument.dtype
+        if type(value) is EagerTensor and value.dtype is wanted:
+            return value
+        if isinstance(value, Tensor):
+            raise _mismatch(op, argument, wanted, value.dtype)
+        return _plain(op, argument, to_tensor(value, wanted))
+    attr = argument.type_attr
+    wanted = types.get(attr)
+    if type(value) is EagerTensor:
+        tensor = value
+    else:
+        tensor = _plain(op, argument, to_tensor(value, hint=wanted))
+    if wanted is None:
+        wanted = types[attr] = tensor.dtype
+    elif tensor.dtype is not wanted:
+        raise _mismatch(op, argument, wanted, tensor.dtype)
+    allowed = op.types.get(attr)
+    if allowed is not None and wanted not in allowed:
+        names = ", ".join(sorted(dtype.name for dtype in allowed))
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"{op.name}: {argument.name} must be one of {names}, got {wanted.name}. "
+            f"Cast it with tf.cast. [Op:{op.name}]",
+        )
+    return tensor
+
+
+def _plain(op, argument, tensor):
+    if isinstance(tensor, CompositeTensor):
+        raise TypeError(f"{op.name}: {argument.name} must be a dense tensor, got {type(tensor).__name__}.")
+    return tensor
+
+
+def _mismatch(op, argument, wanted, got):
+    return DTypeMismatchError(
+        f"cannot compute {op.name}: {argument.name} was expected to be a {wanted.name} tensor but is a "
+        f"{got.name} tensor. Cast one of them with tf.cast. [Op:{op.name}]"
+    )
+
+
+def run_kernel(op, tensors, attrs, types):
+    """Run the kernel on eager tensors; returns the tuple of outputs, a list for each output that is one."""
+    arrays = [
+        [item._a for item in tensor] if type(tensor) is list else tensor._a for tensor in tensors
+    ] if op.has_lists else [tensor._a for tensor in tensors]
+    try:
+        if op.quiet:
+            results = context.run_quietly(op.kernel, *arrays, **attrs)
+        else:
+            results = op.kernel(*arrays, **attrs)
+    except Exception as error:
+        raise kernel_error(op, tensors, error) from None
+    if op.single_output:
+        results = (results,)
+    elif op.number_of_outputs == 1:
+        results = (list(results),)
+    outputs = []
+    for argument, result in zip(op.signature.outputs, results if results is not None else ()):
+        if argument.type_list:
+            outputs.append(
+                [_wrap(op, item, dtype) for item, dtype in zip(result, output_types(argument, attrs, types))]
+            )
+        elif argument.is_list:
+            dtype = output_types(argument, attrs, types)
+            outputs.append([_wrap(op, item, dtype) for item in result])
+        else:
+            outputs.append(_wrap(op, result, output_types(argument, attrs, types)))
+    return tuple(outputs)
+
+
+def output_types(argument, attrs, types):
+    """The dtype of an output (a list of dtypes for a type list)."""
+    if argument.dtype is not None:
+        return argument.dtype
+    attr = argument.type_attr
+    return types[attr] if attr in types else attrs[attr]
+
+
+def _wrap(op, array, dtype):
+    if type(array) is not _ndarray:
+        array = as_array(array, dtype)
+    elif array.dtype is not dtype._np:
+        check_dtype(op, array, dtype)
+    return EagerTensor(array, dtype)
+
+
+def as_array(value, dtype):
+    """A kernel's scalar as an array."""
+    if dtype._np == object:
+        array = np.empty((), object)
+        array[()] = value
+        return array
+    array = np.asarray(value)
+    if array.dtype != dtype._np:
+        raise errors.InternalError(None, None, f"A kernel returned {array.dtype} where {dtype.name} is due.")
+    return array
+
+
+def check_dtype(op, array, dtype):
+    """Refuse what a wrong kernel returns, rather than let a tensor lie about its dtype."""
+    if array.dtype != dtype._np:
+        raise errors.InternalError(
+            None, None, f"The kernel of {op.name} returned {array.dtype} where {dtype.name} is due."
+        )
+
+
+def kernel_error(op, tensors, error):
+    """The error to raise for what a kernel raised."""
+    if isinstance(error, errors.OpError):
+        if "[Op:" not in error.message:
+            error._message = f"{error.message} [Op:{op.name}]"
+        return error
+    if isinstance(error, MemoryError):
+        return errors.ResourceExhaustedError(
+            None, None, f"{op.name}: out of memory, inputs {_shapes(tensors)}: {error} [Op:{op.name}]"
+        )
+    if isinstance(error, (ValueError, IndexError, ZeroDivisionError, OverflowError, ArithmeticError)):
+        text = str(error)
+        if "could not be broadcast" in text or "shape mismatch" in text:
+            text = "Incompatible shapes: " + " vs. ".join(_shapes(tensors))
+        return errors.InvalidArgumentError(None, None, f"{op.name}: {text} [Op:{op.name}]")
+    return error
+
+
+def _shapes(tensors):
+    flat = []
+    for tensor in tensors:
+        flat.extend(tensor if isinstance(tensor, (list, tuple)) else [tensor])
+    return [str(tuple(tensor.shape)) for tensor in flat]
+
+
+def finish(mode, op, inputs, outputs, attrs):
+    """What follows the kernel or node outside plain eager execution: tapes, and the device's name."""
+    if mode.recorders and op.grad is not None:
+        flat = inputs
+        if op.has_lists:
+            flat = []
+            for tensor in inputs:
+                flat.extend(tensor) if type(tensor) is list else flat.append(tensor)
+        ids = [tensor._id for tensor in flat]
+        node = None
+        for recorder in mode.recorders:
+            if recorder.follows(ids):
+                if node is None:
+                    node = make_node(op, inputs, outputs, attrs)
+                    flat_outputs = outputs
+                    if not op.single_output:
+                        flat_outputs = []
+                        for tensor in outputs:
+                            flat_outputs.extend(tensor) if type(tensor) is list else flat_outputs.append(tensor)
+                recorder.record(node, flat, ids, flat_outputs)
+    if mode.device is not None and mode.graph is None:
+        for output in outputs:
+            for tensor in output if type(output) is list else (output,):
+                tensor._device = mode.device
+
+
+def make_node(op, inputs, outputs, attrs):
+    """What the gradient of this application will need."""
+    saved = []
+    for from_output, index, read in op.saved_reads:
+        value = outputs[index] if from_output else inputs[index]
+        saved.append(value if read is None else read(value))
+    specs = None
+    if not op.single_output:
+        flat = []
+        for tensor in outputs:
+            flat.extend(tensor) if type(tensor) is list else flat.append(tensor)
+        specs = [(tensor.shape, tensor.dtype) for tensor in flat]
+    return Node(op, attrs, saved, specs)

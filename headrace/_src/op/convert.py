@@ -1,0 +1,352 @@
+"""From Python values, NumPy arrays and objects with a protocol to tensors, by TensorFlow's dtype rules."""
+
+import numbers
+
+import numpy as np
+
+from headrace._src.core import dtypes, errors
+from headrace._src.core.composite import CompositeTensor
+from headrace._src.core.context import context
+from headrace._src.core.dtypes import FROM_NUMPY, DType
+from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import EagerTensor, Tensor
+
+_INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
+
+
+class DTypeMismatchError(errors.InvalidArgumentError, TypeError):
+    """Operands of different dtypes. TensorFlow raises one or the other class, by the path taken."""
+
+    def __init__(self, message):
+        errors.InvalidArgumentError.__init__(self, None, None, message)
+
+
+# (base class, conversion function, priority), most urgent first; filled by users.
+_conversions: list = []
+# How a list that holds tensors becomes one tensor; filled by the array ops.
+_pack = None
+
+
+def set_pack(function):
+    global _pack
+    _pack = function
+
+
+def register_tensor_conversion_function(base_type, conversion_func, priority=100):
+    """Let values of `base_type` be used as tensors.
+
+    Args:
+        base_type: a class or a tuple of classes.
+        conversion_func: `(value, dtype=None, name=None, as_ref=False)` to a tensor or NotImplemented.
+        priority: functions with smaller numbers are tried first.
+    """
+    classes = base_type if isinstance(base_type, tuple) else (base_type,)
+    for cls in classes:
+        if not isinstance(cls, type):
+            raise TypeError(f"base_type must be a class or a tuple of classes, got {base_type!r}.")
+        if issubclass(cls, (int, float, complex, str, bytes, np.generic, np.ndarray)):
+            raise TypeError(f"Cannot register conversions for Python numeric types and NumPy scalars: {cls}.")
+    if not callable(conversion_func):
+        raise TypeError(f"conversion_func must be callable, got {conversion_func!r}.")
+    _conversions.append((base_type, conversion_func, priority))
+    _conversions.sort(key=lambda entry: entry[2])
+
+
+def to_tensor(value, dtype: DType | None = None, hint: DType | None = None, name=None):
+    """`value` as a tensor; `dtype` is demanded, `hint` is used when the value allows it."""
+    kind = type(value)
+    if kind is EagerTensor or isinstance(value, Tensor):
+        if dtype is not None and value.dtype is not dtype:
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: "
+                f"{value!r}"
+            )
+        return value
+    protocol = getattr(kind, "__tf_tensor__", None)
+    if protocol is not None:
+        wanted = dtype
+        if wanted is None and hint is not None and getattr(value, "dtype", None) == hint:
+            wanted = hint
+        result = protocol(value, dtype=wanted, name=name)
+        if result is not NotImplemented:
+            if not isinstance(result, Tensor):
+                raise RuntimeError(f"__tf_tensor__ of {kind.__name__} returned {result!r}, not a tensor.")
+            return to_tensor(result, dtype)
+    for base, function, _ in _conversions:
+        if isinstance(value, base):
+            result = _registered_conversion(function, value, dtype, hint, name)
+            if result is not NotImplemented:
+                return result
+    if isinstance(value, CompositeTensor):
+        raise TypeError(f"A {kind.__name__} cannot become a dense tensor by itself: {value!r}")
+    if dtype is not None or hint is None:
+        return _constant(value, dtype)
+    if isinstance(value, (np.ndarray, np.generic)) and hint._kind != "s":
+        found = dtypes.numpy_array_dtype(value)
+        if found is not None and found._kind != "s":
+            return _constant(value, hint)
+    try:
+        return _constant(value, hint)
+    except (TypeError, ValueError):
+        return _constant(value, None)
+
+
+def _registered_conversion(function, value, dtype, hint, name):
+    result = NotImplemented
+    if dtype is None and hint is not None:
+        try:
+            result = function(value, dtype=hint, name=name, as_ref=False)
+        except (TypeError, ValueError):
+            pass
+    if result is NotImplemented:
+        result = function(value, dtype=dtype, name=name, as_ref=False)
+    if result is not NotImplemented:
+        if not isinstance(result, Tensor):
+            raise RuntimeError(f"Tensor conversion function {function!r} returned {result!r}, not a tensor.")
+        if dtype is not None and result.dtype != dtype:
+            raise RuntimeError(
+                f"Tensor conversion function {function!r} returned dtype {result.dtype.name}, asked {dtype.name}."
+            )
+    return result
+
+
+def _constant(value, dtype):
+    if isinstance(value, (list, tuple)) and _pack is not None and _holds_tensor(value):
+        return _pack(value, dtype)
+    tensor = eager_constant(value, dtype)
+    graph = context.graph
+    return tensor if graph is None else graph.constant(tensor)
+
+
+def _holds_tensor(sequence):
+    for item in sequence:
+        if isinstance(item, (list, tuple)):
+            if _holds_tensor(item):
+                return True
+        elif isinstance(item, Tensor) or hasattr(type(item), "__tf_tensor__"):
+            return True
+    return False
+
+
+def eager_constant(value, dtype: DType | None = None) -> EagerTensor:
+    """A Python value or NumPy array as an eager tensor, copying what the caller could change.
+
+    Raises:
+        TypeError: for values that the dtype cannot hold.
+        ValueError: for values that are no tensor.
+    """
+    kind = type(value)
+    if kind is float:
+        if dtype is None:
+            if value - value == 0 and not -3.4028235677973366e38 < value < 3.4028235677973366e38:
+                raise ValueError(f"{value} is out of range for float32; pass dtype=tf.float64.")
+            return EagerTensor(np.array(value, np.float32), dtypes.float32)
+        if dtype._kind in "fc":
+            return EagerTensor(context.run_quietly(np.array, value, dtype._np), dtype)
+        raise _cannot(value, dtype)
+    if kind is int:
+        return _from_int(value, dtype)
+    if kind is np.ndarray or isinstance(value, (np.ndarray, np.generic)):
+        return from_numpy(np.asarray(value), dtype)
+    if kind is EagerTensor:
+        return to_tensor(value, dtype)
+    return _from_python(value, dtype)
+
+
+def _from_int(value, dtype):
+    if dtype is None:
+        if _INT32_MIN <= value <= _INT32_MAX:
+            return EagerTensor(np.array(value, np.int32), dtypes.int32)
+        if -(2**63) <= value < 2**63:
+            return EagerTensor(np.array(value, np.int64), dtypes.int64)
+        raise ValueError(f"{value} is out of range for int64.")
+    if dtype._kind in "fc":
+        return EagerTensor(context.run_quietly(np.array, value, dtype._np), dtype)
+    if dtype._kind in "iuq":
+        if not -(2**63) <= value < 2**64:
+            raise ValueError(f"{value} is out of range for {dtype.name}.")
+        # TF: a Python integer wraps around in a narrow dtype.
+        wide = np.array(value, np.int64 if value < 2**63 else np.uint64)
+        return EagerTensor(wide.astype(dtype._np), dtype)
+    raise _cannot(value, dtype)
+
+
+def from_numpy(array: np.ndarray, dtype: DType | None = None) -> EagerTensor:
+    """A tensor with a copy of the array, cast when a dtype is given."""
+    found = FROM_NUMPY.get(array.dtype) or dtypes.numpy_array_dtype(array)
+    if found is None:
+        raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {array.dtype}).")
+    if found._kind == "s":
+        if dtype is not None and dtype._kind in "rv":
+            return EagerTensor(array.copy(), dtype)
+        if dtype is not None and dtype._kind != "s":
+            if array.dtype == object and array.size and not _is_text(array.flat[0]):
+                return from_numpy(np.array(array.tolist()), dtype)
+            raise _cannot(array, dtype)
+        return EagerTensor(_bytes_array(array), dtypes.string)
+    if dtype is None or dtype is found:
+        if found._kind == "q":
+            array = array.view(found._np)
+        return EagerTensor(np.array(array, dtype=found._np, order="C"), found)
+    if dtype._kind in "srv":
+        raise _cannot(array, dtype)
+    return EagerTensor(context.run_quietly(array.astype, dtype._np, order="C"), dtype)
+
+
+def _is_text(value):
+    return isinstance(value, (str, bytes))
+
+
+def _as_bytes(value):
+    if isinstance(value, bytes):
+        return bytes(value)
+    if isinstance(value, str):
+        return str(value).encode("utf-8")
+    raise ValueError(
+        f"Failed to convert a NumPy array to a Tensor (Unsupported object type {type(value).__name__})."
+    )
+
+
+def _bytes_array(array):
+    flat = np.empty(array.size, object)
+    flat[:] = [_as_bytes(item) for item in array.ravel().tolist()]
+    return flat.reshape(array.shape)
+
+
+def _from_python(value, dtype):
+    if value is None:
+        raise ValueError("Attempt to convert a value (None) with an unsupported type (NoneType) to a Tensor.")
+    if isinstance(value, (str, bytes)):
+        if dtype is not None and dtype._kind != "s":
+            raise _cannot(value, dtype)
+        array = np.empty((), object)
+        array[()] = _as_bytes(value)
+        return EagerTensor(array, dtypes.string)
+    if isinstance(value, TensorShape):
+        if not value.is_fully_defined():
+            raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
+        return _from_list(value.as_list(), dtype or dtypes.int32)
+    if isinstance(value, (bool, numbers.Number)):
+        return _from_list(value, dtype)
+    if isinstance(value, (list, tuple, range, memoryview)):
+        return _from_list(value, dtype)
+    if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
+        return from_numpy(np.asarray(value), dtype)
+    if hasattr(value, "__len__") and hasattr(value, "__getitem__") and not isinstance(value, (dict, set)):
+        return _from_list([value[i] for i in range(len(value))], dtype)
+    raise ValueError(
+        f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
+    )
+
+
+def _first_leaf(value):
+    while isinstance(value, (list, tuple, range, memoryview)):
+        if not len(value):
+            return None
+        value = value[0]
+    return value
+
+
+def _from_list(value, dtype):
+    """Numbers, or nested sequences of numbers or strings."""
+    if isinstance(value, memoryview):
+        value = value.tolist()
+    leaf = _first_leaf(value)
+    if isinstance(leaf, (str, bytes)):
+        if dtype is not None and dtype._kind != "s":
+            raise _cannot(value, dtype)
+        return EagerTensor(_string_array(value), dtypes.string)
+    try:
+        array = np.array(value)
+    except (ValueError, TypeError, OverflowError) as error:
+        if isinstance(error, OverflowError):
+            raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
+        if _contains_none(value):
+            raise ValueError(
+                f"Attempt to convert a value ({value!r}) that holds None to a Tensor."
+            ) from None
+        raise ValueError(
+            f"Can't convert non-rectangular Python sequence to Tensor: {_shorten(value)}"
+        ) from None
+    kind = array.dtype.kind
+    if array.size == 0 and leaf is None:
+        return EagerTensor(array.astype((dtype or dtypes.float32)._np), dtype or dtypes.float32)
+    if kind in "OUS":
+        raise _mixed(value)
+    found = dtypes.numpy_array_dtype(array)
+    if found is None:
+        raise ValueError(
+            f"Attempt to convert a value ({_shorten(value)}) with an unsupported type "
+            f"({type(leaf)}) to a Tensor."
+        )
+    if dtype is not None:
+        if dtype._kind in "srv" or not _holds(dtype, found):
+            raise _cannot(value, dtype)
+        return EagerTensor(context.run_quietly(array.astype, dtype._np), dtype)
+    if isinstance(leaf, np.generic):
+        return EagerTensor(array, found)
+    if isinstance(leaf, bool) and kind != "b":
+        raise _mixed(value)
+    if kind == "f" and found is dtypes.float64:
+        return EagerTensor(context.run_quietly(array.astype, np.float32), dtypes.float32)
+    if found is dtypes.int64:
+        narrow = array.astype(np.int32)
+        if np.array_equal(narrow, array):
+            return EagerTensor(narrow, dtypes.int32)
+    if found is dtypes.uint64:
+        raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
+    return EagerTensor(array, found)
+
+
+def _holds(dtype, found):
+    """Whether Python values of the kind `found` may become `dtype` without saying so."""
+    if found._kind == "b":
+        return True
+    if found._kind in "iu":
+        return dtype._kind in "iufcq"
+    if found._kind == "f":
+        return dtype._kind in "fc"
+    return dtype._kind == "c"
+
+
+def _string_array(value):
+    shape, level = [], value
+    while isinstance(level, (list, tuple)):
+        shape.append(len(level))
+        level = level[0] if level else None
+    leaves = []
+
+    def collect(part, depth):
+        if depth == len(shape):
+            if not isinstance(part, (str, bytes)):
+                raise _mixed(value)
+            leaves.append(_as_bytes(part))
+            return
+        if not isinstance(part, (list, tuple)) or len(part) != shape[depth]:
+            raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {_shorten(value)}")
+        for item in part:
+            collect(item, depth + 1)
+
+    collect(value, 0)
+    flat = np.empty(len(leaves), object)
+    flat[:] = leaves
+    return flat.reshape(shape)
+
+
+def _contains_none(value):
+    if isinstance(value, (list, tuple)):
+        return any(_contains_none(item) for item in value)
+    return value is None
+
+
+def _shorten(value):
+    text = repr(value)
+    return text if len(text) < 200 else text[:200] + "..."
+
+
+def _mixed(value):
+    return ValueError(f"Can't convert Python sequence with mixed types to Tensor: {_shorten(value)}")
+
+
+def _cannot(value, dtype):
+    return TypeError(f"Cannot convert {_shorten(value)} to EagerTensor of dtype {dtype.name}")

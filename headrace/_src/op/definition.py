@@ -1,0 +1,205 @@
+"""What an op is: one frozen record of TensorFlow's op name, its signature and its rules."""
+
+import collections
+import functools
+import operator
+
+from headrace._src.core import dtypes
+from headrace._src.op import signature as signatures
+
+REGISTRY: dict[str, "Op"] = {}
+
+
+class Op:
+    """An operation on tensors. Calling it applies it: `ADD(x, y)`, `MATMUL(a, b, transpose_a=True)`.
+
+    Args:
+        name: TensorFlow's op name.
+        text: the signature; see `signature.py`.
+        infer: `(x, y, ..., **attrs)` of `Spec`s to the shape of the output, or a tuple of shapes when
+            there are several outputs (a list of shapes stands for an output that is a list).
+        kernel: NumPy arrays and attributes to a NumPy array, or a tuple of arrays. A list input arrives as a
+            list of arrays. It must not write into its inputs; what it returns may share their memory.
+        lower: `(ctx, x, y, ..., **attrs)` on jax values; None for what only the host can do.
+        grad: `(node, dy, ...)` to one gradient (or None) per input; calls only ops. None when the op has no
+            gradient.
+        static: the inputs that `lower` needs as NumPy constants.
+        saves: what `grad` reads from `node`: names of inputs and outputs, or `x_shape`, `x_dtype` when the
+            shape or dtype of `x` is enough.
+        stateful: the op reads or writes something outside its inputs: never folded, shared or dropped.
+        types: for each type attribute, the dtypes that it may be.
+    """
+
+    def __init__(
+        self,
+        name,
+        text,
+        *,
+        infer,
+        kernel,
+        lower,
+        grad,
+        static=(),
+        saves=(),
+        stateful=False,
+        quiet=True,
+        **types,
+    ):
+        self.name = name
+        self.text = text
+        self.infer = infer
+        self.kernel = kernel
+        self.lower = lower
+        self.grad = grad
+        self.static = static
+        self.saves = saves
+        self.stateful = stateful
+        self.quiet = quiet  # False: the kernel calls the user's Python code
+        self.types = types
+        if name in REGISTRY:
+            raise ValueError(f"Op {name} is defined twice.")
+        REGISTRY[name] = self
+
+    @functools.cached_property
+    def signature(self) -> signatures.Signature:
+        return signatures.parse(self.text)
+
+    @functools.cached_property
+    def defaults(self) -> dict:
+        """The attributes that callers may leave out."""
+        return {
+            attribute.name: attribute.default
+            for attribute in self.signature.attributes
+            if attribute.default is not signatures.REQUIRED
+        }
+
+    @functools.cached_property
+    def attribute_names(self) -> frozenset:
+        return frozenset(attribute.name for attribute in self.signature.attributes)
+
+    @functools.cached_property
+    def number_of_outputs(self) -> int:
+        return len(self.signature.outputs)
+
+    @functools.cached_property
+    def single_output(self) -> bool:
+        """One output that is not a list: the kernel returns an array, the op a tensor."""
+        outputs = self.signature.outputs
+        return len(outputs) == 1 and not outputs[0].is_list
+
+    @functools.cached_property
+    def has_lists(self) -> bool:
+        return any(argument.is_list for argument in self.signature.inputs)
+
+    @functools.cached_property
+    def common_types(self):
+        """The dtypes of T, when all inputs are single tensors of one type attribute T; None otherwise."""
+        inputs = self.signature.inputs
+        if not inputs or any(x.is_list or x.type_attr != inputs[0].type_attr for x in inputs):
+            return None
+        if inputs[0].type_attr is None or not self.single_output:
+            return None
+        return self.types.get(inputs[0].type_attr, dtypes.ANY)
+
+    @functools.cached_property
+    def output_dtype(self):
+        """For ops with `common_types`: the dtype of the output, or None when it is T."""
+        output = self.signature.outputs[0]
+        if output.dtype is not None:
+            return output.dtype
+        return None if output.type_attr == self.signature.inputs[0].type_attr else False
+
+    @functools.cached_property
+    def result_type(self):
+        """The namedtuple in which several outputs are returned."""
+        return collections.namedtuple(self.name, [output.name for output in self.signature.outputs])
+
+    @functools.cached_property
+    def saved_reads(self):
+        """For each entry of `saves`: how to read it, as (from_output, index, function or None)."""
+        places = {x.name: (False, i) for i, x in enumerate(self.signature.inputs)}
+        for i, y in enumerate(self.signature.outputs):
+            places.setdefault(y.name, (True, i))
+        reads = []
+        for entry in self.saves:
+            read, name = None, entry
+            if entry not in places:
+                if entry.endswith("_shape") and entry[:-6] in places:
+                    read, name = _read_shape, entry[:-6]
+                elif entry.endswith("_dtype") and entry[:-6] in places:
+                    read, name = _read_dtype, entry[:-6]
+                else:
+                    raise ValueError(f"{self.name}: saves names {entry!r}, which is no input or output.")
+            reads.append((*places[name], read))
+        return tuple(reads)
+
+    @functools.cached_property
+    def saved_index(self) -> dict:
+        return {entry: i for i, entry in enumerate(self.saves)}
+
+    def replace_kernel(self, kernel):
+        """Use another implementation for eager and interpreted execution; returns the one that was."""
+        before, self.kernel = self.kernel, kernel
+        return before
+
+    def replace_lowering(self, lower):
+        """Use another implementation for compiled execution; returns the one that was."""
+        before, self.lower = self.lower, lower
+        return before
+
+    def __repr__(self):
+        return f"<Op {self.name}({self.text})>"
+
+    def __reduce__(self):
+        return _op_named, (self.name,)
+
+
+def _op_named(name):
+    return REGISTRY[name]
+
+
+def _read_shape(tensor):
+    if isinstance(tensor, (list, tuple)):
+        return [_read_shape(t) for t in tensor]
+    array = getattr(tensor, "_a", None)
+    return array.shape if array is not None else tensor._dynamic_shape()
+
+
+_read_dtype = operator.attrgetter("dtype")
+
+
+class Node:
+    """One application of an op, as its gradient sees it: `node.x`, `node.y_shape`, `node.attrs`.
+
+    `x_shape` is a tuple of ints, or in a graph with unknown dimensions an int32 tensor.
+    """
+
+    __slots__ = ("op", "attrs", "saved", "wanted", "outputs")
+
+    def __init__(self, op, attrs, saved, outputs):
+        self.op = op
+        self.attrs = attrs
+        self.saved = saved
+        self.outputs = outputs  # (shape, dtype) of each output, for zero gradients; None when there is one
+        self.wanted = None  # which inputs need a gradient, set before `grad` is called
+
+    def __getattr__(self, name):
+        index = self.op.saved_index.get(name)
+        if index is None:
+            raise AttributeError(f"The gradient of {self.op.name} reads {name!r}, which is not in `saves`.")
+        return self.saved[index]
+
+    def wants(self, index: int) -> bool:
+        """Whether the gradient of the index-th input is needed (worth asking before heavy work)."""
+        return self.wanted is None or self.wanted[index]
+
+
+class Spec:
+    """What `infer` knows of an input: shape and dtype, and the value when it is a constant."""
+
+    __slots__ = ("shape", "dtype", "value")
+
+    def __init__(self, shape, dtype, value=None):
+        self.shape = shape
+        self.dtype = dtype
+        self.value = value

@@ -1,0 +1,21 @@
+"""Looking ops up by name, for graphs, `tf.raw_ops` and the native package."""
+
+from headrace._src.core import errors
+from headrace._src.op.definition import REGISTRY, Op
+
+
+def lookup(name: str) -> Op:
+    """The op of that name.
+
+    Raises:
+        NotFoundError: when headrace has none.
+    """
+    try:
+        return REGISTRY[name]
+    except KeyError:
+        raise errors.NotFoundError(None, None, f"Op type not registered: {name!r}.") from None
+
+
+def all_ops() -> list[Op]:
+    """Every registered op, sorted by name."""
+    return [REGISTRY[name] for name in sorted(REGISTRY)]

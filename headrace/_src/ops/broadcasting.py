@@ -1,0 +1,163 @@
+"""Broadcasting and its transpose: repeating a tensor along axes, and summing along them."""
+
+import numpy as np
+
+from headrace._src.core import dtypes, errors
+from headrace._src.core.lazy import jnp
+from headrace._src.core.shapes import TensorShape
+from headrace._src.op.api import api
+from headrace._src.op.definition import Op
+from headrace._src.op.infer import UNKNOWN, shape_from_value
+from headrace._src.op.registry import lookup
+from headrace._src.ops.shaping import RESHAPE
+
+
+def reduction_axes(axis, rank, op="reduction"):
+    """The axes to reduce, as a sorted tuple in [0, rank)."""
+    axes = np.asarray(axis).ravel().tolist()
+    for a in axes:
+        if not -rank <= a < rank:
+            raise errors.invalid_argument(
+                f"{op}: Invalid reduction dimension {a} for input with {rank} dimension(s)"
+            )
+    found = tuple(sorted({a % rank for a in axes})) if rank else ()
+    if len(found) != len(axes):
+        raise errors.invalid_argument(f"{op}: Invalid reduction arguments: axis {axes} names one axis twice.")
+    return found
+
+
+def infer_reduction(input, reduction_indices, keep_dims=False):
+    """The shape rule of all reductions."""
+    shape = input.shape
+    if shape.rank is None:
+        return UNKNOWN
+    if reduction_indices.value is None:
+        return TensorShape([None] * shape.rank) if keep_dims else UNKNOWN
+    axes = reduction_axes(reduction_indices.value, shape.rank)
+    if keep_dims:
+        return TensorShape([1 if i in axes else n for i, n in enumerate(shape)])
+    return TensorShape([n for i, n in enumerate(shape) if i not in axes])
+
+
+def _sum(x, axis, keep_dims):
+    axes = reduction_axes(axis, x.ndim, "Sum")
+    # NumPy accumulates small floats in their own precision and widens small integers: say which is meant.
+    if x.dtype.itemsize == 2 and x.dtype.kind in "fV":
+        return np.sum(x.astype(np.float32), axes, keepdims=keep_dims).astype(x.dtype)
+    return np.sum(x, axes, dtype=x.dtype, keepdims=keep_dims)
+
+
+def _lower_sum(ctx, x, axis, keep_dims):
+    return jnp.sum(x, reduction_axes(axis, x.ndim), dtype=x.dtype, keepdims=keep_dims)
+
+
+def _grad_sum(node, dy):
+    return unreduce(dy, node.input_shape, node.reduction_indices, node.attrs["keep_dims"]), None
+
+
+SUM = Op(
+    "Sum",
+    "input: T, reduction_indices: Tidx, *, keep_dims: bool = False -> output: T",
+    T=dtypes.NUMBER,
+    Tidx=dtypes.INDEX,
+    infer=infer_reduction,
+    kernel=_sum,
+    lower=_lower_sum,
+    static=("reduction_indices",),
+    saves=("input_shape", "reduction_indices"),
+    grad=_grad_sum,
+)
+
+
+def _broadcast_to(input, shape):
+    if shape.ndim != 1:
+        raise errors.invalid_argument(f"BroadcastTo: shape must be a vector, got shape {shape.shape}.")
+    target = tuple(shape.tolist())
+    if any(n < 0 for n in target):
+        raise errors.invalid_argument(f"BroadcastTo: shape must not be negative, got {target}.")
+    try:
+        return np.broadcast_to(input, target)
+    except ValueError:
+        raise errors.invalid_argument(
+            f"BroadcastTo: cannot broadcast input of shape {input.shape} to shape {target}."
+        ) from None
+
+
+def _lower_broadcast_to(ctx, input, shape):
+    return jnp.broadcast_to(input, tuple(int(n) for n in shape))
+
+
+def _grad_broadcast_to(node, dy):
+    return sum_to(dy, node.input_shape, node.output_shape), None
+
+
+BROADCAST_TO = Op(
+    "BroadcastTo",
+    "input: T, shape: Tidx -> output: T",
+    Tidx=dtypes.INDEX,
+    infer=lambda input, shape: shape_from_value(shape),
+    kernel=_broadcast_to,
+    lower=_lower_broadcast_to,
+    static=("shape",),
+    saves=("input_shape", "output_shape"),
+    grad=_grad_broadcast_to,
+)
+
+
+@api("broadcast_to")
+def broadcast_to(input, shape, name=None):
+    """Repeat `input` along new axes and axes of length 1 until it has `shape`.
+
+    >>> tf.broadcast_to([1, 2], [2, 2]).numpy().tolist()
+    [[1, 2], [1, 2]]
+    """
+    return BROADCAST_TO(input, shape, name=name)
+
+
+def _gradient_axes(shape, other):
+    """The axes of the broadcast result along which `shape` was repeated."""
+    rank = max(len(shape), len(other))
+    mine = (1,) * (rank - len(shape)) + tuple(shape)
+    theirs = (1,) * (rank - len(other)) + tuple(other)
+    return [i for i in range(rank) if mine[i] == 1 and (theirs[i] != 1 or i < rank - len(shape))]
+
+
+def _broadcast_gradient_args(s0, s1):
+    a, b = tuple(s0.tolist()), tuple(s1.tolist())
+    return np.array(_gradient_axes(a, b), s0.dtype), np.array(_gradient_axes(b, a), s0.dtype)
+
+
+BROADCAST_GRADIENT_ARGS = Op(
+    "BroadcastGradientArgs",
+    "s0: T, s1: T -> r0: T, r1: T",
+    T=dtypes.INDEX,
+    infer=lambda s0, s1: (TensorShape([None]), TensorShape([None])),
+    kernel=_broadcast_gradient_args,
+    lower=None,  # the lengths of the results depend on data; the compiler evaluates it on the host
+    grad=None,
+)
+
+
+def sum_to(dy, shape, other):
+    """`dy`, a gradient for the broadcast of `shape` and `other`, summed to `shape`.
+
+    The shapes are tuples of ints where they are known, otherwise integer tensors (as `node.x_shape` gives them).
+    """
+    if isinstance(shape, tuple) and isinstance(other, tuple):
+        if dy.shape == shape:
+            return dy
+        axes = _gradient_axes(shape, other)
+        return RESHAPE(SUM(dy, axes), shape) if axes else RESHAPE(dy, shape)
+    return RESHAPE(SUM(dy, BROADCAST_GRADIENT_ARGS(shape, other).r0), shape)
+
+
+def unreduce(dy, shape, axes, keep_dims):
+    """The gradient `dy` of a reduction over `axes`, repeated to the `shape` that was reduced."""
+    if not keep_dims:
+        if isinstance(shape, tuple) and hasattr(axes, "_a"):
+            gone = reduction_axes(axes._a, len(shape))
+            kept = tuple(1 if i in gone else n for i, n in enumerate(shape))
+        else:
+            kept = lookup("ReducedShape")(shape, axes)
+        dy = RESHAPE(dy, kept)
+    return BROADCAST_TO(dy, shape)

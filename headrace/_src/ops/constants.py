@@ -1,0 +1,132 @@
+"""Making tensors from values: constants, conversion, zeros and ones."""
+
+import numpy as np
+
+from headrace._src.core import dtypes, errors
+from headrace._src.core.context import context
+from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.convert import eager_constant, register_tensor_conversion_function, to_tensor
+from headrace._src.op.definition import REGISTRY
+
+PUBLIC["register_tensor_conversion_function"] = register_tensor_conversion_function
+
+
+@api("constant", dispatch=False)
+def constant(value, dtype=None, shape=None, name="Const"):
+    """A tensor with the given value.
+
+    Args:
+        value: a number, string, nested list, NumPy array or tensor.
+        dtype: the element type; otherwise int32 for Python integers (int64 for large ones), float32 for floats.
+        shape: the shape; a single value fills it, otherwise the number of elements must agree.
+        name: accepted for compatibility.
+
+    >>> tf.constant([1.0, 2.0])
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
+
+    Raises:
+        TypeError: when the dtype cannot hold the value, or the shape does not fit.
+        ValueError: when the value is no tensor, e.g. a list that is not rectangular.
+    """
+    dtype = None if dtype is None else dtypes.as_dtype(dtype)
+    if isinstance(value, Tensor) and dtype is not None and value.dtype is not dtype:
+        raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
+    tensor = to_tensor(value, dtype, name=name)
+    if shape is None:
+        return tensor
+    wanted = tuple(TensorShape(shape).as_list())
+    array = getattr(tensor, "_a", None)
+    if array is None:
+        return REGISTRY["Reshape"](tensor, wanted)
+    if array.shape == wanted:
+        return tensor
+    if array.size == 1:
+        filled = EagerTensor(np.broadcast_to(array.reshape(()), wanted).copy(), tensor.dtype)
+    elif array.size == TensorShape(wanted).num_elements():
+        filled = EagerTensor(array.reshape(wanted), tensor.dtype)
+    else:
+        raise TypeError(
+            f"constant: value has {array.size} elements, but shape {wanted} has "
+            f"{TensorShape(wanted).num_elements()}."
+        )
+    return filled if context.graph is None else context.graph.constant(filled)
+
+
+@api("convert_to_tensor", dispatch=False)
+def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
+    """`value` as a tensor; a tensor is returned as it is.
+
+    Args:
+        value: anything that is or can become a tensor.
+        dtype: required dtype.
+        dtype_hint: used when `dtype` is None and the value can have it.
+        name: accepted for compatibility.
+
+    Raises:
+        ValueError, TypeError: when that is not possible.
+    """
+    dtype = None if dtype is None else dtypes.as_dtype(dtype)
+    hint = None if dtype_hint is None else dtypes.as_dtype(dtype_hint)
+    return to_tensor(value, dtype, hint, name)
+
+
+def known_shape(shape):
+    """A shape given as ints, a TensorShape or an eager tensor, as a tuple; None when it is symbolic."""
+    if isinstance(shape, TensorShape):
+        if not shape.is_fully_defined():
+            raise ValueError(f"Cannot convert a partially known TensorShape {shape} to a Tensor.")
+        return tuple(shape.as_list())
+    if type(shape) is EagerTensor:
+        dims = shape._a.ravel().tolist()
+    elif isinstance(shape, (int, np.integer)):
+        dims = [int(shape)]
+    elif isinstance(shape, (list, tuple)) and all(type(n) is int for n in shape):
+        dims = shape
+    else:
+        tensor = to_tensor(shape)
+        if type(tensor) is not EagerTensor:
+            return None
+        dims = tensor._a.ravel().tolist()
+        if tensor.dtype._kind not in "iu" and dims:
+            raise errors.invalid_argument(f"shape must be integers, got dtype {tensor.dtype.name}.")
+    for n in dims:
+        if n < 0:
+            raise errors.invalid_argument(f"shape must not have negative dimensions, got {tuple(dims)}.")
+    if np.prod(dims, dtype=object) >= 2**62 if dims else False:
+        raise errors.invalid_argument(f"shape {tuple(dims)} has too many elements.")
+    return tuple(dims)
+
+
+def _filled(shape, dtype, number, name):
+    dtype = dtypes.as_dtype(dtype)
+    known = known_shape(shape)
+    text = b"" if number == 0 else None
+    if dtype._kind == "s" and text is None:
+        raise TypeError("ones: a string tensor has no ones.")
+    if known is None or context.graph is not None:
+        fill = text if dtype._kind == "s" else number
+        return REGISTRY["Fill"](shape if known is None else list(known), eager_constant(fill, dtype), name=name)
+    if dtype._kind == "s":
+        return EagerTensor(np.full(known, text, object), dtype)
+    try:
+        return EagerTensor((np.zeros if number == 0 else np.ones)(known, dtype._np), dtype)
+    except MemoryError as error:
+        raise errors.ResourceExhaustedError(None, None, f"shape {known} of {dtype.name}: {error}") from None
+
+
+@api("zeros")
+def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
+    """A tensor of zeros (empty strings for tf.string).
+
+    >>> tf.zeros((2,))
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0., 0.], dtype=float32)>
+    """
+    return _filled(shape, dtype, 0, name)
+
+
+@api("ones")
+def ones(shape, dtype=dtypes.float32, name=None, layout=None):
+    """A tensor of ones."""
+    return _filled(shape, dtype, 1, name)

@@ -1,0 +1,1 @@
+"""Variables, lookup tables and random generators."""

@@ -1,0 +1,15 @@
+"""Every op under TensorFlow's name, as a function of keyword arguments: `tf.raw_ops.Add(x=..., y=...)`."""
+
+from headrace._src.op.definition import REGISTRY
+from headrace._src.op.raw import raw_function
+
+
+def __getattr__(name):
+    if name not in REGISTRY:
+        raise AttributeError(f"module 'headrace.raw_ops' has no attribute {name!r}")
+    function = globals()[name] = raw_function(REGISTRY[name])
+    return function
+
+
+def __dir__():
+    return sorted(REGISTRY)

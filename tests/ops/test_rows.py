@@ -1,0 +1,111 @@
+"""Every row: the recorded result of TensorFlow, the rules of the ops that it runs, and its derivatives."""
+
+import functools
+import importlib
+import pathlib
+import pkgutil
+
+import golden
+import pytest
+from comparison import assert_close
+from differences import check_gradients
+from evaluation import evaluate, run_code
+from rules import applications, check_inference, check_lowering
+
+import headrace as tf
+from headrace._src.op.registry import all_ops
+
+CASES = pathlib.Path(__file__).resolve().parent / "cases"
+FAMILIES = {
+    module.name: importlib.import_module(f"cases.{module.name}").ROWS
+    for module in pkgutil.iter_modules([str(CASES)])
+}
+ROWS = [
+    pytest.param(family, row, id=f"{family}:{row.name}") for family, rows in FAMILIES.items() for row in rows
+]
+_load = functools.cache(golden.load)
+
+
+@pytest.mark.parametrize(("family", "row"), ROWS)
+def test_agrees_with_tensorflow(family, row):
+    if row.ours is not None:
+        evaluate(tf, row)
+        return
+    recorded = _load(family).get(row.key)
+    assert recorded is not None, "no recorded result: run scripts/golden"
+    got = evaluate(tf, row)
+    if "error" in recorded:
+        assert "error" in got, f"TensorFlow raises {recorded['error'][0]}, headrace returns {got.get('values')}"
+        wanted = recorded["error"][0]
+        if wanted == "_FallbackException":
+            wanted = "Exception"
+        assert wanted in got["error"], (
+            f"TensorFlow raises {wanted}, headrace {got['error'][0]}: {got['message']}"
+        )
+        return
+    if "error" in got:
+        raise got["exception"]
+    assert [name for name, _ in got["values"]] == [name for name, _ in recorded["values"]]
+    for i, ((_, value), (_, want)) in enumerate(zip(got["values"], recorded["values"], strict=True)):
+        assert_close(value, want, row.rtol, row.atol, what=f"output {i}")
+    if recorded["grads"] is None:
+        assert got["grads"] is None
+        return
+    for i, (grad, want) in enumerate(zip(got["grads"], recorded["grads"], strict=True)):
+        assert (grad is None) == (want is None), f"gradient {i}: TensorFlow {want}, headrace {grad}"
+        if want is not None:
+            assert_close(grad, want, row.rtol, row.atol, slack=10, what=f"gradient {i}")
+
+
+_checked = set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "row"), ROWS)
+def test_rules(family, row):
+    with applications() as seen:
+        result = evaluate(tf, row)
+    if "error" in result:
+        return
+    for op, arrays, attrs, results in seen:
+        # jax compiles each new combination: once is enough.
+        kinds = [(a.shape, a.dtype.name) if hasattr(a, "shape") else [x.shape for x in a] for a in arrays]
+        key = (op.name, repr(kinds), repr(attrs))
+        if key in _checked:
+            continue
+        _checked.add(key)
+        check_inference(op, arrays, attrs, results)
+        if row.lower:
+            check_lowering(op, arrays, attrs, results, row.rtol, row.atol)
+
+
+@pytest.mark.parametrize(
+    ("family", "row"),
+    [
+        param
+        for param in ROWS
+        if param.values[1].grad
+        and param.values[1].fd
+        and param.values[1].dtype in ("float32", "float64", "complex64", "complex128")
+    ],
+)
+def test_derivatives(family, row):
+    recorded = _load(family).get(row.key, {})
+    if "error" in recorded or recorded.get("grads") is None or all(g is None for g in recorded["grads"]):
+        return
+    check_gradients(tf, row, row.second)
+
+
+def test_every_op_has_a_row():
+    with applications() as seen:
+        for rows in FAMILIES.values():
+            for row in rows:
+                arrays = row.arrays()
+                try:
+                    run_code(tf, row, {name: tf.constant(array) for name, array in arrays.items()})
+                except Exception:  # rows of errors: what they raise is tested above
+                    continue
+                evaluate(tf, row, arrays)
+    run = {application[0].name for application in seen}
+    missing = [op.name for op in all_ops() if op.name not in run]
+    assert not missing, f"ops without a row: {missing}"
