@@ -4,8 +4,8 @@
 
 headrace and TensorFlow each run in one process of their own that stays up; rounds alternate between them, so
 that a busy machine slows both. PATH is the interpreter that has TensorFlow (default: this one). The ratio is
-the median over rounds of TensorFlow's time / headrace's; "over NumPy" is headrace's median less NumPy's, per op.
-Leaves with an error if a goal is missed.
+the median over rounds of TensorFlow's time / headrace's; "over NumPy" is headrace's median less NumPy's, per
+op. Leaves with an error if a goal is missed.
 """
 
 import argparse
@@ -202,7 +202,7 @@ def measure(run):
 
 
 def serve(module):
-    """The loop of a worker process: reads a case's name and "module" or "numpy" per line, answers with seconds."""
+    """The loop of a worker: reads a case's name and "module" or "numpy" per line, answers with seconds."""
     tf = importlib.import_module(module)
     built = {}
     print(json.dumps({"version": tf.__version__}), flush=True)
@@ -226,7 +226,8 @@ class Worker:
             env["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [env.get("PYTHONPATH")])])
         self.process = subprocess.Popen(
             [python, os.path.abspath(__file__), "--serve", module], text=True, env=env,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE if module != "headrace" else None)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=None if module == "headrace" else subprocess.PIPE)
         self.version = self._answer()["version"]
 
     def _answer(self):
@@ -256,7 +257,7 @@ def start_tensorflow(python):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("cases", nargs="*", metavar="CASE", help="run only cases whose name contains one of these")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="only cases whose name contains one of these")
     parser.add_argument("--tensorflow-python", default=sys.executable, metavar="PATH")
     parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--serve", help=argparse.SUPPRESS)
@@ -279,8 +280,9 @@ def main():
                 theirs.append(tensorflow.time(name))
             ours.append(headrace.time(name))
             bare.append(headrace.time(name, "numpy"))
-        us = {k: 1e6 * statistics.median(v) for k, v in [("ours", ours), ("bare", bare), ("theirs", theirs)] if v}
-        over = (us["ours"] - us["bare"]) / case.ops
+        our, numpy = 1e6 * statistics.median(ours), 1e6 * statistics.median(bare)
+        their = 1e6 * statistics.median(theirs) if theirs else float("nan")
+        over = (our - numpy) / case.ops
         ratio = statistics.median(t / o for t, o in zip(theirs, ours)) if theirs else None
         verdicts = []
         if case.ratio is not None and ratio is not None:
@@ -289,10 +291,10 @@ def main():
             verdicts.append(over <= case.over)
         if not all(verdicts):
             missed.append(name)
-        print(f"{name:28s} {us.get('theirs', float('nan')):10.1f} {us['ours']:10.1f} {us['bare']:10.1f} "
+        verdict = ("pass" if all(verdicts) else "FAIL") if verdicts else ""
+        print(f"{name:28s} {their:10.1f} {our:10.1f} {numpy:10.1f} "
               f"{'-' if ratio is None else format(ratio, '.1f'):>7s} {case.ratio or '':>5} "
-              f"{over:8.2f}/op {case.over or '':>5} {('pass' if all(verdicts) else 'FAIL') if verdicts else ''}",
-              flush=True)
+              f"{over:8.2f}/op {case.over or '':>5} {verdict}", flush=True)
     for worker in filter(None, (headrace, tensorflow)):
         worker.close()
     if missed:

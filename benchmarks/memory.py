@@ -55,7 +55,7 @@ def eager_ops():
 
 
 def tapes():
-    """A stream of tapes: one step each of training, second order, persistent, dropped unused; yields after each."""
+    """A stream of tapes: training, second order, persistent, dropped unused, sparse; yields after each."""
     x = tf.random.stateless_uniform([32, 8], [3, 4])
     w, b = tf.Variable(tf.zeros([8, 4])), tf.Variable(tf.zeros([4]))
     table = tf.Variable(tf.zeros([50, 4]))

@@ -1,4 +1,4 @@
-# Sourced by the other scripts: makes .venv and installs headrace into it, once per change of pyproject.toml.
+# Sourced by the other scripts: makes .venv and installs headrace into it, once per change of what it needs.
 #
 #   source scripts/environment.sh; environment [EXTRA]     then use "$python"
 #
@@ -29,7 +29,7 @@ environment() {
     python=$PWD/.venv/bin/python
 
     # What was installed is written down only after pip has succeeded. A dev install serves the plain one too.
-    stamp=$(cksum <pyproject.toml)
+    stamp=$(cat pyproject.toml headrace/_src/version.py | cksum)
     if [ "$(cat .venv/.headrace-dev 2>/dev/null)" = "$stamp" ]; then return 0; fi
     if [ -z "$extra" ] && [ "$(cat .venv/.headrace- 2>/dev/null)" = "$stamp" ]; then return 0; fi
     echo "installing headrace${extra:+[$extra]} into .venv ..." >&2

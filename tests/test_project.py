@@ -1,4 +1,4 @@
-"""The project's outside: metadata, the typed marker, a silent and light import, clean module borders, the demo."""
+"""The project's outside: metadata, a silent and light import, clean module borders, the demo."""
 
 import ast
 import importlib.metadata
@@ -10,6 +10,7 @@ import tomllib
 import pytest
 
 import headrace
+from headrace._src.version import HEADRACE_VERSION
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -20,9 +21,9 @@ def run(*args, **options):
     return subprocess.run([sys.executable, *args], cwd=ROOT, capture_output=True, text=True, **options)
 
 
-def test_version_is_the_same_everywhere():
-    assert headrace.__version__ == PROJECT["version"]
-    assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+def test_version_is_tensorflows_and_our_own_is_in_the_changelog():
+    assert headrace.__version__.startswith("2.")  # programs ask tf.__version__ which TensorFlow they run on
+    assert f"## {HEADRACE_VERSION}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_installed_metadata():
@@ -30,9 +31,9 @@ def test_installed_metadata():
         installed = importlib.metadata.metadata("headrace")
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("headrace is imported from the source tree, not installed")
-    assert installed["Version"] == PROJECT["version"]
-    assert installed["License-Expression"] == "Apache-2.0"
-    assert installed["Requires-Python"] == ">=3.11"
+    assert installed["Version"] == HEADRACE_VERSION
+    assert installed["License-Expression"] == PROJECT["license"] == "Apache-2.0"
+    assert installed["Requires-Python"] == PROJECT["requires-python"] == ">=3.11"
 
 
 def test_package_is_marked_as_typed():
@@ -41,8 +42,8 @@ def test_package_is_marked_as_typed():
 
 def test_import_is_silent_and_light():
     heavy = ["jax", "jaxlib", "scipy", "keras", "google.protobuf", "tensorflow", "tensorboard"]
-    done = run("-W", "error", "-c", f"import headrace, sys; sys.exit(str([m for m in {heavy} if m in sys.modules]))")
-    assert (done.stdout, done.stderr) == ("", "[]\n")
+    done = run("-W", "error", "-c", f"import headrace, sys; sys.exit(str(sys.modules.keys() & {heavy}))")
+    assert (done.stdout, done.stderr) == ("", "set()\n")
 
 
 def imports(path):
@@ -62,13 +63,13 @@ def test_implementation_does_not_import_public_modules():
 
 
 def test_public_modules_only_re_export():
-    allowed = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.If)
+    allowed = (ast.Import, ast.ImportFrom, ast.Assign)
+    by_hand = {"raw_ops.py", "__main__.py"}
     for path in sorted(PACKAGE.rglob("*.py")):
-        if "_src" in path.parts:
+        if "_src" in path.parts or path.name in by_hand:
             continue
         body = ast.parse(path.read_text(encoding="utf-8")).body
-        assert isinstance(body[0], ast.Expr), f"{path} has no docstring"
-        assert all(isinstance(node, allowed) for node in body[1:]), path
+        assert all(isinstance(node, allowed) for node in body[1:]), f"{path} holds more than names"
 
 
 def test_every_file_opens_with_a_docstring():
