@@ -10,7 +10,7 @@ from headrace._src.core.type_specs import TypeSpec
 
 
 class TypeSpecBatchEncoder(metaclass=abc.ABCMeta):
-    """How values of a batchable spec are encoded as tensors, which can be stacked, sliced, put in datasets."""
+    """How values of a batchable spec are encoded as tensors that can be stacked and sliced."""
 
     @abc.abstractmethod
     def batch(self, spec: Any, batch_size: int | None) -> Any:
