@@ -257,7 +257,7 @@ def start_tensorflow(python):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("cases", nargs="*", metavar="CASE", help="only cases whose name contains one of these")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="only cases whose names contain it")
     parser.add_argument("--tensorflow-python", default=sys.executable, metavar="PATH")
     parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--serve", help=argparse.SUPPRESS)
