@@ -1,4 +1,4 @@
-"""What the current thread is doing: eager or tracing, which tapes record, which device, which seeds."""
+"""What the current thread is doing: eager or tracing, which tapes record, which device."""
 
 import contextlib
 import contextvars
@@ -41,9 +41,12 @@ class Context(threading.local):
     """The state of one thread; each new thread begins with plain eager execution."""
 
     mode: Mode | None = None
-    # Random state of tf.random.set_seed: the global seed, and the generator of op seeds drawn from it.
-    seed: int | None = None
-    seed_stream = None
+    # For core/random_state.py: the node whose random op runs, and the seeds drawn for the op that runs next.
+    random_node = None
+    drawn_seeds: tuple[int, int] | None = None
+
+    # Functions of tf.variable_creator_scope, outermost first.
+    variable_creators: tuple = ()
 
     def __init__(self):
         self.run_quietly = _quiet_runner()
