@@ -1,0 +1,120 @@
+"""The state behind stateful random ops: the global seed, and how far each op's stream has been used.
+
+TF: seeds are of the process, not of a thread. In eager execution all calls of an op with the same attributes
+and input dtypes share one stream, and `tf.random.set_seed` starts all streams anew. In a graph each node has a
+stream of its own.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from headrace._src.core.context import context
+
+# The largest op seed.
+MAX_SEED = 2**31 - 1
+# The global seed that goes with an op seed when there is none.
+DEFAULT_GLOBAL_SEED = 87654321
+
+
+class RandomState:
+    """Seeds and streams. All methods may be called from any thread."""
+
+    def __init__(self):
+        self.seed = None
+        self._op_seeds = None
+        self._lock = threading.RLock()
+        # For each stream: its random seeds (when it has none of its own), the blocks used, and what else the
+        # op keeps from call to call.
+        self._streams: dict[Hashable, _Stream] = {}
+
+    def set_seed(self, seed) -> None:
+        """Sets the global seed (None: no seed) and starts all streams anew."""
+        try:
+            generator = random.Random(seed)
+        except TypeError:  # tensors and NumPy numbers
+            generator = random.Random(int(seed))
+        with self._lock:
+            self.seed = seed
+            self._op_seeds = generator
+            self._streams.clear()
+
+    def next_op_seed(self) -> int:
+        """The op seed for an eager op that was given none, once there is a global seed."""
+        with self._lock:
+            return self._op_seeds.randint(0, MAX_SEED)
+
+    def reserve(self, owner: Hashable, seed: int, seed2: int, blocks: int) -> tuple[int, int, int]:
+        """Takes the next `blocks` blocks of a stream.
+
+        Args:
+            owner: names the stream together with the seeds: the op, its attributes and input dtypes.
+            seed, seed2: the op's attributes; both zero stand for seeds that nobody knows.
+            blocks: how many blocks the op may use.
+
+        Returns:
+            The stream's two seeds, and the number of the first block.
+        """
+        key = (context.random_node, owner, seed, seed2)
+        with self._lock:
+            stream = self._streams.get(key)
+            if stream is None:
+                stream = _Stream(seed, seed2)
+                # Op seeds drawn for one call are not seen again: keeping their streams would only fill memory.
+                if context.drawn_seeds != (seed, seed2):
+                    self._streams[key] = stream
+            first = stream.used
+            stream.used += blocks
+            return stream.seed, stream.seed2, first
+
+    def memory(self, owner: Hashable, seed: int, seed2: int, make: Callable[[], Any]) -> Any:
+        """What an op keeps from call to call besides its place in the stream; `make` makes it the first time."""
+        key = (context.random_node, owner, seed, seed2)
+        with self._lock:
+            stream = self._streams.setdefault(key, _Stream(seed, seed2))
+            if stream.memory is None:
+                stream.memory = make()
+            return stream.memory
+
+
+class _Stream:
+    __slots__ = ("memory", "seed", "seed2", "used")
+
+    def __init__(self, seed, seed2):
+        if seed == 0 and seed2 == 0:
+            seed, seed2 = random.SystemRandom().getrandbits(64), random.SystemRandom().getrandbits(64)
+        self.seed, self.seed2 = seed, seed2
+        self.used = 0
+        self.memory = None
+
+
+random_state = RandomState()
+
+
+def draw_seeds(op_seed) -> tuple[int, int]:
+    """The attributes `seed` and `seed2` of a random op that was given `op_seed` (None: none).
+
+    While a graph is built, its `seed` is the global seed and its `next_op_seed()` gives the op seeds.
+    """
+    graph = context.graph
+    global_seed = random_state.seed if graph is None else graph.seed
+    drawn = False
+    if global_seed is None:
+        if op_seed is None:
+            return 0, 0
+        global_seed = DEFAULT_GLOBAL_SEED
+    elif op_seed is None:
+        drawn = graph is None
+        op_seed = random_state.next_op_seed() if drawn else graph.next_op_seed()
+    seeds = _shorten(global_seed), _shorten(op_seed)
+    if seeds == (0, 0):  # would stand for unknown seeds
+        seeds = 0, MAX_SEED
+    context.drawn_seeds = seeds if drawn else None
+    return seeds
+
+
+def _shorten(seed):
+    return int(seed % MAX_SEED)
