@@ -110,7 +110,10 @@ def node_gradients(node, dys):
 
 def _structured(node, dys):
     """The output gradients with one list for each output that is a list."""
-    arguments = node.op.signature.outputs
+    arguments = getattr(node.op, "signature", None)
+    if arguments is None:  # a custom gradient: every output is one tensor
+        return dys
+    arguments = arguments.outputs
     lists = [argument for argument in arguments if argument.is_list]
     if not lists:
         return dys

@@ -1,0 +1,150 @@
+"""`tf.autodiff.ForwardAccumulator`: Jacobian-vector products, computed along with the function."""
+
+from headrace._src.autodiff.gradient_tape import UnconnectedGradients, gradient_components, handle_of
+from headrace._src.autodiff.tape import Tape, next_id, node_gradients, zeros_of
+from headrace._src.core import dtypes, nest
+from headrace._src.core.composite import CompositeTensor
+from headrace._src.core.context import context
+from headrace._src.op.api import api
+from headrace._src.op.convert import to_tensor
+from headrace._src.ops.constants import zeros
+
+
+class _Tangents:
+    """The recorder: pushes tangents through every op that is applied to a tensor which has one."""
+
+    def __init__(self):
+        self.by_id = {}
+
+    def variable_accessed(self, variable):
+        """Variables are followed only when they are primals."""
+
+    def follows(self, ids) -> bool:
+        return not self.by_id.keys().isdisjoint(ids)
+
+    def record(self, node, inputs, ids, outputs):
+        followed = [tensor for tensor in outputs if tensor.dtype in dtypes.DIFFERENTIABLE]
+        if not followed:
+            return
+        # Tapes go on recording (the products can be differentiated), and accumulators around this one.
+        recorders, inside = [], False
+        for recorder in context.recorders:
+            if recorder is self:
+                inside = True
+            elif not (inside and isinstance(recorder, _Tangents)):
+                recorders.append(recorder)
+        with context.changed(recorders=tuple(recorders)):
+            products = _push(node, ids, outputs, self.by_id)
+        for tensor, product in zip(outputs, products):
+            if product is not None:
+                if tensor._id is None:
+                    tensor._id = next_id()
+                self.by_id[tensor._id] = product
+
+
+def _push(node, ids, outputs, tangents):
+    """The tangent of each output.
+
+    The gradient rule is linear in the output gradients; differentiating it with respect to them, with the input
+    tangents as weights, gives the product in the forward direction. So no op needs a second rule.
+    """
+    tape = Tape()
+    weights = []
+    for tensor in outputs:
+        if tensor.dtype in dtypes.DIFFERENTIABLE and tensor.dtype._kind not in "rv":
+            weight = zeros_of((tensor.shape, tensor.dtype))
+            tape.watch(weight)
+            weights.append(weight)
+        else:
+            weights.append(None)
+    with context.changed(recorders=(*context.recorders, tape)):
+        node.wanted = None
+        grads = node_gradients(node, list(weights))
+        pairs = [
+            (to_tensor(grad), tangents[number])
+            for number, grad in zip(ids, grads)
+            if grad is not None and number in tangents
+        ]
+    start = {}
+    for grad, tangent in pairs:
+        if grad._id is not None and grad._id in tape.ids:
+            start[grad._id] = tangent if grad._id not in start else start[grad._id] + tangent
+    wanted = [weight._id for weight in weights if weight is not None]
+    found = tape.backward(start, wanted)
+    return [None if weight is None else found.get(weight._id) for weight in weights]
+
+
+@api("autodiff.ForwardAccumulator")
+class ForwardAccumulator:
+    """Computes Jacobian-vector products in forward mode.
+
+    Args:
+        primals: a tensor, variable or structure of them.
+        tangents: the directions, with the same structure.
+
+    >>> x = tf.constant(3.0)
+    >>> with tf.autodiff.ForwardAccumulator(primals=x, tangents=tf.constant(2.0)) as acc:
+    ...     y = x * x
+    >>> acc.jvp(y).numpy()
+    np.float32(12.0)
+
+    Raises:
+        ValueError: when structures, shapes or dtypes do not agree, or a primal is given twice.
+    """
+
+    def __init__(self, primals, tangents):
+        self._tangents = _Tangents()
+        self._recording = False
+        nest.assert_same_structure(primals, tangents)
+        for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents)):
+            if isinstance(primal, CompositeTensor):
+                for part, direction in zip(gradient_components(primal), gradient_components(tangent)):
+                    self._watch(part, direction)
+            else:
+                self._watch(primal, tangent)
+
+    def _watch(self, primal, tangent):
+        if primal.dtype not in dtypes.DIFFERENTIABLE:
+            raise ValueError(f"ForwardAccumulator: primals must be floating or complex, got {primal.dtype.name}.")
+        tangent = to_tensor(tangent, primal.dtype)
+        if not primal.shape.is_compatible_with(tangent.shape):
+            raise ValueError(
+                f"ForwardAccumulator: tangent of shape {tangent.shape} for a primal of shape {primal.shape}."
+            )
+        handle = handle_of(primal)
+        if handle._id is None:
+            handle._id = next_id()
+        if handle._id in self._tangents.by_id:
+            raise ValueError(f"ForwardAccumulator: the primal {primal!r} is given twice; add its tangents up.")
+        self._tangents.by_id[handle._id] = tangent
+
+    def __enter__(self):
+        if self._recording:
+            raise ValueError("Accumulator is already recording.")
+        context.change(recorders=(*context.recorders, self._tangents))
+        self._recording = True
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        context.change(recorders=tuple(r for r in context.recorders if r is not self._tangents))
+        self._recording = False
+
+    def jvp(self, primals, unconnected_gradients=UnconnectedGradients.NONE):
+        """The product of the Jacobian of `primals` (results computed in the block) and the tangents.
+
+        Returns:
+            The structure of `primals`; None (or zeros) for what does not depend on the watched primals.
+        """
+        unconnected = UnconnectedGradients(unconnected_gradients)
+
+        def product(primal):
+            if isinstance(primal, CompositeTensor):
+                parts = nest.flatten(primal, expand_composites=True)
+                kept = [product(p) if p.dtype in dtypes.DIFFERENTIABLE else p for p in parts]
+                return nest.pack_sequence_as(primal, kept, expand_composites=True)
+            found = self._tangents.by_id.get(handle_of(primal)._id)
+            if found is None and unconnected is UnconnectedGradients.ZERO:
+                return zeros(primal.shape, primal.dtype)
+            return found
+
+        return nest.map_structure(product, primals)

@@ -1,0 +1,547 @@
+"""`tf.Variable`: a tensor-valued state that assignments change and tapes watch."""
+
+import contextlib
+import enum
+import functools
+import itertools
+
+import numpy as np
+
+from headrace._src.core import dtypes, errors, types
+from headrace._src.core.composite import CompositeTensor
+from headrace._src.core.context import HOST, context
+from headrace._src.core.names import scoped_name
+from headrace._src.core.reference import Reference
+from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.trackable import Trackable
+from headrace._src.op.api import api
+from headrace._src.op.convert import to_tensor
+from headrace._src.op.definition import Node
+from headrace._src.ops.indexed_slices import IndexedSlices
+from headrace._src.ops.operators import attach_operators
+from headrace._src.ops.slicing import slice_of
+from headrace._src.state import scatter, storage
+
+_unique = itertools.count()
+
+
+@api("VariableSynchronization")
+class VariableSynchronization(enum.Enum):
+    """When the copies of a distributed variable are brought together."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+@api("VariableAggregation")
+class VariableAggregation(enum.Enum):
+    """How updates from several replicas are combined."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+    def __hash__(self):
+        return hash(self.value)
+
+    def __eq__(self, other):
+        return self is other or getattr(other, "value", other) == self.value
+
+
+class _VariableType(type):
+    """Lets `tf.variable_creator_scope` take part in making variables."""
+
+    def __call__(cls, *args, **kwargs):
+        creators = context.variable_creators
+        if not creators or cls is not Variable:
+            return super().__call__(*args, **kwargs)
+        given = dict(zip(_PARAMETERS, args)) | kwargs
+        for name, default in _DEFAULTS.items():
+            given.setdefault(name, default)
+
+        def make(**keywords):
+            return super(_VariableType, cls).__call__(**{k: v for k, v in keywords.items() if k in _DEFAULTS})
+
+        for creator in creators:
+            make = functools.partial(creator, make)
+        return make(**given)
+
+
+@api("variable_creator_scope", dispatch=False)
+@contextlib.contextmanager
+def variable_creator_scope(variable_creator):
+    """Within this block, `variable_creator(next_creator, **kwargs)` makes the variables.
+
+    Args:
+        variable_creator: returns a variable, usually what `next_creator(**kwargs)` returns. The creator of the
+            innermost block is asked first.
+    """
+    before = context.variable_creators
+    context.variable_creators = (*before, variable_creator)
+    try:
+        yield
+    finally:
+        context.variable_creators = before
+
+
+@api("Variable")
+class Variable(Trackable, types.Tensor, metaclass=_VariableType):
+    """A value that lives on between computations and can be assigned.
+
+    Args:
+        initial_value: a tensor, anything that becomes one, or a function without arguments that returns one.
+        trainable: whether tapes watch it by themselves; by default True.
+        validate_shape: False allows assignments of any shape.
+        name: "Variable" by default.
+        dtype: the element type; otherwise that of the initial value.
+        constraint: a function that optimizers apply after each update.
+        synchronization, aggregation: how distributed copies are kept together.
+        shape: the shape, when it may be more general than that of the initial value.
+
+    >>> v = tf.Variable([1.0, 2.0])
+    >>> v.assign_add([1.0, 1.0]).numpy()
+    array([2., 3.], dtype=float32)
+    """
+
+    __array_priority__ = 100
+    _in_graph_mode = False
+
+    def __init__(
+        self,
+        initial_value=None,
+        trainable=None,
+        validate_shape=True,
+        caching_device=None,
+        name=None,
+        variable_def=None,
+        dtype=None,
+        import_scope=None,
+        constraint=None,
+        synchronization=VariableSynchronization.AUTO,
+        aggregation=VariableAggregation.NONE,
+        shape=None,
+        experimental_enable_variable_lifting=True,
+    ):
+        if initial_value is None:
+            raise ValueError("Variable: initial_value must be given: a tensor, a value, or a function returning one.")
+        if constraint is not None and not callable(constraint):
+            raise ValueError(f"Variable: constraint must be callable, got {constraint!r}.")
+        dtype = None if dtype is None else dtypes.as_dtype(dtype)
+        if callable(initial_value) and not isinstance(initial_value, types.Tensor):
+            initial_value = initial_value()
+        if isinstance(initial_value, CompositeTensor) and not isinstance(initial_value, IndexedSlices):
+            raise ValueError(f"Variable: initial_value must be a dense tensor, got {type(initial_value).__name__}.")
+        value = to_tensor(initial_value, dtype)
+        if type(value) is not EagerTensor:
+            raise ValueError(
+                f"Variable: initial_value must have a value, got the symbolic tensor {value!r}. "
+                "Inside a tf.function, pass a function that makes the value."
+            )
+        if shape is None:
+            static = value.shape if validate_shape else TensorShape(None)
+        else:
+            static = TensorShape(shape)
+            if not static.is_compatible_with(value.shape):
+                raise ValueError(
+                    f"Variable: the initial value's shape {value.shape} is not compatible with the explicitly "
+                    f"supplied shape {static}."
+                )
+        full_name = scoped_name("Variable" if name is None else name)
+        self._storage = storage.Storage(value._a, value.dtype, static, full_name)
+        self._handle = storage.make_handle(self._storage)
+        self._dtype = value.dtype
+        self._name = full_name
+        self._unique_id = f"{full_name}_{next(_unique)}"
+        self._trainable = True if trainable is None else bool(trainable)
+        if synchronization is VariableSynchronization.ON_READ:
+            if trainable:
+                raise ValueError("Variable: a variable synchronized ON_READ cannot be trainable.")
+            self._trainable = False
+        self._synchronization = VariableSynchronization(synchronization or 0)
+        self._aggregation = VariableAggregation(getattr(aggregation, "value", aggregation))
+        self._constraint = constraint
+        if context.device is not None:
+            self._handle._device = context.device
+
+    # What it is.
+
+    @property
+    def name(self) -> str:
+        return self._name + ":0"
+
+    @property
+    def _shared_name(self) -> str:
+        return self._name
+
+    @property
+    def handle(self):
+        """The resource tensor that stands for this variable in ops and on tapes."""
+        return self._handle
+
+    @property
+    def dtype(self):
+        return self._dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._storage.shape
+
+    def get_shape(self) -> TensorShape:
+        return self._storage.shape
+
+    @property
+    def ndim(self):
+        return self._storage.shape.rank
+
+    @property
+    def trainable(self) -> bool:
+        return self._trainable
+
+    @property
+    def synchronization(self):
+        return self._synchronization
+
+    @property
+    def aggregation(self):
+        return self._aggregation
+
+    @property
+    def constraint(self):
+        return self._constraint
+
+    @property
+    def device(self) -> str:
+        return self._handle.__dict__.get("_device", HOST)
+
+    @property
+    def initializer(self):
+        """None: an eager variable is initialised when it is made."""
+        return None
+
+    @property
+    def op(self):
+        raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+
+    @property
+    def graph(self):
+        raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+
+    @property
+    def initial_value(self):
+        raise RuntimeError("This property is not supported when eager execution is enabled.")
+
+    def initialized_value(self):
+        raise NotImplementedError("initialized_value belongs to 1.x graphs; an eager variable is initialised.")
+
+    def eval(self, session=None):
+        raise RuntimeError("eval is not supported when eager execution is enabled; use numpy().")
+
+    def to_proto(self, export_scope=None):
+        raise RuntimeError("to_proto is not supported when eager execution is enabled.")
+
+    @staticmethod
+    def from_proto(variable_def, import_scope=None):
+        raise RuntimeError("from_proto is not supported when eager execution is enabled.")
+
+    def is_initialized(self, name=None):
+        """A boolean tensor: whether the variable has a value."""
+        return storage.IS_INITIALIZED(self._handle)
+
+    def set_shape(self, shape):
+        """Narrow the static shape."""
+        self._storage.shape = self._storage.shape.merge_with(shape)
+
+    def ref(self) -> Reference:
+        """A hashable reference to this variable, for dictionaries and sets."""
+        return Reference(self)
+
+    def experimental_ref(self) -> Reference:
+        return self.ref()
+
+    # Reading.
+
+    def value(self):
+        """The current value as a tensor, which later assignments do not change."""
+        mode = context.mode
+        if mode is None:
+            return EagerTensor(self._storage.read(), self._dtype)
+        if mode.graph is not None:
+            return storage.READ_VARIABLE(self._handle, dtype=self._dtype)
+        tensor = EagerTensor(self._storage.read(), self._dtype)
+        handle = self._handle
+        for recorder in mode.recorders:
+            recorder.variable_accessed(self)
+            if recorder.follows((handle._id,)):
+                recorder.record(_READ_NODE, (handle,), (handle._id,), (tensor,))
+        if mode.device is not None:
+            tensor._device = mode.device
+        return tensor
+
+    def read_value(self):
+        """The same as `value()`."""
+        return self.value()
+
+    def read_value_no_copy(self):
+        return self.value()
+
+    def __tf_tensor__(self, dtype=None, name=None):
+        if dtype is not None and dtype is not self._dtype:
+            raise ValueError(
+                f"Incompatible type conversion requested to type {dtype.name} for `tf.Variable` of type "
+                f"{self._dtype.name}. (Variable: {self})"
+            )
+        return self.value()
+
+    def numpy(self):
+        """The current value as a NumPy array of its own."""
+        return EagerTensor(self._storage.read(), self._dtype).numpy()
+
+    def __array__(self, dtype=None, copy=None):
+        return EagerTensor(self._storage.read(), self._dtype).__array__(dtype, copy)
+
+    def sparse_read(self, indices, name=None):
+        """The rows at `indices`; its gradient is sparse."""
+        for recorder in context.recorders:
+            recorder.variable_accessed(self)
+        return scatter.RESOURCE_GATHER(self._handle, indices, dtype=self._dtype, name=name)
+
+    def gather_nd(self, indices, name=None):
+        """The slices at the index tuples `indices`."""
+        for recorder in context.recorders:
+            recorder.variable_accessed(self)
+        return scatter.RESOURCE_GATHER_ND(self._handle, indices, dtype=self._dtype, name=name)
+
+    # Assigning.
+
+    def _convert(self, value):
+        if type(value) is EagerTensor and value.dtype is self._dtype:
+            return value
+        return to_tensor(value, self._dtype)
+
+    def assign(self, value, use_locking=False, name=None, read_value=True):
+        """Replace the value; returns this variable (None when `read_value` is False).
+
+        Raises:
+            ValueError: when the shape or dtype does not fit.
+        """
+        tensor = self._convert(value)
+        if not self._storage.shape.is_compatible_with(tensor.shape):
+            raise ValueError(
+                f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape "
+                f"{self._storage.shape}, and the assigned value shape {tensor.shape} are incompatible."
+            )
+        storage.ASSIGN(self._handle, tensor, name=name)
+        return self if read_value else None
+
+    def assign_add(self, delta, use_locking=False, name=None, read_value=True):
+        """Add `delta`, which must have the variable's shape."""
+        storage.ASSIGN_ADD(self._handle, self._convert(delta), name=name)
+        return self if read_value else None
+
+    def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
+        """Subtract `delta`, which must have the variable's shape."""
+        storage.ASSIGN_SUB(self._handle, self._convert(delta), name=name)
+        return self if read_value else None
+
+    def load(self, value, session=None):
+        """Replace the value. TF: kept from 1.x."""
+        self.assign(value)
+
+    def count_up_to(self, limit):
+        """Return the value and increase it by one; OutOfRangeError once it has reached `limit`."""
+        if self._dtype not in dtypes.INDEX:
+            raise errors.invalid_argument(f"count_up_to: the variable must be int32 or int64, it is {self._dtype.name}.")
+        return storage.COUNT_UP_TO(self._handle, limit=int(limit), T=self._dtype)
+
+    def _scatter(self, op, sparse_delta, name):
+        if not isinstance(sparse_delta, IndexedSlices):
+            raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta!r}")
+        op(self._handle, sparse_delta.indices, self._convert(sparse_delta.values), name=name)
+        return self
+
+    def scatter_update(self, sparse_delta, use_locking=False, name=None):
+        """Replace the rows that an `IndexedSlices` names."""
+        return self._scatter(scatter.SCATTER_UPDATE, sparse_delta, name)
+
+    def scatter_add(self, sparse_delta, use_locking=False, name=None):
+        """Add to the rows that an `IndexedSlices` names."""
+        return self._scatter(scatter.SCATTER_ADD, sparse_delta, name)
+
+    def scatter_sub(self, sparse_delta, use_locking=False, name=None):
+        """Subtract from the rows that an `IndexedSlices` names."""
+        return self._scatter(scatter.SCATTER_SUB, sparse_delta, name)
+
+    def scatter_mul(self, sparse_delta, use_locking=False, name=None):
+        """Multiply the rows that an `IndexedSlices` names."""
+        return self._scatter(scatter.SCATTER_MUL, sparse_delta, name)
+
+    def scatter_div(self, sparse_delta, use_locking=False, name=None):
+        """Divide the rows that an `IndexedSlices` names."""
+        return self._scatter(scatter.SCATTER_DIV, sparse_delta, name)
+
+    def scatter_min(self, sparse_delta, use_locking=False, name=None):
+        """Take the minimum with the rows that an `IndexedSlices` names."""
+        return self._scatter(scatter.SCATTER_MIN, sparse_delta, name)
+
+    def scatter_max(self, sparse_delta, use_locking=False, name=None):
+        """Take the maximum with the rows that an `IndexedSlices` names."""
+        return self._scatter(scatter.SCATTER_MAX, sparse_delta, name)
+
+    def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
+        """Replace rows batch by batch: `self[i, ..., indices[i, ..., j]] = values[i, ..., j]`."""
+        indices = to_tensor(sparse_delta.indices)._a
+        grid = np.indices(indices.shape)
+        full = np.stack([*grid[:-1], indices], axis=-1)
+        scatter.SCATTER_ND_UPDATE(self._handle, full, self._convert(sparse_delta.values), name=name)
+        return self
+
+    def _scatter_nd(self, op, indices, updates, name):
+        op(self._handle, indices, self._convert(updates), name=name)
+        return self
+
+    def scatter_nd_update(self, indices, updates, name=None):
+        """Replace the slices at the index tuples `indices`."""
+        return self._scatter_nd(scatter.SCATTER_ND_UPDATE, indices, updates, name)
+
+    def scatter_nd_add(self, indices, updates, name=None):
+        """Add to the slices at the index tuples `indices`."""
+        return self._scatter_nd(scatter.SCATTER_ND_ADD, indices, updates, name)
+
+    def scatter_nd_sub(self, indices, updates, name=None):
+        """Subtract from the slices at the index tuples `indices`."""
+        return self._scatter_nd(scatter.SCATTER_ND_SUB, indices, updates, name)
+
+    def scatter_nd_min(self, indices, updates, name=None):
+        """Take the minimum with the slices at the index tuples `indices`."""
+        return self._scatter_nd(scatter.SCATTER_ND_MIN, indices, updates, name)
+
+    def scatter_nd_max(self, indices, updates, name=None):
+        """Take the maximum with the slices at the index tuples `indices`."""
+        return self._scatter_nd(scatter.SCATTER_ND_MAX, indices, updates, name)
+
+    # Python's protocols.
+
+    def __getitem__(self, key):
+        """A slice of the value, which also can be assigned: `v[1:2].assign([5.0])`."""
+        tensor = self.value()[key]
+        if isinstance(tensor, EagerTensor):
+            tensor.assign = functools.partial(self._assign_slice, key)
+        return tensor
+
+    def _assign_slice(self, key, value, name=None):
+        begin, end, strides, masks = slice_of(key)
+        scatter.STRIDED_SLICE_ASSIGN(self._handle, begin, end, strides, self._convert(value), name=name, **masks)
+        return self
+
+    def __iter__(self):
+        return iter(self.value())
+
+    def __bool__(self):
+        return bool(self.value())
+
+    def __int__(self):
+        return int(self.value())
+
+    def __float__(self):
+        return float(self.value())
+
+    def __complex__(self):
+        return complex(self.value())
+
+    def __hash__(self):
+        raise TypeError(f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self})")
+
+    def __repr__(self):
+        value = self._storage.value
+        text = "<uninitialized>"
+        if value is not None:
+            tensor = EagerTensor(value, self._dtype)
+            text = repr(tensor).partition("numpy=")[2][:-1]
+        shape = self._storage.shape
+        shape = "<unknown>" if shape.rank is None else shape
+        return f"<tf.Variable '{self.name}' shape={shape} dtype={self._dtype.name}, numpy={text}>"
+
+    __str__ = __repr__
+
+    def __copy__(self):
+        return self._clone()
+
+    def __deepcopy__(self, memo):
+        copied = self._clone()
+        memo[id(self)] = copied
+        return copied
+
+    def _clone(self):
+        return _restore(*self.__reduce__()[1])
+
+    def __reduce__(self):
+        return _restore, (
+            self._storage.read(),
+            self._dtype.name,
+            self._name,
+            self._trainable,
+            self._storage.shape.as_list() if self._storage.shape.rank is not None else None,
+            self._constraint,
+            self._synchronization.value,
+            self._aggregation.value,
+        )
+
+    def _gather_saveables_for_checkpoint(self):
+        return {"VARIABLE_VALUE": self}
+
+    class SaveSliceInfo:
+        """Which part of a larger variable this one is. TF: kept from 1.x."""
+
+        def __init__(self, full_name=None, full_shape=None, var_offset=None, var_shape=None, save_slice_info_def=None,
+                     import_scope=None):
+            self.full_name = full_name
+            self.full_shape = full_shape
+            self.var_offset = var_offset
+            self.var_shape = var_shape
+
+        @property
+        def spec(self) -> str:
+            """The slice in the text form of 1.x checkpoints."""
+            full = " ".join(str(n) for n in self.full_shape)
+            slices = ":".join(f"{at},{size}" for at, size in zip(self.var_offset, self.var_shape))
+            return f"{full} {slices}"
+
+
+def _restore(array, dtype_name, name, trainable, shape, constraint, synchronization, aggregation):
+    variable = Variable.__new__(Variable)
+    dtype = dtypes.as_dtype(dtype_name)
+    Variable.__init__(
+        variable,
+        EagerTensor(array.copy(), dtype),
+        trainable=trainable,
+        constraint=constraint,
+        synchronization=VariableSynchronization(synchronization),
+        aggregation=VariableAggregation(aggregation),
+        shape=TensorShape(shape),
+    )
+    variable._name = variable._storage.name = name
+    return variable
+
+
+_READ_NODE = Node(storage.READ_VARIABLE, {}, (), None)
+_DEFAULTS = {
+    "initial_value": None,
+    "trainable": None,
+    "validate_shape": True,
+    "caching_device": None,
+    "name": None,
+    "variable_def": None,
+    "dtype": None,
+    "import_scope": None,
+    "constraint": None,
+    "synchronization": VariableSynchronization.AUTO,
+    "aggregation": VariableAggregation.NONE,
+    "shape": None,
+    "experimental_enable_variable_lifting": True,
+}
+_PARAMETERS = tuple(_DEFAULTS)
+attach_operators(Variable)
