@@ -1,6 +1,8 @@
 """NumPy kernels of matrix products: BLAS for every dtype, integers and small floats included."""
 
-import functools
+import contextlib
+import math
+import threading
 
 import numpy as np
 
@@ -9,15 +11,107 @@ from headrace._src.core import errors
 # Below this number of multiplications NumPy's own integer loop is faster than the way through BLAS.
 _SMALL = 20_000
 _HALF = np.dtype(np.float16)
+_FLOAT32 = np.dtype(np.float32)
+_FLOAT64 = np.dtype(np.float64)
+_KEPT_BYTES = 1 << 22
+_thread = threading.local()
+
+
+class Workspace:
+    """Arrays for intermediate results, kept from one call to the next.
+
+    Fresh memory of some hundred kilobytes comes from the system page by page, which costs as much time as a
+    256 by 256 product does.
+    """
+
+    def __init__(self):
+        self._buffers = {}
+
+    def array(self, slot: str, shape: tuple, dtype: np.dtype) -> np.ndarray:
+        """An array with undefined contents; valid until the same slot is asked for again."""
+        count = math.prod(shape)
+        size = count * dtype.itemsize
+        if size > _KEPT_BYTES:
+            return np.empty(shape, dtype)
+        buffer = self._buffers.get(slot)
+        if buffer is None or buffer.size < size:
+            buffer = self._buffers[slot] = np.empty(size, np.uint8)
+        return buffer[:size].view(dtype).reshape(shape)
+
+    def cast(self, slot: str, a: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """`a.astype(dtype)` in that slot."""
+        # Keep the order of the axes in memory, so that a transposed matrix is read as it lies.
+        flipped = a.ndim >= 2 and abs(a.strides[-2]) < abs(a.strides[-1])
+        source = a.swapaxes(-1, -2) if flipped else a
+        target = self.array(slot, source.shape, dtype)
+        if a.dtype == _HALF and dtype == _FLOAT32:
+            self._widen(source, target)
+        else:
+            np.copyto(target, source, casting="unsafe")
+        return target.swapaxes(-1, -2) if flipped else target
+
+    def product(self, slot: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """`a @ b` in that slot, for floats that BLAS knows."""
+        if a.ndim == 2 and b.ndim == 2:
+            return np.dot(a, b, out=self.array(slot, (a.shape[0], b.shape[1]), a.dtype))
+        return np.matmul(_blasable(a), _blasable(b))
+
+    def _widen(self, a, target):
+        """float16 to float32. NumPy converts halves one by one; moving the bits by hand is faster.
+
+        The exponent is then too small by 112, which a multiplication puts right, for subnormal numbers too.
+        """
+        bits = np.ascontiguousarray(a).view(np.int16)
+        magnitude = self.array("magnitude", bits.shape, bits.dtype)
+        if not a.size or np.bitwise_and(bits, 0x7FFF, out=magnitude).max() >= 0x7C00:
+            target[...] = a  # something is infinite or no number
+            return
+        wide = target.view(np.int32)
+        wide[...] = bits
+        wide <<= 13
+        wide &= ~0x70000000
+        target *= np.float32(2.0**112)
+
+    def narrow(self, a: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """float32 to a smaller float, in fresh memory."""
+        if dtype != _HALF or a.size < 1024 or not a.flags.c_contiguous:
+            return a.astype(dtype)
+        rounded = np.abs(a, out=self.array("rounded", a.shape, a.dtype))
+        if not rounded.max() < 65504:
+            return a.astype(dtype)
+        # Adding 2^(exponent + 13) rounds to the 11 bits of a half (fewer below 2^-14), as the low bits.
+        bits = a.view(np.int32)
+        exponent = self.array("exponent", a.shape, bits.dtype)
+        np.bitwise_and(bits, 0x7F800000, out=exponent)
+        np.maximum(exponent, 113 << 23, out=exponent)
+        exponent += 13 << 23
+        rounded += exponent.view(np.float32)
+        half = rounded.view(np.int32)
+        half -= exponent
+        exponent -= ((13 + 112) << 23) + (1024 << 13)
+        exponent >>= 13
+        half += exponent
+        sign = np.right_shift(bits, 16, out=exponent)
+        sign &= 0x8000
+        half |= sign
+        return half.astype(np.uint16).view(_HALF)
+
+
+@contextlib.contextmanager
+def _workspace():
+    """This thread's workspace; a second one for a call that interrupts another."""
+    space = _thread.__dict__.pop("space", None) or Workspace()
+    try:
+        yield space
+    finally:
+        _thread.space = space
 
 
 def matrix_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """`a @ b` for arrays of one dtype and rank 2 or more; leading axes broadcast."""
     dtype = a.dtype
     kind = dtype.kind
-    if kind == "f" or kind == "c":
-        if dtype is _HALF or dtype.itemsize == 2:
-            return _through_float32(a, b)
+    if kind in "fc" and dtype != _HALF:
         if a.ndim == 2 and b.ndim == 2:
             return a.dot(b)
         return np.matmul(_blasable(a), _blasable(b))
@@ -25,7 +119,11 @@ def matrix_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return _integer_product(a, b)
     if kind == "b":
         return np.matmul(a, b)
-    return _through_float32(a, b)
+    # float16 and bfloat16, which NumPy multiplies one by one.
+    with _workspace() as space:
+        left = space.cast("left", a, _FLOAT32)
+        right = left if b is a else space.cast("right", b, _FLOAT32)
+        return space.narrow(space.product("product", left, right), dtype)
 
 
 def _blasable(a):
@@ -34,53 +132,29 @@ def _blasable(a):
     return a if a.itemsize in (rows, columns) and rows > 0 and columns > 0 else np.ascontiguousarray(a)
 
 
-def _through_float32(a, b):
-    """bfloat16, float16 and float8: NumPy multiplies them one by one."""
-    wide = to_float32(a)
-    other = wide if b is a else to_float32(b)
-    product = wide.dot(other) if a.ndim == 2 and b.ndim == 2 else np.matmul(_blasable(wide), _blasable(other))
-    return from_float32(product, a.dtype)
-
-
-def to_float32(a: np.ndarray) -> np.ndarray:
-    """`a.astype(float32)`, quick for float16."""
-    if a.dtype != _HALF or a.size < 1024:
-        return a.astype(np.float32)
-    # NumPy converts halves without the processor's help; a table of all of them is three times faster.
-    return _all_halves().take(a.view(np.uint16))
-
-
-def from_float32(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """`a.astype(dtype)`, quick for float16."""
-    return a.astype(dtype)
-
-
-@functools.cache
-def _all_halves():
-    return np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
-
-
 def _magnitude(a):
     """The largest absolute value, as a Python int."""
     return max(int(a.max()), -int(a.min()))
 
 
 def _integer_product(a, b):
-    """Integers modulo 2 ** bits, through float64 where that is exact and worth it."""
+    """Integers modulo 2 ** bits, through floats where that is exact and worth it."""
     inner = a.shape[-1]
     if not inner or not a.size or not b.size or a.size * b.shape[-1] < _SMALL:
         return np.matmul(a, b)
-    bound = _magnitude(a) * _magnitude(b) * inner
-    if bound < 2**24:
-        return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
-    if bound < 2**53:
-        return _from_float64(np.matmul(a.astype(np.float64), b.astype(np.float64)), a.dtype)
-    return _product_of_parts(a, b, inner)
-
-
-def _from_float64(product, dtype):
-    # By way of int64, because a float64 that does not fit wraps around only there.
-    return product.astype(np.int64).astype(dtype)
+    left = _magnitude(a)
+    bound = left * (left if b is a else _magnitude(b)) * inner
+    if bound >= 2**53:
+        return _product_of_parts(a, b, inner)
+    floating = _FLOAT32 if bound < 2**24 else _FLOAT64
+    with _workspace() as space:
+        left = space.cast("left", a, floating)
+        right = left if b is a else space.cast("right", b, floating)
+        product = space.product("product", left, right)
+        if bound <= np.iinfo(a.dtype).max:
+            return product.astype(a.dtype)
+        # By way of int64, because a float that does not fit wraps around only there.
+        return product.astype(np.int64).astype(a.dtype)
 
 
 def _product_of_parts(a, b, inner):
@@ -90,21 +164,22 @@ def _product_of_parts(a, b, inner):
     width = (53 - max(inner - 1, 1).bit_length() + 2) // 2
     if width < 8:
         return np.matmul(a, b)
-    signed = np.dtype(f"i{a.dtype.itemsize}")
-    a_parts, b_parts = _parts(a.view(signed), bits, width), _parts(b.view(signed), bits, width)
+    a_parts = _parts(a, bits, width)
+    b_parts = a_parts if b is a else _parts(b, bits, width)
     total = None
     for i, left in enumerate(a_parts):
         for j, right in enumerate(b_parts):
             if (i + j) * width >= bits:
                 continue
-            product = np.matmul(left, right).astype(np.int64) << ((i + j) * width)
-            total = product if total is None else total + product
+            product = np.matmul(left, right).astype(np.int64)
+            product <<= (i + j) * width
+            total = product if total is None else np.add(total, product, out=total)
     return total.astype(a.dtype)
 
 
 def _parts(a, bits, width):
     """`a` as float64 digits to the base 2^width, balanced around zero, lowest first."""
-    parts, rest = [], a.astype(np.int64)
+    parts, rest = [], a.astype(f"i{a.dtype.itemsize}").astype(np.int64)
     for _ in range(-(-bits // width)):
         digit = ((rest + (1 << (width - 1))) & ((1 << width) - 1)) - (1 << (width - 1))
         parts.append(digit.astype(np.float64))
@@ -115,13 +190,9 @@ def _parts(a, bits, width):
 def check_product(op: str, left: tuple, right: tuple, transpose_a: bool, transpose_b: bool):
     """InvalidArgumentError unless the shapes have a matrix product."""
     if len(left) < 2 or len(right) < 2:
-        raise errors.invalid_argument(
-            f"{op}: In[0] and In[1] must be matrices, got different ndims: shapes {left} and {right}."
-        )
+        raise errors.invalid_argument(f"{op}: inputs must be matrices, got shapes {left} and {right}.")
     if left[-2 if transpose_a else -1] != right[-1 if transpose_b else -2]:
-        turned = ", ".join(
-            name for name, turn in (("first", transpose_a), ("second", transpose_b)) if turn
-        )
+        turned = ", ".join(name for name, turn in (("first", transpose_a), ("second", transpose_b)) if turn)
         raise errors.invalid_argument(
             f"{op}: Matrix size-incompatible: shapes {left} and {right}"
             + (f" ({turned} transposed)." if turned else ".")
