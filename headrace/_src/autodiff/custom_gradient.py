@@ -44,12 +44,12 @@ class _CustomOp:
 class CustomNode:
     """An application of a Python function with a gradient function; what a tape records for it."""
 
-    __slots__ = ("op", "wanted", "outputs")
+    __slots__ = ("op", "output_specs", "wanted")
 
-    def __init__(self, name, outputs, grad):
+    def __init__(self, name, output_specs, grad):
         self.op = _CustomOp(name, lambda node, *dys: grad(*dys))
         self.wanted = None
-        self.outputs = outputs  # (shape, dtype) of each
+        self.output_specs = output_specs  # (shape, dtype) of each
 
 
 def record_custom(name, inputs, outputs, grad):

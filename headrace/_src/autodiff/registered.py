@@ -46,6 +46,35 @@ class AggregationMethod:
     EXPERIMENTAL_ACCUMULATE_N = 2
 
 
-def _graph_only(name):
+@api("gradients", dispatch=False)
+def gradients(
+    ys,
+    xs,
+    grad_ys=None,
+    name="gradients",
+    gate_gradients=False,
+    aggregation_method=None,
+    stop_gradients=None,
+    unconnected_gradients="none",
+):
+    """Symbolic derivatives in a graph.
+
+    Raises:
+        RuntimeError: when executing eagerly, where `tf.GradientTape` records what is computed.
+    """
+    _refuse_eagerly("tf.gradients")
+
+
+@api("hessians", dispatch=False)
+def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):
+    """Symbolic second derivatives in a graph.
+
+    Raises:
+        RuntimeError: when executing eagerly.
+    """
+    _refuse_eagerly("tf.hessians")
+
+
+def _refuse_eagerly(name):
     if executing_eagerly():
         raise RuntimeError(f"{name} is not supported when eager execution is enabled. Use tf.GradientTape instead.")

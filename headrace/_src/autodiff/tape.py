@@ -93,10 +93,10 @@ def _wanted(node, numbers, reached):
 
 def node_gradients(node, dys):
     """The gradients of the inputs of one application, as a flat list."""
-    if node.outputs is not None:
+    if node.output_specs is not None:
         dys = [
             zeros_of(spec) if dy is None and spec[1] in dtypes.DIFFERENTIABLE else dy
-            for dy, spec in zip(dys, node.outputs)
+            for dy, spec in zip(dys, node.output_specs)
         ]
         dys = _structured(node, dys)
     grads = node.op.grad(node, *dys)

@@ -174,13 +174,13 @@ class Node:
     `x_shape` is a tuple of ints, or in a graph with unknown dimensions an int32 tensor.
     """
 
-    __slots__ = ("op", "attrs", "saved", "wanted", "outputs")
+    __slots__ = ("op", "attrs", "output_specs", "saved", "wanted")
 
-    def __init__(self, op, attrs, saved, outputs):
+    def __init__(self, op, attrs, saved, output_specs):
         self.op = op
         self.attrs = attrs
         self.saved = saved
-        self.outputs = outputs  # (shape, dtype) of each output, for zero gradients; None when there is one
+        self.output_specs = output_specs  # (shape, dtype) of each, for zero gradients; None when there is one
         self.wanted = None  # which inputs need a gradient, set before `grad` is called
 
     def __getattr__(self, name):
