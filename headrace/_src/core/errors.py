@@ -364,6 +364,10 @@ def data_loss(message: str, op: Any = None) -> DataLossError:
     return DataLossError(None, op, message)
 
 
+def unauthenticated(message: str, op: Any = None) -> UnauthenticatedError:
+    return UnauthenticatedError(None, op, message)
+
+
 _CODES = (
     "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
     "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE",

@@ -1,7 +1,7 @@
 """`Trackable`: objects that know their parts by name, which is what checkpoints and SavedModels are made of.
 
-An object's children form a graph. A checkpoint stores each value under the path that leads to it, and restores
-a part that does not exist yet as soon as it is added: `_handle_deferred_dependencies`.
+An object's children form a graph. A checkpoint stores each value under the path that leads to it, and
+restores a part that does not exist yet as soon as it is added: `_handle_deferred_dependencies`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 
-class SaveType(str, enum.Enum):
+class SaveType(enum.StrEnum):
     """What children are asked for: a checkpoint wants values, a SavedModel functions too."""
 
     SAVEDMODEL = "savedmodel"
@@ -216,7 +216,7 @@ _CONTAINERS: dict[type, Callable[[Any], Any]] = {}
 
 
 def register_container(cls: type, wrapper: Callable[[Any], Any]) -> None:
-    """Says what holds a `cls` (list, dict, tuple) once it is an attribute, so that its elements are tracked."""
+    """Says what takes the place of a list, dict or tuple that is assigned, to track its elements."""
     _CONTAINERS[cls] = wrapper
 
 
