@@ -1,1 +1,3 @@
 """Every op that is a function of arrays, one file a family, and its public function."""
+
+from headrace._src.ops import operators as operators  # gives `Tensor` its operators

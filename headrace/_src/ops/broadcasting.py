@@ -6,6 +6,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
+from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, shape_from_value
 from headrace._src.op.registry import lookup
@@ -138,26 +139,47 @@ BROADCAST_GRADIENT_ARGS = Op(
 )
 
 
+def shape_of(tensor):
+    """The shape as gradients use it: a tuple, or in a graph with unknown dimensions an int32 tensor."""
+    array = getattr(tensor, "_a", None)
+    return array.shape if array is not None else tensor._dynamic_shape()
+
+
 def sum_to(dy, shape, other):
     """`dy`, a gradient for the broadcast of `shape` and `other`, summed to `shape`.
 
     The shapes are tuples of ints where they are known, otherwise integer tensors (as `node.x_shape` gives them).
     """
     if isinstance(shape, tuple) and isinstance(other, tuple):
-        if dy.shape == shape:
+        array = getattr(dy, "_a", None)
+        if shape == (dy.shape if array is None else array.shape):
             return dy
         axes = _gradient_axes(shape, other)
         return RESHAPE(SUM(dy, axes), shape) if axes else RESHAPE(dy, shape)
-    return RESHAPE(SUM(dy, BROADCAST_GRADIENT_ARGS(shape, other).r0), shape)
+    axes = BROADCAST_GRADIENT_ARGS(_vector(shape), _vector(other)).r0
+    return RESHAPE(SUM(dy, axes), shape)
+
+
+def _vector(shape):
+    return np.array(shape, np.int32) if isinstance(shape, tuple) else shape
+
+
+def reduced_shape(shape, axes):
+    """The shape with ones at `axes`: what a reduction with keep_dims gives."""
+    if isinstance(shape, tuple) and hasattr(axes, "_a"):
+        gone = reduction_axes(axes._a, len(shape))
+        return tuple(1 if i in gone else n for i, n in enumerate(shape))
+    shape = to_tensor(_vector(shape))
+    axes = RESHAPE(lookup("Cast")(axes, DstT=dtypes.int32), [-1])
+    rank = lookup("Size")(shape)
+    axes = lookup("FloorMod")(lookup("AddV2")(axes, rank), rank)
+    return lookup("DynamicStitch")(
+        [lookup("Range")(0, rank, 1), axes], [shape, lookup("OnesLike")(axes)]
+    )
 
 
 def unreduce(dy, shape, axes, keep_dims):
     """The gradient `dy` of a reduction over `axes`, repeated to the `shape` that was reduced."""
     if not keep_dims:
-        if isinstance(shape, tuple) and hasattr(axes, "_a"):
-            gone = reduction_axes(axes._a, len(shape))
-            kept = tuple(1 if i in gone else n for i, n in enumerate(shape))
-        else:
-            kept = lookup("ReducedShape")(shape, axes)
-        dy = RESHAPE(dy, kept)
+        dy = RESHAPE(dy, reduced_shape(shape, axes))
     return BROADCAST_TO(dy, shape)

@@ -1,0 +1,206 @@
+"""Comparing tensors element by element, and logic on the results."""
+
+import numpy as np
+
+from headrace._src.core import dtypes, errors
+from headrace._src.core.lazy import jnp
+from headrace._src.core.shapes import TensorShape, broadcast_shapes
+from headrace._src.op.api import api
+from headrace._src.op.convert import to_tensor
+from headrace._src.op.definition import Op
+from headrace._src.op.infer import UNKNOWN, broadcast, same_as_input
+
+COMPARABLE = dtypes.NUMBER | dtypes.BOOL | dtypes.STRING | dtypes.QUANTIZED | dtypes.FLOAT8 | dtypes.SMALL_INTEGER
+
+
+def _equality(name, compare, lower, unequal):
+    """`Equal` or `NotEqual`: with incompatible shapes an error, or one truth value."""
+
+    def kernel(x, y, incompatible_shape_error):
+        if not incompatible_shape_error:
+            try:
+                out = compare(x, y)
+            except ValueError:
+                return np.bool_(unequal)
+        else:
+            out = compare(x, y)
+        # Arrays of strings compare to arrays of Python objects.
+        return out if x.dtype != object else np.asarray(out, bool)
+
+    def infer(x, y, incompatible_shape_error):
+        if incompatible_shape_error:
+            return broadcast_shapes(x.shape, y.shape)
+        try:
+            shape = broadcast_shapes(x.shape, y.shape)
+        except ValueError:
+            return TensorShape([])
+        return shape if x.shape.is_fully_defined() and y.shape.is_fully_defined() else UNKNOWN
+
+    def lowering(ctx, x, y, incompatible_shape_error):
+        if not incompatible_shape_error:
+            try:
+                np.broadcast_shapes(x.shape, y.shape)
+            except ValueError:
+                return jnp.asarray(unequal)
+        return lower(x, y)
+
+    return Op(
+        name,
+        "x: T, y: T, *, incompatible_shape_error: bool = True -> z: bool",
+        T=COMPARABLE,
+        infer=infer,
+        kernel=kernel,
+        lower=lowering,
+        grad=None,
+    )
+
+
+EQUAL = _equality("Equal", np.equal, lambda x, y: jnp.equal(x, y), False)
+NOT_EQUAL = _equality("NotEqual", np.not_equal, lambda x, y: jnp.not_equal(x, y), True)
+
+
+@api("math.equal", "equal")
+def equal(x, y, name=None):
+    """Whether `x == y`, element-wise, with broadcasting.
+
+    >>> tf.equal([1, 2], 2).numpy().tolist()
+    [False, True]
+
+    Raises:
+        InvalidArgumentError: when the shapes do not broadcast (`==` gives False then).
+    """
+    return EQUAL(x, y, name=name)
+
+
+@api("math.not_equal", "not_equal")
+def not_equal(x, y, name=None):
+    """Whether `x != y`, element-wise, with broadcasting."""
+    return NOT_EQUAL(x, y, name=name)
+
+
+def _order(name, ufunc, lower):
+    return Op(
+        name,
+        "x: T, y: T -> z: bool",
+        T=dtypes.REAL,
+        infer=broadcast,
+        kernel=ufunc,
+        lower=lambda ctx, x, y: lower(x, y),
+        grad=None,
+    )
+
+
+LESS = _order("Less", np.less, lambda x, y: jnp.less(x, y))
+LESS_EQUAL = _order("LessEqual", np.less_equal, lambda x, y: jnp.less_equal(x, y))
+GREATER = _order("Greater", np.greater, lambda x, y: jnp.greater(x, y))
+GREATER_EQUAL = _order("GreaterEqual", np.greater_equal, lambda x, y: jnp.greater_equal(x, y))
+
+
+@api("math.less", "less")
+def less(x, y, name=None):
+    """Whether `x < y`, element-wise, with broadcasting."""
+    return LESS(x, y, name=name)
+
+
+@api("math.less_equal", "less_equal")
+def less_equal(x, y, name=None):
+    """Whether `x <= y`, element-wise, with broadcasting."""
+    return LESS_EQUAL(x, y, name=name)
+
+
+@api("math.greater", "greater")
+def greater(x, y, name=None):
+    """Whether `x > y`, element-wise, with broadcasting."""
+    return GREATER(x, y, name=name)
+
+
+@api("math.greater_equal", "greater_equal")
+def greater_equal(x, y, name=None):
+    """Whether `x >= y`, element-wise, with broadcasting."""
+    return GREATER_EQUAL(x, y, name=name)
+
+
+def _difference(xp, x, y):
+    """`|x - y|`, which for unsigned integers must not wrap around."""
+    if x.dtype.kind == "u":
+        return xp.where(x > y, x - y, y - x)
+    return xp.abs(x - y)
+
+
+def _approximate_equal(x, y, tolerance):
+    if x.shape != y.shape:
+        raise errors.invalid_argument(
+            f"ApproximateEqual: x and y must have the same shape, got {x.shape} and {y.shape}."
+        )
+    gap = _difference(np, x, y)
+    # TF: the tolerance is cast to the dtype, so that integers are compared with 0.
+    return gap < np.asarray(tolerance).astype(gap.dtype)
+
+
+def _lower_approximate_equal(ctx, x, y, tolerance):
+    gap = _difference(jnp, x, y)
+    return gap < jnp.asarray(np.asarray(tolerance).astype(gap.dtype))
+
+
+APPROXIMATE_EQUAL = Op(
+    "ApproximateEqual",
+    "x: T, y: T, *, tolerance: float = 1e-05 -> z: bool",
+    T=dtypes.NUMBER,
+    infer=lambda x, y, tolerance: x.shape.merge_with(y.shape),
+    kernel=_approximate_equal,
+    lower=_lower_approximate_equal,
+    grad=None,
+)
+
+
+def _logical(name, ufunc, lower):
+    return Op(
+        name,
+        "x: bool, y: bool -> z: bool",
+        infer=broadcast,
+        kernel=ufunc,
+        lower=lambda ctx, x, y: lower(x, y),
+        grad=None,
+    )
+
+
+LOGICAL_AND = _logical("LogicalAnd", np.logical_and, lambda x, y: jnp.logical_and(x, y))
+LOGICAL_OR = _logical("LogicalOr", np.logical_or, lambda x, y: jnp.logical_or(x, y))
+LOGICAL_NOT = Op(
+    "LogicalNot",
+    "x: bool -> y: bool",
+    infer=same_as_input,
+    kernel=np.logical_not,
+    lower=lambda ctx, x: jnp.logical_not(x),
+    grad=None,
+)
+
+
+@api("math.logical_and", "logical_and")
+def logical_and(x, y, name=None):
+    """Whether both are true, element-wise, with broadcasting."""
+    return LOGICAL_AND(x, y, name=name)
+
+
+@api("math.logical_or", "logical_or")
+def logical_or(x, y, name=None):
+    """Whether at least one is true, element-wise, with broadcasting."""
+    return LOGICAL_OR(x, y, name=name)
+
+
+@api("math.logical_not", "logical_not")
+def logical_not(x, name=None):
+    """True where `x` is False."""
+    return LOGICAL_NOT(x, name=name)
+
+
+@api("math.logical_xor")
+def logical_xor(x, y, name="LogicalXor"):
+    """Whether exactly one is true, element-wise, with broadcasting.
+
+    >>> tf.math.logical_xor([True, True], [True, False]).numpy().tolist()
+    [False, True]
+    """
+    x = to_tensor(x, dtypes.bool)
+    y = to_tensor(y, dtypes.bool)
+    return LOGICAL_AND(LOGICAL_OR(x, y), LOGICAL_NOT(LOGICAL_AND(x, y)), name=name)

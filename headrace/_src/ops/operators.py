@@ -1,0 +1,215 @@
+"""Python's operators on tensors: `x + y`, `x == y`, `x @ y` ..."""
+
+import numpy as np
+
+from headrace._src.core import dtypes
+from headrace._src.core.composite import CompositeTensor
+from headrace._src.core.context import context
+from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.op.api import PUBLIC
+from headrace._src.op.convert import DTypeMismatchError, to_tensor
+from headrace._src.op.registry import lookup
+from headrace._src.ops import arithmetic, bitwise, comparison, division, elementwise, powers
+
+# Right operands of these types are converted; for others Python may ask their own reflected operator.
+_PLAIN = (int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
+_array = np.array
+
+
+def _scalar(tensor, number):
+    """A Python number with the dtype of an eager tensor, by the shortest way; None when it is not that simple."""
+    dtype = tensor.dtype
+    if dtype._kind == "f":
+        mode = context.mode
+        if mode is None or mode.graph is None:
+            return EagerTensor(context.run_quietly(_array, number, dtype._np), dtype)
+    elif type(number) is int and dtype is dtypes.int32 and -2147483648 <= number <= 2147483647:
+        mode = context.mode
+        if mode is None or mode.graph is None:
+            return EagerTensor(_array(number, np.int32), dtype)
+    return None
+
+
+def _binary(name, op, function):
+    """The operator `__name__` and its reflection, for an op and its public function."""
+    reflection = f"__r{name}__"
+
+    def forward(self, other):
+        kind = type(other)
+        if kind is EagerTensor:
+            return op(self, other)
+        if (kind is float or kind is int) and type(self) is EagerTensor:
+            number = _scalar(self, other)
+            if number is not None:
+                return op(self, number)
+        return _general(function, self, other, reflection)
+
+    def reflected(self, other):
+        kind = type(other)
+        if (kind is float or kind is int) and type(self) is EagerTensor:
+            number = _scalar(self, other)
+            if number is not None:
+                return op(number, self)
+        if isinstance(other, Tensor):
+            return op(other, self)
+        return function(_left_operand(other, self), self)
+
+    return {f"__{name}__": forward, reflection: reflected}
+
+
+def _general(function, x, y, reflection):
+    """Operands that must be converted, or whose types extend the function."""
+    try:
+        return function(x, y)
+    except DTypeMismatchError:
+        raise
+    except (TypeError, ValueError):
+        # TF: the other operand's class decides what cannot become a tensor.
+        if hasattr(type(y), reflection) and not isinstance(y, _PLAIN):
+            return NotImplemented
+        raise
+
+
+def _left_operand(value, tensor):
+    """The left operand of a reflected operator, with the dtype of the tensor on the right."""
+    if isinstance(value, CompositeTensor):
+        return value
+    return to_tensor(value, tensor.dtype)
+
+
+def _add(x, y):
+    return (arithmetic.ADD_STRINGS if x.dtype is dtypes.string else arithmetic.ADD)(x, y)
+
+
+def _truediv(x, y):
+    if x.dtype._kind in "fc":
+        return division.REAL_DIV(x, y)
+    return division.truediv(x, y)
+
+
+def _divide_as_python2(x, y):
+    """`__div__`: integers are divided downward."""
+    x = to_tensor(x)
+    y = to_tensor(y, hint=x.dtype)
+    return (division.REAL_DIV if x.dtype._kind in "fc" else division.FLOOR_DIV)(x, y)
+
+
+def _logic(logical, bits, logical_function, bits_function):
+    def op(x, y):
+        return logical(x, y) if x.dtype._kind == "b" else bits(x, y)
+
+    def function(x, y):
+        # A composite on the left has the dtype of its values.
+        truth = getattr(x, "dtype", None) is dtypes.bool
+        return logical_function(x, y) if truth else bits_function(x, y)
+
+    return op, function
+
+
+def _matmul(x, y):
+    return PUBLIC["linalg.matmul"](x, y)
+
+
+def _eq(self, other):
+    kind = type(other)
+    if kind is EagerTensor:
+        return comparison.EQUAL(self, other, incompatible_shape_error=False)
+    if other is None:
+        return False
+    if (kind is float or kind is int) and type(self) is EagerTensor:
+        number = _scalar(self, other)
+        if number is not None:
+            return comparison.EQUAL(self, number, incompatible_shape_error=False)
+    if isinstance(other, CompositeTensor):
+        return _composite_equality(comparison.equal, self, other)
+    return comparison.EQUAL(self, other, incompatible_shape_error=False)
+
+
+def _ne(self, other):
+    kind = type(other)
+    if kind is EagerTensor:
+        return comparison.NOT_EQUAL(self, other, incompatible_shape_error=False)
+    if other is None:
+        return True
+    if (kind is float or kind is int) and type(self) is EagerTensor:
+        number = _scalar(self, other)
+        if number is not None:
+            return comparison.NOT_EQUAL(self, number, incompatible_shape_error=False)
+    if isinstance(other, CompositeTensor):
+        return _composite_equality(comparison.not_equal, self, other)
+    return comparison.NOT_EQUAL(self, other, incompatible_shape_error=False)
+
+
+def _composite_equality(function, x, y):
+    if type(y).__eq__ is object.__eq__:
+        return function(x, y)
+    return NotImplemented
+
+
+def _order(op, function):
+    def operator(self, other):
+        kind = type(other)
+        if kind is EagerTensor:
+            return op(self, other)
+        if (kind is float or kind is int) and type(self) is EagerTensor:
+            number = _scalar(self, other)
+            if number is not None:
+                return op(self, number)
+        return function(self, other)
+
+    return operator
+
+
+def _invert(self):
+    return comparison.LOGICAL_NOT(self) if self.dtype._kind == "b" else bitwise.INVERT(self)
+
+
+def _neg(self):
+    return arithmetic.NEG(self)
+
+
+def _abs(self):
+    return elementwise.abs(self)
+
+
+def _operators():
+    found = {
+        "__eq__": _eq,
+        "__ne__": _ne,
+        "__lt__": _order(comparison.LESS, comparison.less),
+        "__le__": _order(comparison.LESS_EQUAL, comparison.less_equal),
+        "__gt__": _order(comparison.GREATER, comparison.greater),
+        "__ge__": _order(comparison.GREATER_EQUAL, comparison.greater_equal),
+        "__invert__": _invert,
+        "__neg__": _neg,
+        "__abs__": _abs,
+    }
+    c, b = comparison, bitwise
+    for name, op, function in (
+        ("add", _add, arithmetic.add),
+        ("sub", arithmetic.SUB, arithmetic.subtract),
+        ("mul", arithmetic.MUL, arithmetic.multiply),
+        ("truediv", _truediv, division.truediv),
+        ("div", _divide_as_python2, _divide_as_python2),
+        ("floordiv", division.FLOOR_DIV, division.floordiv),
+        ("mod", division.FLOOR_MOD, division.floormod),
+        ("pow", powers.POW, powers.pow),
+        ("and", *_logic(c.LOGICAL_AND, b.BITWISE_AND, c.logical_and, b.bitwise_and)),
+        ("or", *_logic(c.LOGICAL_OR, b.BITWISE_OR, c.logical_or, b.bitwise_or)),
+        ("xor", *_logic(c.logical_xor, b.BITWISE_XOR, c.logical_xor, b.bitwise_xor)),
+        ("matmul", _matmul, _matmul),
+    ):
+        found |= _binary(name, op, function)
+    return found
+
+
+OPERATORS = _operators()
+
+
+def attach_operators(cls):
+    """Give a class that can become a tensor (such as Variable) the operators of tensors."""
+    for name, function in OPERATORS.items():
+        setattr(cls, name, function)
+
+
+attach_operators(Tensor)
