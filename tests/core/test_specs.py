@@ -395,6 +395,8 @@ def test_protocols():
     assert isinstance(dtypes.int32, TraceType)
     assert isinstance(BOX, SupportsTracingProtocol)
     assert BOX.__tf_tracing_type__(None) == X
+    assert isinstance(BOX.content, SupportsTracingProtocol)
+    assert BOX.content.__tf_tracing_type__(None) == TensorSpec([2])
     assert BOX.consumers() == []
     with pytest.raises(NotImplementedError):
         BOX._shape_invariant_to_type_spec(None)

@@ -155,7 +155,7 @@ class InvalidArgumentError(OpError):
     >>> tf.reshape([1, 2, 3], (2, 2))
     Traceback (most recent call last):
     ...
-    headrace.errors.InvalidArgumentError: ...
+    headrace...InvalidArgumentError: ...
     """
 
     def __init__(self, node_def, op, message, *args):
@@ -257,7 +257,7 @@ class OperatorNotAllowedInGraphError(TypeError):
     """A symbolic tensor was used where Python needs its value, as in `if x:` without AutoGraph."""
 
 
-_CLASS_OF_CODE: dict[int, type[OpError]] = {
+_CLASS_OF_CODE: dict[int, Any] = {
     CANCELLED: CancelledError,
     UNKNOWN: UnknownError,
     INVALID_ARGUMENT: InvalidArgumentError,

@@ -6,35 +6,35 @@ records below take their place. Both are built by keyword and read by attribute.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from typing import Any
 
 
-@dataclass
 class DimRecord:
     """The fields of `TensorShapeProto.Dim`; an unknown size is -1."""
 
-    size: int = 0
-    name: str = ""
+    def __init__(self, size: int = 0, name: str = ""):
+        self.size = size
+        self.name = name
 
 
-@dataclass
 class ShapeRecord:
     """The fields of `TensorShapeProto`."""
 
-    dim: list[DimRecord] = field(default_factory=list)
-    unknown_rank: bool = False
-
     Dim = DimRecord
 
+    def __init__(self, dim: Sequence[DimRecord] = (), unknown_rank: bool = False):
+        self.dim = list(dim)
+        self.unknown_rank = unknown_rank
 
-@dataclass
+
 class TensorSpecRecord:
     """The fields of `TensorSpecProto`."""
 
-    name: str = ""
-    shape: ShapeRecord = field(default_factory=ShapeRecord)
-    dtype: int = 0
+    def __init__(self, name: str = "", shape: ShapeRecord | None = None, dtype: int = 0):
+        self.name = name
+        self.shape = ShapeRecord() if shape is None else shape
+        self.dtype = dtype
 
 
 _LOADERS: dict[str, Callable[[], type]] = {
@@ -48,6 +48,6 @@ def register_message(name: str, loader: Callable[[], type]) -> None:
     _LOADERS[name] = loader
 
 
-def message_class(name: str) -> type:
+def message_class(name: str) -> Any:
     """The class of messages called `name` in TensorFlow."""
     return _LOADERS[name]()

@@ -424,6 +424,12 @@ def _spec_after_conversion(value: Any) -> TypeSpec | None:
     return TensorSpec(tensor.shape, tensor.dtype)
 
 
+def _tracing_type(self: Tensor, context: Any) -> TensorSpec:
+    """The trace type of a tensor is its spec."""
+    return TensorSpec(self.shape, self.dtype)
+
+
+Tensor.__tf_tracing_type__ = _tracing_type  # type: ignore[attr-defined]
 register_fallback(_spec_after_conversion)
 register_type_spec_from_value_converter(
     Tensor, lambda tensor: TensorSpec(tensor.shape, tensor.dtype), allow_subclass=True
