@@ -2,6 +2,7 @@
 
 import ast
 import importlib.metadata
+import os
 import pathlib
 import subprocess
 import sys
@@ -17,8 +18,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 PACKAGE = ROOT / "headrace"
 
 
-def run(*args, **options):
-    return subprocess.run([sys.executable, *args], cwd=ROOT, capture_output=True, text=True, **options)
+def run(*args):
+    """A fresh interpreter that imports this source tree, installed or not."""
+    env = dict(os.environ, PYTHONPATH=str(ROOT))
+    return subprocess.run([sys.executable, *args], cwd=ROOT, capture_output=True, text=True, env=env)
 
 
 def test_version_is_tensorflows_and_our_own_is_in_the_changelog():
