@@ -177,7 +177,8 @@ def _convert(op, argument, value, types):
     if type(value) is EagerTensor:
         tensor = value
     else:
-        tensor = _plain(op, argument, to_tensor(value, hint=wanted))
+        hint = wanted if wanted is not None else _hint_of_empty(op, attr, value)
+        tensor = _plain(op, argument, to_tensor(value, hint=hint))
     if wanted is None:
         wanted = types[attr] = tensor.dtype
     elif tensor.dtype is not wanted:
@@ -192,6 +193,16 @@ def _convert(op, argument, value, types):
             f"Cast it with tf.cast. [Op:{op.name}]",
         )
     return tensor
+
+
+def _hint_of_empty(op, attr, value):
+    """int32 for an empty list where integers are due, such as the shape of a scalar; otherwise None."""
+    while isinstance(value, (list, tuple)):
+        if not value:
+            allowed = op.types.get(attr, dtypes.ANY)
+            return dtypes.int32 if dtypes.int32 in allowed and dtypes.float32 not in allowed else None
+        value = value[0]
+    return None
 
 
 def _plain(op, argument, tensor):
