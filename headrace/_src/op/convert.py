@@ -9,6 +9,7 @@ from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.dtypes import FROM_NUMPY, DType
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.specs import register_tensor_converter
 from headrace._src.core.tensor import EagerTensor, Tensor
 
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
@@ -350,3 +351,6 @@ def _mixed(value):
 
 def _cannot(value, dtype):
     return TypeError(f"Cannot convert {_shorten(value)} to EagerTensor of dtype {dtype.name}")
+
+
+register_tensor_converter(to_tensor)

@@ -7,6 +7,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
 from headrace._src.op.registry import lookup
 from headrace._src.ops.indexed_slices import IndexedSlices
+from headrace._src.ops.slicing import write_slice
 from headrace._src.state.storage import VARIABLE_SHAPE, storage_of
 
 
@@ -169,9 +170,7 @@ RESOURCE_GATHER_ND = Op(
 
 
 def _strided_slice_assign(ref, begin, end, strides, value, **masks):
-    storage = storage_of(ref)
-    with storage.lock:
-        storage.value = lookup("TensorStridedSliceUpdate").kernel(storage.read(), begin, end, strides, value, **masks)
+    storage_of(ref).replace(lambda array: write_slice(array, begin, end, strides, masks, value))
 
 
 STRIDED_SLICE_ASSIGN = Op(

@@ -13,14 +13,14 @@ from headrace._src.core.context import HOST, context
 from headrace._src.core.names import scoped_name
 from headrace._src.core.reference import Reference
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tensor import EagerTensor
 from headrace._src.core.trackable import Trackable
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Node
 from headrace._src.ops.indexed_slices import IndexedSlices
 from headrace._src.ops.operators import attach_operators
-from headrace._src.ops.slicing import slice_of
+from headrace._src.ops.slicing import variable_getitem
 from headrace._src.state import scatter, storage
 
 _unique = itertools.count()
@@ -427,13 +427,9 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
 
     def __getitem__(self, key):
         """A slice of the value, which also can be assigned: `v[1:2].assign([5.0])`."""
-        tensor = self.value()[key]
-        if isinstance(tensor, EagerTensor):
-            tensor.assign = functools.partial(self._assign_slice, key)
-        return tensor
+        return variable_getitem(self, key)
 
-    def _assign_slice(self, key, value, name=None):
-        begin, end, strides, masks = slice_of(key)
+    def _assign_slice(self, begin, end, strides, masks, value, name=None):
         scatter.STRIDED_SLICE_ASSIGN(self._handle, begin, end, strides, self._convert(value), name=name, **masks)
         return self
 

@@ -1,0 +1,612 @@
+"""`tf.experimental.ExtensionType`: the user's own composite tensors, declared like dataclasses."""
+
+import collections.abc
+import inspect
+import types
+import typing
+
+from headrace._src.core import dtypes, nest
+from headrace._src.core.batchable_specs import BatchableTypeSpec, TypeSpecBatchEncoder
+from headrace._src.core.composite import CompositeTensor
+from headrace._src.core.shapes import TensorShape
+from headrace._src.core.specs import TensorSpec, TypeSpec, type_spec_from_value
+from headrace._src.core.tensor import Tensor
+from headrace._src.core.types import Tensor as TensorBase
+from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.convert import to_tensor
+
+_PLAIN = (int, float, str, bytes, bool, type(None))
+_RESERVED = {"self", "Spec"}
+
+
+class ImmutableDict(collections.abc.Mapping):
+    """A mapping that cannot change: what a `Mapping` field holds."""
+
+    def __init__(self, *args, **kwargs):
+        self._items = dict(*args, **kwargs)
+
+    def __getitem__(self, key):
+        return self._items[key]
+
+    def __iter__(self):
+        return iter(self._items)
+
+    def __len__(self):
+        return len(self._items)
+
+    def __eq__(self, other):
+        return isinstance(other, collections.abc.Mapping) and self._items == dict(other)
+
+    def __hash__(self):
+        return hash(tuple(sorted(self._items.items())))
+
+    def __repr__(self):
+        return f"ImmutableDict({self._items!r})"
+
+    def __reduce__(self):
+        return ImmutableDict, (self._items,)
+
+
+def _check_annotation(kind, where):
+    """Refuse annotations that no spec could describe."""
+    if isinstance(kind, (str, typing.ForwardRef)):
+        return
+    if kind in _PLAIN or kind is None or kind in (TensorShape, dtypes.DType) or isinstance(kind, TypeSpec):
+        return
+    if isinstance(kind, type) and issubclass(kind, (TensorBase, CompositeTensor, TypeSpec)):
+        return
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        for part in inner:
+            _check_annotation(part, where)
+        return
+    if origin is tuple and inner:
+        for part in inner:
+            if part is not Ellipsis:
+                _check_annotation(part, where)
+        return
+    if origin in (collections.abc.Mapping,) and len(inner) == 2:
+        if inner[0] not in (str, int, bytes, bool):
+            raise TypeError(f"{where}: Mapping had a key {inner[0]!r} with type {type(inner[0]).__name__!r}")
+        _check_annotation(inner[1], where)
+        return
+    raise TypeError(f"{where}: Unsupported type annotation {_name(kind)}")
+
+
+def _name(kind):
+    return repr(kind.__name__) if isinstance(kind, type) else repr(kind) if isinstance(kind, str) else str(kind)
+
+
+def _convert(value, kind, where, for_spec=False):
+    """A field's value in the form that its annotation asks for.
+
+    Args:
+        value: what the user gave.
+        kind: the annotation.
+        where: the field's name, for messages.
+        for_spec: the value belongs to a spec: tensors are given by their specs.
+    """
+    if isinstance(kind, (str, typing.ForwardRef)):
+        raise TypeError(f"{where}: Unsupported type annotation {_name(kind)}")
+    if kind is None or kind is type(None):
+        if value is None:
+            return None
+    elif kind is TensorShape:
+        try:
+            return TensorShape(value)
+        except (TypeError, ValueError):
+            pass
+    elif kind is dtypes.DType:
+        return dtypes.as_dtype(value)
+    elif isinstance(kind, TypeSpec):
+        return _of_spec(value, kind, where, for_spec)
+    elif isinstance(kind, type) and issubclass(kind, TensorBase):
+        return _tensor(value, where, for_spec)
+    elif isinstance(kind, type) and issubclass(kind, CompositeTensor):
+        if for_spec and isinstance(value, TypeSpec) and issubclass(value.value_type, kind):
+            return value
+        if isinstance(value, kind):
+            return value
+    elif isinstance(kind, type) and issubclass(kind, TypeSpec):
+        if isinstance(value, kind):
+            return value
+    elif kind in _PLAIN:
+        if type(value) is kind or (isinstance(value, kind) and not (kind is int and isinstance(value, bool))):
+            return value
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            return float(value)
+    else:
+        return _convert_generic(value, kind, where, for_spec)
+    raise TypeError(f"{where}: expected {_expected(kind)}, got {type(value).__name__!r}")
+
+
+def _expected(kind):
+    if isinstance(kind, type) and issubclass(kind, TensorBase):
+        return "a Tensor"
+    return f"{kind.__name__!r}" if isinstance(kind, type) else str(kind)
+
+
+def _of_spec(value, kind, where, for_spec):
+    if for_spec:
+        if isinstance(value, TypeSpec) and kind.is_compatible_with(value):
+            return value
+    else:
+        if isinstance(kind, TensorSpec) and not isinstance(value, TensorBase):
+            value = to_tensor(value, kind.dtype)
+        if kind.is_compatible_with(value):
+            return value
+    raise TypeError(f"{where}: expected a value compatible with {kind!r}, got {value!r}")
+
+
+def _tensor(value, where, for_spec):
+    if for_spec:
+        if isinstance(value, (TensorSpec, TypeSpec)):
+            return value
+        raise TypeError(f"{where}: expected a TensorSpec, got {type(value).__name__!r}")
+    if isinstance(value, TensorBase):
+        return value
+    try:
+        return to_tensor(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{where}: expected a Tensor, got {type(value).__name__!r}") from None
+
+
+def _convert_generic(value, kind, where, for_spec):
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        # What already is of one of the types stays; only then are values converted.
+        for part in inner:
+            if isinstance(part, type) and isinstance(value, part):
+                return _convert(value, part, where, for_spec)
+        for part in inner:
+            try:
+                return _convert(value, part, where, for_spec)
+            except (TypeError, ValueError):
+                continue
+    elif origin is tuple and isinstance(value, (list, tuple)):
+        if len(inner) == 2 and inner[1] is Ellipsis:
+            return tuple(_convert(item, inner[0], f"{where}[{i}]", for_spec) for i, item in enumerate(value))
+        if len(inner) == len(value):
+            return tuple(
+                _convert(item, part, f"{where}[{i}]", for_spec) for i, (item, part) in enumerate(zip(value, inner))
+            )
+    elif origin is collections.abc.Mapping and isinstance(value, collections.abc.Mapping):
+        return ImmutableDict(
+            (_convert(key, inner[0], f"{where} key", for_spec), _convert(item, inner[1], f"{where}[{key!r}]", for_spec))
+            for key, item in value.items()
+        )
+    raise TypeError(f"{where}: expected {kind}, got {type(value).__name__!r}")
+
+
+_NO_DEFAULT = inspect.Parameter.empty
+
+
+class Field(typing.NamedTuple):
+    """One declared attribute of an extension type."""
+
+    name: str
+    kind: object
+    default: object
+
+
+class ExtensionTypeMetaclass(type):
+    """Reads the annotations, writes the constructor, and makes the class's `Spec`."""
+
+    def __init__(cls, name, bases, namespace):
+        super().__init__(name, bases, namespace)
+        if namespace.get("_tf_extension_type_do_not_transform_this_class"):
+            return
+        cls._fields = _fields_of(cls)
+        if "__init__" not in namespace or getattr(namespace["__init__"], "_generated", False):
+            _write_constructor(cls)
+        else:
+            _wrap_constructor(cls)
+        if "Spec" not in namespace:
+            _make_spec(cls)
+        else:
+            cls.Spec = _complete_spec(cls, namespace["Spec"])
+
+
+def _fields_of(cls):
+    try:
+        hints = typing.get_type_hints(cls)
+    except NameError:
+        hints = {}
+    fields = []
+    for base in reversed(cls.__mro__):
+        if not isinstance(base, ExtensionTypeMetaclass):
+            continue
+        for name, written in base.__dict__.get("__annotations__", {}).items():
+            if name.startswith("__") or typing.get_origin(written) is typing.ClassVar:
+                continue
+            if name in _RESERVED or name.startswith("_tf_extension_type"):
+                raise ValueError(f"The field name {name!r} is reserved.")
+            kind = hints.get(name, written)
+            _check_annotation(kind, f"In field {name!r}")
+            default = base.__dict__.get(name, _NO_DEFAULT)
+            if inspect.isfunction(default) or isinstance(default, (property, classmethod, staticmethod)):
+                raise ValueError(f"The field {name!r} cannot also be a method.")
+            if default is None and kind is TensorShape:
+                default = TensorShape(None)
+            elif default is not _NO_DEFAULT and not isinstance(default, TypeSpec):
+                default = _convert_default(default, kind, name)
+            fields = [field for field in fields if field.name != name]
+            fields.append(Field(name, kind, default))
+    return tuple(fields)
+
+
+def _convert_default(default, kind, name):
+    try:
+        return _convert(default, kind, f"default value for {name}")
+    except TypeError as error:
+        if isinstance(kind, str):
+            return default
+        raise TypeError(str(error)) from None
+
+
+def _signature(fields):
+    parameters, seen_default = [], False
+    for field in fields:
+        if field.default is _NO_DEFAULT and seen_default:
+            raise ValueError(f"Field without default {field.name!r} follows a field with a default.")
+        seen_default = seen_default or field.default is not _NO_DEFAULT
+        parameters.append(
+            inspect.Parameter(
+                field.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=field.default, annotation=field.kind
+            )
+        )
+    return inspect.Signature(parameters)
+
+
+def _write_constructor(cls):
+    signature = _signature(cls._fields)
+
+    def __init__(self, *args, **kwargs):
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        self.__dict__.update(bound.arguments)
+        _finish(self)
+
+    __init__._generated = True
+    receiver = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    __init__.__signature__ = signature.replace(parameters=[receiver, *signature.parameters.values()])
+    cls.__init__ = __init__
+    cls.__signature__ = signature.replace(return_annotation=cls)
+
+
+def _wrap_constructor(cls):
+    written = cls.__init__
+
+    def __init__(self, *args, **kwargs):
+        self.__dict__["_building"] = True
+        written(self, *args, **kwargs)
+        self.__dict__.pop("_building", None)
+        _finish(self)
+
+    __init__.__signature__ = inspect.signature(written)
+    __init__.__doc__ = written.__doc__
+    cls.__init__ = __init__
+
+
+def _finish(value):
+    fields = type(value)._fields
+    missing = [field.name for field in fields if field.name not in value.__dict__]
+    for field in fields:
+        if field.name in missing and field.default is not _NO_DEFAULT:
+            value.__dict__[field.name] = field.default
+            missing.remove(field.name)
+    if missing:
+        raise ValueError(f"Missing required fields: {set(missing)}")
+    names = {field.name for field in fields}
+    extra = [name for name in value.__dict__ if name not in names]
+    if extra:
+        raise ValueError(f"Got unexpected fields: {set(extra)}")
+    for field in fields:
+        value.__dict__[field.name] = _convert(value.__dict__[field.name], field.kind, field.name)
+    value.__validate__()
+
+
+@api("experimental.ExtensionType")
+class ExtensionType(CompositeTensor, metaclass=ExtensionTypeMetaclass):
+    """Base of user-defined types that are made of tensors.
+
+    Declare fields like those of a dataclass; the constructor, `Spec`, equality and `repr` follow.
+
+    >>> class Masked(tf.experimental.ExtensionType):
+    ...     values: tf.Tensor
+    ...     mask: tf.Tensor
+    >>> m = Masked([1.0, 2.0], [True, False])
+    >>> m.mask.numpy()
+    array([ True, False])
+
+    Define `__validate__` to check the fields.
+    """
+
+    _tf_extension_type_do_not_transform_this_class = True
+    _fields: tuple = ()
+
+    def __init__(self, *args, **kwargs):
+        if type(self) is ExtensionType:
+            raise AssertionError("Cannot create an instance of ExtensionType because it is an abstract base class.")
+
+    def __validate__(self):
+        """Overridden to check the fields after construction."""
+
+    def __setattr__(self, name, value):
+        if self.__dict__.get("_building") and name in {field.name for field in type(self)._fields}:
+            self.__dict__[name] = value
+            return
+        raise AttributeError(f"Cannot mutate attribute `{name}` outside the custom constructor of ExtensionType.")
+
+    def __delattr__(self, name):
+        raise AttributeError(f"Cannot delete attribute `{name}` outside the custom constructor of ExtensionType.")
+
+    @property
+    def _type_spec(self):
+        return self.Spec.from_value(self)
+
+    def _gradient_components(self):
+        parts = nest.flatten(self, expand_composites=True)
+        return [part for part in parts if part.dtype in dtypes.DIFFERENTIABLE]
+
+    def __eq__(self, other):
+        if type(self) is not type(other):
+            return False
+        if self._type_spec != other._type_spec:
+            return False
+        mine = nest.flatten(self, expand_composites=True)
+        theirs = nest.flatten(other, expand_composites=True)
+        equal, every = PUBLIC["math.equal"], PUBLIC["math.reduce_all"]
+        results = [every(equal(a, b)) for a, b in zip(mine, theirs)]
+        return every(results) if results else True
+
+    def __ne__(self, other):
+        equal = self.__eq__(other)
+        return PUBLIC["math.logical_not"](equal) if isinstance(equal, Tensor) else not equal
+
+    __hash__ = None
+
+    def __repr__(self):
+        fields = ", ".join(f"{field.name}={self.__dict__[field.name]!r}" for field in type(self)._fields)
+        return f"{type(self).__qualname__}({fields})"
+
+    def __reduce__(self):
+        return _rebuild, (type(self), {field.name: self.__dict__[field.name] for field in type(self)._fields})
+
+
+def _rebuild(cls, fields):
+    value = object.__new__(cls)
+    value.__dict__.update(fields)
+    return value
+
+
+@api("experimental.extension_type.as_dict", dispatch=False)
+def as_dict(value):
+    """The fields of an extension type as a dictionary."""
+    return {field.name: getattr(value, field.name) for field in type(value)._fields}
+
+
+def _spec_of(value):
+    """The spec that stands for a field's value inside a `Spec`."""
+    if isinstance(value, TensorBase):
+        return TensorSpec(value.shape, value.dtype)
+    if isinstance(value, CompositeTensor):
+        return type_spec_from_value(value)
+    if isinstance(value, tuple):
+        return tuple(_spec_of(item) for item in value)
+    if isinstance(value, ImmutableDict):
+        return ImmutableDict((key, _spec_of(item)) for key, item in value.items())
+    return value
+
+
+@api("experimental.ExtensionTypeSpec")
+class ExtensionTypeSpec(TypeSpec):
+    """Base of the `Spec` classes of extension types: the same fields, with specs in place of tensors."""
+
+    _owner: type
+
+    def __init__(self, *args, **kwargs):
+        signature = _signature(self._owner._fields)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        self.__dict__.update(bound.arguments)
+        self._finish_spec()
+
+    def _finish_spec(self):
+        names = [field.name for field in self._owner._fields]
+        missing = [name for name in names if name not in self.__dict__]
+        if missing:
+            raise ValueError(f"Missing required fields: {set(missing)}")
+        for field in self._owner._fields:
+            value = self.__dict__[field.name]
+            self.__dict__[field.name] = _convert(_spec_of(value), field.kind, field.name, for_spec=True)
+
+    @classmethod
+    def from_value(cls, value):
+        """The spec of that value."""
+        spec = object.__new__(cls)
+        for field in cls._owner._fields:
+            spec.__dict__[field.name] = _spec_of(value.__dict__[field.name])
+        return spec
+
+    @property
+    def value_type(self):
+        return self._owner
+
+    def __setattr__(self, name, value):
+        if name in {field.name for field in self._owner._fields} and name not in self.__dict__:
+            self.__dict__[name] = value
+            return
+        raise AttributeError(f"Cannot mutate attribute `{name}` outside the custom constructor of ExtensionTypeSpec.")
+
+    def _serialize(self):
+        return tuple((field.name, self.__dict__[field.name]) for field in self._owner._fields)
+
+    @classmethod
+    def _deserialize(cls, serialization):
+        spec = object.__new__(cls)
+        spec.__dict__.update(dict(serialization))
+        return spec
+
+    @property
+    def _component_specs(self):
+        return tuple(_tensor_parts(self.__dict__[field.name]) for field in self._owner._fields
+                     if _has_tensors(self.__dict__[field.name]))
+
+    def _to_components(self, value):
+        return tuple(
+            _select(getattr(value, field.name), self.__dict__[field.name])
+            for field in self._owner._fields
+            if _has_tensors(self.__dict__[field.name])
+        )
+
+    def _from_components(self, components):
+        components = iter(components)
+        fields = {}
+        for field in self._owner._fields:
+            spec = self.__dict__[field.name]
+            fields[field.name] = _merge(spec, next(components)) if _has_tensors(spec) else spec
+        return _rebuild(self._owner, fields)
+
+    def __repr__(self):
+        fields = ", ".join(f"{name}={_plain(value)!r}" for name, value in self._serialize())
+        return f"{type(self).__qualname__}({fields})"
+
+
+def _plain(value):
+    return dict(value) if isinstance(value, ImmutableDict) else value
+
+
+def _has_tensors(spec):
+    if isinstance(spec, tuple):
+        return any(_has_tensors(item) for item in spec)
+    if isinstance(spec, ImmutableDict):
+        return any(_has_tensors(item) for item in spec.values())
+    return isinstance(spec, TypeSpec)
+
+
+def _tensor_parts(spec):
+    if isinstance(spec, tuple):
+        return tuple(_tensor_parts(item) for item in spec if _has_tensors(item))
+    if isinstance(spec, ImmutableDict):
+        return {key: _tensor_parts(item) for key, item in spec.items() if _has_tensors(item)}
+    return spec
+
+
+def _select(value, spec):
+    if isinstance(spec, tuple):
+        return tuple(_select(item, part) for item, part in zip(value, spec) if _has_tensors(part))
+    if isinstance(spec, ImmutableDict):
+        return {key: _select(value[key], part) for key, part in spec.items() if _has_tensors(part)}
+    return value
+
+
+def _merge(spec, component):
+    if isinstance(spec, tuple):
+        parts = iter(component)
+        return tuple(_merge(part, next(parts)) if _has_tensors(part) else part for part in spec)
+    if isinstance(spec, ImmutableDict):
+        return ImmutableDict(
+            (key, _merge(part, component[key]) if _has_tensors(part) else part) for key, part in spec.items()
+        )
+    return component
+
+
+def _make_spec(cls):
+    base = BatchableExtensionTypeSpec if issubclass(cls, _batchable_base()) else ExtensionTypeSpec
+    body = {"_owner": cls, "__module__": cls.__module__, "__qualname__": f"{cls.__qualname__}.Spec"}
+    cls.Spec = type("Spec", (base,), body)
+
+
+def _complete_spec(cls, written):
+    base = BatchableExtensionTypeSpec if issubclass(cls, _batchable_base()) else ExtensionTypeSpec
+    body = {k: v for k, v in vars(written).items() if k not in ("__dict__", "__weakref__")}
+    custom = body.pop("__init__", None)
+    body |= {"_owner": cls, "__qualname__": f"{cls.__qualname__}.Spec"}
+    if custom is not None:
+
+        def __init__(self, *args, **kwargs):
+            custom(self, *args, **kwargs)
+            self._finish_spec()
+
+        body["__init__"] = __init__
+    return type("Spec", (base,), body)
+
+
+def _batchable_base():
+    return globals().get("BatchableExtensionType", ())
+
+
+@api("experimental.ExtensionTypeBatchEncoder")
+class ExtensionTypeBatchEncoder(TypeSpecBatchEncoder):
+    """How values of a `BatchableExtensionType` are stacked and taken apart: field by field."""
+
+    def batch(self, spec, batch_size):
+        def one(part):
+            if isinstance(part, TensorSpec):
+                return TensorSpec(TensorShape([batch_size]).concatenate(part.shape), part.dtype)
+            if isinstance(part, TensorShape):
+                return TensorShape([batch_size]).concatenate(part)
+            return part._batch(batch_size)
+
+        return _with_parts(spec, one)
+
+    def unbatch(self, spec):
+        def one(part):
+            if isinstance(part, TensorSpec):
+                if part.shape.rank == 0:
+                    raise ValueError("A scalar field cannot be unbatched.")
+                return TensorSpec(part.shape[1:] if part.shape.rank is not None else None, part.dtype)
+            if isinstance(part, TensorShape):
+                return part[1:]
+            return part._unbatch()
+
+        return _with_parts(spec, one)
+
+    def encode(self, spec, value, minimum_rank=0):
+        return spec._to_components(value)
+
+    def decode(self, spec, encoded_value):
+        return spec._from_components(encoded_value)
+
+    def encoding_specs(self, spec):
+        return spec._component_specs
+
+
+def _with_parts(spec, function):
+    """The spec with `function` applied to every spec and shape among its fields."""
+
+    def change(value):
+        if isinstance(value, (TypeSpec, TensorShape)):
+            return function(value)
+        if isinstance(value, tuple):
+            return tuple(change(item) for item in value)
+        if isinstance(value, ImmutableDict):
+            return ImmutableDict((key, change(item)) for key, item in value.items())
+        return value
+
+    return type(spec)._deserialize(tuple((name, change(value)) for name, value in spec._serialize()))
+
+
+class BatchableExtensionTypeSpec(ExtensionTypeSpec, BatchableTypeSpec):
+    """The `Spec` of a batchable extension type."""
+
+    __batch_encoder__ = ExtensionTypeBatchEncoder()
+
+    def _batch(self, batch_size):
+        return self._encoder().batch(self, batch_size)
+
+    def _unbatch(self):
+        return self._encoder().unbatch(self)
+
+    def _encoder(self):
+        return getattr(self._owner, "__batch_encoder__", self.__batch_encoder__)
+
+
+@api("experimental.BatchableExtensionType")
+class BatchableExtensionType(ExtensionType):
+    """An extension type whose values can be batched by `tf.data`, `tf.map_fn` and Keras."""
+
+    _tf_extension_type_do_not_transform_this_class = True
+    __batch_encoder__ = ExtensionTypeBatchEncoder()
+

@@ -1,0 +1,212 @@
+"""`tf.experimental.dispatch_for_api` and its siblings: the user's types in headrace's functions."""
+
+import collections.abc
+import functools
+import inspect
+import types
+import typing
+
+from headrace._src.core.specs import TypeSpec
+from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.dispatch import signature_of
+
+# Functions of one tensor (the first argument) that act on each element by itself.
+UNARY_ELEMENTWISE = """
+zeros_like ones_like debugging.check_numerics math.abs math.softplus math.sign math.real math.imag math.angle math.round
+cast saturate_cast math.sigmoid math.log_sigmoid math.conj math.reciprocal_no_nan math.erfinv math.ndtri math.erfcinv
+math.ceil math.sqrt math.exp math.rsqrt math.acos math.floor bitwise.invert math.acosh math.asin math.asinh math.atan
+math.atanh math.cos math.cosh math.digamma math.erf math.erfc math.expm1 math.is_finite math.is_inf math.is_nan
+math.lgamma math.log math.log1p math.logical_not math.negative math.nextafter math.reciprocal math.rint math.sin
+math.sinh math.square math.tan math.tanh nn.relu6 nn.leaky_relu nn.gelu nn.log_softmax nn.elu nn.relu nn.selu
+math.softsign strings.regex_full_match strings.regex_replace strings.length strings.substr strings.to_number
+strings.to_hash_bucket strings.as_string io.decode_base64 io.encode_base64 strings.lower strings.upper
+strings.unicode_transcode strings.strip strings.to_hash_bucket_fast strings.to_hash_bucket_strong
+strings.unicode_script math.special.dawsn math.special.expint math.special.fresnel_cos math.special.fresnel_sin
+math.special.spence math.bessel_i0 math.bessel_i0e math.bessel_i1 math.bessel_i1e math.special.bessel_k0
+math.special.bessel_k0e math.special.bessel_k1 math.special.bessel_k1e math.special.bessel_j0
+math.special.bessel_j1 math.special.bessel_y0 math.special.bessel_y1 clip_by_value nn.silu
+""".split()
+
+# Functions of two tensors that broadcast (the first two arguments).
+BINARY_ELEMENTWISE = """
+math.divide math.multiply math.subtract math.scalar_mul math.pow dtypes.complex math.truediv math.divide_no_nan
+math.multiply_no_nan math.floordiv math.logical_xor math.equal math.not_equal math.add math.xdivy math.xlog1py
+bitwise.bitwise_and bitwise.bitwise_or bitwise.bitwise_xor bitwise.left_shift bitwise.right_shift math.atan2
+math.floormod math.greater math.greater_equal math.less math.less_equal math.logical_and math.logical_or math.maximum
+math.minimum realdiv math.squared_difference truncatediv truncatemod math.xlogy math.zeta
+nn.sigmoid_cross_entropy_with_logits
+""".split()
+
+BINARY_ELEMENTWISE_ASSERTIONS = """
+debugging.assert_equal debugging.assert_none_equal debugging.assert_near debugging.assert_less
+debugging.assert_less_equal debugging.assert_greater debugging.assert_greater_equal
+""".split()
+
+# Every registration, so that it can be taken back: target to the (api, entry) pairs.
+_registered: dict = {}
+
+
+def functions(names):
+    """The public functions of those names, each once; names that this build does not have are left out."""
+    return list({id(PUBLIC[name]): PUBLIC[name] for name in names if name in PUBLIC}.values())
+
+
+def matches(value, annotation) -> bool:
+    """Whether a value is of an annotated type: a class, a spec, a union, or a sequence of such."""
+    if annotation is typing.Any:
+        return True
+    if annotation is None or annotation is type(None):
+        return value is None
+    if isinstance(annotation, TypeSpec):
+        return annotation.is_compatible_with(value)
+    origin = typing.get_origin(annotation)
+    if origin in (typing.Union, types.UnionType):
+        return any(matches(value, choice) for choice in typing.get_args(annotation))
+    if origin in (list, collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable):
+        inner = typing.get_args(annotation)
+        return (
+            isinstance(value, (list, tuple)) and len(value) > 0 and all(matches(item, inner[0]) for item in value)
+        )
+    if origin is tuple:
+        inner = typing.get_args(annotation)
+        if not isinstance(value, tuple):
+            return False
+        if len(inner) == 2 and inner[1] is Ellipsis:
+            return all(matches(item, inner[0]) for item in value)
+        return len(value) == len(inner) and all(matches(item, part) for item, part in zip(value, inner))
+    if isinstance(annotation, type):
+        return isinstance(value, annotation)
+    raise TypeError(f"The type annotation {annotation!r} is not supported for dispatch.")
+
+
+def _test(api_function, signature):
+    """A test of the arguments of a call of `api_function` against {parameter: annotation}."""
+    written = signature_of(api_function)
+
+    def test(args, kwargs):
+        try:
+            bound = written.bind(*args, **kwargs).arguments
+        except TypeError:
+            return False
+        return all(name in bound and matches(bound[name], kind) for name, kind in signature.items())
+
+    return test
+
+
+def _register(api_function, target, signature, call):
+    entry = (_test(api_function, signature), call)
+    api_function._dispatch_typed.append(entry)
+    _registered.setdefault(target, []).append((api_function, entry))
+
+
+def _check_dispatchable(api_function):
+    if not hasattr(api_function, "_dispatch_typed"):
+        raise ValueError(f"{api_function!r} does not support dispatch.")
+
+
+@api("experimental.dispatch_for_api", dispatch=False)
+def dispatch_for_api(api, *signatures):
+    """Decorator: call the function instead of `api` when the arguments have the given types.
+
+    Args:
+        api: a function of headrace, such as `tf.concat`.
+        signatures: dicts from parameter name (or position) to type; otherwise the function's annotations.
+
+    Raises:
+        ValueError: when `api` cannot be extended, or the parameters differ from its parameters.
+    """
+    _check_dispatchable(api)
+    written = signature_of(api)
+    names = list(written.parameters)
+
+    def decorate(target):
+        own = inspect.signature(target)
+        parameters = [p for p in own.parameters if p != "name"]
+        if parameters != [n for n in names if n != "name"]:
+            raise ValueError(f"Dispatch function's signature {own} does not match API's signature {written}.")
+        wanted = list(signatures)
+        if not wanted:
+            hints = typing.get_type_hints(target)
+            annotations = {n: hints.get(n, p.annotation) for n, p in own.parameters.items()
+                           if p.annotation is not p.empty}
+            if not annotations:
+                raise ValueError(
+                    "The dispatch_for_api decorator must be called with at least one signature, or applied to a "
+                    "function that has type annotations on its parameters."
+                )
+            wanted = [annotations]
+        for signature in wanted:
+            by_name = {names[key] if isinstance(key, int) else key: kind for key, kind in signature.items()}
+            unknown = [key for key in by_name if key not in written.parameters]
+            if unknown:
+                raise ValueError(f"dispatch_for_api: {unknown} are no parameters of {api.__name__}{written}.")
+            if not by_name:
+                raise ValueError("dispatch_for_api: a signature must name at least one parameter.")
+            _register(api, target, by_name, _without_name(target, own))
+        return target
+
+    return decorate
+
+
+def _without_name(target, own):
+    """The target, made to ignore a `name` argument that it does not take."""
+    if "name" in own.parameters:
+        return target
+
+    @functools.wraps(target)
+    def call(*args, name=None, **kwargs):
+        return target(*args[: len(own.parameters)], **kwargs)
+
+    return call
+
+
+def _elementwise(names, count, types_, handler):
+    for function in functions(names):
+        written = signature_of(function)
+        first = list(written.parameters)[:count]
+
+        def call(*args, _function=function, _written=written, _first=first, **kwargs):
+            bound = _written.bind(*args, **kwargs).arguments
+            operands = [bound.pop(name) for name in _first]
+            plain = functools.partial(_with_options, _function, bound) if bound else _function
+            if bound:
+                plain.__name__ = _function.__name__
+            return handler(plain, *operands)
+
+        _register(function, handler, dict(zip(first, types_)), call)
+    return handler
+
+
+def _with_options(function, options, *operands):
+    return function(*operands, **options)
+
+
+@api("experimental.dispatch_for_unary_elementwise_apis", dispatch=False)
+def dispatch_for_unary_elementwise_apis(x_type):
+    """Decorator: `handler(api_func, x)` handles all element-wise functions of one tensor for `x_type`."""
+    return functools.partial(_elementwise, UNARY_ELEMENTWISE, 1, (x_type,))
+
+
+@api("experimental.dispatch_for_binary_elementwise_apis", dispatch=False)
+def dispatch_for_binary_elementwise_apis(x_type, y_type):
+    """Decorator: `handler(api_func, x, y)` handles all element-wise functions of two tensors for these types."""
+    return functools.partial(_elementwise, BINARY_ELEMENTWISE, 2, (x_type, y_type))
+
+
+@api("experimental.dispatch_for_binary_elementwise_assert_apis", dispatch=False)
+def dispatch_for_binary_elementwise_assert_apis(x_type, y_type):
+    """Decorator: `handler(assert_func, x, y)` handles all assertions about two tensors for these types."""
+    return functools.partial(_elementwise, BINARY_ELEMENTWISE_ASSERTIONS, 2, (x_type, y_type))
+
+
+@api("experimental.unregister_dispatch_for", dispatch=False)
+def unregister_dispatch_for(dispatch_target):
+    """Take back what a `dispatch_for_*` decorator registered for this function.
+
+    Raises:
+        ValueError: when nothing is registered for it.
+    """
+    if dispatch_target not in _registered:
+        raise ValueError(f"Function {dispatch_target!r} was not registered using a `@dispatch_for_*` decorator.")
+    for function, entry in _registered.pop(dispatch_target):
+        function._dispatch_typed.remove(entry)

@@ -1,0 +1,11 @@
+"""The public names of `tf.compat.v1`.
+
+Written by scripts/exports from the `@api` declarations: do not edit."""
+
+from headrace._src.core.devices import MutableDeviceSpec as DeviceSpec
+from headrace._src.core.shapes import Dimension as Dimension
+from headrace._src.core.shapes import TensorShape as TensorShape
+from headrace._src.core.shapes import dimension_at_index as dimension_at_index
+from headrace._src.core.shapes import dimension_value as dimension_value
+from headrace._src.core.specs import TensorSpec as TensorSpec
+from headrace.compat.v1 import errors as errors

@@ -1,0 +1,6 @@
+"""The public names of `tf.compat.v1.errors`.
+
+Written by scripts/exports from the `@api` declarations: do not edit."""
+
+from headrace._src.core.errors import error_code_from_exception_type as error_code_from_exception_type
+from headrace._src.core.errors import exception_type_from_error_code as exception_type_from_error_code

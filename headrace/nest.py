@@ -1,0 +1,9 @@
+"""The public names of `tf.nest`.
+
+Written by scripts/exports from the `@api` declarations: do not edit."""
+
+from headrace._src.core.nest import assert_same_structure as assert_same_structure
+from headrace._src.core.nest import flatten as flatten
+from headrace._src.core.nest import is_nested as is_nested
+from headrace._src.core.nest import map_structure as map_structure
+from headrace._src.core.nest import pack_sequence_as as pack_sequence_as

@@ -1,0 +1,19 @@
+"""Operations on string tensors.
+
+Written by scripts/exports from the `@api` declarations: do not edit."""
+
+from headrace._src.ops.strings import join as join
+from headrace._src.ops.strings import length as length
+from headrace._src.ops.strings import lower as lower
+from headrace._src.ops.strings import reduce_join as reduce_join
+from headrace._src.ops.strings import strip as strip
+from headrace._src.ops.strings import substr as substr
+from headrace._src.ops.strings import unsorted_segment_join as unsorted_segment_join
+from headrace._src.ops.strings import upper as upper
+from headrace._src.ops.strings_hash import to_hash_bucket as to_hash_bucket
+from headrace._src.ops.strings_hash import to_hash_bucket_fast as to_hash_bucket_fast
+from headrace._src.ops.strings_hash import to_hash_bucket_strong as to_hash_bucket_strong
+from headrace._src.ops.strings_number import as_string as as_string
+from headrace._src.ops.strings_number import to_number as to_number
+from headrace._src.ops.strings_regex import regex_full_match as regex_full_match
+from headrace._src.ops.strings_regex import regex_replace as regex_replace
