@@ -2,7 +2,7 @@
 
     python benchmarks/import_time.py [--rounds N]
 
-Each import is timed in a fresh interpreter, headrace and NumPy in turns, both with byte code written before, as
+Each import is timed in a fresh interpreter, headrace and NumPy in turns, both with byte code at hand, as
 an installed package has it; the figures are medians.
 """
 
