@@ -60,10 +60,11 @@ def _refuse_matmul(op, left, right, transpose_a, transpose_b):
 
 
 def _lower_matmul(ctx, a, b, transpose_a, transpose_b, grad_a=False, grad_b=False):
-    return _lowered_product(a.T if transpose_a else a, b.T if transpose_b else b)
+    return lowered_product(a.T if transpose_a else a, b.T if transpose_b else b)
 
 
-def _lowered_product(x, y):
+def lowered_product(x, y):
+    """`x @ y` on jax values, small floats accumulated in float32."""
     if x.dtype.itemsize == 2 and jnp.issubdtype(x.dtype, jnp.floating):
         return jnp.matmul(x, y, preferred_element_type=jnp.float32).astype(x.dtype)
     return jnp.matmul(x, y, precision="highest")
@@ -99,7 +100,7 @@ MATMUL = Op(
     "MatMul",
     "a: T, b: T, *, transpose_a: bool = False, transpose_b: bool = False, grad_a: bool = False, "
     "grad_b: bool = False -> product: T",
-    T=dtypes.NUMBER - {dtypes.int8, dtypes.int16},
+    T=dtypes.NUMBER,
     infer=_infer_matmul,
     kernel=_matmul,
     lower=_lower_matmul,
@@ -148,7 +149,7 @@ def _batch_matmul_broadcasting(x, y, adj_x, adj_y, grad_x=False, grad_y=False):
 
 
 def _lower_batch_matmul(ctx, x, y, adj_x, adj_y, grad_x=False, grad_y=False):
-    return _lowered_product(_lowered_turn(x, adj_x), _lowered_turn(y, adj_y))
+    return lowered_product(_lowered_turn(x, adj_x), _lowered_turn(y, adj_y))
 
 
 def _lowered_turn(x, adjoint):
@@ -195,7 +196,7 @@ BATCH_MATMUL_SAME = Op(
     "BatchMatMul",
     "x: T, y: T, *, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False "
     "-> output: T",
-    T=dtypes.NUMBER - {dtypes.int8},
+    T=dtypes.NUMBER,
     infer=_infer_batch_matmul,
     kernel=_batch_matmul,
     lower=_lower_batch_matmul,
@@ -207,7 +208,7 @@ BATCH_MATMUL = Op(
     "BatchMatMulV2",
     "x: T, y: T, *, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False "
     "-> output: T",
-    T=dtypes.NUMBER - {dtypes.int8},
+    T=dtypes.NUMBER,
     infer=_infer_batch_matmul,
     kernel=_batch_matmul_broadcasting,
     lower=_lower_batch_matmul,
