@@ -18,7 +18,7 @@ class VariableWatcher:
     def __init__(self):
         self.variables = {}
 
-    def variable_accessed(self, variable):
+    def variable_read(self, variable, tensor):
         if variable.trainable:
             self.variables[id(variable.handle)] = variable
 
@@ -129,9 +129,8 @@ def custom_gradient(f=None):
                 )
             return flat + variable_grads
 
-        for recorder in context.recorders:
-            for variable in variables:
-                recorder.variable_accessed(variable)
+        for variable in variables:
+            variable.value()  # tapes that watch what is read watch it from here on
         record_custom(f.__name__, [handle_of(x) for x in [*inputs, *variables]], outputs, grad)
         return nest.pack_sequence_as(result, outputs, expand_composites=True)
 

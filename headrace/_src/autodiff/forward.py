@@ -16,8 +16,13 @@ class _Tangents:
     def __init__(self):
         self.by_id = {}
 
-    def variable_accessed(self, variable):
-        """Variables are followed only when they are primals."""
+    def variable_read(self, variable, tensor):
+        """Variables are followed when they are primals."""
+        tangent = self.by_id.get(variable.handle._id)
+        if tangent is not None:
+            if tensor._id is None:
+                tensor._id = next_id()
+            self.by_id[tensor._id] = tangent
 
     def follows(self, ids) -> bool:
         return not self.by_id.keys().isdisjoint(ids)
@@ -121,12 +126,12 @@ class ForwardAccumulator:
     def __enter__(self):
         if self._recording:
             raise ValueError("Accumulator is already recording.")
-        context.change(recorders=(*context.recorders, self._tangents))
+        context.add_recorder(self._tangents)
         self._recording = True
         return self
 
     def __exit__(self, kind, error, traceback):
-        context.change(recorders=tuple(r for r in context.recorders if r is not self._tangents))
+        context.remove_recorder(self._tangents)
         self._recording = False
 
     def jvp(self, primals, unconnected_gradients=UnconnectedGradients.NONE):

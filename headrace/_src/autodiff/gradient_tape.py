@@ -10,7 +10,7 @@ from headrace._src.autodiff.tape import Tape, ones_of
 from headrace._src.core import dtypes, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
-from headrace._src.core.tensor import Tensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
@@ -52,11 +52,16 @@ class VariableTape(Tape):
         self.watches_variables = watches_variables
         self.variables = {}  # number of the handle to variable
 
-    def variable_accessed(self, variable):
-        if self.watches_variables and variable.trainable:
+    def variable_read(self, variable, tensor):
+        """Note that `tensor` is the value of `variable` now; watch the variable if that is wanted."""
+        if variable.handle._id not in self.ids:
+            if not (self.watches_variables and variable.trainable):
+                return
             self.watch_variable(variable)
+        self.read(variable.handle, tensor)
 
     def watch_variable(self, variable):
+        """Follow a variable whatever is read from it."""
         self.watch(variable.handle)
         self.variables[variable.handle._id] = variable
 
@@ -96,13 +101,13 @@ class GradientTape:
             raise ValueError("Tape is still recording, this can happen if you try to re-enter an already-active tape.")
         if self._tape is None or not existing and not self._persistent:
             self._tape = VariableTape(self._watch_accessed_variables)
-        context.change(recorders=(*context.recorders, self._tape))
+        context.add_recorder(self._tape)
         self._recording = True
 
     def _pop(self):
         if not self._recording:
             raise ValueError("Tape is not recording.")
-        context.change(recorders=tuple(r for r in context.recorders if r is not self._tape))
+        context.remove_recorder(self._tape)
         self._recording = False
 
     def watch(self, tensor):
@@ -188,6 +193,13 @@ class GradientTape:
             raise TypeError("Argument `target` should be a list or nested structure of Tensors, Variables or "
                             "CompositeTensors to be differentiated, but received None.")
         tape = self._take_tape()
+        if type(target) is EagerTensor and output_gradients is None and unconnected is UnconnectedGradients.NONE:
+            # The common case: one target, and a source or a flat list of them.
+            if type(sources) in (list, tuple):
+                if not any(map(_is_structure, sources)):
+                    return type(sources)(_gradients(tape, [target], None, [handle_of(s) for s in sources]))
+            elif not _is_structure(sources):
+                return _gradients(tape, [target], None, [handle_of(sources)])[0]
         targets = []
         for leaf in nest.flatten(target):
             if isinstance(leaf, CompositeTensor):
@@ -284,7 +296,13 @@ class GradientTape:
         return REGISTRY["Reshape"](stacked, out + into[1:])
 
 
+def _is_structure(value):
+    return isinstance(value, CompositeTensor) or nest.is_nested(value)
+
+
 def _unconnected(value):
+    if value is UnconnectedGradients.NONE:
+        return value
     try:
         return UnconnectedGradients(value)
     except ValueError:
@@ -336,7 +354,7 @@ def _gradients(tape, targets, weights, handles):
             weight = REGISTRY["AddV2"](start[tensor._id], weight)
         start[tensor._id] = weight
     ids = [handle._id for handle in handles]
-    found = tape.backward(start, [number for number in ids if number is not None and number in tape.ids])
+    found = tape.backward(start, [number for number in ids if number in tape.ids])
     return [found.get(number) for number in ids]
 
 

@@ -1,5 +1,6 @@
 """Recording what is computed, and walking it backwards."""
 
+import copy
 import itertools
 
 import numpy as np
@@ -18,17 +19,30 @@ class Tape:
     It holds no tensors but those that gradients will read, so nothing refers back to it and dropping it frees all.
     """
 
-    __slots__ = ("entries", "ids", "__weakref__")
+    __slots__ = ("entries", "ids", "reads", "__weakref__")
 
     def __init__(self):
         self.entries = []  # (node, numbers of inputs, numbers of outputs)
         self.ids = set()
+        self.reads = {}  # number of a variable's handle to the numbers of the values read from it
 
     def watch(self, tensor):
         """Follow what is computed from this tensor."""
         if tensor._id is None:
             tensor._id = next_id()
         self.ids.add(tensor._id)
+
+    def read(self, handle, tensor):
+        """Note that `tensor` is the value of the variable with that handle, which is watched."""
+        if tensor._id is None:
+            tensor._id = next_id()
+        self.ids.add(tensor._id)
+        self.reads.setdefault(handle._id, []).append(tensor._id)
+
+    def variable_read(self, variable, tensor):
+        """What a recorder is told when a variable is read."""
+        if variable.handle._id in self.ids:
+            self.read(variable.handle, tensor)
 
     def follows(self, ids) -> bool:
         """Whether any of these tensors is watched or computed from one that is."""
@@ -54,41 +68,66 @@ class Tape:
         """
         # Only what lies between sources and targets is differentiated.
         reached = set(source_ids)
+        for number in source_ids:
+            if number in self.reads:
+                reached.update(self.reads[number])
+        keep = set(reached)
         path = []
         for entry in self.entries:
             if not reached.isdisjoint(entry[1]):
-                reached.update(number for number in entry[2] if number is not None)
+                reached.update(entry[2])
                 path.append(entry)
-        grads = {number: [grad] for number, grad in target_grads.items()}
-        keep = set(source_ids)
+        reached.discard(None)
+        # A number has a gradient, or a list of them that are to be added up when they are first read.
+        grads = dict(target_grads)
         for node, inputs, outputs in reversed(path):
-            if not any(number in grads for number in outputs):
-                continue
-            dys = [None if number is None else self._take(grads, number, keep) for number in outputs]
-            node.wanted = _wanted(node, inputs, reached)
+            if len(outputs) == 1:
+                number = outputs[0]
+                dy = grads.get(number) if number in keep else grads.pop(number, None)
+                if dy is None:
+                    continue
+                if type(dy) is list:
+                    dy = add_gradients(dy)
+                    if number in keep:
+                        grads[number] = dy
+                dys = (dy,)
+            else:
+                dys = [_take(grads, number, keep) for number in outputs]
+                if all(dy is None for dy in dys):
+                    continue
+            node.wanted = None if node.op.has_lists else [number in reached for number in inputs]
             for number, grad in zip(inputs, node_gradients(node, dys)):
                 if grad is not None and number in reached:
-                    grads.setdefault(number, []).append(grad)
-        return {number: add_gradients(grads[number]) for number in source_ids if number in grads}
+                    before = grads.get(number)
+                    if before is None:
+                        grads[number] = grad
+                    elif type(before) is list:
+                        before.append(grad)
+                    else:
+                        grads[number] = [before, grad]
+        return {number: self._total(grads, number) for number in dict.fromkeys(source_ids)}
 
-    @staticmethod
-    def _take(grads, number, keep):
-        parts = grads.get(number)
-        if parts is None:
-            return None
-        total = add_gradients(parts)
+    def _total(self, grads, number):
+        """The gradient of a source; of a variable, the sum over all that was read from it."""
+        grad = _take(grads, number, ())
+        if number not in self.reads:
+            return grad
+        parts = [] if grad is None else [grad]
+        for value in self.reads[number]:
+            part = _take(grads, value, ())
+            if part is not None:
+                parts.append(part)
+        return add_gradients(parts) if parts else None
+
+
+def _take(grads, number, keep):
+    """The gradient of a tensor; forgotten afterwards, unless it is asked for."""
+    grad = grads.get(number) if number in keep else grads.pop(number, None)
+    if type(grad) is list:
+        grad = add_gradients(grad)
         if number in keep:
-            grads[number] = [total]
-        else:
-            del grads[number]
-        return total
-
-
-def _wanted(node, numbers, reached):
-    """Per argument of the signature (a list input counts as one): whether its gradient is needed."""
-    if not getattr(node.op, "has_lists", False):
-        return [number in reached for number in numbers]
-    return None
+            grads[number] = grad
+    return grad
 
 
 def node_gradients(node, dys):
@@ -100,7 +139,7 @@ def node_gradients(node, dys):
         ]
         dys = _structured(node, dys)
     grads = node.op.grad(node, *dys)
-    if not getattr(node.op, "has_lists", False):
+    if not node.op.has_lists:
         return grads
     flat = []
     for grad in grads:
@@ -140,9 +179,14 @@ def zeros_of(spec):
     return zeros(shape, dtype)
 
 
+_scalar_ones = {dtype: EagerTensor(np.ones((), dtype._np), dtype) for dtype in dtypes.FLOATING | dtypes.COMPLEX}
+
+
 def ones_of(tensor):
     """The gradient of a target with respect to itself."""
     array = getattr(tensor, "_a", None)
-    if array is not None:
-        return EagerTensor(np.ones(array.shape, array.dtype), tensor.dtype)
-    return tensor._ones_like()
+    if array is None:
+        return tensor._ones_like()
+    if not array.ndim and tensor.dtype in _scalar_ones:
+        return copy.copy(_scalar_ones[tensor.dtype])
+    return EagerTensor(np.ones(array.shape, array.dtype), tensor.dtype)

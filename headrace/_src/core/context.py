@@ -20,8 +20,15 @@ class Mode:
         self.device = device  # the canonical name of the device asked for with tf.device
 
     def replace(self, **changes):
+        """A mode with other parts; None when nothing is left that is not plain."""
         fields = {"graph": self.graph, "recorders": self.recorders, "device": self.device} | changes
         return Mode(**fields) if any(fields.values()) else None
+
+    def with_recorders(self, recorders):
+        """The same as `replace(recorders=...)`, in the shortest way: tapes come and go often."""
+        if not recorders and self.graph is None and self.device is None:
+            return None
+        return Mode(self.graph, recorders, self.device)
 
 
 _PLAIN = Mode()
@@ -68,6 +75,16 @@ class Context(threading.local):
         before = self.mode
         self.mode = (before or _PLAIN).replace(**changes)
         return before
+
+    def add_recorder(self, recorder):
+        """Let a tape or accumulator see what follows."""
+        mode = self.mode or _PLAIN
+        self.mode = mode.with_recorders((*mode.recorders, recorder))
+
+    def remove_recorder(self, recorder):
+        """The opposite of `add_recorder`."""
+        mode = self.mode or _PLAIN
+        self.mode = mode.with_recorders(tuple(r for r in mode.recorders if r is not recorder))
 
     @contextlib.contextmanager
     def changed(self, **changes):

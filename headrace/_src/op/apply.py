@@ -123,6 +123,7 @@ def convert_inputs(op, inputs):
     """The inputs as tensors (lists for list inputs) and the type attributes read off them."""
     arguments = op.signature.inputs
     types = {}
+    inputs = [x.value() if getattr(x, "reads_as_tensor", False) else x for x in inputs]
     for argument, value in zip(arguments, inputs):
         if argument.type_attr is not None and not argument.type_list and argument.type_attr not in types:
             dtype = _own_dtype(value, argument.is_list)
@@ -149,6 +150,8 @@ def _sequence(op, argument, value):
 
 
 def _own_dtype(value, is_list):
+    if type(value) is EagerTensor:
+        return value.dtype
     if is_list:
         if isinstance(value, (list, tuple)):
             for item in value:

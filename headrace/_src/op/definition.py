@@ -159,10 +159,12 @@ def _op_named(name):
 
 
 def _read_shape(tensor):
-    if isinstance(tensor, (list, tuple)):
-        return [_read_shape(t) for t in tensor]
-    array = getattr(tensor, "_a", None)
-    return array.shape if array is not None else tensor._dynamic_shape()
+    try:
+        return tensor._a.shape
+    except AttributeError:
+        if isinstance(tensor, (list, tuple)):
+            return [_read_shape(t) for t in tensor]
+        return tensor._dynamic_shape()
 
 
 _read_dtype = operator.attrgetter("dtype")

@@ -42,6 +42,8 @@ def _binary(name, op, function):
             number = _scalar(self, other)
             if number is not None:
                 return op(self, number)
+        if getattr(kind, "reads_as_tensor", False):
+            return op(self, other.value())
         return _general(function, self, other, reflection)
 
     def reflected(self, other):

@@ -13,11 +13,10 @@ from headrace._src.core.context import HOST, context
 from headrace._src.core.names import scoped_name
 from headrace._src.core.reference import Reference
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.trackable import Trackable
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Node
 from headrace._src.ops.indexed_slices import IndexedSlices
 from headrace._src.ops.operators import attach_operators
 from headrace._src.ops.slicing import variable_getitem
@@ -109,6 +108,7 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
 
     __array_priority__ = 100
     _in_graph_mode = False
+    reads_as_tensor = True  # ops read the value without asking for conversions
 
     def __init__(
         self,
@@ -272,14 +272,16 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
         if mode.graph is not None:
             return storage.READ_VARIABLE(self._handle, dtype=self._dtype)
         tensor = EagerTensor(self._storage.read(), self._dtype)
-        handle = self._handle
         for recorder in mode.recorders:
-            recorder.variable_accessed(self)
-            if recorder.follows((handle._id,)):
-                recorder.record(_READ_NODE, (handle,), (handle._id,), (tensor,))
+            recorder.variable_read(self, tensor)
         if mode.device is not None:
             tensor._device = mode.device
         return tensor
+
+    def _watch(self):
+        """Tell the tapes that this variable is used, by an op that reads it through its handle."""
+        if context.mode is not None:
+            self.value()
 
     def read_value(self):
         """The same as `value()`."""
@@ -305,14 +307,12 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
 
     def sparse_read(self, indices, name=None):
         """The rows at `indices`; its gradient is sparse."""
-        for recorder in context.recorders:
-            recorder.variable_accessed(self)
+        self._watch()
         return scatter.RESOURCE_GATHER(self._handle, indices, dtype=self._dtype, name=name)
 
     def gather_nd(self, indices, name=None):
         """The slices at the index tuples `indices`."""
-        for recorder in context.recorders:
-            recorder.variable_accessed(self)
+        self._watch()
         return scatter.RESOURCE_GATHER_ND(self._handle, indices, dtype=self._dtype, name=name)
 
     # Assigning.
@@ -523,7 +523,6 @@ def _restore(array, dtype_name, name, trainable, shape, constraint, synchronizat
     return variable
 
 
-_READ_NODE = Node(storage.READ_VARIABLE, {}, (), None)
 _DEFAULTS = {
     "initial_value": None,
     "trainable": None,
@@ -540,4 +539,18 @@ _DEFAULTS = {
     "experimental_enable_variable_lifting": True,
 }
 _PARAMETERS = tuple(_DEFAULTS)
+
+
+def _on_values(operator):
+    """An operator of tensors for variables: it reads them first, which is the shortest way to the op."""
+
+    @functools.wraps(operator)
+    def apply(self, *others):
+        return operator(self.value(), *(other.value() if type(other) is Variable else other for other in others))
+
+    return apply
+
+
 attach_operators(Variable)
+for _name in Tensor.OVERLOADABLE_OPERATORS - {"__getitem__", "__eq__", "__ne__"}:
+    setattr(Variable, _name, _on_values(getattr(Tensor, _name)))
