@@ -41,6 +41,11 @@ def _activation(name, text, formula, grad, *, types=dtypes.FLOATING, saves, smal
     )
 
 
+def _zeros(x):
+    """The gradient of a step: zero almost everywhere."""
+    return lookup("ZerosLike")(x)
+
+
 def _zero(x):
     return x.dtype.type(0)
 
@@ -61,7 +66,7 @@ RELU_GRAD = _activation(
     "ReluGrad",
     "gradients: T, features: T -> backprops: T",
     lambda xp, dy, x: xp.where(x > 0, dy, _zero(dy)),
-    lambda node, dy: (RELU_GRAD(dy, node.features), None),
+    lambda node, dy: (RELU_GRAD(dy, node.features), _zeros(node.features)),
     types=dtypes.REAL,
     saves=("features",),
     small=False,
@@ -91,7 +96,7 @@ RELU6_GRAD = _activation(
     "Relu6Grad",
     "gradients: T, features: T -> backprops: T",
     lambda xp, dy, x: xp.where((x > 0) & (x < 6), dy, _zero(dy)),
-    lambda node, dy: (RELU6_GRAD(dy, node.features), None),
+    lambda node, dy: (RELU6_GRAD(dy, node.features), _zeros(node.features)),
     types=dtypes.REAL,
     saves=("features",),
     small=False,
@@ -104,18 +109,19 @@ def relu6(features, name=None):
     return RELU6(features, name=name)
 
 
+# TF: float attributes are single precision, whatever the dtype of the tensors.
 LEAKY_RELU = _activation(
     "LeakyRelu",
     "features: T, *, alpha: float = 0.2 -> activations: T",
-    lambda xp, x, alpha: xp.where(x > 0, x, x * x.dtype.type(alpha)),
+    lambda xp, x, alpha: xp.where(x > 0, x, x * x.dtype.type(np.float32(alpha))),
     lambda node, dy: (LEAKY_RELU_GRAD(dy, node.features, alpha=node.attrs["alpha"]),),
     saves=("features",),
 )
 LEAKY_RELU_GRAD = _activation(
     "LeakyReluGrad",
     "gradients: T, features: T, *, alpha: float = 0.2 -> backprops: T",
-    lambda xp, dy, x, alpha: xp.where(x > 0, dy, dy * dy.dtype.type(alpha)),
-    lambda node, dy: (LEAKY_RELU_GRAD(dy, node.features, alpha=node.attrs["alpha"]), None),
+    lambda xp, dy, x, alpha: xp.where(x > 0, dy, dy * dy.dtype.type(np.float32(alpha))),
+    lambda node, dy: (LEAKY_RELU_GRAD(dy, node.features, alpha=node.attrs["alpha"]), _zeros(node.features)),
     saves=("features",),
 )
 

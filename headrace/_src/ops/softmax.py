@@ -159,8 +159,8 @@ def _grad_cross_entropy(node, dloss, dbackprop):
     p = SOFTMAX(x)
     inner = lookup("Sum")(mul(dbackprop, p), [1], keep_dims=True)
     grad = lookup("AddV2")(grad, mul(lookup("Sub")(dbackprop, inner), p))
-    # TF: the labels' gradient leaves out what comes through the second output.
-    return grad, mul(column, lookup("Neg")(LOG_SOFTMAX(x)))
+    # TensorFlow leaves out what reaches the labels through the second output; then mixed second derivatives are wrong.
+    return grad, lookup("Sub")(mul(column, lookup("Neg")(LOG_SOFTMAX(x))), dbackprop)
 
 
 SOFTMAX_CROSS_ENTROPY = Op(
