@@ -1,0 +1,243 @@
+"""Cutting tensors into parts, and repeating them: split, tile, repeat, meshgrid."""
+
+import numpy as np
+
+from headrace._src.core import dtypes, errors
+from headrace._src.core.lazy import jnp
+from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import EagerTensor
+from headrace._src.op.api import api
+from headrace._src.op.convert import to_tensor
+from headrace._src.op.definition import Op
+from headrace._src.op.infer import UNKNOWN
+from headrace._src.op.registry import lookup
+from headrace._src.ops.joining import CONCAT, PACK, axis_value
+from headrace._src.ops.shaping import RESHAPE, checked_dims, checked_vector
+
+
+def _cuts(op, value, sizes, at):
+    """Views of consecutive parts of the given lengths."""
+    parts, begin = [], 0
+    index = [slice(None)] * value.ndim
+    for length in sizes:
+        index[at] = slice(begin, begin + length)
+        parts.append(value[tuple(index)])
+        begin += length
+    return parts
+
+
+def _split_sizes(op, length, num_split):
+    if num_split < 1 or length % num_split:
+        raise errors.invalid_argument(
+            f"{op}: num_split must be positive and divide the dimension evenly, got {num_split} for a "
+            "dimension "
+            f"of {length}."
+        )
+    return [length // num_split] * num_split
+
+
+def _split(split_dim, value, num_split):
+    if not value.ndim:
+        raise errors.invalid_argument("Split: value must have at least one dimension, got a scalar.")
+    at = axis_value("Split", split_dim, value.ndim)
+    return _cuts("Split", value, _split_sizes("Split", value.shape[at], num_split), at)
+
+
+def _infer_split(split_dim, value, num_split):
+    shape = value.shape
+    if shape.rank is None:
+        return ([UNKNOWN] * num_split,)
+    if split_dim.value is None:
+        return ([TensorShape([None] * shape.rank)] * num_split,)
+    at = axis_value("Split", split_dim.value, shape.rank)
+    dims = shape.as_list()
+    if dims[at] is not None:
+        dims[at] = _split_sizes("Split", dims[at], num_split)[0]
+    return ([TensorShape(dims)] * num_split,)
+
+
+SPLIT = Op(
+    "Split",
+    "split_dim: int32, value: T, *, num_split: int -> output: num_split*T",
+    infer=_infer_split,
+    kernel=_split,
+    lower=lambda ctx, split_dim, value, num_split: jnp.split(value, num_split, int(split_dim.reshape(()))),
+    static=("split_dim",),
+    saves=("split_dim",),
+    grad=lambda node, dys: (None, CONCAT(dys, node.split_dim) if len(dys) > 1 else dys[0]),
+)
+
+
+def _split_v_sizes(size_splits, length, num_split):
+    """The lengths of the parts, with a -1 filled in."""
+    sizes = checked_vector("SplitV", "size_splits", np.asarray(size_splits))
+    if len(sizes) != num_split:
+        raise errors.invalid_argument(
+            f"SplitV: size_splits must have num_split = {num_split} elements, got {len(sizes)}."
+        )
+    if sizes.count(-1) > 1:
+        raise errors.invalid_argument(f"SplitV: only one element of size_splits may be -1, got {sizes}.")
+    known = sum(n for n in sizes if n != -1)
+    if any(n < -1 for n in sizes):
+        raise errors.invalid_argument(f"SplitV: size_splits must not be negative, got {sizes}.")
+    if known > length or (-1 not in sizes and known != length):
+        raise errors.invalid_argument(
+            f"SplitV: size_splits must add up to the dimension, {length}, got {sizes}."
+        )
+    return [length - known if n == -1 else n for n in sizes]
+
+
+def _split_v(value, size_splits, split_dim, num_split):
+    if not value.ndim:
+        raise errors.invalid_argument("SplitV: value must have at least one dimension, got a scalar.")
+    at = axis_value("SplitV", split_dim, value.ndim)
+    return _cuts("SplitV", value, _split_v_sizes(size_splits, value.shape[at], num_split), at)
+
+
+def _lower_split_v(ctx, value, size_splits, split_dim, num_split):
+    at = int(split_dim.reshape(()))
+    sizes = _split_v_sizes(size_splits, value.shape[at], num_split)
+    return jnp.split(value, np.cumsum(sizes)[:-1].tolist(), at)
+
+
+def _infer_split_v(value, size_splits, split_dim, num_split):
+    shape = value.shape
+    if shape.rank is None:
+        return ([UNKNOWN] * num_split,)
+    if split_dim.value is None:
+        return ([TensorShape([None] * shape.rank)] * num_split,)
+    at = axis_value("SplitV", split_dim.value, shape.rank)
+    sizes = [None] * num_split
+    if size_splits.value is not None:
+        if shape[at] is not None:
+            sizes = _split_v_sizes(size_splits.value, shape[at], num_split)
+        else:
+            sizes = [None if n < 0 else n for n in size_splits.value.tolist()]
+    dims = shape.as_list()
+    return ([TensorShape(dims[:at] + [n] + dims[at + 1 :]) for n in sizes],)
+
+
+SPLIT_V = Op(
+    "SplitV",
+    "value: T, size_splits: Tlen, split_dim: int32, *, num_split: int -> output: num_split*T",
+    Tlen=dtypes.INDEX | {dtypes.int8},
+    infer=_infer_split_v,
+    kernel=_split_v,
+    lower=_lower_split_v,
+    static=("size_splits", "split_dim"),
+    saves=("split_dim",),
+    grad=lambda node, dys: (CONCAT(dys, node.split_dim) if len(dys) > 1 else dys[0], None, None),
+)
+
+
+@api("split")
+def split(value, num_or_size_splits, axis=0, num=None, name="split"):
+    """A tensor cut along an axis, as a list of tensors.
+
+    Args:
+        value: the tensor.
+        num_or_size_splits: how many equal parts, or a vector of their lengths, one of which may be -1.
+        axis: along which axis.
+        num: the number of parts, when `num_or_size_splits` is a tensor of unknown length.
+        name: a name for the operation.
+
+    >>> [part.numpy().tolist() for part in tf.split([1, 2, 3, 4], 2)]
+    [[1, 2], [3, 4]]
+    >>> [part.numpy().tolist() for part in tf.split([1, 2, 3, 4], [1, -1])]
+    [[1], [2, 3, 4]]
+
+    Raises:
+        InvalidArgumentError: when the parts do not add up to the dimension.
+    """
+    if isinstance(num_or_size_splits, (int, np.integer)) and not isinstance(num_or_size_splits, bool):
+        return SPLIT(axis, value, num_split=int(num_or_size_splits), name=name)
+    sizes = to_tensor(num_or_size_splits)
+    if sizes.shape.rank == 0:
+        raise ValueError(
+            "split: a number of parts must be a Python integer; a tensor must hold their lengths."
+        )
+    if num is None:
+        if sizes.shape.rank is None or sizes.shape[0] is None:
+            raise ValueError(f"split: cannot infer num from shape {sizes.shape}. Give it.")
+        num = sizes.shape[0]
+    return SPLIT_V(value, sizes, axis, num_split=num, name=name)
+
+
+def _tiled_dims(op, shape, multiples):
+    times = checked_vector(op, "multiples", multiples)
+    if len(times) != len(shape):
+        raise errors.invalid_argument(
+            f"{op}: multiples must have one element per dimension of input, {len(shape)}, got {len(times)}."
+        )
+    checked_dims(op, "multiples", times)
+    return checked_dims(op, "the result", [m * n for m, n in zip(times, shape)]), times
+
+
+def _tile(input, multiples):
+    dims, times = _tiled_dims("Tile", input.shape, multiples)
+    if dims == input.shape:
+        return input
+    # Each dimension n becomes (times, n), repeated without copying until the last reshape.
+    spread = input.reshape([m for n in input.shape for m in (1, n)])
+    target = [m for pair in zip(times, input.shape) for m in pair]
+    return np.broadcast_to(spread, target).reshape(dims)
+
+
+def _lower_tile(ctx, input, multiples):
+    _tiled_dims("Tile", input.shape, multiples)
+    return jnp.tile(input, multiples.tolist())
+
+
+def _infer_tile(input, multiples):
+    rank = input.shape.rank
+    if rank is None and multiples.shape.rank is not None:
+        rank = multiples.shape[0]
+    if rank is None:
+        return UNKNOWN
+    if multiples.value is None or input.shape.rank is None:
+        return TensorShape([None] * rank)
+    if len(multiples.value) != rank:
+        raise errors.invalid_argument(
+            f"Tile: multiples must have {rank} elements, got {len(multiples.value)}."
+        )
+    return TensorShape([None if n is None else n * int(m) for n, m in zip(input.shape, multiples.value)])
+
+
+def _grad_tile(node, dy):
+    # The repetitions of each dimension stand before it: (times, n), and are summed.
+    if isinstance(node.input_shape, tuple) and type(node.multiples) is EagerTensor:
+        pairs = [m for pair in zip(node.multiples._a.tolist(), node.input_shape) for m in pair]
+        axes = list(range(0, len(pairs), 2))
+    else:
+        shape = lookup("Cast")(to_tensor(node.input_shape), DstT=node.multiples.dtype)
+        pairs = RESHAPE(PACK([node.multiples, shape], axis=1), [-1])
+        axes = lookup("Range")(0, lookup("Size")(pairs), 2)
+    if isinstance(axes, list) and not axes:
+        return dy, None
+    return lookup("Sum")(RESHAPE(dy, pairs), axes), None
+
+
+TILE = Op(
+    "Tile",
+    "input: T, multiples: Tmultiples -> output: T",
+    Tmultiples=dtypes.INDEX,
+    infer=_infer_tile,
+    kernel=_tile,
+    lower=_lower_tile,
+    static=("multiples",),
+    saves=("input_shape", "multiples"),
+    grad=_grad_tile,
+)
+
+
+@api("tile")
+def tile(input, multiples, name=None):
+    """A tensor repeated `multiples[i]` times along each axis `i`.
+
+    >>> tf.tile([[1, 2]], [2, 2]).numpy().tolist()
+    [[1, 2, 1, 2], [1, 2, 1, 2]]
+
+    Raises:
+        InvalidArgumentError: when `multiples` is negative or not one number per dimension.
+    """
+    return TILE(input, multiples, name=name)

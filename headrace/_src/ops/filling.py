@@ -1,0 +1,368 @@
+"""Tensors made from a pattern: fill, range, one-hot, sequence masks."""
+
+import numpy as np
+
+from headrace._src.core import dtypes, errors
+from headrace._src.core.lazy import jnp
+from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
+from headrace._src.op.api import api
+from headrace._src.op.convert import to_tensor
+from headrace._src.op.definition import Op
+from headrace._src.op.infer import UNKNOWN, same_as_input, shape_from_value
+from headrace._src.op.registry import lookup
+from headrace._src.ops.constants import zeros
+from headrace._src.ops.shaping import checked_dims, checked_vector
+from headrace._src.ops.shaping import shape as shape_of
+
+
+def _checked_scalar(op, argument, array):
+    if array.ndim:
+        raise errors.invalid_argument(f"{op}: {argument} must be a scalar, got shape {array.shape}.")
+    return array[()]
+
+
+def _fill(dims, value):
+    value = _checked_scalar("Fill", "value", value)
+    shape = checked_dims("Fill", "dims", checked_vector("Fill", "dims", dims))
+    dtype = getattr(value, "dtype", np.object_)
+    if dtype == np.object_:
+        out = np.empty(shape, object)
+        out[...] = value
+        return out
+    return np.full(shape, value, dtype)
+
+
+def _infer_fill(dims, value):
+    if dims.value is not None:
+        checked_dims("Fill", "dims", dims.value)
+    return shape_from_value(dims)
+
+
+def _grad_fill(node, dy):
+    rank = dy.shape.rank
+    axes = list(range(rank)) if rank is not None else lookup("Range")(0, lookup("Rank")(dy), 1)
+    return None, lookup("Sum")(dy, axes)
+
+
+FILL = Op(
+    "Fill",
+    "dims: index_type, value: T -> output: T",
+    index_type=dtypes.INDEX,
+    infer=_infer_fill,
+    kernel=_fill,
+    lower=lambda ctx, dims, value: jnp.full(tuple(dims.tolist()), value, value.dtype),
+    static=("dims",),
+    grad=_grad_fill,
+)
+
+
+@api("fill")
+def fill(dims, value, name=None, layout=None):
+    """A tensor of shape `dims`, all of whose elements are the scalar `value`.
+
+    >>> tf.fill([2, 2], 7).numpy().tolist()
+    [[7, 7], [7, 7]]
+
+    Raises:
+        InvalidArgumentError: when `dims` is negative or `value` no scalar.
+    """
+    return FILL(dims, value, name=name)
+
+
+def _steps(start, limit, delta):
+    """How many elements a range has."""
+    if delta == 0:
+        raise errors.invalid_argument("Range: delta must not be 0.")
+    if delta > 0 and start > limit:
+        raise errors.invalid_argument(
+            f"Range: start must be <= limit when delta > 0, got {start} and {limit}."
+        )
+    if delta < 0 and start < limit:
+        raise errors.invalid_argument(
+            f"Range: start must be >= limit when delta < 0, got {start} and {limit}."
+        )
+    if isinstance(start, np.integer):
+        count = -((int(start) - int(limit)) // int(delta))
+    else:
+        # TF: the quotient is taken in double precision, whatever the dtype.
+        quotient = np.ceil(abs((np.float64(limit) - np.float64(start)) / np.float64(delta)))
+        if not quotient < 2.0**63:
+            raise errors.invalid_argument(f"Range: {start} to {limit} by {delta} has too many elements.")
+        count = int(quotient)
+    if count > 2**63 - 1:
+        raise errors.invalid_argument(f"Range: {start} to {limit} by {delta} has too many elements.")
+    return count
+
+
+def _range(start, limit, delta):
+    dtype = start.dtype
+    start = _checked_scalar("Range", "start", start)
+    limit = _checked_scalar("Range", "limit", limit)
+    delta = _checked_scalar("Range", "delta", delta)
+    count = _steps(start, limit, delta)
+    checked_dims("Range", "the result", [count])
+    if dtype.kind in "iu":
+        # Multiples of delta wrap around only past the limit, where there are none.
+        return (np.arange(count, dtype=dtype) * delta + start).astype(dtype, copy=False)
+    return _float_range(dtype, start, delta, count)
+
+
+def _float_range(dtype, start, delta, count):
+    values = np.full(count, delta, dtype)
+    if count:
+        values[0] = start
+    return np.cumsum(values, dtype=dtype)
+
+
+def _lower_range(ctx, start, limit, delta):
+    return jnp.asarray(_range(start, limit, delta))
+
+
+def _infer_range(start, limit, delta):
+    if start.value is None or limit.value is None or delta.value is None:
+        return TensorShape([None])
+    return TensorShape([_steps(start.value[()], limit.value[()], delta.value[()])])
+
+
+RANGE = Op(
+    "Range",
+    "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx",
+    Tidx=dtypes.REAL,
+    infer=_infer_range,
+    kernel=_range,
+    lower=_lower_range,
+    static=("start", "limit", "delta"),
+    grad=None,
+)
+
+_RANGE_DTYPES = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
+
+
+@api("range")
+def range_(start, limit=None, delta=1, dtype=None, name="range"):
+    """The numbers from `start` up to but not including `limit`, by `delta`; `tf.range(n)` counts from 0.
+
+    Args:
+        start, limit, delta: scalars.
+        dtype: of the result; otherwise the widest of int32, int64, float32, float64 among the arguments.
+        name: a name for the operation.
+
+    >>> tf.range(2, 10, 3).numpy().tolist()
+    [2, 5, 8]
+
+    Raises:
+        InvalidArgumentError: when `delta` is 0 or leads away from `limit`.
+    """
+    if limit is None:
+        start, limit = 0, start
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    parts = [
+        part if isinstance(part, Tensor) else to_tensor(part, wanted) for part in (start, limit, delta)
+    ]
+    if wanted is None:
+        for part in parts:
+            if part.dtype not in _RANGE_DTYPES:
+                names = ", ".join(d.name for d in _RANGE_DTYPES)
+                raise ValueError(
+                    f"range: arguments must be one of {names} or give dtype, got {part.dtype.name}."
+                )
+        wanted = max((part.dtype for part in parts), key=_RANGE_DTYPES.index)
+    parts = [part if part.dtype is wanted else lookup("Cast")(part, DstT=wanted) for part in parts]
+    return RANGE(*parts, name=name)
+
+
+def _one_hot_shape(dims, depth, axis):
+    rank = len(dims)
+    if not -1 <= axis <= rank:
+        raise errors.invalid_argument(f"OneHot: axis must be in [-1, {rank}], got {axis}.")
+    at = rank if axis == -1 else axis
+    return at, (*dims[:at], depth, *dims[at:])
+
+
+def _one_hot(indices, depth, on_value, off_value, axis):
+    depth = int(_checked_scalar("OneHot", "depth", depth))
+    on = _checked_scalar("OneHot", "on_value", on_value)
+    off = _checked_scalar("OneHot", "off_value", off_value)
+    if depth < 0:
+        raise errors.invalid_argument(f"OneHot: depth must be non-negative, got {depth}.")
+    at, dims = _one_hot_shape(indices.shape, depth, axis)
+    checked_dims("OneHot", "the result", dims)
+    flat = indices.reshape(-1)
+    out = np.empty((flat.size, depth), on_value.dtype)
+    out[...] = off
+    rows = np.flatnonzero((flat >= 0) & (flat < depth))
+    out[rows, flat[rows]] = on
+    return np.moveaxis(out.reshape((*indices.shape, depth)), -1, at)
+
+
+def _lower_one_hot(ctx, indices, depth, on_value, off_value, axis):
+    at, _ = _one_hot_shape(indices.shape, int(depth), axis)
+    hot = jnp.expand_dims(indices, at) == jnp.arange(int(depth)).reshape((-1,) + (1,) * (indices.ndim - at))
+    return jnp.where(hot, on_value, off_value)
+
+
+def _infer_one_hot(indices, depth, on_value, off_value, axis):
+    if indices.shape.rank is None:
+        return UNKNOWN
+    known = None if depth.value is None else int(depth.value)
+    return TensorShape(_one_hot_shape(tuple(indices.shape), known, axis)[1])
+
+
+ONE_HOT = Op(
+    "OneHot",
+    "indices: TI, depth: int32, on_value: T, off_value: T, *, axis: int = -1 -> output: T",
+    TI=dtypes.INTEGER,
+    infer=_infer_one_hot,
+    kernel=_one_hot,
+    lower=_lower_one_hot,
+    static=("depth",),
+    grad=None,
+)
+
+
+@api("one_hot")
+def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
+    """A new axis of length `depth` that is `on_value` at the index and `off_value` elsewhere.
+
+    Args:
+        indices: integers; one that is out of range gives only `off_value`.
+        depth: a scalar.
+        on_value, off_value: scalars of one dtype, 1 and 0 if None.
+        axis: where the new axis goes, last if None or -1.
+        dtype: of the result; that of the values, or float32.
+        name: a name for the operation.
+
+    >>> tf.one_hot([0, 2], 3).numpy().tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+
+    Raises:
+        TypeError: when the dtypes of the values do not agree.
+    """
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    on, off = (None if v is None else to_tensor(v, hint=wanted) for v in (on_value, off_value))
+    given = [v.dtype for v in (on, off) if v is not None]
+    if wanted is None:
+        wanted = given[0] if given else dtypes.float32
+    for name_, value in (("on_value", on), ("off_value", off)):
+        if value is not None and value.dtype is not wanted:
+            raise TypeError(f"one_hot: {name_} has dtype {value.dtype.name}, expected {wanted.name}.")
+    if wanted._kind in "srv" and (on is None or off is None):
+        raise TypeError(f"one_hot: on_value and off_value must be given for dtype {wanted.name}.")
+    on = to_tensor(1, wanted) if on is None else on
+    off = to_tensor(0, wanted) if off is None else off
+    return ONE_HOT(indices, depth, on, off, axis=-1 if axis is None else axis, name=name)
+
+
+def _zeros_like(x):
+    return np.full(x.shape, b"", object) if x.dtype == np.object_ else np.zeros(x.shape, x.dtype)
+
+
+ZEROS_LIKE = Op(
+    "ZerosLike",
+    "x: T -> y: T",
+    infer=same_as_input,
+    kernel=_zeros_like,
+    lower=lambda ctx, x: jnp.zeros(x.shape, x.dtype),
+    grad=None,
+)
+
+ONES_LIKE = Op(
+    "OnesLike",
+    "x: T -> y: T",
+    T=dtypes.NUMBER | dtypes.BOOL,
+    infer=same_as_input,
+    kernel=lambda x: np.ones(x.shape, x.dtype),
+    lower=lambda ctx, x: jnp.ones(x.shape, x.dtype),
+    grad=None,
+)
+
+
+@api("zeros_like")
+def zeros_like(input, dtype=None, name=None, layout=None):
+    """Zeros in the shape of `input`, of its dtype or another one.
+
+    >>> tf.zeros_like([1, 2, 3]).numpy().tolist()
+    [0, 0, 0]
+    """
+    return _like(ZEROS_LIKE, 0, input, dtype, name)
+
+
+@api("ones_like")
+def ones_like(input, dtype=None, name=None, layout=None):
+    """Ones in the shape of `input`, of its dtype or another one.
+
+    >>> tf.ones_like([1, 2, 3], tf.float32).numpy().tolist()
+    [1.0, 1.0, 1.0]
+    """
+    return _like(ONES_LIKE, 1, input, dtype, name)
+
+
+def _like(op, number, input, dtype, name):
+    input = to_tensor(input)
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if wanted is None or wanted is input.dtype:
+        return op(input, name=name)
+    if number == 0:
+        return zeros(shape_of(input), wanted)
+    return FILL(shape_of(input), to_tensor(1, wanted), name=name)
+
+
+def _empty(shape, dtype, init):
+    dims = checked_dims("Empty", "shape", checked_vector("Empty", "shape", shape))
+    # What an uninitialised tensor holds is nobody's business: zeros, or empty strings, will do.
+    return np.full(dims, b"", object) if dtype._np == np.object_ else np.zeros(dims, dtype._np)
+
+
+EMPTY = Op(
+    "Empty",
+    "shape: int32, *, dtype: type, init: bool = False -> output: dtype",
+    infer=lambda shape, dtype, init: shape_from_value(shape),
+    kernel=_empty,
+    lower=lambda ctx, shape, dtype, init: jnp.zeros(tuple(shape.tolist()), dtype._np),
+    static=("shape",),
+    grad=None,
+    stateful=True,
+)
+
+CONST = Op(
+    "Const",
+    "*, value: tensor, dtype: type -> output: dtype",
+    infer=lambda value, dtype: value.shape,
+    kernel=lambda value, dtype: value._a,
+    lower=lambda ctx, value, dtype: jnp.asarray(value._a),
+    grad=None,
+)
+
+
+@api("sequence_mask")
+def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
+    """A mask whose last axis is true (or 1) in its first `lengths[...]` places.
+
+    Args:
+        lengths: integers.
+        maxlen: the length of the new axis, the greatest of `lengths` if None.
+        dtype: of the result.
+        name: a name for the operation.
+
+    >>> tf.sequence_mask([1, 3]).numpy().tolist()
+    [[True, False, False], [True, True, True]]
+
+    Raises:
+        ValueError: when `maxlen` is no scalar.
+    """
+    lengths = to_tensor(lengths)
+    dtype = dtypes.as_dtype(dtype)
+    if maxlen is None:
+        rank = lengths.shape.rank
+        axes = list(range(rank)) if rank is not None else RANGE(0, lookup("Rank")(lengths), 1)
+        maxlen = lookup("Max")(lengths, axes)
+        maxlen = lookup("Maximum")(to_tensor(0, maxlen.dtype), maxlen)
+    else:
+        maxlen = to_tensor(maxlen)
+    if maxlen.shape.rank not in (None, 0):
+        raise ValueError(f"sequence_mask: maxlen must be a scalar, got shape {maxlen.shape}.")
+    steps = RANGE(to_tensor(0, maxlen.dtype), maxlen, to_tensor(1, maxlen.dtype))
+    ends = lookup("Cast")(lookup("ExpandDims")(lengths, -1), DstT=maxlen.dtype)
+    mask = lookup("Less")(steps, ends)
+    return mask if dtype is dtypes.bool else lookup("Cast")(mask, DstT=dtype)
