@@ -273,7 +273,8 @@ def _add_n(inputs):
     for i, array in enumerate(inputs[1:], 1):
         if array.shape != first.shape:
             raise errors.invalid_argument(
-                f"AddN: inputs must have the same shape, inputs[0] has {first.shape}, inputs[{i}] {array.shape}."
+                f"AddN: inputs must have the same shape, inputs[0] has {first.shape}, inputs[{i}] "
+                f"{array.shape}."
             )
     if len(inputs) == 1:
         return first
@@ -335,8 +336,9 @@ def add_n(inputs, name=None):
     except TypeError:
         inputs = []
     if not inputs:
-        raise ValueError("add_n: inputs must be an iterable of at least one Tensor/IndexedSlices with the same "
-                         "dtype and shape.")
+        raise ValueError(
+            "add_n: inputs must be an iterable of at least one Tensor or IndexedSlices, got none."
+        )
     hint = next((x.dtype for x in inputs if isinstance(x, (Tensor, IndexedSlices))), None)
     inputs = [to_tensor(x, hint=hint) for x in inputs]
     if len(inputs) == 1:
@@ -365,10 +367,11 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
         TypeError: when `tensor_dtype` is not the dtype of the inputs.
     """
     if not inputs or not isinstance(inputs, (list, tuple)):
-        raise ValueError("accumulate_n: inputs must be a list of at least one Tensor with the same dtype and shape.")
+        raise ValueError("accumulate_n: inputs must be a list of at least one tensor, got none.")
     inputs = [to_tensor(x) for x in inputs]
     if any(x.dtype is not inputs[0].dtype for x in inputs):
-        raise ValueError("accumulate_n: inputs must be a list of at least one Tensor with the same dtype and shape.")
+        names = [x.dtype.name for x in inputs]
+        raise ValueError(f"accumulate_n: inputs must have the same dtype, got {names}.")
     merged = TensorShape(shape)
     for x in inputs:
         merged = merged.merge_with(x.shape)

@@ -148,7 +148,7 @@ def shape_of(tensor):
 def sum_to(dy, shape, other):
     """`dy`, a gradient for the broadcast of `shape` and `other`, summed to `shape`.
 
-    The shapes are tuples of ints where they are known, otherwise integer tensors (as `node.x_shape` gives them).
+    The shapes are tuples of ints where they are known, otherwise integer tensors (`node.x_shape` is that).
     """
     if isinstance(shape, tuple) and isinstance(other, tuple):
         array = getattr(dy, "_a", None)

@@ -26,7 +26,7 @@ CASTABLE = dtypes.NUMBER | dtypes.BOOL | dtypes.QUANTIZED | dtypes.FLOAT8 | dtyp
 def _float_to_integer(x, dtype):
     """What a processor's conversion gives: truncation, and outside the range the bits of a wider integer.
 
-    TF: vectorised and scalar code of TensorFlow disagree outside the range; this is what its scalar code does.
+    TF: its vectorised and scalar code disagree outside the range; this is what the scalar code does.
     """
     size = dtype.itemsize
     if dtype.kind == "i" and size >= 4:
@@ -40,6 +40,23 @@ def _float_to_integer(x, dtype):
     return x.astype(np.int64 if size == 4 else np.int32).astype(dtype)
 
 
+# How many bits of the fraction a narrower type lacks. TF: those are dropped by Truncate, in these pairs only.
+_DROPPED_BITS = {
+    ("float64", "float32"): 29,
+    ("float64", "float16"): 42,
+    ("float32", "float16"): 13,
+    ("float32", "bfloat16"): 16,
+    ("complex128", "complex64"): 29,
+}
+
+
+def _without_low_bits(x, count):
+    kind = np.float64 if x.dtype.name in ("float64", "complex128") else np.float32
+    bits = np.ascontiguousarray(x).view(f"u{np.dtype(kind).itemsize}")
+    mask = np.array(-1 << count).astype(bits.dtype)
+    return (bits & mask).view(x.dtype).reshape(x.shape)
+
+
 def _cast(x, DstT, Truncate):
     dtype, source = DstT._np, x.dtype
     if source == dtype:
@@ -49,15 +66,14 @@ def _cast(x, DstT, Truncate):
         if dtype.kind == "b":
             return x.astype(bool)
         x = x.real
-        kind = "f"
+        source, kind = x.dtype, "f"
     if kind == "f" and dtype.kind in "iu":
         return _float_to_integer(x, dtype)
     if kind == "V" and DstT._kind in "iuq":  # bfloat16, float8
         wide = x.astype(np.float32)
         return _float_to_integer(wide, dtype) if dtype.kind in "iu" else wide.astype(dtype)
-    if Truncate and DstT is dtypes.bfloat16 and kind == "f":
-        bits = np.ascontiguousarray(x, np.float32).view(np.uint32) >> np.uint32(16)
-        return bits.astype(np.uint16).view(dtype).reshape(x.shape)
+    if Truncate and (source.name, dtype.name) in _DROPPED_BITS:
+        x = _without_low_bits(x, _DROPPED_BITS[source.name, dtype.name])
     if kind == "V" and dtype.kind == "V":
         return x.astype(np.float32).astype(dtype)
     return x.astype(dtype)
@@ -74,12 +90,21 @@ def _lower_cast(ctx, x, DstT, Truncate):
         if source.itemsize == 2:
             x = x.astype(jnp.float32)
         return _lower_float_to_integer(x, dtype)
-    if Truncate and DstT is dtypes.bfloat16 and source.kind == "f":
-        bits = lax.bitcast_convert_type(x.astype(jnp.float32), jnp.uint32) >> 16
-        return lax.bitcast_convert_type(bits.astype(jnp.uint16), jnp.bfloat16)
+    if Truncate and (source.name, dtype.name) in _DROPPED_BITS:
+        count = _DROPPED_BITS[source.name, dtype.name]
+        if source.kind == "c":
+            parts = [_lower_without_low_bits(part, count) for part in (x.real, x.imag)]
+            return lax.complex(*parts).astype(dtype)
+        x = _lower_without_low_bits(x, count)
     if dtype.kind == "b":
         return x != 0
     return x.astype(dtype)
+
+
+def _lower_without_low_bits(x, count):
+    kind = np.dtype(f"u{x.dtype.itemsize}")
+    mask = np.array(-1 << count).astype(kind)
+    return lax.bitcast_convert_type(lax.bitcast_convert_type(x, kind) & mask, x.dtype)
 
 
 def _lower_float_to_integer(x, dtype):
@@ -118,7 +143,7 @@ CAST = Op(
 def cast(x, dtype, name=None):
     """`x` with elements of another dtype.
 
-    Floats become integers by dropping the fraction; complex numbers become real by dropping the imaginary part.
+    Floats become integers by dropping the fraction, complex numbers real by dropping the imaginary part.
 
     >>> tf.cast([1.8, -2.2], tf.int32)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 1, -2], dtype=int32)>
@@ -146,9 +171,10 @@ def cast(x, dtype, name=None):
         raise errors.unimplemented(f"Cast {source.name} to {wanted.name} is not supported [Op:Cast]")
     if source._kind == "c" and wanted._kind in "fiuq":
         logger.warning(
-            "You are casting an input of type %s to an incompatible dtype %s. This will discard the imaginary "
-            "part and may not be what you intended.", source.name, wanted.name,
-        )  # fmt: skip
+            "cast: %s to %s drops the imaginary part, which may not be what you intended.",
+            source.name,
+            wanted.name,
+        )
     return CAST(x, DstT=wanted, name=name)
 
 
@@ -162,14 +188,15 @@ def saturate_cast(value, dtype, name=None):
     value = to_tensor(value, name="value")
     wanted = dtypes.as_dtype(dtype).base_dtype
     source = value.dtype
-    if wanted._kind == "b":
-        return cast(value, wanted, name)
+    if wanted._kind not in "fiucq":
+        raise TypeError(f"saturate_cast: dtype must be numeric, got {wanted.name}.")
     if source._kind == "c":
         if wanted._kind == "c":
             if wanted is source or wanted is dtypes.complex128:
                 return cast(value, wanted, name)
-            parts = [saturate_cast(part(value), wanted.real_dtype) for part in (lookup("Real"), lookup("Imag"))]
-            return lookup("Complex")(*parts, Tout=wanted)
+            parts = [lookup(part)(value, Tout=source.real_dtype) for part in ("Real", "Imag")]
+            real, imag = (saturate_cast(part, wanted.real_dtype) for part in parts)
+            return lookup("Complex")(real, imag, Tout=wanted, name=name)
         logger.warning("saturate_cast: the imaginary part of %s is dropped for %s.", source.name, wanted.name)
         value = lookup("Real")(value, Tout=source.real_dtype)
         source = value.dtype
@@ -215,8 +242,8 @@ def _bitcast_shape(shape, size, wanted):
     ratio = wanted // size
     if shape.rank == 0:
         raise errors.invalid_argument(
-            f"Bitcast: a scalar of {size} bytes cannot become an element of {wanted} bytes; the last dimension "
-            f"of input must be {ratio}."
+            f"Bitcast: a scalar of {size} bytes cannot become an element of {wanted} bytes; the last "
+            f"dimension of input must be {ratio}."
         )
     if shape[-1] is not None and shape[-1] != ratio:
         raise errors.invalid_argument(

@@ -10,7 +10,9 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, broadcast, same_as_input
 
-COMPARABLE = dtypes.NUMBER | dtypes.BOOL | dtypes.STRING | dtypes.QUANTIZED | dtypes.FLOAT8 | dtypes.SMALL_INTEGER
+COMPARABLE = (
+    dtypes.NUMBER | dtypes.BOOL | dtypes.STRING | dtypes.QUANTIZED | dtypes.FLOAT8 | dtypes.SMALL_INTEGER
+)
 
 
 def _equality(name, compare, lower, unequal):

@@ -340,7 +340,8 @@ def _truncating_mod(name):
             y = jnp.where(y == 0, 1, y).astype(y.dtype)
         return jnp.fmod(x, y)
 
-    return Op(name, "x: T, y: T -> z: T", T=dtypes.REAL, infer=broadcast, kernel=kernel, lower=lower, grad=None)
+    text = "x: T, y: T -> z: T"
+    return Op(name, text, T=dtypes.REAL, infer=broadcast, kernel=kernel, lower=lower, grad=None)
 
 
 MOD = _truncating_mod("Mod")

@@ -3,13 +3,12 @@
 import numpy as np
 
 from headrace._src.core import dtypes
-from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.lazy import jnp, lax
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.infer import broadcast, same_as_input
+from headrace._src.op.infer import same_as_input
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arithmetic import ADD, MUL, NEG, SUB, number_like
 from headrace._src.ops.complex_numbers import COMPLEX_ABS, conjugate
@@ -26,7 +25,7 @@ def unary(name, kernel, lower, grad, saves=("x",), T=FLOATS):
         T=T,
         infer=same_as_input,
         kernel=kernel,
-        lower=lambda ctx, x: lower(x),
+        lower=lower and (lambda ctx, x: lower(x)),
         saves=saves,
         grad=grad,
     )

@@ -8,7 +8,6 @@ from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import PUBLIC
 from headrace._src.op.convert import DTypeMismatchError, to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops import arithmetic, bitwise, comparison, division, elementwise, powers
 
 # Right operands of these types are converted; for others Python may ask their own reflected operator.
@@ -17,7 +16,7 @@ _array = np.array
 
 
 def _scalar(tensor, number):
-    """A Python number with the dtype of an eager tensor, by the shortest way; None when it is not that simple."""
+    """A Python number with the dtype of an eager tensor, by the shortest way; None when it has none."""
     dtype = tensor.dtype
     if dtype._kind == "f":
         mode = context.mode

@@ -5,6 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.op.api import api
+from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import broadcast
 from headrace._src.op.registry import lookup
@@ -202,3 +203,25 @@ NEXT_AFTER = Op(
 def nextafter(x1, x2, name=None):
     """The next number after `x1` in the direction of `x2`, element-wise, with broadcasting."""
     return NEXT_AFTER(x1, x2, name=name)
+
+
+@api("math.polyval")
+def polyval(coeffs, x, name=None):
+    """The polynomial with the given coefficients, highest power first, at `x`, by Horner's rule.
+
+    >>> tf.math.polyval([1.0, 0.0, -1.0], [2.0, 3.0]).numpy().tolist()
+    [3.0, 8.0]
+
+    Raises:
+        ValueError: when `coeffs` is no list.
+    """
+    if not isinstance(coeffs, list):
+        raise ValueError(f"math.polyval: coeffs must be a list, got {type(coeffs).__name__}.")
+    x = to_tensor(x)
+    if not coeffs:
+        return lookup("ZerosLike")(x, name=name)
+    coeffs = [to_tensor(c) for c in coeffs]
+    value = coeffs[0]
+    for c in coeffs[1:]:
+        value = ADD(c, MUL(value, x))
+    return value

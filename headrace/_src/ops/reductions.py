@@ -2,17 +2,15 @@
 
 import numpy as np
 
-from headrace._src.core import dtypes, errors
-from headrace._src.core.composite import CompositeTensor
+from headrace._src.core import dtypes
 from headrace._src.core.lazy import jnp
-from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.registry import lookup
-from headrace._src.ops.arithmetic import MUL, SQUARED_DIFFERENCE, SUB, number_like
+from headrace._src.ops.arithmetic import MUL, number_like
 from headrace._src.ops.broadcasting import (
-    BROADCAST_TO,
     SUM,
     infer_reduction,
     reduced_shape,
@@ -21,9 +19,9 @@ from headrace._src.ops.broadcasting import (
     unreduce,
 )
 from headrace._src.ops.casting import CAST
-from headrace._src.ops.comparison import EQUAL, NOT_EQUAL
-from headrace._src.ops.complex_numbers import conjugate, conj, zero_like
-from headrace._src.ops.division import DIV_NO_NAN, REAL_DIV
+from headrace._src.ops.comparison import EQUAL
+from headrace._src.ops.complex_numbers import conjugate
+from headrace._src.ops.division import REAL_DIV
 from headrace._src.ops.shaping import RESHAPE
 
 _ALL_AXES = [EagerTensor(np.arange(rank, dtype=np.int32), dtypes.int32) for rank in range(9)]
@@ -43,7 +41,8 @@ def _is_small_float(x):
     return x.dtype.itemsize == 2 and x.dtype.kind in "fV"
 
 
-def _reduction(name, text, kernel, lower, grad, saves, **types):
+def reduction(name, text, kernel, lower, grad, saves, **types):
+    """An op that reduces `input` along `reduction_indices`."""
     return Op(
         name,
         text,
@@ -58,8 +57,8 @@ def _reduction(name, text, kernel, lower, grad, saves, **types):
     )
 
 
-_NUMBERS = "input: T, reduction_indices: Tidx, *, keep_dims: bool = False -> output: T"
-_TRUTHS = "input: bool, reduction_indices: Tidx, *, keep_dims: bool = False -> output: bool"
+NUMBERS = "input: T, reduction_indices: Tidx, *, keep_dims: bool = False -> output: T"
+TRUTHS = "input: bool, reduction_indices: Tidx, *, keep_dims: bool = False -> output: bool"
 
 
 @api("math.reduce_sum", "reduce_sum")
@@ -89,12 +88,11 @@ def _count(shape, axes):
 def _mean(x, axis, keep_dims):
     axes = reduction_axes(axis, x.ndim, "Mean")
     if x.dtype.kind in "iu":
-        # TF: the mean of integers is the sum, which may wrap around, divided toward zero.
-        total = np.sum(x, axes, dtype=x.dtype, keepdims=keep_dims)
-        count = np.asarray(_count(x.shape, axes)).astype(x.dtype)
-        if not count:
-            return np.zeros_like(total)
-        return (total - np.fmod(total, count)) // count
+        # TF: the sum in 64 bits, divided toward zero.
+        wide = np.uint64 if x.dtype.kind == "u" else np.int64
+        total = np.sum(x, axes, dtype=wide, keepdims=keep_dims)
+        count = wide(max(_count(x.shape, axes), 1))
+        return ((total - np.fmod(total, count)) // count).astype(x.dtype)
     if _is_small_float(x):
         return np.mean(x.astype(np.float32), axes, keepdims=keep_dims).astype(x.dtype)
     return np.add.reduce(x, axes, keepdims=keep_dims) / x.dtype.type(_count(x.shape, axes))
@@ -103,11 +101,10 @@ def _mean(x, axis, keep_dims):
 def _lower_mean(ctx, x, axis, keep_dims):
     axes = reduction_axes(axis, x.ndim)
     if x.dtype.kind in "iu":
-        total = jnp.sum(x, axes, dtype=x.dtype, keepdims=keep_dims)
-        count = np.asarray(_count(x.shape, axes)).astype(x.dtype)
-        if not count:
-            return jnp.zeros_like(total)
-        return (total - jnp.fmod(total, count)) // count
+        wide = np.uint64 if x.dtype.kind == "u" else np.int64
+        total = jnp.sum(x, axes, dtype=wide, keepdims=keep_dims)
+        count = wide(max(_count(x.shape, axes), 1))
+        return ((total - jnp.fmod(total, count)) // count).astype(x.dtype)
     return jnp.mean(x, axes, keepdims=keep_dims)
 
 
@@ -123,7 +120,7 @@ def _grad_mean(node, dy):
     return REAL_DIV(dx, count), None
 
 
-MEAN = _reduction("Mean", _NUMBERS, _mean, _lower_mean, _grad_mean,
+MEAN = reduction("Mean", NUMBERS, _mean, _lower_mean, _grad_mean,
                   ("input_shape", "output_shape", "reduction_indices"), T=dtypes.NUMBER)  # fmt: skip
 
 
@@ -168,7 +165,7 @@ def _extreme(name, ufunc, lower, identity):
         axes = reduction_axes(axis, x.ndim)
         return lower(x, axes, keepdims=keep_dims, initial=identity(np.dtype(x.dtype)))
 
-    return _reduction(name, _NUMBERS, kernel, lowering, _grad_extreme,
+    return reduction(name, NUMBERS, kernel, lowering, _grad_extreme,
                       ("input", "output", "reduction_indices"), T=dtypes.REAL | dtypes.QUANTIZED)  # fmt: skip
 
 
@@ -219,7 +216,7 @@ def _lower_prod(ctx, x, axis, keep_dims):
 
 
 def _grad_prod(node, dy):
-    # The product of all others, without dividing (an element may be zero): products before times products after.
+    # The product of all others, without dividing, since one may be zero: that before times that after.
     x, axes = node.input, node.reduction_indices
     shape = shape_of(x)
     dy = unreduce(dy, shape, axes, node.attrs["keep_dims"])
@@ -250,7 +247,7 @@ def _grad_prod(node, dy):
     return MUL(dy, transpose(others, inverse)), None
 
 
-PROD = _reduction("Prod", _NUMBERS, _prod, _lower_prod, _grad_prod, ("input", "reduction_indices"),
+PROD = reduction("Prod", NUMBERS, _prod, _lower_prod, _grad_prod, ("input", "reduction_indices"),
                   T=dtypes.NUMBER)  # fmt: skip
 
 
@@ -268,7 +265,7 @@ def _truth(name, ufunc, lower):
     def lowering(ctx, x, axis, keep_dims):
         return lower(x, reduction_axes(axis, x.ndim), keepdims=keep_dims)
 
-    return _reduction(name, _TRUTHS, kernel, lowering, None, ())
+    return reduction(name, TRUTHS, kernel, lowering, None, ())
 
 
 ALL = _truth("All", np.logical_and, lambda *a, **k: jnp.all(*a, **k))

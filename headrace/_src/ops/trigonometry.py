@@ -7,7 +7,7 @@ from headrace._src.op.api import api
 from headrace._src.ops.arithmetic import ADD, MUL, NEG, SUB, number_like
 from headrace._src.ops.complex_numbers import conjugate
 from headrace._src.ops.division import REAL_DIV
-from headrace._src.ops.elementwise import RECIPROCAL, SQRT, SQUARE, through_float32, unary
+from headrace._src.ops.elementwise import RECIPROCAL, SQRT, SQUARE, unary
 
 
 def _one(x):
