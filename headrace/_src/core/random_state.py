@@ -1,8 +1,8 @@
 """The state behind stateful random ops: the global seed, and how far each op's stream has been used.
 
-TF: seeds are of the process, not of a thread. In eager execution all calls of an op with the same attributes
-and input dtypes share one stream, and `tf.random.set_seed` starts all streams anew. In a graph each node has a
-stream of its own.
+TF: seeds are of the process, not of a thread. In eager execution all calls of an op with the same
+attributes and input dtypes share one stream, and `tf.random.set_seed` starts all streams anew. In a graph
+each node has a stream of its own.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ class RandomState:
 
     def __init__(self):
         self.seed = None
+        # Set by tf.config.experimental.enable_op_determinism: unknown seeds are then refused.
+        self.deterministic = False
         self._op_seeds = None
         self._lock = threading.RLock()
         # For each stream: its random seeds (when it has none of its own), the blocks used, and what else the
@@ -36,7 +38,8 @@ class RandomState:
         try:
             generator = random.Random(seed)
         except TypeError:  # tensors and NumPy numbers
-            generator = random.Random(int(seed))
+            seed = int(seed)
+            generator = random.Random(seed)
         with self._lock:
             self.seed = seed
             self._op_seeds = generator
@@ -63,7 +66,7 @@ class RandomState:
             stream = self._streams.get(key)
             if stream is None:
                 stream = _Stream(seed, seed2)
-                # Op seeds drawn for one call are not seen again: keeping their streams would only fill memory.
+                # Seeds drawn for one call are not seen again: keeping their streams would only fill memory.
                 if context.drawn_seeds != (seed, seed2):
                     self._streams[key] = stream
             first = stream.used
@@ -71,7 +74,9 @@ class RandomState:
             return stream.seed, stream.seed2, first
 
     def memory(self, owner: Hashable, seed: int, seed2: int, make: Callable[[], Any]) -> Any:
-        """What an op keeps from call to call besides its place in the stream; `make` makes it the first time."""
+        """What an op keeps from call to call besides its place in the stream; `make()` the first time."""
+        if context.drawn_seeds == (seed, seed2):
+            return make()
         key = (context.random_node, owner, seed, seed2)
         with self._lock:
             stream = self._streams.setdefault(key, _Stream(seed, seed2))
@@ -104,6 +109,11 @@ def draw_seeds(op_seed) -> tuple[int, int]:
     drawn = False
     if global_seed is None:
         if op_seed is None:
+            if random_state.deterministic:
+                raise RuntimeError(
+                    "Random ops require a seed to be set when determinism is enabled. "
+                    "Please set a seed before running the op, e.g. by calling tf.random.set_seed(1)."
+                )
             return 0, 0
         global_seed = DEFAULT_GLOBAL_SEED
     elif op_seed is None:

@@ -1,9 +1,9 @@
 """The Box-Muller transform from random words to normal numbers, with the C library's float32 rounding.
 
-TensorFlow calls `logf` and `sincosf` of the C library; on Linux these are within 0.9 and 0.6 units in the last
-place, not correctly rounded, so about one normal in thirty would differ in its last bit if the logarithm, sine
-and cosine were computed in any other way. The same minimax polynomials, evaluated in float64 as that library
-does, give the same bits for every possible input (there are 2**23 of them).
+TensorFlow calls `logf` and `sincosf` of the C library; on Linux these are within 0.9 and 0.6 units in the
+last place, not correctly rounded, so about one normal in thirty would differ in its last bit if the
+logarithm, sine and cosine were computed in any other way. The same minimax polynomials, evaluated in float64
+as that library does, give the same bits for every possible input (there are 2**23 of them).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _SMALLEST = 1e-7
 _MANTISSA = np.uint64(0x7FFFFF)
 _LN2 = math.log(2.0)
 
-# log(x) = k ln2 - log(c) + log1p(r), r = z c - 1: the reciprocals c of the midpoints of 16 intervals of z, and
-# the coefficients of log1p(r) = r + p2 r**2 + p1 r**3 + p0 r**4.
+# log(x) = k ln2 - log(c) + log1p(r), r = z c - 1: the reciprocals c of the midpoints of 16 intervals of z,
+# and the coefficients of log1p(r) = r + p2 r**2 + p1 r**3 + p0 r**4.
 _RECIPROCALS = np.array(
     [
         float.fromhex(digits)
@@ -31,16 +31,27 @@ _RECIPROCALS = np.array(
     ]
 )
 _LOGARITHMS = np.array([-math.log(c) for c in _RECIPROCALS])
-_LOG1P = [float.fromhex(d) for d in ("-0x1.00ea348b88334p-2", "0x1.5575b0be00b6ap-2", "-0x1.ffffef20a4123p-2")]
+_LOG1P = [
+    float.fromhex(digits)
+    for digits in ("-0x1.00ea348b88334p-2", "0x1.5575b0be00b6ap-2", "-0x1.ffffef20a4123p-2")
+]
 # Bits of the float32 at which the 16 intervals begin (about 0.699, so that z is near 1).
 _INTERVALS = np.int32(0x3F330000)
 _EXPONENT = np.int32(-0x800000)
 
 # sin(x) = x + s0 x**3 + ..., cos(x) = 1 + c0 x**2 + ..., for |x| <= pi/4.
-_SINE = [float.fromhex(d) for d in ("-0x1.555545995a603p-3", "0x1.1107605230bc4p-7", "-0x1.994eb3774cf24p-13")]
+_SINE = [
+    float.fromhex(digits)
+    for digits in ("-0x1.555545995a603p-3", "0x1.1107605230bc4p-7", "-0x1.994eb3774cf24p-13")
+]
 _COSINE = [
-    float.fromhex(d)
-    for d in ("-0x1.ffffffd0c621cp-2", "0x1.55553e1068f19p-5", "-0x1.6c087e89a359dp-10", "0x1.99343027bf8c3p-16")
+    float.fromhex(digits)
+    for digits in (
+        "-0x1.ffffffd0c621cp-2",
+        "0x1.55553e1068f19p-5",
+        "-0x1.6c087e89a359dp-10",
+        "0x1.99343027bf8c3p-16",
+    )
 ]
 _HALF_PI = math.pi / 2
 _PER_HALF_PI = np.float64(2 / math.pi)  # as a NumPy scalar it makes float64 of float32
@@ -50,8 +61,8 @@ def box_muller_float32(radial: np.ndarray, angular: np.ndarray) -> tuple[np.ndar
     """Turns pairs of random words into pairs of normal numbers.
 
     Args:
-        radial, angular: random words (32-bit values in uint64 arrays, of which 23 bits are used), of any shape;
-            they are overwritten.
+        radial, angular: random words (32-bit values in uint64 arrays, of which 23 bits are used), of any
+            shape; they are overwritten.
 
     Returns:
         Two independent standard normal float32 arrays of that shape.

@@ -1,4 +1,4 @@
-"""The counter-based bit generators behind every random op: Philox4x32-10 and ThreeFry2x32-20, on NumPy arrays.
+"""The counter-based bit generators behind every random op, on NumPy arrays: Philox4x32-10, ThreeFry2x32-20.
 
 Both are from Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011): the n-th block of a
 stream is a keyed hash of `counter + n`, so any part of a stream can be computed at once, in any order.
@@ -23,7 +23,7 @@ _PHILOX_ROUNDS = 10
 # ~50 NumPy calls of a pass is spread over enough elements.
 _CHUNK = 16384
 # Up to here, plain integers are quicker than ~50 NumPy calls.
-_FEW_BLOCKS = 4
+_FEW_BLOCKS = 12
 
 _MULTIPLIERS = np.array(_PHILOX_MULTIPLIERS, np.uint64).reshape(2, 1)
 _LOW = np.uint64(_MASK32)
@@ -125,9 +125,9 @@ class Philox:
         Args:
             count: how many blocks.
             stride: a power of two up to 65536; every `stride`-th block is computed.
-            consume: called as `consume(even, odd, start, stop)` for blocks `start` to `stop`: words 0 and 2 of
-                the blocks are the rows of `even`, words 1 and 3 those of `odd`, 32-bit values in uint64 arrays
-                of shape (2, stop - start), which the callee may overwrite.
+            consume: called as `consume(even, odd, start, stop)` for blocks `start` to `stop`: words 0 and 2
+                of the blocks are the rows of `even`, words 1 and 3 those of `odd`, 32-bit values in uint64
+                arrays of shape (2, stop - start), which the callee may overwrite.
         """
         if count <= _FEW_BLOCKS:
             if count > 0:
@@ -157,7 +157,7 @@ class Philox:
         return np.array(rows, np.uint64).reshape(_PHILOX_ROUNDS, 2, 1)
 
     def _first_rounds(self, counter, ramp, even, odd) -> None:
-        """Rounds one and two, in which three, then two, of the four words are the same for the whole chunk."""
+        """Rounds one and two, in which three, then two, of the four words are the same in all blocks."""
         multiplier0, multiplier1 = _PHILOX_MULTIPLIERS
         key0, key1 = self.key & _MASK32, self.key >> 32
         x1, x2, x3 = (counter >> shift & _MASK32 for shift in (32, 64, 96))

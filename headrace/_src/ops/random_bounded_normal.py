@@ -43,8 +43,9 @@ def _prepare(means, deviations, minvals, maxvals) -> _Proposal:
     if not valid.all():
         bad = int(np.flatnonzero(~valid)[0])
         raise errors.invalid_argument(
-            "random.parameterized_truncated_normal: needs stddevs > 0, minvals < maxvals and one of the bounds "
-            f"finite, got stddev {deviations[bad]}, minval {minvals[bad]}, maxval {maxvals[bad]}.",
+            "parameterized_truncated_normal: Invalid parameters: stddevs must be positive, minvals below "
+            "maxvals, and one of the bounds finite, "
+            f"got stddev {deviations[bad]}, minval {minvals[bad]}, maxval {maxvals[bad]}.",
         )
     dtype = means.dtype.type
     # A lone bound is made the lower one, and bounds on one side of the mean are made positive.
@@ -104,7 +105,7 @@ def _candidates(method: int, words: np.ndarray, proposal: _Proposal) -> tuple[np
 
 def _fail():
     raise errors.internal(
-        f"random.parameterized_truncated_normal: {MAX_PROPOSALS} proposals in a row were rejected; "
+        f"parameterized_truncated_normal: {MAX_PROPOSALS} proposals in a row were rejected; "
         "the bounds are too far from the mean for the dtype.",
     )
 
@@ -132,7 +133,7 @@ def _take_in_turn(stream: Philox, proposal: _Proposal, count: int) -> tuple[np.n
 
 
 def _take_each(stream: Philox, proposal: _Proposal, samples: int) -> np.ndarray:
-    """`samples` numbers of each parameter set, every one from its own part of the stream, shape (sets, samples)."""
+    """`samples` numbers of each parameter set, every one from its own part of the stream."""
     dtype = proposal.mean.dtype
     per_block = 2 if dtype == np.float64 else 4
     result = np.empty(proposal.mean.size * samples, dtype)
@@ -158,9 +159,9 @@ def _take_each(stream: Philox, proposal: _Proposal, samples: int) -> np.ndarray:
 def bounded_normal(stream: Philox, samples: int, means, deviations, minvals, maxvals) -> np.ndarray:
     """Draws `samples` numbers for each of the parameter sets (arrays of one dimension, of one dtype).
 
-    TF: the sets use the stream one after the other, as in TensorFlow with one thread (its results depend on the
-    number of threads). Beyond a few sets, each output has its own part of the stream, as it would in TensorFlow
-    with a thread for every output.
+    TF: the sets use the stream one after the other, as in TensorFlow with one thread (its results depend on
+    the number of threads). Beyond a few sets, each output has its own part of the stream, as it would in
+    TensorFlow with a thread for every output.
 
     Returns:
         An array of shape (sets, samples).
@@ -183,8 +184,8 @@ def bounded_normal(stream: Philox, samples: int, means, deviations, minvals, max
 
 def bounded_normal_in_parts(stream: Philox, sizes, mean, deviation, minval, maxval) -> np.ndarray:
     """Draws for one parameter set, beginning a new block after each of `sizes` numbers."""
-    means, deviations, minvals, maxvals = (np.reshape(value, 1) for value in (mean, deviation, minval, maxval))
-    proposal = _prepare(means, deviations, minvals, maxvals)
+    parameters = [np.reshape(value, 1) for value in (mean, deviation, minval, maxval)]
+    proposal = _prepare(*parameters)
     if len(sizes) > _FEW_SETS:
         return _take_each(stream, proposal, sum(sizes))[0]
     proposal = proposal[0]
@@ -192,4 +193,4 @@ def bounded_normal_in_parts(stream: Philox, sizes, mean, deviation, minval, maxv
     for size in sizes:
         part, stream = _take_in_turn(stream, proposal, size)
         parts.append(part)
-    return np.concatenate(parts) if parts else np.empty(0, means.dtype)
+    return np.concatenate(parts) if parts else np.empty(0, proposal.mean.dtype)

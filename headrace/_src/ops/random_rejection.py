@@ -23,8 +23,8 @@ _CHUNK = 16384
 class _Reader:
     """Reads numbers for many outputs at once, each from its own place in a stream.
 
-    A block gives two numbers. TF: uniform and normal numbers come from separate blocks, taken from the output's
-    stream as they are needed, and the second number of a block is used first.
+    A block gives two numbers. TF: uniform and normal numbers come from separate blocks, taken from the
+    output's stream as they are needed, and the second number of a block is used first.
     """
 
     def __init__(self, stream: Philox, offsets: np.ndarray):
@@ -202,8 +202,8 @@ def binomial(stream: Philox, counts: np.ndarray, probs: np.ndarray, samples: int
 
     Both have one dimension and the same floating-point dtype.
 
-    When fewer than 10 successes (or failures) are expected by summing geometric numbers, otherwise by transformed
-    rejection (Hoermann, "The generation of binomial random variates", 1993).
+    When fewer than 10 successes (or failures) are expected by summing geometric numbers, otherwise by
+    transformed rejection (Hoermann, "The generation of binomial random variates", 1993).
 
     Returns:
         Float64 of shape (samples, len(counts)); NaN where a probability is NaN.

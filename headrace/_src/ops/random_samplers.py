@@ -42,7 +42,10 @@ def uniform(stream: Philox | ThreeFry, shape, dtype) -> np.ndarray:
 
 
 def uniform_from_words(words: np.ndarray, dtype) -> np.ndarray:
-    """Numbers uniform on [0, 1) from contiguous uint32, which are overwritten: one for each word, or two in float64."""
+    """Numbers uniform on [0, 1): one for each word, or in float64 for each pair.
+
+    The words are contiguous uint32, and are overwritten.
+    """
     dtype = np.dtype(dtype)
     if dtype == np.float64:
         return uniform_float64(words.reshape(*words.shape[:-1], -1, 2))
@@ -55,7 +58,7 @@ def uniform_from_words(words: np.ndarray, dtype) -> np.ndarray:
 
 
 def uniform_float64(words: np.ndarray) -> np.ndarray:
-    """Float64 numbers uniform on [0, 1) from uint32 of shape (..., 2); the first word is the more significant."""
+    """Float64 numbers uniform on [0, 1) from uint32 of shape (..., 2), the more significant word first."""
     bits = words[..., 0].astype(np.uint64)
     bits &= np.uint64(0xFFFFF)
     bits |= np.uint64(0x3FF00000)
@@ -71,12 +74,12 @@ def _threefry_uniform(stream, shape, dtype):
         return (stream.words64(shape) >> np.uint64(12)).astype(np.float64) * 2.0**-52
     words = stream.words32(shape)
     if dtype == np.float16:
-        return ((words & np.uint32(0x3FF)).astype(np.uint16) | np.uint16(0x3C00)).view(np.float16) - np.float16(1)
+        return uniform_from_words(words, dtype)
     return _narrow((words >> np.uint32(9)).astype(np.float32) * np.float32(2.0**-23), dtype)
 
 
 def _narrow(x, dtype):
-    """Casts to a narrower dtype. TF: XLA's random ops make bfloat16 of float32 by dropping half of the bits."""
+    """Casts. TF: XLA's random ops make bfloat16 of float32 by dropping the lower half of the bits."""
     if dtype != _BFLOAT16:
         return x.astype(dtype, copy=False)
     return (np.asarray(x, np.float32).view(np.uint32) >> np.uint32(16)).astype(np.uint16).view(dtype)
@@ -134,7 +137,15 @@ def normal(stream: Philox | ThreeFry, shape, dtype) -> np.ndarray:
 
 
 def normal_from_words(words: np.ndarray, dtype) -> np.ndarray:
-    """Standard normal numbers from the words of n blocks (uint32 of shape (n, 4)), of shape (n, 4), or (n, 2) in float64."""
+    """Standard normal numbers from the words of n blocks.
+
+    Args:
+        words: uint32 of shape (n, 4).
+        dtype: of the result.
+
+    Returns:
+        An array of shape (n, 4), or (n, 2) in float64.
+    """
     if dtype == np.float64:
         uniforms = uniform_float64(words.reshape(-1, 2, 2))
         return np.stack(box_muller_float64(uniforms[:, 0], uniforms[:, 1]), axis=-1)
@@ -196,7 +207,7 @@ def truncated_normal(stream: Philox | ThreeFry, shape, dtype) -> np.ndarray:
 
 
 def _redraw(stream, result, groups, stride) -> None:
-    """Completes the rows `groups` of `result`, in which some numbers are to be rejected, from further blocks."""
+    """Completes the rows `groups` of `result`, where some numbers are to be rejected, from further blocks."""
     width = result.shape[1]
     drawn = result[groups]
     filled = np.zeros(groups.size, np.int64)
@@ -234,16 +245,15 @@ def categorical(stream: Philox, logits: np.ndarray, samples: int, dtype) -> np.n
 
     Classes whose logit is not finite are never drawn. The rows use up the stream one after the other.
     """
-    rows, classes = logits.shape
+    rows = logits.shape[0]
     working = logits.astype(np.float64)
     finite = np.isfinite(working)
-    lowest = float(ml_dtypes.finfo(logits.dtype).min)
-    largest = np.where(finite, working, lowest).max(axis=1, keepdims=True)
+    largest = np.where(finite, working, -np.inf).max(axis=1, keepdims=True)
     weights = np.exp(working - largest)
     weights[~finite] = 0.0
     cumulative = weights.cumsum(axis=1)
-    # TF: when several threads share the rows, TensorFlow's generator is advanced by half of what the rows use,
-    # so its draws depend on the number of threads. These are the draws of one thread.
+    # TF: when several threads share the rows, TensorFlow's generator is advanced by half of what the rows
+    # use, so its draws depend on the number of threads. These are the draws of one thread.
     draws = uniform_float64(stream.words(2 * rows * samples).reshape(rows, samples, 2))
     draws *= cumulative[:, -1:]
     result = np.empty((rows, samples), dtype)
