@@ -284,8 +284,12 @@ def _from_list(value, dtype):
         if dtype._kind in "srv" or not _holds(dtype, found):
             raise _cannot(value, dtype)
         return EagerTensor(context.run_quietly(array.astype, dtype._np), dtype)
-    if isinstance(leaf, np.generic):
+    if isinstance(leaf, np.ndarray):
         return EagerTensor(array, found)
+    if isinstance(leaf, np.floating):
+        # TF: NumPy's floats in a list keep their dtype, its integers count as Python's.
+        kept = dtypes.numpy_array_dtype(leaf)
+        return EagerTensor(context.run_quietly(array.astype, kept._np), kept)
     if isinstance(leaf, bool) and kind != "b":
         raise _mixed(value)
     if kind == "f" and found is dtypes.float64:

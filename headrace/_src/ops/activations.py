@@ -276,6 +276,11 @@ def crelu(features, axis=-1, name=None):
     return RELU(lookup("ConcatV2")([features, lookup("Neg")(features)], axis), name=name)
 
 
+def _single(number, dtype):
+    # TF: the constants have single precision, also in a float64 computation.
+    return to_tensor(float(np.float32(number)), dtype)
+
+
 @api("nn.gelu")
 def gelu(features, approximate=False, name=None):
     """`features` times the normal distribution function of it.
@@ -290,10 +295,10 @@ def gelu(features, approximate=False, name=None):
         raise ValueError(f"nn.gelu: features must be floating, got {x.dtype.name}.")
     mul, add = lookup("Mul"), lookup("AddV2")
     if approximate:
-        cubic = mul(mul(mul(x, x), x), to_tensor(0.044715, x.dtype))
-        inner = mul(to_tensor(0.7978845608028654, x.dtype), add(x, cubic))
+        cubic = mul(mul(mul(x, x), x), _single(0.044715, x.dtype))
+        inner = mul(_single(0.7978845608028654, x.dtype), add(x, cubic))
         return mul(mul(to_tensor(0.5, x.dtype), x), add(lookup("Tanh")(inner), to_tensor(1.0, x.dtype)), name=name)
-    inner = mul(x, to_tensor(0.7071067811865476, x.dtype))
+    inner = lookup("RealDiv")(x, _single(1.4142135623730951, x.dtype))
     return mul(mul(to_tensor(0.5, x.dtype), x), add(lookup("Erf")(inner), to_tensor(1.0, x.dtype)), name=name)
 
 

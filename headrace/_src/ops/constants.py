@@ -90,7 +90,7 @@ def known_shape(shape):
             return None
         dims = tensor._a.ravel().tolist()
         if tensor.dtype._kind not in "iu" and dims:
-            raise errors.invalid_argument(f"shape must be integers, got dtype {tensor.dtype.name}.")
+            raise TypeError(f"shape must be integers, got dtype {tensor.dtype.name}.")
     for n in dims:
         if n < 0:
             raise errors.invalid_argument(f"shape must not have negative dimensions, got {tuple(dims)}.")
