@@ -12,44 +12,44 @@ from headrace._src.ops.conv import CONV2D, CONV2D_BACKPROP_INPUT, CONV3D, CONV3D
 from headrace._src.ops.shaping import RESHAPE
 
 
-def sequence(value, dims: int, channel: int, name: str) -> list[int]:
-    """Strides or dilations as users give them, with one entry per dimension of the data.
+def sequence(value, dims: int, channel: int, name: str, number=int) -> list:
+    """Strides and the like as users give them, with one entry per dimension of the data.
 
     Args:
-        value: None, a number, or a list of 1, `dims` or `dims + 2` numbers.
+        value: None for 1, a number, or a list of 1, `dims` or `dims + 2` numbers.
         dims: the number of spatial dimensions.
         channel: the axis of the channels.
         name: the argument's name, for the message.
+        number: `int` or `float`.
     """
     if value is None:
         value = [1]
-    elif isinstance(value, (int, np.integer)) or np.ndim(value) == 0:
-        value = [int(value)]
-    value = [int(v) for v in value]
+    elif np.ndim(value) == 0:
+        value = [value]
+    value = [number(v) for v in value]
     if len(value) == dims + 2:
         return value
     if len(value) == 1:
         value = value * dims
     elif len(value) != dims:
-        raise ValueError(f"convolution: {name} must have 1, {dims} or {dims + 2} entries, got {value}.")
-    return [1, 1, *value] if channel == 1 else [1, *value, 1]
+        raise ValueError(f"{name} must have 1, {dims} or {dims + 2} entries, got {value}.")
+    one = number(1)
+    return [one, one, *value] if channel == 1 else [one, *value, one]
 
 
 def split_padding(padding, rank: int) -> tuple[str, list[int]]:
     """A `padding` argument as the attributes `padding` and `explicit_paddings`."""
     if isinstance(padding, str):
         if padding == "EXPLICIT":
-            raise ValueError(
-                "convolution: padding must be 'SAME', 'VALID' or a list of pairs, got 'EXPLICIT'."
-            )
+            raise ValueError("padding must be 'SAME', 'VALID' or a list of pairs, got 'EXPLICIT'.")
         return padding, []
     if not isinstance(padding, (list, tuple, np.ndarray)):
         raise TypeError(f"padding must be a string or a list of pairs, got {padding!r}.")
     for pair in padding:
         if not isinstance(pair, (list, tuple, np.ndarray)) or len(pair) != 2:
-            raise ValueError(f"convolution: padding must be a list of pairs, got {padding}.")
+            raise ValueError(f"padding must be a list of pairs, got {padding}.")
     if len(padding) != rank:
-        raise ValueError(f"convolution: padding must have {rank} pairs, one per dimension, got {padding}.")
+        raise ValueError(f"padding must have {rank} pairs, one per dimension, got {padding}.")
     return "EXPLICIT", [int(n) for pair in padding for n in pair]
 
 
@@ -426,7 +426,7 @@ def convolution(input, filters, strides=None, padding="VALID", data_format=None,
     if dims == 1:
         return conv1d(input, filters, strides, padding, data_format, dilations, name=name)
     if not isinstance(padding, str):
-        raise TypeError(f"convolution: padding must be 'SAME' or 'VALID', got {padding!r}.")
+        raise TypeError(f"padding must be 'SAME' or 'VALID', got {padding!r}.")
     channel = 1 if is_channels_first(data_format) else dims + 1
     strides = sequence(strides, dims, channel, "strides")
     dilations = sequence(dilations, dims, channel, "dilations")

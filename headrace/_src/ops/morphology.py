@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from headrace._src.core import dtypes, errors
-from headrace._src.core.lazy import jnp, lax
+from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -13,7 +13,8 @@ from headrace._src.op.definition import Op
 from headrace._src.op.registry import lookup
 from headrace._src.ops import conv_rules, morphology_kernels
 from headrace._src.ops.arithmetic import negative
-from headrace._src.ops.windows import LAYOUTS, check_elements, resolve, spatial_entries, tap_slices
+from headrace._src.ops.window_lowering import chosen_taps, spread, tap_values
+from headrace._src.ops.windows import LAYOUTS, check_elements, resolve, spatial_entries
 
 _NHWC = LAYOUTS["NHWC"]
 
@@ -63,39 +64,17 @@ def _filter_gradient(input, filter, out_backprop, **attrs):
     return morphology_kernels.filter_gradient(input, filter, out_backprop, windows)
 
 
-def _lowest(dtype):
-    return (jnp.iinfo if jnp.issubdtype(dtype, jnp.integer) else jnp.finfo)(dtype).min
-
-
-def _tap_values(input, filter, windows):
-    """For each tap: data plus filter for all windows, the lowest number where the tap lies outside."""
-    lowest = _lowest(input.dtype)
-    for tap in product(*map(range, windows.window)):
-        valid, read = tap_slices(windows, tap)
-        value = input[(slice(None), *read)] + filter[tap]
-        edges = [(v.start, n - v.stop, 0) for v, n in zip(valid, windows.output, strict=True)]
-        yield tap, valid, read, lax.pad(value, lowest, [(0, 0, 0), *edges, (0, 0, 0)])
+_AXES = (1, 2)
 
 
 def _lower_dilation(ctx, input, filter, **attrs):
     windows = _windows("Dilation2D", input.shape, filter.shape, **attrs)
-    best = jnp.full((input.shape[0], *windows.output, input.shape[3]), _lowest(input.dtype))
-    for *_, value in _tap_values(input, filter, windows):
+    shape = (input.shape[0], *windows.output, input.shape[3])
+    lowest = (jnp.iinfo if jnp.issubdtype(input.dtype, jnp.integer) else jnp.finfo)(input.dtype).min
+    best = jnp.full(shape, lowest, input.dtype)
+    for _, value in tap_values(input, _AXES, windows, lowest, filter):
         best = jnp.maximum(best, value)
     return best
-
-
-def _lower_choice(input, filter, windows):
-    """The number of the tap that each window takes its maximum from: the first one, if several have it."""
-    best = chosen = None
-    for number, (*_, value) in enumerate(_tap_values(input, filter, windows)):
-        if best is None:
-            best, chosen = value, jnp.zeros(value.shape, jnp.int32)
-        else:
-            larger = value > best
-            best = jnp.where(larger, value, best)
-            chosen = jnp.where(larger, number, chosen)
-    return chosen
 
 
 def _lower_input_gradient(ctx, input, filter, out_backprop, **attrs):
@@ -105,18 +84,10 @@ def _lower_input_gradient(ctx, input, filter, out_backprop, **attrs):
     dx = jnp.zeros_like(input)
     if out_backprop.size == 0 or filter.size == 0:
         return dx
-    chosen = _lower_choice(input, filter, windows)
+    chosen = chosen_taps(input, _AXES, windows, filter)
     zero = jnp.zeros((), input.dtype)
-    for number, (_, valid, read, _) in enumerate(_tap_values(input, filter, windows)):
-        at = (slice(None), *valid)
-        grads = jnp.where(chosen[at] == number, out_backprop[at], zero)
-        if grads.size:
-            # Spread by the strides, a tap's gradients lie where it read.
-            edges = [
-                (r.start, size - r.start - (v.stop - v.start - 1) * r.step - 1, r.step - 1)
-                for r, v, size in zip(read, valid, windows.input, strict=True)
-            ]
-            dx = dx + lax.pad(grads, zero, [(0, 0, 0), *edges, (0, 0, 0)])
+    for number, tap in enumerate(product(*map(range, windows.window))):
+        dx = dx + spread(jnp.where(chosen == number, out_backprop, zero), tap, _AXES, windows)
     return dx
 
 
@@ -126,7 +97,7 @@ def _lower_filter_gradient(ctx, input, filter, out_backprop, **attrs):
     )
     if out_backprop.size == 0 or filter.size == 0:
         return jnp.zeros_like(filter)
-    chosen = _lower_choice(input, filter, windows)
+    chosen = chosen_taps(input, _AXES, windows, filter)
     zero = jnp.zeros((), input.dtype)
     sums = [
         jnp.where(chosen == number, out_backprop, zero).sum((0, 1, 2), dtype=filter.dtype)

@@ -264,12 +264,12 @@ def max_pool_gradient_to_ties(
     x: np.ndarray, y: np.ndarray, dy: np.ndarray, axes: Sequence[int], w: Windows
 ) -> np.ndarray:
     """Like `max_pool_gradient`, but all values of a window that equal its maximum get its gradient."""
-    dx = np.zeros(x.shape, x.dtype)
+    dx = np.zeros(x.shape, dy.dtype)
     if x.size and dy.size:
-        wide = _wide(x.dtype)
+        wide = _wide(dy.dtype)
         taps = _taps(axes, w, x.ndim)
         for part in _blocks(x, dy):
-            block, maxima = x[part].astype(wide, copy=False), y[part].astype(wide, copy=False)
+            block, maxima = x[part], y[part]
             target = np.zeros(block.shape, wide)
             grads = np.ascontiguousarray(dy[part], wide)
             _add_masked(target, grads, taps, lambda _, at, read, b=block, m=maxima: b[read] == m[at])
@@ -303,6 +303,30 @@ def max_pool_gather(x: np.ndarray, values: np.ndarray, axes: Sequence[int], w: W
     return out
 
 
+def argmax_origins(
+    shape: Sequence[int], axes: Sequence[int], w: Windows, include_batch: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """The flat position of tap 0 of each window, and how far each tap lies from it.
+
+    Positions are counted per image or over the whole batch.
+    """
+    rank = len(shape)
+    steps = [prod(shape[a + 1 :]) for a in range(rank)]
+    origin = np.zeros((1,) * rank, np.int64)
+    for axis, step in enumerate(steps):
+        if axis in axes:
+            i = list(axes).index(axis)
+            along = np.arange(w.output[i]) * w.stride[i] - w.before[i]
+        else:
+            along = np.arange(shape[axis]) * (include_batch or axis > 0)
+        origin = origin + (along * step).reshape([-1 if a == axis else 1 for a in range(rank)])
+    offsets = [
+        sum(k * d * steps[a] for k, d, a in zip(tap, w.dilation, axes, strict=True))
+        for tap in product(*map(range, w.window))
+    ]
+    return origin, np.array(offsets, np.int64)
+
+
 def max_pool_with_argmax(
     x: np.ndarray, axes: Sequence[int], w: Windows, include_batch: bool, dtype: np.dtype
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -311,21 +335,7 @@ def max_pool_with_argmax(
     out, positions = np.empty(shape, x.dtype), np.empty(shape, dtype)
     if out.size:
         wide = _wide(x.dtype)
-        # The position of tap 0 of each window, and how far each tap lies from it.
-        steps = [prod(x.shape[a + 1 :]) for a in range(x.ndim)]
-        origin = np.zeros((1,) * x.ndim, np.int64)
-        for axis, step in enumerate(steps):
-            if axis in axes:
-                i = list(axes).index(axis)
-                along = np.arange(w.output[i]) * w.stride[i] - w.before[i]
-            else:
-                along = np.arange(shape[axis]) * (include_batch or axis > 0)
-            origin = origin + (along * step).reshape([-1 if a == axis else 1 for a in range(x.ndim)])
-        offsets = [
-            sum(k * d * steps[a] for k, d, a in zip(tap, w.dilation, axes, strict=True))
-            for tap in product(*map(range, w.window))
-        ]
-        offsets = np.array(offsets, np.int64)
+        origin, offsets = argmax_origins(x.shape, axes, w, include_batch)
         for part in _blocks(x, out, positions):
             best, chosen = best_taps(x[part].astype(wide, copy=False), axes, w)
             out[part] = best
