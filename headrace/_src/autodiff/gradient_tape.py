@@ -7,7 +7,7 @@ import logging
 import numpy as np
 
 from headrace._src.autodiff.tape import Tape, ones_of
-from headrace._src.core import dtypes, nest
+from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
@@ -348,8 +348,9 @@ def _gradients(tape, targets, weights, handles):
         else:
             weight = to_tensor(weight, tensor.dtype)
             if not tensor.shape.is_compatible_with(weight.shape):
-                raise ValueError(f"gradient: output_gradients must have the target's shape {tensor.shape}, "
-                                 f"got {weight.shape}.")
+                raise errors.invalid_argument(
+                    f"gradient: output_gradients must have the target's shape {tensor.shape}, got {weight.shape}."
+                )
         if tensor._id in start:
             weight = REGISTRY["AddV2"](start[tensor._id], weight)
         start[tensor._id] = weight

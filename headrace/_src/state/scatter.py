@@ -148,7 +148,7 @@ RESOURCE_GATHER = Op(
 
 
 def _gather_nd(resource, indices, dtype):
-    return lookup("GatherNd").kernel(storage_of(resource).read(), indices)
+    return lookup("GatherNd").kernel(storage_of(resource).read(), indices, bad_indices_policy="")
 
 
 def _grad_gather_nd(node, dy):

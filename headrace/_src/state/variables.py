@@ -19,7 +19,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.indexed_slices import IndexedSlices
 from headrace._src.ops.operators import attach_operators
-from headrace._src.ops.slicing import variable_getitem
+from headrace._src.ops.indexing import variable_getitem
 from headrace._src.state import scatter, storage
 
 _unique = itertools.count()
