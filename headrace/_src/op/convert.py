@@ -22,6 +22,10 @@ class DTypeMismatchError(errors.InvalidArgumentError, TypeError):
         errors.InvalidArgumentError.__init__(self, None, None, message)
 
 
+class CompositeConversionError(TypeError, ValueError):
+    """A composite where a dense tensor is due. TensorFlow raises one or the other class, by the path taken."""
+
+
 # (base class, conversion function, priority), most urgent first; filled by users.
 _conversions: list = []
 # How a list that holds tensors becomes one tensor; filled by the array ops.
@@ -79,7 +83,7 @@ def to_tensor(value, dtype: DType | None = None, hint: DType | None = None, name
             if result is not NotImplemented:
                 return result
     if isinstance(value, CompositeTensor):
-        raise TypeError(f"A {kind.__name__} cannot become a dense tensor by itself: {value!r}")
+        raise CompositeConversionError(f"A {kind.__name__} cannot become a dense tensor by itself: {value!r}")
     if dtype is not None or hint is None:
         return _constant(value, dtype)
     if isinstance(value, (np.ndarray, np.generic)) and hint._kind != "s":

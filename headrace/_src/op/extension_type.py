@@ -17,6 +17,7 @@ from headrace._src.op.convert import to_tensor
 
 _PLAIN = (int, float, str, bytes, bool, type(None))
 _RESERVED = {"self", "Spec"}
+_ABSTRACT = "_tf_extension_type_do_not_transform_this_class"  # marks the base classes
 
 
 class ImmutableDict(collections.abc.Mapping):
@@ -194,7 +195,7 @@ class ExtensionTypeMetaclass(type):
 
     def __init__(cls, name, bases, namespace):
         super().__init__(name, bases, namespace)
-        if namespace.get("_tf_extension_type_do_not_transform_this_class"):
+        if namespace.get(_ABSTRACT):
             return
         cls._fields = _fields_of(cls)
         if "__init__" not in namespace or getattr(namespace["__init__"], "_generated", False):
@@ -214,7 +215,7 @@ def _fields_of(cls):
         hints = {}
     fields = []
     for base in reversed(cls.__mro__):
-        if not isinstance(base, ExtensionTypeMetaclass):
+        if not isinstance(base, ExtensionTypeMetaclass) or base.__dict__.get(_ABSTRACT):
             continue
         for name, written in base.__dict__.get("__annotations__", {}).items():
             if name.startswith("__") or typing.get_origin(written) is typing.ClassVar:

@@ -9,6 +9,20 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
 from headrace._src.op.signature import REQUIRED
 
+# Inputs and attributes that `tf.raw_ops` calls otherwise than the op itself.
+_RENAMED = {
+    **{
+        op: {"reduction_indices": "axis"}
+        for op in ("Sum", "Mean", "Prod", "Max", "Min", "All", "Any", "EuclideanNorm")
+    },
+    "ExpandDims": {"dim": "axis"},
+    "Split": {"split_dim": "axis"},
+    "SplitV": {"split_dim": "axis"},
+    "Squeeze": {"squeeze_dims": "axis"},
+    "Select": {"t": "x", "e": "y"},
+    "Where": {"input": "condition"},
+}
+
 
 def canonical(kind: str, value):
     """An attribute value as users write it, in the form that rules expect."""
@@ -38,19 +52,21 @@ def canonical(kind: str, value):
 def raw_function(op: Op):
     """A function of keyword arguments that applies `op`."""
     signature = op.signature
-    inputs = [argument.name for argument in signature.inputs]
-    kinds = {attribute.name: attribute.kind for attribute in signature.attributes}
+    renamed = _RENAMED.get(op.name, {})
+    inputs = [renamed.get(argument.name, argument.name) for argument in signature.inputs]
+    # The attribute of the op that a parameter stands for, and its kind.
+    attributes = {renamed.get(x.name, x.name): x for x in signature.attributes}
     parameters = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in inputs]
-    for attribute in signature.attributes:
+    for name, attribute in attributes.items():
         default = inspect.Parameter.empty if attribute.default is REQUIRED else attribute.default
-        parameters.append(inspect.Parameter(attribute.name, inspect.Parameter.KEYWORD_ONLY, default=default))
+        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
     parameters.append(inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None))
     written = inspect.Signature(parameters)
 
     def raw(**kwargs):
         bound = written.bind(**kwargs).arguments
         name = bound.pop("name", None)
-        attrs = {key: canonical(kinds[key], bound[key]) for key in bound if key in kinds}
+        attrs = {x.name: canonical(x.kind, bound[key]) for key, x in attributes.items() if key in bound}
         return op(*[bound[key] for key in inputs], name=name, **attrs)
 
     raw.__name__ = raw.__qualname__ = op.name

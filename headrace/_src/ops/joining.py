@@ -173,6 +173,8 @@ def concat(values, axis, name="concat"):
         if axis.shape.rank not in (None, 0):
             raise ValueError(f"concat: axis must be a scalar, got shape {axis.shape}.")
         return identity(values[0], name=name)
+    if not isinstance(axis, Tensor):
+        axis = to_tensor(axis, dtypes.int32)
     return CONCAT(values, axis, name=name)
 
 
@@ -245,7 +247,7 @@ def _dtype_within(value):
         return None
     if isinstance(value, Tensor) or hasattr(type(value), "__tf_tensor__"):
         dtype = getattr(value, "dtype", None)
-        return dtypes.as_dtype(dtype) if dtype is not None else None
+        return dtypes.as_dtype(dtype) if dtype is not None else to_tensor(value).dtype
     return None
 
 
