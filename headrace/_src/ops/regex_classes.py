@@ -1,4 +1,4 @@
-"""Character classes of regular expressions as lists of code-point ranges: Perl's, POSIX's, Unicode's, case folding."""
+"""Character classes of regular expressions as ranges of code points: Perl's, POSIX's, Unicode's, by case."""
 
 import functools
 import unicodedata
@@ -29,8 +29,9 @@ POSIX = {
     "word": PERL["w"],
     "xdigit": [(0x30, 0x39), (0x41, 0x46), (0x61, 0x66)],
 }
-CATEGORIES = set(
-    "C Cc Cf Co Cs L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs".split()
+CATEGORIES = frozenset(
+    "C Cc Cf Co Cs L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp "
+    "Zs".split()
 )
 
 
@@ -96,7 +97,7 @@ def _orbits() -> dict[int, tuple[int, ...]]:
     members: dict[str, list[int]] = {}
     for code in range(0x1E944):  # no letter above has case
         character = chr(code)
-        if character.upper() != character or character.lower() != character or character.casefold() != character:
+        if any(form != character for form in (character.upper(), character.lower(), character.casefold())):
             members.setdefault(_simple_fold(character), []).append(code)
     return {
         code: orbit

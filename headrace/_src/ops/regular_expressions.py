@@ -1,9 +1,9 @@
 """RE2's regular expressions, translated to Python's `re`.
 
-RE2 matches UTF-8: `.` is one character, and a byte that is no part of a character matches nothing but `\\C`. So
-texts are decoded with every stray byte as a lone surrogate, which no class of a translated pattern holds; a
-pattern that has `\\C` or `\\B` is translated to bytes instead. Whatever RE2 refuses (lookaround, backreferences,
-stacked repetitions) is refused here as well.
+RE2 matches UTF-8: `.` is one character, and a byte that is no part of a character matches nothing but `\\C`.
+So texts are decoded with every stray byte as a lone surrogate, which no translated class holds; a
+pattern that has `\\C` or `\\B` is translated to bytes instead. Whatever RE2 refuses (lookaround,
+backreferences, stacked repetitions) is refused here as well.
 """
 
 import functools
@@ -111,7 +111,7 @@ class _Parser:
         raise RegexSyntaxError(f"invalid perl operator: {self.pattern[start : self.at]}")
 
     def repetition(self):
-        """A repetition operator here, as (text, least, most or None, greedy, counted); None when there is none."""
+        """A repetition operator here, as (text, least, most or None, greedy, counted), or None."""
         start = self.at
         character = self.pattern[start]
         counted = False
@@ -316,9 +316,8 @@ def _class_text(ranges):
         return "(?!)"
     if len(parts) == 1 and parts[0][0] == parts[0][1]:
         return _character_text(parts[0][0])
-    return "[%s]" % "".join(
-        _character_text(a) if a == b else f"{_character_text(a)}-{_character_text(b)}" for a, b in parts
-    )
+    texts = [_character_text(a) if a == b else f"{_character_text(a)}-{_character_text(b)}" for a, b in parts]
+    return f"[{''.join(texts)}]"
 
 
 def _class_bytes(ranges):
@@ -326,7 +325,7 @@ def _class_bytes(ranges):
     for low, high in ranges:
         for sequence in classes.utf8_sequences(low, high):
             texts.append("".join(f"[\\x{a:02x}-\\x{b:02x}]" for a, b in sequence))
-    return "(?:%s)" % "|".join(texts) if texts else "(?!)"
+    return f"(?:{'|'.join(texts)})" if texts else "(?!)"
 
 
 def _text(node, class_text):
@@ -346,7 +345,7 @@ def _text(node, class_text):
         return "|".join(_text(item, class_text) for item in node[1])
     _, inner, low, high, greedy, _ = node
     count = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((low, high))
-    count = count or "{%d,%s}" % (low, "" if high is None else high)
+    count = count or f"{{{low},{'' if high is None else high}}}"
     return f"(?:{_text(inner, class_text)}){count}" + ("" if greedy else "?")
 
 
@@ -400,7 +399,8 @@ class Regex:
         else:
             pieces = self._replaced(text, rewrite)
         return b"".join(
-            piece if isinstance(piece, bytes) else piece.encode("utf-8", "surrogateescape") for piece in pieces
+            piece if isinstance(piece, bytes) else piece.encode("utf-8", "surrogateescape")
+            for piece in pieces
         )
 
     def _replaced(self, text, rewrite):

@@ -175,7 +175,9 @@ def character_starts(item: bytes) -> list[int]:
 
 
 def _outside(pos, item, index):
-    return errors.invalid_argument(f"Substr: pos {pos} is out of range for the string {item!r} at index {index}.")
+    return errors.invalid_argument(
+        f"Substr: pos {pos} is out of range for the string {item!r} at index {index}."
+    )
 
 
 def _byte_substring(item, pos, size, index):
@@ -270,8 +272,8 @@ def _reduce_join(inputs, reduction_indices, keep_dims, separator):
     shape = [inputs.shape[i] for i in kept]
     count = int(np.prod(shape, dtype=np.int64))
     # The order of the axes is the order of joining, the first one innermost.
-    rows = inputs.transpose(kept + axes[::-1]).reshape(count, -1) if inputs.size else [np.empty(0, object)] * count
-    joined = [between.join(row.tolist()) for row in rows]
+    rows = inputs.transpose(kept + axes[::-1]).reshape(count, -1).tolist() if inputs.size else [[]] * count
+    joined = [between.join(row) for row in rows]
     if keep_dims:
         shape = [1 if i in axes else n for i, n in enumerate(inputs.shape)]
     return string_array(joined, shape)

@@ -80,7 +80,7 @@ STRING_TO_HASH_BUCKET_STRONG = Op(
 
 @api("strings.to_hash_bucket_strong")
 def to_hash_bucket_strong(input, num_buckets, key, name=None):
-    """A number in [0, num_buckets) for each string, by a keyed hash against which collisions cannot be prepared.
+    """A number in [0, num_buckets) for each string, by a keyed hash: nobody can prepare collisions.
 
     Args:
         input: strings.

@@ -60,7 +60,10 @@ def split_string(item: bytes, separator: bytes, maxsplit: int) -> list[bytes]:
     """One string split at a separator, or at whitespace when that is empty."""
     if maxsplit == 0:
         return [item]  # TF: whitespace around it stays
-    return item.split(separator or None, max(maxsplit, -1))
+    parts = item.split(separator or None, max(maxsplit, -1))
+    if not separator and len(parts) == maxsplit:
+        parts.append(b"")  # TF: what follows the last word, even when it is nothing
+    return parts
 
 
 def _string_split_v2(input, sep, maxsplit):

@@ -49,7 +49,8 @@ def _infer_decode(input, **attrs):
 
 _DECODE_ATTRIBUTES = (
     "input: string, *, input_encoding: string, errors: string = 'replace', replacement_char: int = 65533, "
-    "replace_control_characters: bool = False, Tsplits: type = int64 -> row_splits: Tsplits, char_values: int32"
+    "replace_control_characters: bool = False, Tsplits: type = int64 "
+    "-> row_splits: Tsplits, char_values: int32"
 )
 
 UNICODE_DECODE = Op(

@@ -22,10 +22,11 @@ def float_text(number, single: bool) -> str:
     """The shorter of two precisions that reads back as the same number."""
     if math.isnan(number):
         return "nan"
-    short = "%.6g" % number if single else "%.15g" % number
     if single:
-        return short if np.float32(short) == np.float32(number) else "%.9g" % number
-    return short if float(short) == number else "%.17g" % number
+        short = f"{number:.6g}"
+        return short if np.float32(short) == np.float32(number) else f"{number:.9g}"
+    short = f"{number:.15g}"
+    return short if float(short) == number else f"{number:.17g}"
 
 
 def _element_writer(array):

@@ -12,7 +12,7 @@ BAD = -1  # stands for what an encoding does not allow
 _OUTPUT_CODECS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 OUTPUT_ENCODINGS = tuple(_OUTPUT_CODECS)
 # Codecs of Python that are no character encodings.
-_REFUSED = {"idna", "mbcs", "oem", "punycode", "raw_unicode_escape", "undefined", "unicode_escape", "utf_8_sig"}
+_REFUSED = frozenset("idna mbcs oem punycode raw_unicode_escape undefined unicode_escape utf_8_sig".split())
 # Other libraries' names of encodings that Python has under names of its own.
 _ALIASES = {
     "windows31j": "cp932",
@@ -37,7 +37,7 @@ codecs.register_error("headrace.mark", _mark)
 
 @functools.lru_cache(maxsize=64)
 def decoder(op: str, encoding: str):
-    """A function from bytes to (code points, offsets), int64 arrays; code points are `BAD` where bytes are invalid.
+    """A function from bytes to (code points, offsets), int64 arrays; `BAD` stands for invalid bytes.
 
     Raises:
         InvalidArgumentError: when there is no such encoding.
@@ -52,7 +52,7 @@ def decoder(op: str, encoding: str):
     except (LookupError, ValueError):
         info = None
     if info is None or not info._is_text_encoding or info.name.replace("-", "_") in _REFUSED:
-        raise errors.invalid_argument(f"{op}: input_encoding is not an encoding that is known here: {encoding!r}.")
+        raise errors.invalid_argument(f"{op}: input_encoding must be a known encoding, got {encoding!r}.")
     if info.name in ("utf-16-be", "utf-16-le", "utf-32-be", "utf-32-le"):
         return functools.partial(_decode_wide, info.name)
     if (table := _byte_table(info.name)) is not None:
@@ -71,8 +71,8 @@ def _byte_table(codec):
         except UnicodeDecodeError as error:
             if "incomplete" in error.reason or "unexpected end" in error.reason:
                 return None
-            # ICU: bytes that a Windows code page leaves open are control characters.
-            table.append(byte if windows else BAD)
+            # ICU: the control characters that a Windows code page leaves open are themselves.
+            table.append(byte if windows and (byte < 0xA0 or (codec, byte) == ("cp1253", 0xAA)) else BAD)
             continue
         if len(character) != 1:
             return None
@@ -165,13 +165,15 @@ def settle(op, codes, policy, replacement_char, replace_control_characters=False
         replace_control_characters: treat U+0000 to U+001F as errors, too.
     """
     wrong = codes == BAD
+    invalid = wrong.any()
     if replace_control_characters:
         wrong = wrong | ((codes >= 0) & (codes <= 0x1F))
     everything = slice(None)
     if not wrong.any():
         return codes, everything
-    if policy == "strict":
-        raise errors.invalid_argument(f"{op}: the input holds bytes or characters that its encoding does not allow.")
+    # TF: UnicodeDecode replaces control characters also when it is strict; UnicodeTranscode refuses them.
+    if policy == "strict" and (invalid or op == "UnicodeTranscode"):
+        raise errors.invalid_argument(f"{op}: the input holds what its encoding or the options do not allow.")
     if policy == "ignore":
         return codes[~wrong], ~wrong
     return np.where(wrong, replacement_char, codes), everything

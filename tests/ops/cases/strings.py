@@ -1,4 +1,4 @@
-"""Rows of `ops/strings.py`, `strings_number.py`, `strings_format.py`, `strings_hash.py` and `strings_regex.py`."""
+"""Rows of `ops/strings.py` and of `ops/strings_{number,format,hash,regex}.py`."""
 
 from rows import COMPLEXES, FLOATS, INTS, each, integers, normal, row, uniform, value
 
@@ -106,7 +106,7 @@ REDUCE_JOIN = [
     text("tf.strings.reduce_join(tf.zeros([2, 0], tf.string))"),
     text("tf.strings.reduce_join(a, [[0]])", a=MATRIX),
     text("tf.strings.reduce_join(a, tf.constant([0], tf.int64))", a=MATRIX),
-    text("tf.strings.reduce_join([[['a', 'b'], ['c', 'd']], [['e', 'f'], ['g', 'h']]], [2, 0], separator='+')"),
+    text("tf.strings.reduce_join(tf.reshape(list('abcdefgh'), [2, 2, 2]), [2, 0], separator='+')"),
     text("tf.raw_ops.ReduceJoin(inputs=a, reduction_indices=1, keep_dims=True, separator='')", a=MATRIX),
 ]
 
@@ -114,7 +114,7 @@ SEGMENT_JOIN = [
     text("tf.strings.unsorted_segment_join(['a', 'b', 'c'], [0, 1, 0], 3, separator=',')"),
     text("tf.strings.unsorted_segment_join(a, [1, 1], 2, separator=':')", a=MATRIX),
     text("tf.strings.unsorted_segment_join(a, [[1, 0, 0], [0, 0, 1]], 2)", a=MATRIX),
-    text("tf.strings.unsorted_segment_join(['a', 'b'], tf.constant([1, 0], tf.int64), tf.constant(2, tf.int64))"),
+    text("tf.strings.unsorted_segment_join(['a', 'b'], np.array([1, 0]), tf.constant(2, tf.int64))"),
     text("tf.strings.unsorted_segment_join(['a', 'b', 'c'], [0, 3, 0], 3)"),
     text("tf.strings.unsorted_segment_join(['a', 'b', 'c'], [0, -1, 0], 3)"),
     text("tf.strings.unsorted_segment_join(['a', 'b', 'c'], [0, 1], 3)"),
@@ -122,21 +122,24 @@ SEGMENT_JOIN = [
     text("tf.strings.unsorted_segment_join(['a'], [0], -1)"),
     text("tf.strings.unsorted_segment_join(['a'], [0], [1])"),
     text("tf.strings.unsorted_segment_join(tf.constant([], tf.string), tf.constant([], tf.int32), 2)"),
-    text("tf.raw_ops.UnsortedSegmentJoin(inputs=['x', 'y'], segment_ids=[0, 0], num_segments=1, separator='_')"),
+    text("tf.raw_ops.UnsortedSegmentJoin(inputs=['x'], segment_ids=[0], num_segments=1, separator='_')"),
 ]
 
 REGEX_TEXTS = value([
     "", "a", "baac", "héllo wörld", "ab\ncd\n", "foo bar 123", "aKſK s", "ΑΒγ d", "x{2}[a]-\\_", "a\v b",
 ])  # fmt: skip
 PATTERNS = [
-    "a*", "", "[aeiou]", r"(\w)(\w)", r"\s+", r"^.", r".$", "(?i)k", "(?i)[^S]", r"\p{Greek}", r"\pL+", r"\P{Lu}",
-    "[[:alpha:]]", "[[:^alpha:]]", r"\Q{2}\E", "(?P<first>a)", "(?U)a+", "a+?", "a{2}", "a{,2}", "(?s).+", "(?m)^.",
-    "(?m)$", r"\bb|o\B", "a|b|c", "|a", "(?:a|b)+", r"[\w-]", r"[]\[]", r"\x61", r"\x{e9}", r"\141", r"\C", "[^a]",
-    "x*|b", r"\d{1,2}", "(a)|(b)", r"\z", r"\A",
+    "a*", "", "[aeiou]", r"(\w)(\w)", r"\s+", r"^.", r".$", "(?i)k", "(?i)[^S]", r"\p{Greek}", r"\pL+",
+    r"\P{Lu}",    "[[:alpha:]]", "[[:^alpha:]]", r"\Q{2}\E", "(?P<first>a)", "(?U)a+", "a+?", "a{2}",
+    "a{,2}", "(?s).+",
+    "(?m)^.",    "(?m)$", r"\bb|o\B", "a|b|c", "|a", "(?:a|b)+", r"[\w-]", r"[]\[]", r"\x61", r"\x{e9}",
+    r"\141", r"\C",
+    "[^a]",    "x*|b", r"\d{1,2}", "(a)|(b)", r"\z", r"\A",
 ]  # fmt: skip
 BAD_PATTERNS = [
-    "(?=a)", "(?!a)", "(?<=a)", r"(a)\1", "(", ")", "a**", "a++", "a{1001}", "(a{500}){3}", "[b-a]", "[a", r"\Z",
-    r"[a-\d]", r"\p{Foo}", "[[:foo:]]", "(?x)a", "*", "a|*", "\\", r"\y", r"\x{110000}", "(?<n>a)", r"\8",
+    "(?=a)", "(?!a)", "(?<=a)", r"(a)\1", "(", ")", "a**", "a++", "a{1001}", "(a{500}){3}", "[b-a]", "[a",
+    r"\Z",    r"[a-\d]", r"\p{Foo}", "[[:foo:]]", "(?x)a", "*", "a|*", "\\", r"\y", r"\x{110000}",
+    "(?<n>a)", r"\8",
 ]  # fmt: skip
 REGEX = [
     *(text(f"tf.strings.regex_replace(a, {pattern!r}, '<\\\\0>')", a=REGEX_TEXTS) for pattern in PATTERNS),
@@ -169,9 +172,9 @@ REGEX = [
 
 NUMBER_TEXTS = ["1", "-2", "+3", " 4 ", "0", "-0", "007", "2147483647"]
 GOOD_FLOATS = [
-    "1", "-2.5", " 3 ", "1e10", "inf", "nan", "-inf", "infinity", "INF", "+inf", "-nan", "nan(12)", "0x10", "0x1p3",
-    "0x.8", "1.", "-.5", ".5e1", "1e+2", "1e400", "1e-400", "1e39", "0.1", "16777217", "1.00000017881393432617187499",
-    "\t1\v", "1e-45", "3.4028236e38",
+    "1", "-2.5", " 3 ", "1e10", "inf", "nan", "-inf", "infinity", "INF", "+inf", "-nan", "nan(12)", "0x10",
+    "0x1p3",    "0x.8", "1.", "-.5", ".5e1", "1e+2", "1e400", "1e-400", "1e39", "0.1", "16777217",
+    "1.00000017881393432617187499",    "\t1\v", "1e-45", "3.4028236e38",
 ]  # fmt: skip
 BAD_NUMBERS = ["", " ", "a", "1_0", ".", "1f", "1e", "1 2", "0x", "--1", "1\x00", "१", "1,5", "infin", "0b1"]
 TO_NUMBER = [
@@ -211,7 +214,9 @@ AS_STRING = [
     *(
         text(f"tf.strings.as_string(a, {options})", dtype=dtype, a=value([1, 0, 100]))
         for dtype in ("int8", "int32", "int64", "uint8", "uint64")
-        for options in ("width=5", "width=5, fill='0'", "width=5, fill='-'", "fill='+'", "fill=' '", "width=-2")
+        for options in (
+            "width=5", "width=5, fill='0'", "width=5, fill='-'", "fill='+'", "fill=' '", "width=-2",
+        )
     ),
     text("tf.strings.as_string([-1, -200], width=6, fill='0')"),
     text("tf.strings.as_string([1, 2], precision=3)"),
@@ -237,7 +242,7 @@ AS_STRING = [
     text("tf.raw_ops.AsString(input=[1.5], precision=3, scientific=False, shortest=False, width=8, fill='')"),
 ]  # fmt: skip
 
-HASHED = value([bytes((i * 37 + j * 11) % 256 for j in range(i)) for i in range(0, 140)])
+HASHED = value([bytes((i * 37 + j * 11) % 256 for j in range(i)) for i in range(140)])
 HASH = [
     text("tf.strings.to_hash_bucket(a, 2**62)", a=HASHED),
     text("tf.strings.to_hash_bucket_fast(a, 2**62)", a=HASHED),
@@ -288,8 +293,8 @@ FORMAT = [
       for shape in ([120], [12, 10], [2, 3, 20], [2, 3, 4, 5], [120, 1], [1, 120]) for count in (1, 3)),
     *each(FLOATS, "tf.strings.format('{}', a, summarize=-1)", a=uniform(-1000, 1000, 12), grad=False),
     *each("float32 float64", "tf.strings.format('{}', a, summarize=-1)",
-          a=value([1 / 3, 1e10, 1e-5, 123456.7, 1e16, 1e17, 0.1, -0.0, 1e5, 1e6, 1e15, 1e21, 0.0001, 16777216.0,
-                   float("inf"), float("-inf"), float("nan")]), grad=False),
+          a=value([1 / 3, 1e10, 1e-5, 123456.7, 1e16, 1e17, 0.1, -0.0, 1e5, 1e6, 1e15, 1e21, 0.0001,
+                   16777216.0,                   float("inf"), float("-inf"), float("nan")]), grad=False),
     *each(f"{INTS} bool", "tf.strings.format('{}', a)", a=normal(2, 4), grad=False),
     text("tf.strings.format('{}', tf.zeros([0]))"),
     text("tf.strings.format('{}', tf.zeros([2, 0]))"),
@@ -313,6 +318,6 @@ FORMAT = [
 ]  # fmt: skip
 
 ROWS = [
-    *JOIN, *LENGTH, *CASE, *SUBSTR, *REDUCE_JOIN, *SEGMENT_JOIN, *REGEX, *TO_NUMBER, *AS_STRING, *HASH, *BASE64,
-    *FORMAT,
+    *JOIN, *LENGTH, *CASE, *SUBSTR, *REDUCE_JOIN, *SEGMENT_JOIN, *REGEX, *TO_NUMBER, *AS_STRING, *HASH,
+    *BASE64, *FORMAT,
 ]  # fmt: skip
