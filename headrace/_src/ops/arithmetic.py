@@ -79,8 +79,8 @@ def add(x, y, name=None):
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([4, 5], dtype=int32)>
     """
     if not isinstance(x, Tensor):
-        hint = y.dtype if isinstance(y, Tensor) and not isinstance(x, (np.ndarray, np.generic)) else None
-        x = to_tensor(x, hint=hint)
+        # TF: unlike other functions, x decides about the dtype even if only y is a tensor.
+        x = to_tensor(x)
     return (ADD_STRINGS if x.dtype is dtypes.string else ADD)(x, y, name=name)
 
 
@@ -339,8 +339,7 @@ def add_n(inputs, name=None):
         raise ValueError(
             "add_n: inputs must be an iterable of at least one Tensor or IndexedSlices, got none."
         )
-    hint = next((x.dtype for x in inputs if isinstance(x, (Tensor, IndexedSlices))), None)
-    inputs = [to_tensor(x, hint=hint) for x in inputs]
+    inputs = [to_tensor(x) for x in inputs]
     if len(inputs) == 1:
         return lookup("Identity")(inputs[0], name=name)
     return ADD_N(inputs, name=name)

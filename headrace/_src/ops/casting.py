@@ -59,6 +59,8 @@ def _without_low_bits(x, count):
 
 def _cast(x, DstT, Truncate):
     dtype, source = DstT._np, x.dtype
+    if source.hasobject or DstT not in CASTABLE:
+        raise errors.unimplemented(f"Cast {source.name} to {DstT.name} is not supported")
     if source == dtype:
         return x
     kind = source.kind
@@ -130,7 +132,6 @@ def _grad_cast(node, dy):
 CAST = Op(
     "Cast",
     "x: SrcT, *, DstT: type, Truncate: bool = False -> y: DstT",
-    SrcT=CASTABLE,
     infer=same_as_input,
     kernel=_cast,
     lower=_lower_cast,

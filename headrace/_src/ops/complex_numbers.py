@@ -224,6 +224,8 @@ def angle(input, name=None):
     input = to_tensor(input)
     if input.dtype._kind == "c":
         return ANGLE(input, Tout=input.dtype.real_dtype, name=name)
+    if input.dtype._kind != "f":
+        raise TypeError(f"math.angle: input must be floating or complex, got {input.dtype.name}.")
     zeros = lookup("ZerosLike")(input)
     negative = lookup("Less")(input, zeros)
     pi = lookup("OnesLike")(input)

@@ -11,7 +11,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arithmetic import ADD, MUL, NEG, SUB, number_like
-from headrace._src.ops.complex_numbers import COMPLEX_ABS, conjugate
+from headrace._src.ops.complex_numbers import COMPLEX, COMPLEX_ABS, CONJ, conjugate, zero_like
 from headrace._src.ops.division import REAL_DIV
 
 FLOATS = dtypes.FLOATING | dtypes.COMPLEX
@@ -43,7 +43,12 @@ def through_float32(function):
 
 
 def gradient_op(name, kernel, lower, grad, saves=("y", "dy")):
-    """An op `(y, dy)` that is the gradient of another, from its result and the gradient of that."""
+    """An op `(y, dy)` that is the gradient of another, from its result and the gradient of that.
+
+    TF: for complex tensors those of roots and reciprocals are dy times a function of conj(y), so that their own
+    gradients are conj(ddz) dy times its derivative, and ddz times the function of y; those of sigmoid and tanh
+    are dy times a function of y, and the caller conjugates.
+    """
     return Op(
         name,
         "y: T, dy: T -> z: T",
@@ -92,11 +97,17 @@ def _lower_sign(x):
 
 
 def _grad_sign(node, dy):
-    # TF: zero, also for complex numbers, whose sign does change with the angle.
-    return (lookup("ZerosLike")(dy),)
+    if dy.dtype._kind != "c":
+        return (lookup("ZerosLike")(dy),)
+    # The sign of a complex number turns with it: (dy - y^2 conj(dy)) / 2|x|, and 0 at 0.
+    y = node.y
+    turned = SUB(dy, MUL(SQUARE(y), CONJ(dy)))
+    size = COMPLEX_ABS(node.x, Tout=y.dtype.real_dtype)
+    twice = COMPLEX(MUL(number_like(size, 2), size), zero_like(size), Tout=y.dtype)
+    return (lookup("DivNoNan")(turned, twice),)
 
 
-SIGN = unary("Sign", _sign, _lower_sign, _grad_sign, (), T=FLOATS | dtypes.SIGNED)
+SIGN = unary("Sign", _sign, _lower_sign, _grad_sign, ("x", "y"), T=FLOATS | dtypes.SIGNED)
 
 
 @api("math.sign", "sign")
@@ -179,10 +190,10 @@ def _rsqrt_grad(xp, y, dy):
 
 def _grad_rsqrt_grad(node, ddz):
     a = conjugate(node.y)
-    scaled = MUL(ddz, node.dy)
+    scaled = MUL(conjugate(ddz), node.dy)
     return (
         MUL(MUL(number_like(a, -1.5), scaled), MUL(a, a)) if node.wants(0) else None,
-        RSQRT_GRAD(node.y, ddz) if node.wants(1) else None,
+        RSQRT_GRAD(a, ddz) if node.wants(1) else None,
     )
 
 
@@ -221,8 +232,8 @@ def _reciprocal_pair(name, gradient_name):
     def grad_of_gradient(node, ddz):
         a = conjugate(node.y)
         return (
-            MUL(MUL(number_like(a, -2), ddz), MUL(node.dy, a)) if node.wants(0) else None,
-            gradient(node.y, ddz) if node.wants(1) else None,
+            MUL(MUL(number_like(a, -2), conjugate(ddz)), MUL(node.dy, a)) if node.wants(0) else None,
+            gradient(a, ddz) if node.wants(1) else None,
         )
 
     forward = unary(name, _reciprocal, _lower_reciprocal, grad, ("y",), T=FLOATS | dtypes.SIGNED)
@@ -310,31 +321,27 @@ def _sigmoid(x):
 
 
 def _grad_sigmoid(node, dy):
-    return (SIGMOID_GRAD(node.y, dy),)
+    return (SIGMOID_GRAD(conjugate(node.y), dy),)
 
 
 SIGMOID = unary("Sigmoid", _sigmoid, lambda x: 1 / (1 + jnp.exp(-x)), _grad_sigmoid, ("y",))
 
 
-def _sigmoid_grad(xp, y, dy):
-    y = xp.conj(y) if y.dtype.kind == "c" else y
+def _sigmoid_grad(y, dy):
     return dy * y * (1 - y)
 
 
 def _grad_sigmoid_grad(node, ddz):
     a = conjugate(node.y)
     one = number_like(a, 1)
-    scaled = MUL(ddz, node.dy)
+    scaled = MUL(ddz, conjugate(node.dy))
     return (
         MUL(scaled, SUB(one, MUL(number_like(a, 2), a))) if node.wants(0) else None,
-        SIGMOID_GRAD(node.y, ddz) if node.wants(1) else None,
+        SIGMOID_GRAD(a, ddz) if node.wants(1) else None,
     )
 
 
-SIGMOID_GRAD = gradient_op(
-    "SigmoidGrad", lambda y, dy: _sigmoid_grad(np, y, dy), lambda y, dy: _sigmoid_grad(jnp, y, dy),
-    _grad_sigmoid_grad,
-)  # fmt: skip
+SIGMOID_GRAD = gradient_op("SigmoidGrad", _sigmoid_grad, _sigmoid_grad, _grad_sigmoid_grad)
 
 
 @api("math.sigmoid", "sigmoid", "nn.sigmoid")
@@ -348,28 +355,25 @@ def sigmoid(x, name=None):
 
 
 def _grad_tanh(node, dy):
-    return (TANH_GRAD(node.y, dy),)
+    return (TANH_GRAD(conjugate(node.y), dy),)
 
 
 TANH = unary("Tanh", np.tanh, lambda x: jnp.tanh(x), _grad_tanh, ("y",))
 
 
-def _tanh_grad(xp, y, dy):
-    y = xp.conj(y) if y.dtype.kind == "c" else y
+def _tanh_grad(y, dy):
     return dy * (1 - y * y)
 
 
 def _grad_tanh_grad(node, ddz):
-    a, b = conjugate(node.y), conjugate(node.dy)
+    a = conjugate(node.y)
     return (
-        MUL(MUL(number_like(ddz, -2), ddz), MUL(b, a)) if node.wants(0) else None,
-        TANH_GRAD(node.y, ddz) if node.wants(1) else None,
+        MUL(MUL(number_like(ddz, -2), ddz), MUL(conjugate(node.dy), a)) if node.wants(0) else None,
+        TANH_GRAD(a, ddz) if node.wants(1) else None,
     )
 
 
-TANH_GRAD = gradient_op(
-    "TanhGrad", lambda y, dy: _tanh_grad(np, y, dy), lambda y, dy: _tanh_grad(jnp, y, dy), _grad_tanh_grad
-)
+TANH_GRAD = gradient_op("TanhGrad", _tanh_grad, _tanh_grad, _grad_tanh_grad)
 
 
 @api("math.tanh", "tanh", "nn.tanh")
