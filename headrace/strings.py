@@ -10,6 +10,7 @@ from headrace._src.ops.strings import strip as strip
 from headrace._src.ops.strings import substr as substr
 from headrace._src.ops.strings import unsorted_segment_join as unsorted_segment_join
 from headrace._src.ops.strings import upper as upper
+from headrace._src.ops.strings_format import format as format
 from headrace._src.ops.strings_hash import to_hash_bucket as to_hash_bucket
 from headrace._src.ops.strings_hash import to_hash_bucket_fast as to_hash_bucket_fast
 from headrace._src.ops.strings_hash import to_hash_bucket_strong as to_hash_bucket_strong
@@ -17,3 +18,5 @@ from headrace._src.ops.strings_number import as_string as as_string
 from headrace._src.ops.strings_number import to_number as to_number
 from headrace._src.ops.strings_regex import regex_full_match as regex_full_match
 from headrace._src.ops.strings_regex import regex_replace as regex_replace
+from headrace._src.ops.strings_unicode import unicode_script as unicode_script
+from headrace._src.ops.strings_unicode import unicode_transcode as unicode_transcode

@@ -123,7 +123,34 @@ def convert_inputs(op, inputs):
     """The inputs as tensors (lists for list inputs) and the type attributes read off them."""
     arguments = op.signature.inputs
     types = {}
-    inputs = [x.value() if getattr(x, "reads_as_tensor", False) else x for x in inputs]
+    tensors = []
+    for argument, value in zip(arguments, inputs):
+        # The short way, as long as everything is an eager tensor or a list of ints for an index.
+        kind = type(value)
+        if kind is not EagerTensor:
+            if (kind is tuple or kind is list) and op.types.get(argument.type_attr) is dtypes.INDEX:
+                value = int_vector(value)
+            elif getattr(kind, "reads_as_tensor", False):
+                value = value.value()
+            else:
+                break
+        if argument.is_list or type(value) is not EagerTensor:
+            break
+        attr = argument.type_attr
+        if attr is None:
+            if value.dtype is not argument.dtype:
+                break
+        elif attr not in types:
+            if attr in op.types and value.dtype not in op.types[attr]:
+                break
+            types[attr] = value.dtype
+        elif types[attr] is not value.dtype:
+            break
+        tensors.append(value)
+    else:
+        return tensors, types
+    types = {}
+    inputs = [x.value() if getattr(type(x), "reads_as_tensor", False) else x for x in inputs]
     for argument, value in zip(arguments, inputs):
         if argument.type_attr is not None and not argument.type_list and argument.type_attr not in types:
             dtype = _own_dtype(value, argument.is_list)
@@ -141,6 +168,26 @@ def convert_inputs(op, inputs):
         else:
             tensors.append(_convert(op, argument, value, types))
     return tensors, types
+
+
+_int_vectors: dict[tuple, EagerTensor] = {}
+
+
+def int_vector(numbers):
+    """A sequence of ints (a shape, axes) as an int32 tensor, kept for the next time; None when it is not that simple.
+
+    Only for inputs of ops: tensors that users see must be objects of their own.
+    """
+    key = tuple(numbers)
+    for number in key:
+        if type(number) is not int or not -2147483648 <= number <= 2147483647:
+            return None
+    vector = _int_vectors.get(key)
+    if vector is None:
+        if len(_int_vectors) > 4096:
+            _int_vectors.clear()
+        vector = _int_vectors[key] = EagerTensor(np.array(key, np.int32), dtypes.int32)
+    return vector
 
 
 def _sequence(op, argument, value):
@@ -234,8 +281,8 @@ def run_kernel(op, tensors, attrs, types):
     except Exception as error:
         raise kernel_error(op, tensors, error) from None
     if op.single_output:
-        results = (results,)
-    elif op.number_of_outputs == 1:
+        return (_wrap(op, results, output_types(op.signature.outputs[0], attrs, types)),)
+    if op.number_of_outputs == 1:
         results = (list(results),)
     outputs = []
     for argument, result in zip(op.signature.outputs, results if results is not None else ()):

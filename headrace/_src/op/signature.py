@@ -30,10 +30,7 @@ class Argument:
     type_attr: str | None  # or the attribute that holds the dtype(s)
     number_attr: str | None = None  # the attribute that counts a list of one type
     type_list: bool = False
-
-    @property
-    def is_list(self) -> bool:
-        return self.number_attr is not None or self.type_list
+    is_list: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,9 +74,9 @@ def _argument(text):
     if "*" in kind:
         number, kind = (part.strip() for part in kind.split("*"))
     if kind.startswith("list("):
-        return Argument(name, None, kind[5:-1].strip(), type_list=True)
+        return Argument(name, None, kind[5:-1].strip(), type_list=True, is_list=True)
     dtype = dtypes._BY_NAME.get(kind)
-    return Argument(name, dtype, None if dtype else kind, number)
+    return Argument(name, dtype, None if dtype else kind, number, is_list=number is not None)
 
 
 def _attribute(text):

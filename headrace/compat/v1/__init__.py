@@ -8,4 +8,5 @@ from headrace._src.core.shapes import TensorShape as TensorShape
 from headrace._src.core.shapes import dimension_at_index as dimension_at_index
 from headrace._src.core.shapes import dimension_value as dimension_value
 from headrace._src.core.specs import TensorSpec as TensorSpec
+from headrace._src.ops.clipping import clip_by_average_norm as clip_by_average_norm
 from headrace.compat.v1 import errors as errors
