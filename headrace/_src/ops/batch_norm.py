@@ -33,7 +33,7 @@ def _check_vectors(op, channels, **vectors):
     for name, shape in vectors.items():
         if tuple(shape) != (channels,):
             raise errors.invalid_argument(
-                f"{op}: {name} must have one entry for each of the {channels} channels of x, got shape {shape}."
+                f"{op}: {name} must have one entry for each of the {channels} channels, got shape {shape}."
             )
 
 

@@ -89,7 +89,6 @@ def _infer(input, filter, strides, padding, explicit_paddings, data_format, dila
         padding,
         explicit_paddings,
         dilations or [1] * layout.rank,
-        None,
     )
     return TensorShape([*shape[:batch_dims], *flat.as_list()[1:]])
 

@@ -257,14 +257,14 @@ def infer_forward(
         _, windows = _plan(op, dims, x, f, strides, padding, explicit_paddings, data_format, dilations)
         return TensorShape(result_shape(layout, x[0], windows.output, f[-1]))
     return infer_windows(
-        op, layout, input.shape, filter.shape, strides, padding, explicit_paddings, dilations, None
+        op, layout, input.shape, filter.shape, strides, padding, explicit_paddings, dilations
     )
 
 
 def infer_windows(
-    op, layout, input_shape, filter_shape, strides, padding, explicit_paddings, dilations, channels
+    op, layout, input_shape, filter_shape, strides, padding, explicit_paddings, dilations
 ):
-    """The result's shape where some dims are not known.
+    """The result's shape where some dims are not known; its channels are the last dim of the filter.
 
     Args:
         op: The op's name.
@@ -275,7 +275,6 @@ def infer_windows(
         padding: As the op's attribute.
         explicit_paddings: As the op's attribute.
         dilations: As the op's attribute.
-        channels: The result's channels; None for the last dim of the filter.
     """
     unknown = [None] * layout.rank
     x = unknown if input_shape.rank is None else input_shape.as_list()
@@ -292,14 +291,14 @@ def infer_windows(
         output_size(op, x[a], f[i], stride[i], dilation[i], padding, pairs and pairs[i])[0]
         for i, a in enumerate(layout.spatial)
     ]
-    return TensorShape(result_shape(layout, x[0], spatial, f[-1] if channels is None else channels))
+    return TensorShape(result_shape(layout, x[0], spatial, f[-1]))
 
 
 def infer_input_gradient(op, dims, sizes, filter, dy, data_format, **_):
     """The shape that `input_sizes` describes."""
     layout = layout_of(op, data_format, dims)
     shape = shape_from_value(sizes)
-    if shape.rank == dims and dims != layout.rank:
+    if shape.rank == dims:
         batch = None if dy.shape.rank is None else dy.shape[0]
         channels = None if filter.shape.rank is None else filter.shape[-2]
         return TensorShape(result_shape(layout, batch, shape.as_list(), channels))

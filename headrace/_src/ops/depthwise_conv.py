@@ -148,7 +148,7 @@ def _infer(input, filter, strides, padding, explicit_paddings, data_format, dila
         channels[0] = input.shape[layout.channel]
     known = None if None in channels else prod(channels)
     shape = conv_rules.infer_windows(
-        op, layout, input.shape, filter.shape, strides, padding, explicit_paddings, dilations, -1
+        op, layout, input.shape, filter.shape, strides, padding, explicit_paddings, dilations
     ).as_list()
     shape[layout.channel] = known
     return TensorShape(shape)

@@ -112,7 +112,7 @@ def _infer(input, filter, strides, rates, padding):
     if channels is None and input.shape.rank is not None:
         channels = input.shape[-1]
     shape = conv_rules.infer_windows(
-        "Dilation2D", _NHWC, input.shape, window, strides, padding, (), rates, -1
+        "Dilation2D", _NHWC, input.shape, window, strides, padding, (), rates
     ).as_list()
     shape[3] = channels
     return TensorShape(shape)

@@ -75,7 +75,7 @@ def _infer(op, dims, x, ksizes, strides, padding, rates=None):
     rates = rates or [1] * layout.rank
     window = spatial_entries(op, "ksizes", ksizes, layout)
     shape = infer_windows(
-        op, layout, x.shape, TensorShape([*window, None, None]), strides, padding, (), rates, -1
+        op, layout, x.shape, TensorShape([*window, None, None]), strides, padding, (), rates
     ).as_list()
     channels = None if x.shape.rank is None else x.shape[-1]
     shape[-1] = None if channels is None else channels * prod(window)
