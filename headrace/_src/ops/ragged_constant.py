@@ -136,7 +136,7 @@ def _inner_shape(pylist, ragged_rank):
     Raises:
         ValueError: when lists in them have different lengths.
     """
-    level = [item for item in pylist]
+    level = list(pylist)
     for _ in range(ragged_rank):
         level = [item for row in level for item in row] if all(isinstance(r, _LISTS) for r in level) else []
     shape = []

@@ -50,8 +50,8 @@ class RaggedConstruction:
             values = to_tensor(values)
         if isinstance(values, cls) and values._row_partition.dtype is not row_partition.dtype:
             raise ValueError(
-                "Argument `row_partition` of RaggedTensor with name: partition must have same dtype as Argument "
-                f"`values`. ({row_partition.dtype!r} vs. {values._row_partition.dtype!r})."
+                "Argument `row_partition` of RaggedTensor with name: partition must have same dtype as "
+                f"Argument `values`. ({row_partition.dtype!r} vs. {values._row_partition.dtype!r})."
             )
         return values, row_partition
 
@@ -247,8 +247,8 @@ class RaggedConstruction:
         tensor = to_tensor(tensor)
         if tensor.shape.rank is not None and tensor.shape.rank < 2:
             raise ValueError(
-                "The rank of a RaggedTensor must be greater than 1, i.e., a list of scalars won't have ragged "
-                f"dimensions. Received argument `tensor` with rank {tensor.shape.rank}."
+                "The rank of a RaggedTensor must be greater than 1, i.e., a list of scalars won't have "
+                f"ragged dimensions. Received argument `tensor` with rank {tensor.shape.rank}."
             )
         tensor.shape.with_rank_at_least(ragged_rank + 1)
         if lengths is not None and _is_nested_lengths(lengths):

@@ -107,8 +107,8 @@ def _dense_kernel(shape, values, default_value, row_partition_tensors, row_parti
     for i, n in enumerate(inner, len(levels) + 1):
         if wanted[i] not in (-1, n):
             raise errors.invalid_argument(
-                f"{op}: rt_input.shape and shape={_dims(wanted)} are incompatible: rt_input.shape[{i}] = {n} but "
-                f"shape[{i}] = {wanted[i]}."
+                f"{op}: rt_input.shape and shape={_dims(wanted)} are incompatible: rt_input.shape[{i}] = {n} "
+                f"but shape[{i}] = {wanted[i]}."
             )
     if any(n < -1 for n in wanted):
         raise errors.invalid_argument(f"{op}: shape must have dimensions >= -1, got {wanted}.")
@@ -176,8 +176,8 @@ def _dense_grad(node, dy):
     if node.wants(1):
         d_values = lookup("UnsortedSegmentSum")(dy, lookup("Sub")(places, _int64(1)), count)
     if node.wants(2):
-        # A default value is a dense tensor over inner dimensions; the rows without a value are segment 0.
-        empty = lookup("Cast")(lookup("Greater")(places, _int64(0)), DstT=dtypes.int32)
+        # Segment 0 are the places without a value; negative segments are left out.
+        empty = lookup("Neg")(lookup("Cast")(lookup("Greater")(places, _int64(0)), DstT=dtypes.int32))
         total = lookup("UnsortedSegmentSum")(dy, empty, 1)[0]
         d_default = _sum_to(total, node.default_value_shape)
     return None, d_values, d_default, [None] * len(partitions)

@@ -291,8 +291,8 @@ class RaggedTensor(RaggedConstruction, CompositeTensor):
         Args:
             default_value: what short rows are filled up with; zero or the empty string if None.
             name: a name for the operation.
-            shape: the shape of the result, with None for dimensions that are as large as needed; what is beyond
-                it is left out.
+            shape: the shape of the result, with None for dimensions that are as large as needed; what is
+                beyond it is left out.
         """
         values = self.flat_values
         if default_value is None:
@@ -348,7 +348,7 @@ class RaggedTensor(RaggedConstruction, CompositeTensor):
         return nested_list(self)
 
     def numpy(self):
-        """A NumPy array: of rows (as objects) where their lengths differ, of the plain dtype where they do not.
+        """A NumPy array: of rows (as objects) where their lengths differ, else of the plain dtype.
 
         Raises:
             ValueError: when the tensor is symbolic.
@@ -425,8 +425,8 @@ def tensor_or_ragged(value, dtype=None, hint=None):
     if isinstance(value, RaggedTensor):
         if dtype is not None and value.dtype is not dtype:
             raise ValueError(
-                f"Tensor conversion requested dtype {dtype.name} for RaggedTensor with dtype {value.dtype.name}: "
-                f"{value!r}."
+                f"Tensor conversion requested dtype {dtype.name} for RaggedTensor with dtype "
+                f"{value.dtype.name}: {value!r}."
             )
         return value
     if isinstance(value, CompositeTensor) and not hasattr(value, "dense_shape"):
@@ -448,8 +448,8 @@ def match_row_splits_dtypes(*tensors, return_dtype=False):
     found = {tensor._row_partition.dtype for tensor in tensors if isinstance(tensor, RaggedTensor)}
     if len(found) > 1:
         raise ValueError(
-            "Input RaggedTensors have mismatched row_splits dtypes; use RaggedTensor.with_row_splits_dtype() to "
-            "convert them to compatible dtypes."
+            "Input RaggedTensors have mismatched row_splits dtypes; use RaggedTensor.with_row_splits_dtype() "
+            "to convert them to compatible dtypes."
         )
     dtype = found.pop() if found else None
     return (dtype, list(tensors)) if return_dtype else list(tensors)

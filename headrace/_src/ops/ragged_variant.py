@@ -106,7 +106,7 @@ def _concatenated_splits(parts, dtype):
     return np.concatenate(result).astype(dtype)
 
 
-def _from_variant_kernel(encoded_ragged, input_ragged_rank, output_ragged_rank, Tvalues, Tsplits):  # noqa: N803
+def _from_variant_kernel(encoded_ragged, input_ragged_rank, output_ragged_rank, Tvalues, Tsplits):
     op = "RaggedTensorFromVariant"
     outer = encoded_ragged.ndim
     if input_ragged_rank == -1:
@@ -154,7 +154,7 @@ def _from_variant_kernel(encoded_ragged, input_ragged_rank, output_ragged_rank, 
     return splits, np.concatenate([element.values for element in elements])
 
 
-def _from_variant_infer(encoded_ragged, input_ragged_rank, output_ragged_rank, Tvalues, Tsplits):  # noqa: N803
+def _from_variant_infer(encoded_ragged, input_ragged_rank, output_ragged_rank, Tvalues, Tsplits):
     splits = [TensorShape([None]) for _ in range(output_ragged_rank)]
     return splits, TensorShape(None)
 
@@ -180,7 +180,7 @@ RAGGED_TENSOR_FROM_VARIANT = Op(
 )
 
 
-def _gradient_kernel(encoded_ragged_grad, row_splits, dense_values_shape, Tvalues):  # noqa: N803
+def _gradient_kernel(encoded_ragged_grad, row_splits, dense_values_shape, Tvalues):
     op = "RaggedTensorToVariantGradient"
     shape = tuple(dense_values_shape.tolist())
     if encoded_ragged_grad.ndim == 0:
@@ -193,7 +193,7 @@ def _gradient_kernel(encoded_ragged_grad, row_splits, dense_values_shape, Tvalue
     return result.reshape(shape).astype(Tvalues._np, copy=False)
 
 
-def _gradient_infer(encoded_ragged_grad, row_splits, dense_values_shape, Tvalues):  # noqa: N803
+def _gradient_infer(encoded_ragged_grad, row_splits, dense_values_shape, Tvalues):
     if dense_values_shape.value is not None:
         return TensorShape(np.asarray(dense_values_shape.value).tolist())
     rank = dense_values_shape.shape

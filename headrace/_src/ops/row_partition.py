@@ -183,7 +183,7 @@ class RowPartition(CompositeTensor):
             dtype_hint: used when neither `dtype` nor the arguments say.
 
         Raises:
-            ValueError: when both `nvals` and `nrows` are None, the length is negative, or the numbers disagree.
+            ValueError: when `nvals` and `nrows` are None, the length is negative, or the numbers disagree.
         """
         if nvals is None and nrows is None:
             raise ValueError("Either (or both) of nvals and nrows must be specified")
@@ -210,7 +210,8 @@ class RowPartition(CompositeTensor):
             if None not in (length, static_rows, static_vals):
                 if length * static_rows != static_vals:
                     raise ValueError(
-                        f"uniform_row_length={length} times nrows={static_rows} must equal nvals={static_vals}"
+                        f"uniform_row_length={length} times nrows={static_rows} must equal "
+                        f"nvals={static_vals}"
                     )
             elif validate:
                 product = lookup("Mul")(nrows, uniform_row_length)
