@@ -1,11 +1,12 @@
 """Times small eager programs on headrace, TensorFlow and plain NumPy in turns, and prints the ratios.
 
-    python benchmarks/eager.py [--tensorflow-python PATH] [--rounds N] [CASE ...]
+    python benchmarks/eager.py [--tensorflow-python PATH] [--rounds N] [--threads N] [CASE ...]
 
 headrace and TensorFlow each run in one process of their own that stays up; rounds alternate between them, so
 that a busy machine slows both. PATH is the interpreter that has TensorFlow (default: this one). The ratio is
 the median over rounds of TensorFlow's time / headrace's; "over NumPy" is headrace's median less NumPy's, per
-op. Leaves with an error if a goal is missed.
+op. Leaves with an error if a goal is missed. On a machine that has other work, --threads 1 gives steadier
+figures: a matrix product on two threads waits for the slower one.
 """
 
 import argparse
@@ -21,6 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 
 SECONDS_PER_ROUND = 0.04
+THREADS = ["OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS",
+           "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"]
 
 
 @dataclass
@@ -219,9 +222,11 @@ def serve(module):
 class Worker:
     """A process with its own interpreter that times cases on demand."""
 
-    def __init__(self, python, module):
+    def __init__(self, python, module, threads):
         root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1")
+        if threads:
+            env |= dict.fromkeys(THREADS, str(threads))
         if module == "headrace":
             env["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [env.get("PYTHONPATH")])])
         self.process = subprocess.Popen(
@@ -247,12 +252,12 @@ class Worker:
         self.process.wait()
 
 
-def start_tensorflow(python):
+def start_tensorflow(python, threads):
     probe = "import importlib.util as u, sys; sys.exit(u.find_spec('tensorflow') is None)"
     if subprocess.run([python, "-c", probe]).returncode:
         print(f"{python} has no TensorFlow (name one that has with --tensorflow-python): no ratios.\n")
         return None
-    return Worker(python, "tensorflow")
+    return Worker(python, "tensorflow", threads)
 
 
 def main():
@@ -260,13 +265,14 @@ def main():
     parser.add_argument("cases", nargs="*", metavar="CASE", help="only cases whose names contain it")
     parser.add_argument("--tensorflow-python", default=sys.executable, metavar="PATH")
     parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--threads", type=int, help="of matrix products, in both (default: as they choose)")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         return serve(options.serve)
 
-    headrace = Worker(sys.executable, "headrace")
-    tensorflow = start_tensorflow(options.tensorflow_python)
+    headrace = Worker(sys.executable, "headrace", options.threads)
+    tensorflow = start_tensorflow(options.tensorflow_python, options.threads)
     names = [n for n in CASES if not options.cases or any(c in n for c in options.cases)]
     print(f"headrace {headrace.version}, TensorFlow {tensorflow.version if tensorflow else '-'}, "
           f"NumPy {np.__version__}; {options.rounds} rounds; microseconds per call")
