@@ -45,7 +45,7 @@ def handle_of(source):
 class VariableTape(Tape):
     """A tape that also notices which variables are read."""
 
-    __slots__ = ("watches_variables", "variables")
+    __slots__ = ("variables", "watches_variables")
 
     def __init__(self, watches_variables):
         super().__init__()
@@ -54,11 +54,12 @@ class VariableTape(Tape):
 
     def variable_read(self, variable, tensor):
         """Note that `tensor` is the value of `variable` now; watch the variable if that is wanted."""
-        if variable.handle._id not in self.ids:
-            if not (self.watches_variables and variable.trainable):
+        handle = variable._handle
+        if handle._id not in self.ids:
+            if not (self.watches_variables and variable._trainable):
                 return
             self.watch_variable(variable)
-        self.read(variable.handle, tensor)
+        self.read(handle, tensor)
 
     def watch_variable(self, variable):
         """Follow a variable whatever is read from it."""
@@ -99,7 +100,7 @@ class GradientTape:
     def _push(self, existing=False):
         if self._recording:
             raise ValueError("Tape is still recording, this can happen if you try to re-enter an already-active tape.")
-        if self._tape is None or not existing and not self._persistent:
+        if self._tape is None or (not existing and not self._persistent):
             self._tape = VariableTape(self._watch_accessed_variables)
         context.add_recorder(self._tape)
         self._recording = True

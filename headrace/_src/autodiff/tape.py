@@ -19,7 +19,7 @@ class Tape:
     It holds no tensors but those that gradients will read, so nothing refers back to it and dropping it frees all.
     """
 
-    __slots__ = ("entries", "ids", "reads", "__weakref__")
+    __slots__ = ("__weakref__", "entries", "ids", "reads")
 
     def __init__(self):
         self.entries = []  # (node, numbers of inputs, numbers of outputs)
@@ -50,6 +50,15 @@ class Tape:
 
     def record(self, node, inputs, ids, outputs):
         """Note that `node` computed `outputs` from `inputs`, which are known as `ids`."""
+        if len(outputs) == 1:
+            tensor = outputs[0]
+            if tensor.dtype._kind in "fcrv":
+                number = tensor._id
+                if number is None:
+                    number = tensor._id = next_id()
+                self.ids.add(number)
+                self.entries.append((node, ids, (number,)))
+            return
         numbers = []
         for tensor in outputs:
             if tensor.dtype._kind in "fcrv":

@@ -11,7 +11,7 @@ from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.convert import DTypeMismatchError, to_tensor
-from headrace._src.op.definition import Node, Op
+from headrace._src.op.definition import Op
 from headrace._src.op.signature import REQUIRED
 
 _ndarray = np.ndarray
@@ -321,7 +321,7 @@ def as_array(value, dtype):
         array[()] = value
         return array
     array = np.asarray(value)
-    if array.dtype != dtype._np:
+    if array.dtype is not dtype._np and array.dtype != dtype._np:
         raise errors.InternalError(None, None, f"A kernel returned {array.dtype} where {dtype.name} is due.")
     return array
 
@@ -362,39 +362,25 @@ def _shapes(tensors):
 def finish(mode, op, inputs, outputs, attrs):
     """What follows the kernel or node outside plain eager execution: tapes, and the device's name."""
     if mode.recorders and op.grad is not None:
-        flat = inputs
-        if op.has_lists:
-            flat = []
-            for tensor in inputs:
-                flat.extend(tensor) if type(tensor) is list else flat.append(tensor)
+        if op.is_plain:
+            flat, flat_outputs = inputs, outputs
+        else:
+            flat, flat_outputs = _spread(inputs), _spread(outputs)
         ids = [tensor._id for tensor in flat]
         node = None
         for recorder in mode.recorders:
             if recorder.follows(ids):
                 if node is None:
-                    node = make_node(op, inputs, outputs, attrs)
-                    flat_outputs = outputs
-                    if not op.single_output:
-                        flat_outputs = []
-                        for tensor in outputs:
-                            flat_outputs.extend(tensor) if type(tensor) is list else flat_outputs.append(tensor)
+                    node = op.make_node(inputs, outputs, attrs)
                 recorder.record(node, flat, ids, flat_outputs)
     if mode.device is not None and mode.graph is None:
-        for output in outputs:
-            for tensor in output if type(output) is list else (output,):
-                tensor._device = mode.device
+        for tensor in _spread(outputs):
+            tensor._device = mode.device
 
 
-def make_node(op, inputs, outputs, attrs):
-    """What the gradient of this application will need."""
-    saved = []
-    for from_output, index, read in op.saved_reads:
-        value = outputs[index] if from_output else inputs[index]
-        saved.append(value if read is None else read(value))
-    specs = None
-    if not op.single_output:
-        flat = []
-        for tensor in outputs:
-            flat.extend(tensor) if type(tensor) is list else flat.append(tensor)
-        specs = [(tensor.shape, tensor.dtype) for tensor in flat]
-    return Node(op, attrs, saved, specs)
+def _spread(values):
+    """Tensors and lists of tensors as one list."""
+    flat = []
+    for value in values:
+        flat.extend(value) if type(value) is list else flat.append(value)
+    return flat

@@ -116,7 +116,7 @@ class Op:
 
     @functools.cached_property
     def saved_reads(self):
-        """For each entry of `saves`: how to read it, as (from_output, index, function or None)."""
+        """For each entry of `saves`: how to read it, as (from_output, index, None or "shape" or "dtype")."""
         places = {x.name: (False, i) for i, x in enumerate(self.signature.inputs)}
         for i, y in enumerate(self.signature.outputs):
             places.setdefault(y.name, (True, i))
@@ -125,17 +125,37 @@ class Op:
             read, name = None, entry
             if entry not in places:
                 if entry.endswith("_shape") and entry[:-6] in places:
-                    read, name = _read_shape, entry[:-6]
+                    read, name = "shape", entry[:-6]
                 elif entry.endswith("_dtype") and entry[:-6] in places:
-                    read, name = _read_dtype, entry[:-6]
+                    read, name = "dtype", entry[:-6]
                 else:
                     raise ValueError(f"{self.name}: saves names {entry!r}, which is no input or output.")
             reads.append((*places[name], read))
         return tuple(reads)
 
     @functools.cached_property
-    def saved_index(self) -> dict:
-        return {entry: i for i, entry in enumerate(self.saves)}
+    def is_plain(self) -> bool:
+        """Single tensors in, one tensor out."""
+        return self.single_output and not self.has_lists
+
+    @functools.cached_property
+    def make_node(self):
+        """`make_node(inputs, outputs, attrs)`: what the gradient of an application will need.
+
+        Written out for each op once, since this runs for every op under a tape: the node's class has one slot for
+        each entry of `saves`, and filling them takes no loop.
+        """
+        names = {"new": Node.__new__, "shape": _read_shape, "dtype": _read_dtype, "specs": _output_specs, "op": self}
+        names["Class"] = type(f"{self.name}Node", (Node,), {"__slots__": tuple(self.saves)})
+        lines = ["def make(inputs, outputs, attrs):", "    node = new(Class)"]
+        lines += ["    node.op = op", "    node.attrs = attrs", "    node.wanted = None"]
+        lines += [f"    node.output_specs = {'None' if self.single_output else 'specs(outputs)'}"]
+        for entry, (from_output, index, read) in zip(self.saves, self.saved_reads):
+            value = f"{'outputs' if from_output else 'inputs'}[{index}]"
+            lines.append(f"    node.{entry} = {value if read is None else f'{read}({value})'}")
+        lines.append("    return node")
+        exec("\n".join(lines), names)  # only names from our own signatures
+        return names["make"]
 
     def replace_kernel(self, kernel):
         """Use another implementation for eager and interpreted execution; returns the one that was."""
@@ -170,26 +190,28 @@ def _read_shape(tensor):
 _read_dtype = operator.attrgetter("dtype")
 
 
+def _output_specs(outputs):
+    """(shape, dtype) of every output, for zero gradients."""
+    specs = []
+    for output in outputs:
+        for tensor in output if type(output) is list else (output,):
+            specs.append((tensor.shape, tensor.dtype))
+    return specs
+
+
 class Node:
     """One application of an op, as its gradient sees it: `node.x`, `node.y_shape`, `node.attrs`.
 
-    `x_shape` is a tuple of ints, or in a graph with unknown dimensions an int32 tensor.
+    `x_shape` is a tuple of ints, or in a graph with unknown dimensions an int32 tensor. Each op has a subclass with
+    slots for what it saves; see `Op.make_node`.
     """
 
-    __slots__ = ("op", "attrs", "output_specs", "saved", "wanted")
-
-    def __init__(self, op, attrs, saved, output_specs):
-        self.op = op
-        self.attrs = attrs
-        self.saved = saved
-        self.output_specs = output_specs  # (shape, dtype) of each, for zero gradients; None when there is one
-        self.wanted = None  # which inputs need a gradient, set before `grad` is called
+    # `output_specs`: (shape, dtype) of each output, for zero gradients; None when there is one.
+    # `wanted`: which inputs need a gradient, set before `grad` is called.
+    __slots__ = ("op", "attrs", "output_specs", "wanted")
 
     def __getattr__(self, name):
-        index = self.op.saved_index.get(name)
-        if index is None:
-            raise AttributeError(f"The gradient of {self.op.name} reads {name!r}, which is not in `saves`.")
-        return self.saved[index]
+        raise AttributeError(f"The gradient of {self.op.name} reads {name!r}, which is not in `saves`.")
 
     def wants(self, index: int) -> bool:
         """Whether the gradient of the index-th input is needed (worth asking before heavy work)."""
@@ -199,7 +221,7 @@ class Node:
 class Spec:
     """What `infer` knows of an input: shape and dtype, and the value when it is a constant."""
 
-    __slots__ = ("shape", "dtype", "value")
+    __slots__ = ("dtype", "shape", "value")
 
     def __init__(self, shape, dtype, value=None):
         self.shape = shape

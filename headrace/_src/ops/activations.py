@@ -298,7 +298,7 @@ def gelu(features, approximate=False, name=None):
         cubic = mul(mul(mul(x, x), x), _single(0.044715, x.dtype))
         inner = mul(_single(0.7978845608028654, x.dtype), add(x, cubic))
         return mul(mul(to_tensor(0.5, x.dtype), x), add(lookup("Tanh")(inner), to_tensor(1.0, x.dtype)), name=name)
-    inner = lookup("RealDiv")(x, _single(1.4142135623730951, x.dtype))
+    inner = mul(x, _single(0.7071067811865476, x.dtype))
     return mul(mul(to_tensor(0.5, x.dtype), x), add(lookup("Erf")(inner), to_tensor(1.0, x.dtype)), name=name)
 
 

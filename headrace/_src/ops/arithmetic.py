@@ -85,7 +85,10 @@ def add(x, y, name=None):
 
 
 def _grad_subtract(node, dy):
-    return sum_to(dy, node.x_shape, node.y_shape), sum_to(NEG(dy), node.y_shape, node.x_shape)
+    return (
+        sum_to(dy, node.x_shape, node.y_shape) if node.wants(0) else None,
+        sum_to(NEG(dy), node.y_shape, node.x_shape) if node.wants(1) else None,
+    )
 
 
 SUB = Op(
@@ -140,6 +143,7 @@ def _multiply_no_nan(xp, x, y):
 def _grad_multiply_no_nan(node, dy):
     x, y = node.x, node.y
     x_shape, y_shape = shape_of(x), shape_of(y)
+    # TF: complex tensors are not conjugated.
     return (
         sum_to(MUL_NO_NAN(dy, y), x_shape, y_shape) if node.wants(0) else None,
         sum_to(MUL_NO_NAN(x, dy), y_shape, x_shape) if node.wants(1) else None,

@@ -136,7 +136,7 @@ def _grad_gather(node, dy):
     batch = node.attrs.get("batch_dims", 0)
     if batch < 0:
         batch += len(node.indices.shape)
-    axis = int(get_static_value(node.axis)) if "axis" in node.op.saved_index else 0
+    axis = int(get_static_value(node.axis)) if "axis" in node.op.saves else 0
     if axis < 0:
         rank = len(shape) if isinstance(shape, tuple) else shape.shape[0]
         axis += rank
@@ -239,7 +239,9 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     """
     if axis is None:
         axis = batch_dims
-    if batch_dims == 0 and type(axis) is int and axis == 0:
+    if type(axis) is int and axis == 0:
+        # TF: along the first axis, batch_dims has no meaning and is not looked at.
+        batch_dims = 0
         read = getattr(params, "sparse_read", None)
         if read is not None:
             return read(indices, name=name)

@@ -14,7 +14,7 @@ from headrace._src.op.definition import Op
 class Storage:
     """The resource behind a variable: an array that is replaced, or updated in place when nobody else has it."""
 
-    __slots__ = ("value", "dtype", "shape", "name", "lock", "__weakref__")
+    __slots__ = ("__weakref__", "dtype", "lock", "name", "shape", "value")
 
     def __init__(self, value, dtype, shape, name):
         self.value = value  # None while uninitialised, or for the moment of an update in place

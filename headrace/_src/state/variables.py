@@ -18,8 +18,8 @@ from headrace._src.core.trackable import Trackable
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.indexed_slices import IndexedSlices
-from headrace._src.ops.operators import attach_operators
 from headrace._src.ops.indexing import variable_getitem
+from headrace._src.ops.operators import attach_operators
 from headrace._src.state import scatter, storage
 
 _unique = itertools.count()
@@ -267,11 +267,12 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
     def value(self):
         """The current value as a tensor, which later assignments do not change."""
         mode = context.mode
-        if mode is None:
-            return EagerTensor(self._storage.read(), self._dtype)
-        if mode.graph is not None:
+        if mode is not None and mode.graph is not None:
             return storage.READ_VARIABLE(self._handle, dtype=self._dtype)
-        tensor = EagerTensor(self._storage.read(), self._dtype)
+        array = self._storage.value
+        tensor = EagerTensor(self._storage.read() if array is None else array, self._dtype)
+        if mode is None:
+            return tensor
         for recorder in mode.recorders:
             recorder.variable_read(self, tensor)
         if mode.device is not None:
@@ -337,14 +338,22 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
         storage.ASSIGN(self._handle, tensor, name=name)
         return self if read_value else None
 
+    def _update(self, op, ufunc, delta, name):
+        tensor = self._convert(delta)
+        if type(tensor) is EagerTensor and context.graph is None:
+            # What the op's kernel does, without the way there: training does this for every variable and step.
+            context.run_quietly(self._storage.update, ufunc, tensor._a)
+        else:
+            op(self._handle, tensor, name=name)
+
     def assign_add(self, delta, use_locking=False, name=None, read_value=True):
         """Add `delta`, which must have the variable's shape."""
-        storage.ASSIGN_ADD(self._handle, self._convert(delta), name=name)
+        self._update(storage.ASSIGN_ADD, np.add, delta, name)
         return self if read_value else None
 
     def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
         """Subtract `delta`, which must have the variable's shape."""
-        storage.ASSIGN_SUB(self._handle, self._convert(delta), name=name)
+        self._update(storage.ASSIGN_SUB, np.subtract, delta, name)
         return self if read_value else None
 
     def load(self, value, session=None):
