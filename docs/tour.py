@@ -84,7 +84,7 @@ print("2. a new op gives", y.numpy())
 # 3. Applying an op                                                                     op/apply.py
 #
 # `apply` is the single door. Without tapes and graphs it does what these lines do: convert the inputs, check
-# their dtypes, run the kernel, wrap the result. Everything else it does is being fast and saying what is wrong.
+# their dtypes, run the kernel, wrap the result. All else in it is for speed and for saying what is wrong.
 
 def small_apply(op, inputs, attrs):
     tensors = [to_tensor(value) for value in inputs]
@@ -120,8 +120,8 @@ print("4. kernel and lowering agree; infer says", shape)
 # 5. Recorders: how a tape hears of ops                                                 core/context.py
 #
 # A thread's context holds its recorders. `apply` asks each whether it follows any of the inputs (by number)
-# and, if so, hands it a node: the op, its attributes, and the values named in `saves`. Anything with these two
-# methods can listen; here is one that follows everything and keeps the names of what was applied.
+# and, if so, hands it a node: the op, its attributes, and the values named in `saves`. Anything with these
+# two methods can listen; here is one that follows everything and keeps the names of what was applied.
 
 class Listener:
     def __init__(self):
@@ -143,7 +143,7 @@ print("5. a recorder heard", listener.heard)
 
 # 6. A tape is a recorder that can go backwards                                         autodiff/tape.py
 #
-# It writes down (node, numbers of the inputs, numbers of the outputs) for whatever depends on what it watches.
+# It writes down (node, numbers of the inputs, numbers of the outputs) for what depends on what it watches.
 # Going through that list in reverse, and adding what reaches a tensor by several ways, is all of reverse-mode
 # differentiation. This one does what `tf.GradientTape` does, less the care for special cases.
 
@@ -194,7 +194,7 @@ print("6. our own tape agrees with tf.GradientTape:", by_hand.numpy())
 
 # 7. Gradients of gradients
 #
-# A gradient is made of ops, and an outer tape hears them like any others. Nothing more is needed for any order.
+# A gradient is made of ops, and an outer tape hears them like any others. That is all any order needs.
 
 with tf.GradientTape() as outer:
     outer.watch(x)
