@@ -4,6 +4,8 @@ This is the hottest code in the project. `call` has a fast lane for what most op
 dtype; `apply` does everything else.
 """
 
+import re
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
@@ -334,13 +336,17 @@ def check_dtype(op, array, dtype):
         )
 
 
+# How NumPy refuses sizes that no memory holds.
+_TOO_BIG = re.compile("array is too big|[Mm]aximum allowed (size|dimension)")
+
+
 def kernel_error(op, tensors, error):
     """The error to raise for what a kernel raised."""
     if isinstance(error, errors.OpError):
         if "[Op:" not in error.message:
             error._message = f"{error.message} [Op:{op.name}]"
         return error
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or (isinstance(error, ValueError) and _TOO_BIG.search(str(error))):
         return errors.ResourceExhaustedError(
             None, None, f"{op.name}: out of memory, inputs {_shapes(tensors)}: {error} [Op:{op.name}]"
         )

@@ -12,7 +12,8 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops.joining import CONCAT, PACK, axis_value
-from headrace._src.ops.shaping import RESHAPE, checked_dims, checked_vector
+from headrace._src.ops.shaping import EXPAND_DIMS, RESHAPE, checked_dims, checked_vector
+from headrace._src.ops.shaping import shape as shape_of
 
 
 def _cuts(op, value, sizes, at):
@@ -149,7 +150,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     Raises:
         InvalidArgumentError: when the parts do not add up to the dimension.
     """
-    if isinstance(num_or_size_splits, (int, np.integer)) and not isinstance(num_or_size_splits, bool):
+    if isinstance(num_or_size_splits, (int, np.integer)):
         return SPLIT(axis, value, num_split=int(num_or_size_splits), name=name)
     sizes = to_tensor(num_or_size_splits)
     if sizes.shape.rank == 0:
@@ -177,10 +178,10 @@ def _tile(input, multiples):
     dims, times = _tiled_dims("Tile", input.shape, multiples)
     if dims == input.shape:
         return input
-    # Each dimension n becomes (times, n), repeated without copying until the last reshape.
-    spread = input.reshape([m for n in input.shape for m in (1, n)])
-    target = [m for pair in zip(times, input.shape) for m in pair]
-    return np.broadcast_to(spread, target).reshape(dims)
+    # Each dimension n becomes (times, n), and the copies are written all at once.
+    out = np.empty([m for pair in zip(times, input.shape) for m in pair], input.dtype)
+    out[...] = input.reshape([m for n in input.shape for m in (1, n)])
+    return out.reshape(dims)
 
 
 def _lower_tile(ctx, input, multiples):
@@ -241,3 +242,104 @@ def tile(input, multiples, name=None):
         InvalidArgumentError: when `multiples` is negative or not one number per dimension.
     """
     return TILE(input, multiples, name=name)
+
+
+@api("repeat")
+def repeat(input, repeats, axis=None, name=None):
+    """Each element (or slice along `axis`) repeated.
+
+    Args:
+        input: a tensor.
+        repeats: how often, a scalar or one integer per slice.
+        axis: the axis; None flattens first.
+        name: a name for the operation.
+
+    >>> tf.repeat([1, 2], [2, 1]).numpy().tolist()
+    [1, 1, 2]
+    >>> tf.repeat([[1, 2], [3, 4]], 2, axis=1).numpy().tolist()
+    [[1, 1, 2, 2], [3, 3, 4, 4]]
+
+    Raises:
+        ValueError: when `repeats` does not fit or `axis` is out of range.
+    """
+    input, repeats = to_tensor(input), to_tensor(repeats)
+    if repeats.dtype._kind not in "iu":
+        raise TypeError(f"repeat: repeats must be integers, got {repeats.dtype.name}.")
+    if repeats.dtype not in dtypes.INDEX:
+        repeats = lookup("Cast")(repeats, DstT=dtypes.int32)
+    repeats.shape.with_rank_at_most(1)
+    if axis is None:
+        input, axis = RESHAPE(input, [-1]), 0
+    elif input.shape.rank is not None:
+        if not -input.shape.rank <= axis < input.shape.rank:
+            raise ValueError(
+                f"repeat: axis must be in [{-input.shape.rank}, {input.shape.rank}), got {axis}."
+            )
+        axis %= input.shape.rank
+    elif axis < 0:
+        raise ValueError("repeat: a negative axis needs an input of known rank.")
+    length = None if input.shape.rank is None else input.shape[axis]
+    if repeats.shape.rank == 1 and repeats.shape[0] == 1 and length != 1:
+        repeats = RESHAPE(repeats, [])
+    if repeats.shape.rank == 0:
+        return _repeat_evenly(input, repeats, axis)
+    if None not in (length, repeats.shape[0]) and length != repeats.shape[0]:
+        raise ValueError(f"repeat: repeats must have {length} elements, got {repeats.shape[0]}.")
+    return lookup("GatherV2")(input, _repeated_positions(repeats), axis, name=name)
+
+
+def _repeat_evenly(input, repeats, axis):
+    spread = EXPAND_DIMS(input, axis + 1)
+    dims = shape_of(input, out_type=repeats.dtype)
+    multiples = CONCAT(
+        [lookup("OnesLike")(dims[: axis + 1]), RESHAPE(repeats, [1]), lookup("OnesLike")(dims[axis + 1 :])], 0
+    )
+    longer = lookup("Mul")(dims[axis : axis + 1], repeats)
+    return RESHAPE(TILE(spread, multiples), CONCAT([dims[:axis], longer, dims[axis + 1 :]], 0))
+
+
+def _repeated_positions(repeats):
+    """0, 1, ... each as often as `repeats` says."""
+    if type(repeats) is EagerTensor:
+        # TF: a negative number of times is none at all.
+        counts = np.maximum(repeats._a, 0)
+        return EagerTensor(np.repeat(np.arange(counts.size, dtype=repeats._a.dtype), counts), repeats.dtype)
+    ends = lookup("Cumsum")(lookup("Maximum")(repeats, to_tensor(0, repeats.dtype)), 0)
+    total = lookup("Max")(CONCAT([to_tensor([0], repeats.dtype), ends], 0), [0])
+    places = lookup("Range")(to_tensor(0, repeats.dtype), total, to_tensor(1, repeats.dtype))
+    found = lookup("UpperBound")(EXPAND_DIMS(ends, 0), EXPAND_DIMS(places, 0), out_type=repeats.dtype)
+    return lookup("Squeeze")(found, squeeze_dims=[0])
+
+
+@api("meshgrid")
+def meshgrid(*args, **kwargs):
+    """Coordinates on a grid: from N vectors, N tensors of N dimensions.
+
+    Args:
+        *args: the vectors.
+        **kwargs: `indexing`, "xy" (the default: the first two dimensions change places) or "ij"; `name`.
+
+    >>> x, y = tf.meshgrid([1, 2], [3, 4, 5])
+    >>> x.numpy().tolist()
+    [[1, 2], [1, 2], [1, 2]]
+
+    Raises:
+        ValueError: when `indexing` is unknown.
+    """
+    indexing = kwargs.pop("indexing", "xy")
+    kwargs.pop("name", None)
+    if kwargs:
+        raise TypeError(f"meshgrid: {next(iter(kwargs))!r} is an invalid keyword argument.")
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}.")
+    vectors = [to_tensor(x) for x in args]
+    order = list(range(len(vectors)))
+    if indexing == "xy" and len(vectors) > 1:
+        order[:2] = 1, 0
+    sizes = [lookup("Size")(vectors[i]) for i in order]
+    shape = PACK(sizes) if sizes else None
+    grids = []
+    for i, vector in enumerate(vectors):
+        dims = [-1 if k == i else 1 for k in order]
+        grids.append(lookup("BroadcastTo")(RESHAPE(vector, dims), shape))
+    return grids

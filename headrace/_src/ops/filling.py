@@ -12,18 +12,23 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input, shape_from_value
 from headrace._src.op.registry import lookup
 from headrace._src.ops.constants import zeros
-from headrace._src.ops.shaping import checked_dims, checked_vector
+from headrace._src.ops.shaping import RESHAPE, checked_dims, checked_vector
 from headrace._src.ops.shaping import shape as shape_of
 
 
-def _checked_scalar(op, argument, array):
+def _checked_scalar(op, argument, array, relaxed=False):
     if array.ndim:
+        # TF: some ops take a vector of one element for a scalar.
+        if relaxed and array.shape == (1,):
+            return array[0]
         raise errors.invalid_argument(f"{op}: {argument} must be a scalar, got shape {array.shape}.")
     return array[()]
 
 
 def _fill(dims, value):
-    value = _checked_scalar("Fill", "value", value)
+    value = _checked_scalar("Fill", "value", value, relaxed=True)
+    # TF: a scalar is a vector of one dimension.
+    dims = dims if dims.ndim else dims.reshape(1)
     shape = checked_dims("Fill", "dims", checked_vector("Fill", "dims", dims))
     dtype = getattr(value, "dtype", np.object_)
     if dtype == np.object_:
@@ -35,14 +40,14 @@ def _fill(dims, value):
 
 def _infer_fill(dims, value):
     if dims.value is not None:
-        checked_dims("Fill", "dims", dims.value)
+        checked_dims("Fill", "dims", dims.value.ravel())
     return shape_from_value(dims)
 
 
 def _grad_fill(node, dy):
     rank = dy.shape.rank
     axes = list(range(rank)) if rank is not None else lookup("Range")(0, lookup("Rank")(dy), 1)
-    return None, lookup("Sum")(dy, axes)
+    return None, RESHAPE(lookup("Sum")(dy, axes), node.value_shape)
 
 
 FILL = Op(
@@ -51,8 +56,9 @@ FILL = Op(
     index_type=dtypes.INDEX,
     infer=_infer_fill,
     kernel=_fill,
-    lower=lambda ctx, dims, value: jnp.full(tuple(dims.tolist()), value, value.dtype),
+    lower=lambda ctx, dims, value: jnp.full(tuple(dims.ravel().tolist()), value, value.dtype),
     static=("dims",),
+    saves=("value_shape",),
     grad=_grad_fill,
 )
 
@@ -97,22 +103,13 @@ def _steps(start, limit, delta):
 
 def _range(start, limit, delta):
     dtype = start.dtype
-    start = _checked_scalar("Range", "start", start)
-    limit = _checked_scalar("Range", "limit", limit)
-    delta = _checked_scalar("Range", "delta", delta)
+    start = _checked_scalar("Range", "start", start, relaxed=True)
+    limit = _checked_scalar("Range", "limit", limit, relaxed=True)
+    delta = _checked_scalar("Range", "delta", delta, relaxed=True)
     count = _steps(start, limit, delta)
     checked_dims("Range", "the result", [count])
-    if dtype.kind in "iu":
-        # Multiples of delta wrap around only past the limit, where there are none.
-        return (np.arange(count, dtype=dtype) * delta + start).astype(dtype, copy=False)
-    return _float_range(dtype, start, delta, count)
-
-
-def _float_range(dtype, start, delta, count):
-    values = np.full(count, delta, dtype)
-    if count:
-        values[0] = start
-    return np.cumsum(values, dtype=dtype)
+    # TF: the positions themselves are rounded to the dtype, before they are multiplied.
+    return np.arange(count).astype(dtype) * delta + start
 
 
 def _lower_range(ctx, start, limit, delta):
@@ -122,13 +119,13 @@ def _lower_range(ctx, start, limit, delta):
 def _infer_range(start, limit, delta):
     if start.value is None or limit.value is None or delta.value is None:
         return TensorShape([None])
-    return TensorShape([_steps(start.value[()], limit.value[()], delta.value[()])])
+    return TensorShape([_steps(*(spec.value.ravel()[0] for spec in (start, limit, delta)))])
 
 
 RANGE = Op(
     "Range",
     "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx",
-    Tidx=dtypes.REAL,
+    Tidx=dtypes.REAL - {dtypes.uint8},
     infer=_infer_range,
     kernel=_range,
     lower=_lower_range,
@@ -164,7 +161,8 @@ def range_(start, limit=None, delta=1, dtype=None, name="range"):
         for part in parts:
             if part.dtype not in _RANGE_DTYPES:
                 names = ", ".join(d.name for d in _RANGE_DTYPES)
-                raise ValueError(
+                # TF: this is what it raises.
+                raise AssertionError(
                     f"range: arguments must be one of {names} or give dtype, got {part.dtype.name}."
                 )
         wanted = max((part.dtype for part in parts), key=_RANGE_DTYPES.index)
@@ -251,6 +249,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
         raise TypeError(f"one_hot: on_value and off_value must be given for dtype {wanted.name}.")
     on = to_tensor(1, wanted) if on is None else on
     off = to_tensor(0, wanted) if off is None else off
+    depth = to_tensor(depth, dtypes.int32)
     return ONE_HOT(indices, depth, on, off, axis=-1 if axis is None else axis, name=name)
 
 

@@ -1,5 +1,6 @@
 """NumPy kernels that combine rows by group: what segment ops and scatters have in common."""
 
+import ml_dtypes
 import numpy as np
 
 from headrace._src.core.lazy import scipy_sparse
@@ -27,7 +28,7 @@ def highest(dtype: np.dtype):
 
 
 def _limits(dtype):
-    return np.iinfo(dtype) if dtype.kind in "iu" else np.finfo(dtype)
+    return np.iinfo(dtype) if dtype.kind in "iu" else ml_dtypes.finfo(dtype)
 
 
 def add_rows(data: np.ndarray, groups: np.ndarray, count: int) -> np.ndarray:

@@ -6,7 +6,7 @@ import numbers
 
 import numpy as np
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, errors
 from headrace._src.core.context import context
 from headrace._src.core.dimensions import Dimension
 from headrace._src.core.tensor import EagerTensor, Tensor
@@ -45,6 +45,12 @@ class Specification:
 
     def __init__(self, key):
         entries = key if isinstance(key, (list, tuple)) else (key,)
+        if entries and all(type(entry) is bool for entry in entries):
+            # TF: these are no mask, and no integers either.
+            raise errors.invalid_argument(
+                f"StridedSlice: a list of booleans is no index, got {key!r}. Make a mask of it with "
+                "tf.constant."
+            )
         self.begin, self.end, self.strides = [], [], []
         begin_mask = end_mask = ellipsis_mask = new_axis_mask = shrink_axis_mask = 0
         for i, entry in enumerate(entries):

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from headrace._src.core import nest
+from headrace._src.core import errors, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.lazy import lax
 from headrace._src.core.shapes import TensorShape
@@ -12,6 +12,7 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, same_as_input
+from headrace._src.ops.shaping import nonempty
 
 
 def _same(x, **attrs):
@@ -54,7 +55,7 @@ IDENTITY_N = Op(
     "IdentityN",
     "input: list(T) -> output: list(T)",
     infer=lambda input: ([spec.shape for spec in input],),
-    kernel=_same,
+    kernel=lambda input: nonempty("IdentityN", "input", input),
     lower=_lower_same,
     grad=lambda node, dys: (dys,),
 )
@@ -67,7 +68,7 @@ def identity_n(input, name=None):
     >>> [t.numpy().item() for t in tf.identity_n([1, 2.5])]
     [1, 2.5]
     """
-    return IDENTITY_N(list(input) if isinstance(input, tuple) else input, name=name)
+    return IDENTITY_N(list(input), name=name)
 
 
 SNAPSHOT = Op(
@@ -181,6 +182,32 @@ PLACEHOLDER_WITH_DEFAULT = Op(
     lower=_lower_same,
     grad=_grad_same,
 )
+
+
+
+def _check_pinned(tensor):
+    raise errors.failed_precondition("CheckPinned: there is no pinned memory on the host.")
+
+
+CHECK_PINNED = Op(
+    "CheckPinned",
+    "tensor: T -> output: T",
+    infer=same_as_input,
+    kernel=_check_pinned,
+    lower=None,  # it always raises
+    grad=None,
+)
+
+
+@api("check_pinned")
+def check_pinned(tensor, name=None):
+    """`tensor`, if it lies in memory that is pinned for transfers to a GPU.
+
+    Raises:
+        FailedPreconditionError: when it does not; on the host it never does.
+    """
+    return CHECK_PINNED(tensor, name=name)
+
 
 NO_OP = Op("NoOp", "->", infer=lambda: (), kernel=lambda: None, lower=lambda ctx: None, grad=None)
 

@@ -231,12 +231,11 @@ REVERSE_BY_FLAGS = Op(
 
 def _sequence_axes(op, rank, seq_dim, batch_dim):
     for name, axis in (("seq_dim", seq_dim), ("batch_dim", batch_dim)):
-        if not -rank <= axis < rank:
-            raise errors.invalid_argument(f"{op}: {name} must be in [{-rank}, {rank}), got {axis}.")
-    seq, batch = seq_dim % rank, batch_dim % rank
-    if seq == batch:
-        raise errors.invalid_argument(f"{op}: seq_dim and batch_dim must differ, both are {seq}.")
-    return seq, batch
+        if not 0 <= axis < rank:
+            raise errors.invalid_argument(f"{op}: {name} must be in [0, {rank}), got {axis}.")
+    if seq_dim == batch_dim:
+        raise errors.invalid_argument(f"{op}: seq_dim and batch_dim must differ, both are {seq_dim}.")
+    return seq_dim, batch_dim
 
 
 def _sequence_positions(xp, rank, shape, seq_lengths, seq, batch):

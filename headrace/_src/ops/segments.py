@@ -1,11 +1,10 @@
-"""Reductions over segments of the first axis, with sorted, unsorted and indirect segment ids."""
+"""Reductions over segments of the first axis whose ids are sorted."""
 
 import math
 
 import numpy as np
 
 from headrace._src.core import dtypes, errors
-from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -13,158 +12,220 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops.gathering import GATHER_V2
-from headrace._src.ops.grouping import add_rows, combine_rows, highest, lowest, wide
+from headrace._src.ops.grouping import add_rows, wide
 from headrace._src.ops.shaping import RESHAPE, checked_dims
-
-UFUNCS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
-
-
-def initial(kind, dtype):
-    """What an empty segment of an unsorted reduction holds."""
-    if kind == "sum":
-        return dtype.type(0)
-    if kind == "prod":
-        return dtype.type(1)
-    return lowest(dtype) if kind == "max" else highest(dtype)
-
-
-def reduce_rows(kind, rows, ids, count):
-    """Rows of shape (n, width) reduced by id, in the dtype that `wide` chose."""
-    if kind == "sum":
-        return add_rows(rows, ids, count)
-    out = np.full((count, rows.shape[1]), initial(kind, rows.dtype), rows.dtype)
-    return combine_rows(UFUNCS[kind], rows, ids, out)
+from headrace._src.ops.unsorted_segments import (
+    ALL,
+    grad_unsorted_extreme,
+    grad_unsorted_prod,
+    grad_unsorted_sum,
+    infer_unsorted,
+    lower_unsorted,
+    product_of_others,
+    reduce_rows,
+    reduce_unsorted,
+)
 
 
-def _count(op, num_segments):
-    if num_segments.ndim:
-        raise errors.invalid_argument(f"{op}: num_segments must be a scalar, got shape {num_segments.shape}.")
-    count = int(num_segments)
-    if count < 0:
-        raise errors.invalid_argument(f"{op}: num_segments must not be negative, got {count}.")
-    return count
-
-
-def _unsorted(kind, op, data, segment_ids, num_segments):
-    count = _count(op, num_segments)
-    rank = segment_ids.ndim
-    if data.shape[:rank] != segment_ids.shape:
+def _check_sorted(op, data, segment_ids):
+    """The number of segments, after checking that the ids are sorted and fit the data."""
+    if not data.ndim:
+        raise errors.invalid_argument(f"{op}: data must have at least one dimension, got a scalar.")
+    if segment_ids.ndim != 1:
+        raise errors.invalid_argument(f"{op}: segment_ids must be a vector, got shape {segment_ids.shape}.")
+    if segment_ids.size != data.shape[0]:
         raise errors.invalid_argument(
-            f"{op}: the shape of data must start with that of segment_ids, got {data.shape} and "
-            f"{segment_ids.shape}."
+            f"{op}: segment_ids must have one element per row of data, {data.shape[0]}, got "
+            f"{segment_ids.size}."
         )
-    ids = segment_ids.reshape(-1)
-    if ids.size and ids.max() >= count:
-        at = int(np.argmax(ids >= count))
-        place = ",".join(str(int(i)) for i in np.unravel_index(at, segment_ids.shape)) if rank else ""
+    return check_increasing(op, segment_ids)
+
+
+def check_increasing(op, segment_ids):
+    """The number of segments that sorted ids make; refuses ids that are not sorted or negative."""
+    if not segment_ids.size:
+        return 0
+    if (segment_ids[1:] < segment_ids[:-1]).any():
+        at = int(np.argmax(segment_ids[1:] < segment_ids[:-1])) + 1
         raise errors.invalid_argument(
-            f"{op}: segment_ids[{place}] = {int(ids[at])} is out of range [0, {count})"
+            f"{op}: segment ids are not increasing: segment_ids[{at}] = {int(segment_ids[at])} comes after "
+            f"{int(segment_ids[at - 1])}."
         )
-    rest = data.shape[rank:]
-    dims = checked_dims(op, "the result", (count, *rest))
-    rows = wide(data).reshape(ids.size, math.prod(rest))
-    if ids.size and ids.min() < 0:
-        # Rows with a negative id belong to no segment.
-        kept = ids >= 0
-        ids, rows = ids[kept], rows[kept]
-    found = reduce_rows(kind, rows, ids.astype(np.intp, copy=False), count).reshape(dims)
-    if found.dtype == data.dtype:
-        return found
-    if kind in ("max", "min"):
-        found = np.clip(found, np.float32(lowest(data.dtype)), np.float32(highest(data.dtype)))
-    return found.astype(data.dtype)
+    if segment_ids[0] < 0:
+        raise errors.invalid_argument(f"{op}: segment ids must not be negative, got {int(segment_ids[0])}.")
+    return int(segment_ids[-1]) + 1
 
 
-
-def _lower_unsorted(kind, op, ctx, data, segment_ids, num_segments):
-    count = _count(op, np.asarray(num_segments))
-    rest = data.shape[segment_ids.ndim :]
-    ids = segment_ids.reshape(-1)
-    ctx.check(jnp.all(ids < count), errors.InvalidArgumentError, f"{op}: a segment id is not below {count}.")
-    rows = data.reshape(ids.shape[0], *rest)
-    # Negative ids are sent past the end, where jax drops them.
-    ids = jnp.where(ids < 0, count, ids)
-    if kind == "sum":
-        return jnp.zeros((count, *rest), data.dtype).at[ids].add(rows, mode="drop")
-    out = jnp.full((count, *rest), initial(kind, np.dtype(data.dtype)), data.dtype)
-    at = out.at[ids]
-    return (at.multiply if kind == "prod" else at.max if kind == "max" else at.min)(rows, mode="drop")
+def sums_and_counts(data, ids, count):
+    """The sums of rows by id, in the dtype that `wide` chose, and the sizes of the segments (at least 1)."""
+    rows = wide(data).reshape(ids.size, math.prod(data.shape[1:]))
+    sizes = np.maximum(np.bincount(ids, minlength=count), 1)[:, None]
+    return add_rows(rows, ids.astype(np.intp, copy=False), count), sizes
 
 
-def _infer_unsorted(data, segment_ids, num_segments):
-    if data.shape.rank is None or segment_ids.shape.rank is None:
+def _sorted(kind, op, data, segment_ids):
+    count = _check_sorted(op, data, segment_ids)
+    dims = checked_dims(op, "the result", (count, *data.shape[1:]))
+    if kind == "mean":
+        total, sizes = sums_and_counts(data, segment_ids, count)
+        if data.dtype.kind in "iu":
+            # TF: integers are divided towards zero.
+            found = (np.sign(total) * (np.abs(total) // sizes)).astype(data.dtype)
+        else:
+            found = total / sizes.astype(total.dtype)
+        return found.astype(data.dtype, copy=False).reshape(dims)
+    rows = wide(data).reshape(segment_ids.size, math.prod(data.shape[1:]))
+    found = reduce_rows(kind, rows, segment_ids.astype(np.intp, copy=False), count)
+    if kind in ("max", "min") and count:
+        # TF: an empty segment is 0 here, unlike in the unsorted reductions.
+        found[np.bincount(segment_ids, minlength=count) == 0] = 0
+    return found.astype(data.dtype, copy=False).reshape(dims)
+
+
+def _infer_sorted(data, segment_ids):
+    if data.shape.rank is None:
         return UNKNOWN
-    if segment_ids.shape.rank > data.shape.rank:
-        raise errors.invalid_argument(
-            f"segment_ids must have no more dimensions than data, got {segment_ids.shape} and {data.shape}."
-        )
-    data.shape[: segment_ids.shape.rank].assert_is_compatible_with(segment_ids.shape)
-    count = None if num_segments.value is None else _count("UnsortedSegment", num_segments.value)
-    return TensorShape([count, *data.shape[segment_ids.shape.rank :]])
+    count = None if segment_ids.value is None else check_increasing("Segment", segment_ids.value)
+    return TensorShape([count, *data.shape[1:]])
 
 
-def _drop_negatives(x, ids):
-    """`x[ids]` with zeros where the id is negative; and where it is not, to broadcast with it."""
-    zero = to_tensor(0, ids.dtype)
-    taken = GATHER_V2(x, lookup("Maximum")(ids, zero), 0)
-    kept = lookup("GreaterEqual")(ids, zero)
-    if taken.shape.rank is not None and ids.shape.rank is not None:
-        extra = [1] * (taken.shape.rank - ids.shape.rank)
-        shape = [*ids.shape, *extra] if ids.shape.is_fully_defined() else None
+def _grad_sorted_sum(node, dy):
+    return GATHER_V2(dy, node.segment_ids, 0), None
+
+
+def _grad_sorted_mean(node, dy):
+    ids = node.segment_ids
+    sizes = SEGMENT_SUM(lookup("OnesLike")(lookup("Cast")(ids, DstT=dy.dtype)), ids)
+    # An empty segment has no rows to share its gradient among. As integers, since complex numbers have no order.
+    sizes = lookup("Maximum")(lookup("Cast")(sizes, DstT=dtypes.int32), to_tensor(1))
+    sizes = lookup("Cast")(sizes, DstT=dy.dtype)
+    if dy.shape.rank is not None:
+        column = [-1] + [1] * (dy.shape.rank - 1)
     else:
-        shape = extra = None
-    if shape is None:
-        if extra is None:
-            extra = lookup("Fill")(
-                lookup("Pack")([lookup("Sub")(lookup("Rank")(taken), lookup("Rank")(ids))]), to_tensor(1)
-            )
-        shape = lookup("ConcatV2")([lookup("Shape")(ids), to_tensor(extra, dtypes.int32)], 0)
-    kept = RESHAPE(kept, shape)
-    return lookup("SelectV2")(kept, taken, to_tensor(0, taken.dtype)), kept
+        rest = lookup("Sub")(lookup("Rank")(dy), to_tensor(1))
+        column = lookup("ConcatV2")([[-1], lookup("Fill")(lookup("Pack")([rest]), to_tensor(1))], 0)
+    return GATHER_V2(lookup("Div")(dy, RESHAPE(sizes, column)), ids, 0), None
 
 
-def _grad_unsorted_sum(node, dy):
-    return _drop_negatives(dy, node.segment_ids)[0], None, None
-
-
-def _grad_unsorted_extreme(node, dy):
-    """Shared evenly by the elements that are the extreme of their segment."""
-    ids, count = node.segment_ids, node.num_segments
-    extremes, kept = _drop_negatives(node.output, ids)
-    selected = lookup("LogicalAnd")(lookup("Equal")(node.data, extremes), kept)
-    ties = UNSORTED_SEGMENT_SUM(lookup("Cast")(selected, DstT=dy.dtype), ids, count)
-    # A segment without elements has none to share among.
+def _grad_sorted_extreme(node, dy):
+    ids = node.segment_ids
+    selected = lookup("Equal")(node.data, GATHER_V2(node.output, ids, 0))
+    ties = SEGMENT_SUM(lookup("Cast")(selected, DstT=dy.dtype), ids)
     share = lookup("RealDiv")(dy, lookup("Maximum")(ties, to_tensor(1, dy.dtype)))
-    taken, _ = _drop_negatives(share, ids)
-    return lookup("SelectV2")(selected, taken, to_tensor(0, dy.dtype)), None, None
+    return lookup("SelectV2")(selected, GATHER_V2(share, ids, 0), to_tensor(0, dy.dtype)), None
 
 
-def _grad_unsorted_prod(node, dy):
-    """The product of the others, without dividing by zero."""
-    data, ids, count = node.data, node.segment_ids, node.num_segments
-    is_zero = lookup("Equal")(data, to_tensor(0, data.dtype))
-    zeros = lookup("Cast")(is_zero, DstT=dtypes.int32)
-    others = lookup("Sub")(_drop_negatives(UNSORTED_SEGMENT_SUM(zeros, ids, count), ids)[0], zeros)
-    one = to_tensor(1, data.dtype)
-    factors = lookup("SelectV2")(is_zero, one, data)
-    products, _ = _drop_negatives(UNSORTED_SEGMENT_PROD(factors, ids, count), ids)
-    if data.dtype._kind == "c":
-        products, factors = lookup("Conj")(products), lookup("Conj")(factors)
-    partial = lookup("Div")(products, factors)
-    partial = lookup("SelectV2")(lookup("Equal")(others, to_tensor(0)), partial, to_tensor(0, data.dtype))
-    return lookup("Mul")(_drop_negatives(dy, ids)[0], partial), None, None
+def _grad_sorted_prod(node, dy):
+    data, ids = node.data, node.segment_ids
+    partial = product_of_others(
+        data,
+        lambda x: GATHER_V2(SEGMENT_SUM(x, ids), ids, 0),
+        lambda x: GATHER_V2(SEGMENT_PROD(x, ids), ids, 0),
+    )
+    return lookup("Mul")(GATHER_V2(dy, ids, 0), partial), None
 
 
-def _unsorted_op(kind, name, types, saves, grad):
+def _sorted_op(kind, name, types, saves, grad):
+    return Op(
+        name,
+        "data: T, segment_ids: Tindices -> output: T",
+        T=types,
+        Tindices=dtypes.INDEX,
+        infer=_infer_sorted,
+        kernel=lambda data, segment_ids: _sorted(kind, name, data, segment_ids),
+        lower=None,  # the number of segments depends on data
+        saves=saves,
+        grad=grad,
+    )
+
+
+_SORTED = ("data", "segment_ids", "output")
+SEGMENT_SUM = _sorted_op("sum", "SegmentSum", dtypes.NUMBER, ("segment_ids",), _grad_sorted_sum)
+SEGMENT_MEAN = _sorted_op("mean", "SegmentMean", dtypes.NUMBER, ("segment_ids",), _grad_sorted_mean)
+SEGMENT_PROD = _sorted_op("prod", "SegmentProd", dtypes.NUMBER, _SORTED[:2], _grad_sorted_prod)
+SEGMENT_MAX = _sorted_op("max", "SegmentMax", dtypes.REAL, _SORTED, _grad_sorted_extreme)
+SEGMENT_MIN = _sorted_op("min", "SegmentMin", dtypes.REAL, _SORTED, _grad_sorted_extreme)
+
+
+@api("math.segment_sum")
+def segment_sum(data, segment_ids, name=None):
+    """Sums of the rows of each segment; an empty segment gives 0.
+
+    Args:
+        data: a tensor.
+        segment_ids: sorted, one per row of `data`, not negative.
+        name: a name for the operation.
+
+    >>> tf.math.segment_sum([[1, 2], [3, 4], [5, 6]], [0, 0, 2]).numpy().tolist()
+    [[4, 6], [0, 0], [5, 6]]
+
+    Raises:
+        InvalidArgumentError: when the ids are not sorted or do not fit.
+    """
+    return SEGMENT_SUM(data, segment_ids, name=name)
+
+
+@api("math.segment_mean")
+def segment_mean(data, segment_ids, name=None):
+    """Means of the rows of each segment; an empty segment gives 0. See `tf.math.segment_sum`.
+
+    >>> tf.math.segment_mean([1.0, 2.0, 3.0], [0, 0, 1]).numpy().tolist()
+    [1.5, 3.0]
+    """
+    return SEGMENT_MEAN(data, segment_ids, name=name)
+
+
+@api("math.segment_prod")
+def segment_prod(data, segment_ids, name=None):
+    """Products of the rows of each segment; an empty segment gives 1. See `tf.math.segment_sum`.
+
+    >>> tf.math.segment_prod([2, 3, 4], [0, 0, 1]).numpy().tolist()
+    [6, 4]
+    """
+    return SEGMENT_PROD(data, segment_ids, name=name)
+
+
+@api("math.segment_max")
+def segment_max(data, segment_ids, name=None):
+    """Maxima of the rows of each segment; an empty segment gives 0. See `tf.math.segment_sum`.
+
+    >>> tf.math.segment_max([2, 3, 4], [0, 0, 1]).numpy().tolist()
+    [3, 4]
+    """
+    return SEGMENT_MAX(data, segment_ids, name=name)
+
+
+@api("math.segment_min")
+def segment_min(data, segment_ids, name=None):
+    """Minima of the rows of each segment; an empty segment gives 0. See `tf.math.segment_sum`.
+
+    >>> tf.math.segment_min([2, 3, 4], [0, 0, 1]).numpy().tolist()
+    [2, 4]
+    """
+    return SEGMENT_MIN(data, segment_ids, name=name)
+
+
+def _sorted_v2(kind, name, data, segment_ids, num_segments):
+    if segment_ids.ndim != 1:
+        raise errors.invalid_argument(f"{name}: segment_ids must be a vector, got shape {segment_ids.shape}.")
+    if segment_ids.size > 1 and (segment_ids[1:] < segment_ids[:-1]).any():
+        raise errors.invalid_argument(f"{name}: segment ids are not increasing.")
+    return reduce_unsorted(kind, name, data, segment_ids, num_segments)
+
+
+def _with_count_op(kind, name, types, saves, grad):
+    """Like the unsorted op, but the ids must be sorted."""
     return Op(
         name,
         "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T",
         T=types,
-        Tindices=dtypes.INDEX | {dtypes.int16},
+        Tindices=dtypes.INDEX,
         Tnumsegments=dtypes.INDEX,
-        infer=_infer_unsorted,
-        kernel=lambda data, segment_ids, num_segments: _unsorted(kind, name, data, segment_ids, num_segments),
-        lower=lambda ctx, data, segment_ids, num_segments: _lower_unsorted(
+        infer=infer_unsorted,
+        kernel=lambda data, segment_ids, num_segments: _sorted_v2(
+            kind, name, data, segment_ids, num_segments
+        ),
+        lower=lambda ctx, data, segment_ids, num_segments: lower_unsorted(
             kind, name, ctx, data, segment_ids, num_segments
         ),
         static=("num_segments",),
@@ -173,95 +234,7 @@ def _unsorted_op(kind, name, types, saves, grad):
     )
 
 
-_ALL = ("data", "segment_ids", "num_segments", "output")
-UNSORTED_SEGMENT_SUM = _unsorted_op(
-    "sum", "UnsortedSegmentSum", dtypes.NUMBER, ("segment_ids",), _grad_unsorted_sum
-)
-UNSORTED_SEGMENT_PROD = _unsorted_op(
-    "prod", "UnsortedSegmentProd", dtypes.NUMBER, _ALL[:3], _grad_unsorted_prod
-)
-UNSORTED_SEGMENT_MAX = _unsorted_op("max", "UnsortedSegmentMax", dtypes.REAL, _ALL, _grad_unsorted_extreme)
-UNSORTED_SEGMENT_MIN = _unsorted_op("min", "UnsortedSegmentMin", dtypes.REAL, _ALL, _grad_unsorted_extreme)
-
-
-@api("math.unsorted_segment_sum")
-def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
-    """Sums over segments that need not be sorted; an empty segment gives 0.
-
-    Args:
-        data: a tensor whose shape starts with that of `segment_ids`.
-        segment_ids: below `num_segments`; elements with a negative id are dropped.
-        num_segments: the number of rows of the result.
-        name: a name for the operation.
-
-    >>> tf.math.unsorted_segment_sum([1, 2, 3], [1, 0, 1], 2).numpy().tolist()
-    [2, 4]
-
-    Raises:
-        InvalidArgumentError: when an id is too large.
-    """
-    return UNSORTED_SEGMENT_SUM(data, segment_ids, num_segments, name=name)
-
-
-@api("math.unsorted_segment_prod")
-def unsorted_segment_prod(data, segment_ids, num_segments, name=None):
-    """Products over segments that need not be sorted; an empty segment gives 1.
-
-    >>> tf.math.unsorted_segment_prod([1, 2, 3], [1, 0, 1], 3).numpy().tolist()
-    [2, 3, 1]
-    """
-    return UNSORTED_SEGMENT_PROD(data, segment_ids, num_segments, name=name)
-
-
-@api("math.unsorted_segment_max")
-def unsorted_segment_max(data, segment_ids, num_segments, name=None):
-    """Maxima over segments that need not be sorted; an empty segment gives the dtype's lowest value.
-
-    >>> tf.math.unsorted_segment_max([1, 2, 3], [1, 0, 1], 2).numpy().tolist()
-    [2, 3]
-    """
-    return UNSORTED_SEGMENT_MAX(data, segment_ids, num_segments, name=name)
-
-
-@api("math.unsorted_segment_min")
-def unsorted_segment_min(data, segment_ids, num_segments, name=None):
-    """Minima over segments that need not be sorted; an empty segment gives the dtype's greatest value.
-
-    >>> tf.math.unsorted_segment_min([1, 2, 3], [1, 0, 1], 2).numpy().tolist()
-    [2, 1]
-    """
-    return UNSORTED_SEGMENT_MIN(data, segment_ids, num_segments, name=name)
-
-
-def _counts(data, segment_ids, num_segments):
-    """The number of elements of each segment, at least 1, in a shape that divides the segments' sums."""
-    ones = lookup("OnesLike")(lookup("Cast")(segment_ids, DstT=data.dtype))
-    count = UNSORTED_SEGMENT_SUM(ones, segment_ids, num_segments)
-    count = lookup("Maximum")(count, to_tensor(1, data.dtype))
-    extra = lookup("Sub")(lookup("Rank")(data), lookup("Rank")(segment_ids))
-    ones = lookup("Fill")(lookup("Pack")([extra]), to_tensor(1))
-    return RESHAPE(count, lookup("ConcatV2")([[-1], ones], 0))
-
-
-@api("math.unsorted_segment_mean")
-def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
-    """Means over segments that need not be sorted; an empty segment gives 0.
-
-    >>> tf.math.unsorted_segment_mean([1.0, 2.0, 3.0], [1, 0, 1], 2).numpy().tolist()
-    [2.0, 2.0]
-    """
-    data, segment_ids = to_tensor(data), to_tensor(segment_ids)
-    total = UNSORTED_SEGMENT_SUM(data, segment_ids, num_segments)
-    return lookup("RealDiv")(total, _counts(data, segment_ids, num_segments))
-
-
-@api("math.unsorted_segment_sqrt_n")
-def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
-    """Sums over segments that need not be sorted, divided by the square root of their sizes.
-
-    >>> tf.math.unsorted_segment_sqrt_n([1.0, 2.0, 3.0, 1.0, 1.0], [1, 0, 1, 1, 1], 2).numpy().tolist()
-    [2.0, 3.0]
-    """
-    data, segment_ids = to_tensor(data), to_tensor(segment_ids)
-    total = UNSORTED_SEGMENT_SUM(data, segment_ids, num_segments)
-    return lookup("RealDiv")(total, lookup("Sqrt")(_counts(data, segment_ids, num_segments)))
+SEGMENT_SUM_V2 = _with_count_op("sum", "SegmentSumV2", dtypes.NUMBER, ("segment_ids",), grad_unsorted_sum)
+SEGMENT_PROD_V2 = _with_count_op("prod", "SegmentProdV2", dtypes.NUMBER, ALL[:3], grad_unsorted_prod)
+SEGMENT_MAX_V2 = _with_count_op("max", "SegmentMaxV2", dtypes.REAL, ALL, grad_unsorted_extreme)
+SEGMENT_MIN_V2 = _with_count_op("min", "SegmentMinV2", dtypes.REAL, ALL, grad_unsorted_extreme)

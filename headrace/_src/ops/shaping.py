@@ -37,6 +37,13 @@ def checked_vector(op: str, argument: str, array: np.ndarray) -> list[int]:
     return array.tolist()
 
 
+def nonempty(op: str, argument: str, values: list) -> list:
+    """A list input that must have at least one element."""
+    if not values:
+        raise errors.invalid_argument(f"{op}: {argument} must have at least one element, got an empty list.")
+    return values
+
+
 def index_type(op: str, out_type, argument: str = "out_type") -> np.dtype:
     """The NumPy dtype of an attribute that must be int32 or int64."""
     if out_type not in dtypes.INDEX:
@@ -44,8 +51,9 @@ def index_type(op: str, out_type, argument: str = "out_type") -> np.dtype:
     return out_type._np
 
 
-def _target_shape(size, shape):
-    """The shape asked for, with a -1 filled in."""
+def _target_shape(dims, shape):
+    """The shape asked for, with a -1 filled in, for an input of shape `dims`."""
+    size = math.prod(dims)
     shape = tuple(int(n) for n in np.asarray(shape).ravel())
     for i, n in enumerate(shape):
         if n < -1:
@@ -55,7 +63,8 @@ def _target_shape(size, shape):
     known = math.prod(n for n in shape if n != -1)
     if -1 in shape:
         if known == 0 and size == 0:
-            return tuple(0 if n == -1 else n for n in shape)
+            # TF: the dimensions that are not 0 must fit, too.
+            size, known = (math.prod(n for n in part if n not in (0, -1)) for part in (dims, shape))
         if known == 0 or size % known:
             raise errors.invalid_argument(
                 f"Reshape: input has {size} elements, which shape {shape} does not divide."
@@ -69,19 +78,18 @@ def _target_shape(size, shape):
 def _reshape(tensor, shape):
     if shape.ndim != 1:
         raise errors.invalid_argument(f"Reshape: shape must be a vector, got shape {shape.shape}.")
-    return tensor.reshape(_target_shape(tensor.size, shape))
+    return tensor.reshape(_target_shape(tensor.shape, shape))
 
 
 def _infer_reshape(tensor, shape):
     target = shape_from_value(shape)
-    size = tensor.shape.num_elements()
-    if target.rank is not None and size is not None and shape.value is not None:
-        return TensorShape(_target_shape(size, shape.value))
+    if target.rank is not None and tensor.shape.is_fully_defined() and shape.value is not None:
+        return TensorShape(_target_shape(tuple(tensor.shape), shape.value))
     return target
 
 
 def _lower_reshape(ctx, tensor, shape):
-    return jnp.reshape(tensor, _target_shape(tensor.size, shape))
+    return jnp.reshape(tensor, _target_shape(tensor.shape, shape))
 
 
 def _grad_reshape(node, dy):
@@ -155,11 +163,16 @@ def shape(input, out_type=None, name=None):
     return SHAPE(input, out_type=out_type, name=name)
 
 
+def _shape_n(input, out_type):
+    numpy_type = index_type("ShapeN", out_type)
+    return [np.array(x.shape, numpy_type) for x in nonempty("ShapeN", "input", input)]
+
+
 SHAPE_N = Op(
     "ShapeN",
     "input: N*T, *, out_type: type = int32 -> output: N*out_type",
     infer=lambda input, out_type: ([_vector_of_rank(x) for x in input],),
-    kernel=lambda input, out_type: [np.array(x.shape, index_type("ShapeN", out_type)) for x in input],
+    kernel=_shape_n,
     lower=lambda ctx, input, out_type: [jnp.asarray(np.array(x.shape, out_type._np)) for x in input],
     grad=None,
 )
@@ -332,10 +345,10 @@ def squeeze(input, axis=None, name=None):
     if axis is None:
         axis = []
     elif np.isscalar(axis):
-        axis = [int(axis)]
-    else:
-        axis = [int(i) for i in (axis.numpy().ravel() if isinstance(axis, EagerTensor) else axis)]
-    return SQUEEZE(input, squeeze_dims=axis, name=name)
+        axis = [axis]
+    elif not isinstance(axis, (list, tuple)):
+        raise TypeError(f"squeeze: axis must be an int or a list of ints, got {axis!r}.")
+    return SQUEEZE(input, squeeze_dims=[int(i) for i in axis], name=name)
 
 
 def _ensure_shape(input, shape):

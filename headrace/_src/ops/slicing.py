@@ -231,18 +231,13 @@ def _zeros(shape, dtype):
     return np.full(shape, b"", object) if dtype == np.object_ else np.zeros(shape, dtype)
 
 
-def _checked_update(op, selection, shape):
-    """Refuse an update that has not the shape of the slice."""
-    if shape != selection.shape:
-        raise errors.invalid_argument(
-            f"{op}: the slice has shape {selection.shape}, but what is to be written has shape {shape}."
-        )
-
-
 def _strided_slice_grad(shape, begin, end, strides, dy, **masks):
     dims = checked_dims("StridedSliceGrad", "shape", checked_vector("StridedSliceGrad", "shape", shape))
     selection = _selection(dims, begin, end, strides, masks)
-    _checked_update("StridedSliceGrad", selection, dy.shape)
+    if dy.shape != selection.shape:
+        raise errors.invalid_argument(
+            f"StridedSliceGrad: dy must have the shape of the slice, {selection.shape}, got {dy.shape}."
+        )
     out = _zeros(dims, dy.dtype)
     out[(*selection.index, ...)] = dy
     return out
@@ -283,19 +278,31 @@ STRIDED_SLICE_GRAD = Op(
 
 
 def _update(input, begin, end, strides, value, **masks):
-    selection = _selection(input.shape, begin, end, strides, masks)
-    try:
-        # TF: a value that broadcasts to the slice is repeated.
-        value = np.broadcast_to(value, selection.shape)
-    except ValueError:
-        _checked_update("TensorStridedSliceUpdate", selection, value.shape)
     out = input.copy()
-    out[(*selection.index, ...)] = value
+    _write("TensorStridedSliceUpdate", out, _selection(input.shape, begin, end, strides, masks), value)
     return out
+
+
+def _write(op, array, selection, value):
+    """Write a value, which may broadcast, into the selected part of an array."""
+    try:
+        array[(*selection.index, ...)] = _trimmed(value, len(selection.shape))
+    except ValueError:
+        raise errors.invalid_argument(
+            f"{op}: a value of shape {value.shape} does not broadcast to the slice, which has shape "
+            f"{selection.shape}."
+        ) from None
+
+
+def _trimmed(value, rank):
+    """A value without leading dimensions of 1 that a slice of that rank has no place for."""
+    extra = value.ndim - rank
+    return value.reshape(value.shape[extra:]) if extra > 0 and set(value.shape[:extra]) == {1} else value
 
 
 def _lower_update(ctx, input, begin, end, strides, value, **masks):
     selection = _selection(input.shape, begin, end, strides, masks)
+    value = _trimmed(value, len(selection.shape))
     return _lower_write(input, selection, jnp.broadcast_to(value, selection.shape))
 
 
@@ -470,9 +477,4 @@ def strided_slice(
 
 def write_slice(array, begin, end, strides, masks, value):
     """Write `value`, which may broadcast, into the slice of a NumPy array, in place."""
-    selection = _selection(array.shape, begin, end, strides, masks)
-    try:
-        value = np.broadcast_to(value, selection.shape)
-    except ValueError:
-        _checked_update("StridedSliceAssign", selection, value.shape)
-    array[(*selection.index, ...)] = value
+    _write("StridedSliceAssign", array, _selection(array.shape, begin, end, strides, masks), value)
