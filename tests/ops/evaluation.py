@@ -37,6 +37,8 @@ def weights_for(index: int, shape, dtype: np.dtype) -> np.ndarray:
 
 def as_numpy(leaf) -> np.ndarray:
     array = leaf.numpy() if hasattr(leaf, "numpy") else leaf
+    if not isinstance(array, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
+        array = repr(array)  # classes and specs are compared by their text
     if isinstance(array, (str, bytes)):
         array = np.array(array if isinstance(array, bytes) else array.encode(), dtype=object)
     array = np.asarray(array)

@@ -12,7 +12,7 @@ HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
 class Mode:
     """Anything beyond plain eager execution. `context.mode` is None while there is nothing of the kind."""
 
-    __slots__ = ("graph", "recorders", "device")
+    __slots__ = ("device", "graph", "recorders")
 
     def __init__(self, graph=None, recorders=(), device=None):
         self.graph = graph  # ops become nodes of this graph, instead of running

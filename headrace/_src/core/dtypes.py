@@ -5,6 +5,8 @@ import builtins
 import ml_dtypes
 import numpy as np
 
+from headrace._src.core.messages import message_class
+
 
 class DType:
     """The type of the elements of a tensor. Compare with `==`, also against strings and NumPy types.
@@ -13,7 +15,7 @@ class DType:
     (True, True)
     """
 
-    __slots__ = ("name", "_enum", "_np", "_numpy_type", "_kind", "_ref", "__weakref__")
+    __slots__ = ("__weakref__", "_enum", "_kind", "_np", "_numpy_type", "_ref", "name")
 
     def __init__(self, name, enum, storage, kind, numpy_type=None):
         self.name = name
@@ -88,9 +90,9 @@ class DType:
 
     @property
     def size(self) -> int:
-        """Bytes per element; 1 for strings' and handles' descriptors is not meaningful, so 0."""
+        """Bytes per element; 0 where elements have no fixed size."""
         if self._kind in "srv":
-            return 0 if self._kind == "s" else 1
+            return 0
         return self._np.itemsize
 
     @property
@@ -117,10 +119,10 @@ class DType:
         if self._kind == "f":
             return (0, 1)
         if self._kind == "b":
-            return (builtins.bool(0), builtins.bool(1))
+            return (0, True)
         if self._kind in "iuq":
             return (0 if clip_negative else self.min, self.max)
-        raise ValueError(f"{str(self)} does not have defined limits.")
+        raise ValueError(f"{self!s} does not have defined limits.")
 
     def is_compatible_with(self, other) -> builtins.bool:
         other = as_dtype(other)
@@ -135,6 +137,34 @@ class DType:
 
     def placeholder_value(self, placeholder_context=None):
         return self
+
+    def flatten(self):
+        return []
+
+    def to_tensors(self, value):
+        return []
+
+    def from_tensors(self, tensors):
+        return self
+
+    def cast(self, value, cast_context=None):
+        if value == self:
+            return self
+        raise TypeError(f"Can not cast {value!r} to {self!r}.")
+
+    @classmethod
+    def experimental_type_proto(cls):
+        """The message of a dtype in a saved function's signature."""
+        return message_class("SerializedDType")
+
+    def experimental_as_proto(self):
+        """This dtype as a message."""
+        return message_class("SerializedDType")(datatype=self._enum)
+
+    @classmethod
+    def experimental_from_proto(cls, proto):
+        """The dtype that a message describes."""
+        return as_dtype(proto.datatype)
 
     def __eq__(self, other):
         if other is self:

@@ -37,9 +37,17 @@ class TensorSpecRecord:
         self.dtype = dtype
 
 
+class DTypeRecord:
+    """The fields of `SerializedDType`."""
+
+    def __init__(self, datatype: int = 0):
+        self.datatype = datatype
+
+
 _LOADERS: dict[str, Callable[[], type]] = {
     "TensorShapeProto": lambda: ShapeRecord,
     "TensorSpecProto": lambda: TensorSpecRecord,
+    "SerializedDType": lambda: DTypeRecord,
 }
 
 

@@ -6,7 +6,7 @@ import weakref
 class Reference:
     """What `tensor.ref()` returns: compares and hashes by identity of the object that it holds."""
 
-    __slots__ = ("_object", "__weakref__")
+    __slots__ = ("__weakref__", "_object")
 
     def __init__(self, wrapped):
         self._object = wrapped

@@ -39,8 +39,29 @@ class Tensor(types.Tensor):
         return self.ref()
 
     @property
+    def dtype(self) -> dtypes.DType:
+        """The type of the elements."""
+        raise AttributeError("A tensor's class defines its dtype.")
+
+    @property
+    def name(self) -> str:
+        """The name of the tensor in its graph."""
+        raise AttributeError("Tensor.name is undefined when eager execution is enabled.")
+
+    @property
     def shape(self) -> TensorShape:
-        raise AttributeError("shape")
+        """The lengths along the axes."""
+        raise AttributeError("A tensor's class defines its shape.")
+
+    def set_shape(self, shape):
+        """Add what is known about the shape."""
+        self.shape.assert_is_compatible_with(shape)
+
+    def eval(self, feed_dict=None, session=None):
+        """The value, computed by a session. TF: kept from 1.x."""
+        raise NotImplementedError(
+            "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
+        )
 
     def get_shape(self) -> TensorShape:
         """The same as `shape`."""
@@ -60,7 +81,7 @@ class EagerTensor(Tensor):
 
     # `_a`: the array, never written after this object exists.
     # `_id`: the number under which tapes know this tensor, None until one asks.
-    __slots__ = ("_a", "dtype", "_id")
+    __slots__ = ("_a", "_id", "dtype")
 
     def __init__(self, array, dtype):
         self._a = array
@@ -214,11 +235,6 @@ class EagerTensor(Tensor):
     @property
     def is_tensor_like(self):
         return True
-
-    def eval(self, feed_dict=None, session=None):
-        raise NotImplementedError(
-            "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
-        )
 
     def consumers(self):
         raise NotImplementedError("Tensor.consumers is not supported when eager execution is enabled.")

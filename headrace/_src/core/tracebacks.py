@@ -1,0 +1,49 @@
+"""Tracebacks without the frames of this package, for errors that users cause."""
+
+import os
+import threading
+import types
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+class _Switch(threading.local):
+    on = True
+
+
+_switch = _Switch()
+
+
+def is_traceback_filtering_enabled() -> bool:
+    """Whether this thread's errors leave out the frames of headrace itself."""
+    return _switch.on
+
+
+def enable_traceback_filtering():
+    """Leave the frames of headrace itself out of the tracebacks of this thread's errors (the default)."""
+    _switch.on = True
+
+
+def disable_traceback_filtering():
+    """Show all frames in tracebacks, as one wants when looking into headrace itself."""
+    _switch.on = False
+
+
+def outside_frames(traceback: types.TracebackType | None) -> types.TracebackType | None:
+    """The traceback without the frames whose code is in this package; None when no other is left."""
+    frames = []
+    while traceback is not None:
+        if not traceback.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+            frames.append(traceback)
+        traceback = traceback.tb_next
+    kept = None
+    for frame in reversed(frames):
+        kept = types.TracebackType(kept, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    return kept
+
+
+PUBLIC = {
+    "debugging.is_traceback_filtering_enabled": is_traceback_filtering_enabled,
+    "debugging.enable_traceback_filtering": enable_traceback_filtering,
+    "debugging.disable_traceback_filtering": disable_traceback_filtering,
+}

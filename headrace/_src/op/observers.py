@@ -1,0 +1,55 @@
+"""Watching every op that runs: what checks numbers, logs devices or records runs installs an observer.
+
+While there is none, kernels are what their ops say and cost nothing extra.
+"""
+
+import functools
+import threading
+
+from headrace._src.op.definition import REGISTRY
+
+_observers: list = []
+_lock = threading.Lock()
+
+
+def _observed(op, kernel):
+    @functools.wraps(kernel)
+    def run(*arrays, **attrs):
+        results = kernel(*arrays, **attrs)
+        for observe in tuple(_observers):
+            observe(op, arrays, attrs, results)
+        return results
+
+    run.observed = kernel
+    return run
+
+
+def add_observer(observe):
+    """Call `observe(op, arrays, attrs, results)` after every kernel; what it raises, the op raises."""
+    with _lock:
+        if not _observers:
+            for op in REGISTRY.values():
+                op.replace_kernel(_observed(op, op.kernel))
+        _observers.append(observe)
+
+
+def remove_observer(observe):
+    """Undo `add_observer`."""
+    with _lock:
+        if observe not in _observers:
+            return
+        _observers.remove(observe)
+        if not _observers:
+            for op in REGISTRY.values():
+                if hasattr(op.kernel, "observed"):
+                    op.replace_kernel(op.kernel.observed)
+
+
+def output_arrays(op, results) -> list:
+    """A kernel's results as a flat list of arrays."""
+    if op.single_output:
+        return [results]
+    flat = []
+    for result in results or ():
+        flat.extend(result) if isinstance(result, (list, tuple)) else flat.append(result)
+    return flat
