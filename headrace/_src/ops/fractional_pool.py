@@ -174,6 +174,8 @@ FRACTIONAL_AVG_POOL_GRAD = Op(
 
 def _apply(op, value, pooling_ratio, pseudo_random, overlapping, seed, name):
     ratio = sequence(pooling_ratio, 2, 3, "pooling_ratio", float)
+    if min(ratio) < 1:
+        raise ValueError(f"{op.name}: pooling_ratio must be at least 1, got {pooling_ratio}.")
     seeds = (0, 0) if seed == 0 else draw_seeds(seed)
     return op(
         value,

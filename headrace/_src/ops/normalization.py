@@ -8,6 +8,7 @@ from headrace._src.core import dtypes
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
+from headrace._src.ops import batch_norm as batch_norm  # its ops are public in tf.raw_ops alone
 from headrace._src.ops.arithmetic import maximum, squared_difference
 from headrace._src.ops.casting import cast
 from headrace._src.ops.complex_numbers import complex as make_complex

@@ -10,8 +10,15 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
 from headrace._src.ops import pool_kernels
+from headrace._src.ops.pool_gradients import (
+    AVG_POOL3D_GRAD,
+    AVG_POOL_GRAD,
+    MAX_POOL3D_GRAD,
+    MAX_POOL_GRAD,
+    MAX_POOL_GRAD_V2,
+    MAX_POOL_GRAD_WITH_ARGMAX,
+)
 from headrace._src.ops.pool_rules import infer, plan, vector, xla_avg_pool, xla_max_pool
 from headrace._src.ops.window_lowering import chosen_taps
 from headrace._src.ops.windows import layout_of
@@ -36,7 +43,7 @@ def _rules(op, dims, kernel, xla):
 
 
 def _grad_max_pool(node, dy):
-    return (lookup("MaxPoolGrad")(node.input, node.output, dy, **node.attrs),)
+    return (MAX_POOL_GRAD(node.input, node.output, dy, **node.attrs),)
 
 
 MAX_POOL = Op(
@@ -72,7 +79,7 @@ def _infer_max_pool_v2(input, ksize, strides, padding, data_format):
 
 
 def _grad_max_pool_v2(node, dy):
-    dx = lookup("MaxPoolGradV2")(node.input, node.output, dy, node.ksize, node.strides, **node.attrs)
+    dx = MAX_POOL_GRAD_V2(node.input, node.output, dy, node.ksize, node.strides, **node.attrs)
     return dx, None, None
 
 
@@ -92,7 +99,7 @@ MAX_POOL_V2 = Op(
 
 
 def _grad_avg_pool(node, dy):
-    return (lookup("AvgPoolGrad")(node.value_shape, dy, **node.attrs),)
+    return (AVG_POOL_GRAD(node.value_shape, dy, **node.attrs),)
 
 
 AVG_POOL = Op(
@@ -106,7 +113,7 @@ AVG_POOL = Op(
 
 
 def _grad_max_pool3d(node, dy):
-    return (lookup("MaxPool3DGrad")(node.input, node.output, dy, **node.attrs),)
+    return (MAX_POOL3D_GRAD(node.input, node.output, dy, **node.attrs),)
 
 
 MAX_POOL3D = Op(
@@ -120,7 +127,7 @@ MAX_POOL3D = Op(
 
 
 def _grad_avg_pool3d(node, dy):
-    return (lookup("AvgPool3DGrad")(node.input_shape, dy, **node.attrs),)
+    return (AVG_POOL3D_GRAD(node.input_shape, dy, **node.attrs),)
 
 
 AVG_POOL3D = Op(
@@ -172,7 +179,7 @@ def _infer_max_pool_with_argmax(input, ksize, strides, Targmax, padding, include
 
 def _grad_max_pool_with_argmax(node, dy, _):
     attrs = {name: node.attrs[name] for name in ("ksize", "strides", "padding", "include_batch_in_index")}
-    return (lookup("MaxPoolGradWithArgmax")(node.input, dy, node.argmax, **attrs),)
+    return (MAX_POOL_GRAD_WITH_ARGMAX(node.input, dy, node.argmax, **attrs),)
 
 
 MAX_POOL_WITH_ARGMAX = Op(
