@@ -37,6 +37,12 @@ def _check_vectors(op, channels, **vectors):
             )
 
 
+def _check_types(op, x, scale):
+    """Statistics of float64 data are float64 too: in float32 they would lose what the data has."""
+    if x.dtype == np.float64 and scale.dtype != np.float64:
+        raise errors.invalid_argument(f"{op}: scale must be float64 as x is, got {scale.dtype}.")
+
+
 class _Rows:
     """An array seen as one row of channels per position, and back."""
 
@@ -97,6 +103,7 @@ def _forward(
         data_format,
         is_training,
     )
+    _check_types(op, x, scale)
     layout = _Rows(x.shape, axis)
     dtype = scale.dtype
     rows = layout.of(x).astype(dtype, copy=False)
@@ -195,6 +202,7 @@ def _gradient(op, allowed, dy, x, scale, mean, variance, *unused, epsilon, data_
     axis = _checked_gradient(
         op, allowed, dy.shape, x.shape, scale.shape, mean.shape, variance.shape, data_format
     )
+    _check_types(op, x, scale)
     layout = _Rows(x.shape, axis)
     dtype = scale.dtype
     rows = layout.of(x).astype(dtype, copy=False)

@@ -13,7 +13,6 @@ from headrace._src.ops.arithmetic import maximum, squared_difference
 from headrace._src.ops.casting import cast
 from headrace._src.ops.complex_numbers import complex as make_complex
 from headrace._src.ops.complex_numbers import conj, imag, real
-from headrace._src.ops.passing import stop_gradient
 from headrace._src.ops.reductions import reduce_mean, reduce_sum
 
 _SMALL = (dtypes.float16, dtypes.bfloat16)
@@ -52,8 +51,8 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
     # Small floats would lose too much in sums of squares.
     wide = cast(x, dtypes.float32) if x.dtype in _SMALL else x
     mean = reduce_mean(wide, axes, keepdims=True)
-    # The deviations sum to zero, so the gradient through the mean is none.
-    variance = reduce_mean(squared_difference(wide, stop_gradient(mean)), axes, keepdims=True)
+    # TensorFlow stops the gradient at the mean, where it is zero; but that loses the second derivative.
+    variance = reduce_mean(squared_difference(wide, mean), axes, keepdims=True)
     if not keepdims:
         mean, variance = _drop(mean, axes), _drop(variance, axes)
     if wide is not x:
