@@ -5,10 +5,10 @@ import collections
 import numpy as np
 
 from headrace._src.core import dtypes
+from headrace._src.core.batchable_specs import BatchableTypeSpec
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
-from headrace._src.core.batchable_specs import BatchableTypeSpec
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -139,7 +139,7 @@ def _check(indices, values, dense_shape):
 class SparseTensorSpec(BatchableTypeSpec):
     """The type of a `SparseTensor`: its dense shape and dtype."""
 
-    __slots__ = ("_shape", "_dtype")
+    __slots__ = ("_dtype", "_shape")
 
     def __init__(self, shape=None, dtype=dtypes.float32):
         self._shape = TensorShape(shape)
