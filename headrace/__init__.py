@@ -6,6 +6,7 @@ from headrace import __internal__ as __internal__
 from headrace import autodiff as autodiff
 from headrace import bitwise as bitwise
 from headrace import compat as compat
+from headrace import debugging as debugging
 from headrace import dtypes as dtypes
 from headrace import errors as errors
 from headrace import experimental as experimental
@@ -71,6 +72,10 @@ from headrace._src.core.type_specs import TypeSpec as TypeSpec
 from headrace._src.core.type_specs import type_spec_from_value as type_spec_from_value
 from headrace._src.op.convert import register_tensor_conversion_function as register_tensor_conversion_function
 from headrace._src.op.placement import device as device
+from headrace._src.op.queries import get_current_name_scope as get_current_name_scope
+from headrace._src.op.queries import get_logger as get_logger
+from headrace._src.op.queries import inside_function as inside_function
+from headrace._src.op.queries import is_symbolic_tensor as is_symbolic_tensor
 from headrace._src.ops.arithmetic import add as add
 from headrace._src.ops.arithmetic import add_n as add_n
 from headrace._src.ops.arithmetic import maximum as maximum
@@ -79,6 +84,10 @@ from headrace._src.ops.arithmetic import multiply as multiply
 from headrace._src.ops.arithmetic import negative as negative
 from headrace._src.ops.arithmetic import scalar_mul as scalar_mul
 from headrace._src.ops.arithmetic import subtract as subtract
+from headrace._src.ops.assertions import Assert as Assert
+from headrace._src.ops.assertions import assert_equal as assert_equal
+from headrace._src.ops.assertions import assert_greater as assert_greater
+from headrace._src.ops.assertions import assert_less as assert_less
 from headrace._src.ops.bincounts import histogram_fixed_width as histogram_fixed_width
 from headrace._src.ops.bincounts import histogram_fixed_width_bins as histogram_fixed_width_bins
 from headrace._src.ops.broadcasting import broadcast_to as broadcast_to
@@ -149,6 +158,7 @@ from headrace._src.ops.joining import stack as stack
 from headrace._src.ops.joining import unstack as unstack
 from headrace._src.ops.matmul import matmul as matmul
 from headrace._src.ops.matrices import eye as eye
+from headrace._src.ops.norms import norm as norm
 from headrace._src.ops.padding import pad as pad
 from headrace._src.ops.partitioning import dynamic_partition as dynamic_partition
 from headrace._src.ops.partitioning import dynamic_stitch as dynamic_stitch
@@ -164,6 +174,7 @@ from headrace._src.ops.passing import timestamp as timestamp
 from headrace._src.ops.patches import extract_volume_patches as extract_volume_patches
 from headrace._src.ops.powers import atan2 as atan2
 from headrace._src.ops.powers import pow as pow
+from headrace._src.ops.printing import print_ as print
 from headrace._src.ops.ragged_spec import RaggedTensorSpec as RaggedTensorSpec
 from headrace._src.ops.ragged_tensor import RaggedTensor as RaggedTensor
 from headrace._src.ops.random_shuffling import random_index_shuffle as random_index_shuffle
@@ -209,8 +220,11 @@ from headrace._src.ops.space_batch import required_space_to_batch_paddings as re
 from headrace._src.ops.space_batch import space_to_batch as space_to_batch
 from headrace._src.ops.space_batch import space_to_batch_nd as space_to_batch_nd
 from headrace._src.ops.spacing import linspace as linspace
+from headrace._src.ops.sparse_rows import ragged_fill_empty_rows as ragged_fill_empty_rows
+from headrace._src.ops.sparse_rows import ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad
 from headrace._src.ops.sparse_tensor import SparseTensor as SparseTensor
 from headrace._src.ops.sparse_tensor import SparseTensorSpec as SparseTensorSpec
+from headrace._src.ops.static_assertions import assert_rank as assert_rank
 from headrace._src.ops.statistics import reduce_logsumexp as reduce_logsumexp
 from headrace._src.ops.strings_hash import fingerprint as fingerprint
 from headrace._src.ops.strings_number import as_string as as_string
@@ -225,6 +239,7 @@ from headrace._src.ops.trigonometry import cosh as cosh
 from headrace._src.ops.trigonometry import sin as sin
 from headrace._src.ops.trigonometry import sinh as sinh
 from headrace._src.ops.trigonometry import tan as tan
+from headrace._src.state.critical_section import CriticalSection as CriticalSection
 from headrace._src.state.module import Module as Module
 from headrace._src.state.variables import Variable as Variable
 from headrace._src.state.variables import VariableAggregation as VariableAggregation

@@ -12,4 +12,6 @@ from headrace._src.op.type_dispatch import dispatch_for_binary_elementwise_asser
 from headrace._src.op.type_dispatch import dispatch_for_unary_elementwise_apis as dispatch_for_unary_elementwise_apis
 from headrace._src.op.type_dispatch import unregister_dispatch_for as unregister_dispatch_for
 from headrace._src.ops.row_partition import RowPartition as RowPartition
+from headrace.experimental import dlpack as dlpack
 from headrace.experimental import extension_type as extension_type
+from headrace.experimental import numpy as numpy

@@ -1,0 +1,144 @@
+"""`tf.experimental.numpy`: its dtypes, and NumPy's promotion of operands."""
+
+import numbers
+
+import numpy as np
+
+from headrace._src.core import dtypes, nest
+from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
+from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.convert import to_tensor
+
+_options = {"prefer_float32": False}
+
+
+class Names:
+    """Reads public functions by name when they are called: `tf["math.sqrt"](x)`."""
+
+    def __getitem__(self, name):
+        return PUBLIC[name]
+
+
+tf = Names()
+
+for _name in "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split():
+    PUBLIC[f"experimental.numpy.{_name}"] = globals()[f"{_name}_type"] = getattr(np, _name)
+int_type, float_type, complex_type, object_type = np.int64, np.float64, np.complex128, np.object_
+string_type, unicode_type, inexact_type = np.bytes_, np.str_, np.inexact
+PUBLIC |= {
+    "experimental.numpy.int_": int_type,
+    "experimental.numpy.float_": float_type,
+    "experimental.numpy.complex_": complex_type,
+    "experimental.numpy.object_": object_type,
+    "experimental.numpy.string_": string_type,
+    "experimental.numpy.unicode_": unicode_type,
+    "experimental.numpy.inexact": inexact_type,
+    "experimental.numpy.iinfo": np.iinfo,
+    "experimental.numpy.issubdtype": np.issubdtype,
+    "experimental.numpy.ndarray": Tensor,
+}
+iinfo, issubdtype = np.iinfo, np.issubdtype
+
+
+def default_float():
+    """float64, unless the user prefers float32."""
+    return dtypes.float32 if _options["prefer_float32"] else dtypes.float64
+
+
+def set_prefer_float32(value: bool):
+    _options["prefer_float32"] = value
+
+
+def as_dtype(dtype):
+    """A dtype as NumPy writes it (`float`, `int`, "f4", np.int8 ...) as a `DType`."""
+    if isinstance(dtype, dtypes.DType):
+        return dtype
+    if dtype is float:
+        return default_float()
+    if dtype is int:
+        return dtypes.int64
+    return dtypes.as_dtype(np.dtype(dtype).type if not isinstance(dtype, np.dtype) else dtype)
+
+
+@api("experimental.numpy.finfo", dispatch=False)
+def finfo(dtype):
+    """The limits of a floating dtype."""
+    return np.finfo(as_dtype(dtype).as_numpy_dtype)
+
+
+def _kind(value):
+    """What `np.result_type` needs to know of an operand: a dtype, or a Python number."""
+    if isinstance(value, dtypes.DType):
+        return np.dtype(value.as_numpy_dtype)
+    if isinstance(value, (bool, numbers.Number)) and not isinstance(value, np.generic):
+        return value
+    if isinstance(value, (type, np.dtype)):
+        return np.dtype(value)
+    dtype = getattr(value, "dtype", None)
+    if isinstance(dtype, dtypes.DType):
+        return np.dtype(dtype.as_numpy_dtype)
+    if isinstance(dtype, np.dtype):
+        return dtype
+    return np.dtype(as_array(value).dtype.as_numpy_dtype)
+
+
+@api("experimental.numpy.result_type", dispatch=False)
+def result_type(*arrays_and_dtypes):
+    """The dtype that NumPy gives a result of these operands."""
+    found = dtypes.as_dtype(np.result_type(*[_kind(value) for value in arrays_and_dtypes]))
+    if found is dtypes.float64 and _options["prefer_float32"]:
+        return dtypes.float32
+    return found
+
+
+@api("experimental.numpy.promote_types", dispatch=False)
+def promote_types(type1, type2):
+    """The smallest dtype that holds both."""
+    one, two = (np.dtype(as_dtype(t).as_numpy_dtype) for t in (type1, type2))
+    return np.promote_types(one, two)
+
+
+def as_array(value, dtype=None):
+    """`value` as a tensor, with NumPy's default dtypes for Python values."""
+    wanted = None if dtype is None else as_dtype(dtype)
+    if isinstance(value, Tensor) or hasattr(type(value), "__tf_tensor__"):
+        tensor = to_tensor(value)
+    elif isinstance(value, (np.ndarray, np.generic)):
+        tensor = to_tensor(value)
+        if tensor.dtype is dtypes.float64 and _options["prefer_float32"]:
+            tensor = tf["cast"](tensor, dtypes.float32)
+    elif isinstance(value, TensorShape):
+        tensor = to_tensor(np.array(value.as_list(), np.int64))
+    else:
+        if isinstance(value, (list, tuple)) and any(
+            isinstance(leaf, Tensor) or hasattr(type(leaf), "__tf_tensor__") for leaf in nest.flatten(value)
+        ):
+            parts = [as_array(item) for item in value]
+            kind = result_type(*parts)
+            tensor = tf["stack"]([cast(part, kind) for part in parts])
+        else:
+            array = np.array(value)
+            if array.dtype == np.float64 and _options["prefer_float32"]:
+                array = array.astype(np.float32)
+            tensor = to_tensor(array)
+    return tensor if wanted is None else cast(tensor, wanted)
+
+
+def cast(tensor, dtype):
+    """The tensor with that dtype."""
+    return tensor if tensor.dtype is dtype else tf["cast"](tensor, dtype)
+
+
+def promote(*values):
+    """The operands as tensors of NumPy's result type."""
+    kind = result_type(*values)
+    return [cast(as_array(value), kind) for value in values]
+
+
+def as_float(value):
+    """As a floating or complex tensor, integers as float64."""
+    tensor = as_array(value)
+    return tensor if tensor.dtype._kind in "fc" else cast(tensor, default_float())
+
+
