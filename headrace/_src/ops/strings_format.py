@@ -3,9 +3,13 @@
 from headrace._src.core import errors
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import scalar
+from headrace._src.ops.ragged_summary import summarize_ragged
+from headrace._src.ops.ragged_tensor import RaggedTensor
 from headrace._src.ops.string_arrays import attribute_bytes, attribute_text
+from headrace._src.ops.strings import STRING_JOIN
 from headrace._src.ops.tensor_summary import summarize_array
 
 
@@ -32,6 +36,26 @@ STRING_FORMAT = Op(
 )
 
 
+def fill_template(template, inputs, placeholder, summarize, name=None):
+    """The template with tensors and ragged tensors written in, as a scalar string tensor."""
+    if any(isinstance(value, RaggedTensor) for value in inputs):
+        pieces = [to_tensor(attribute_bytes(part)) for part in template.split(placeholder)]
+        joined = pieces[:1]
+        for value, piece in zip(inputs, pieces[1:]):
+            if isinstance(value, RaggedTensor):
+                joined += [summarize_ragged(value, summarize), piece]
+            else:
+                joined += [STRING_FORMAT([value], summarize=summarize), piece]
+        return STRING_JOIN(joined, name=name)
+    return STRING_FORMAT(
+        list(inputs),
+        template=attribute_text(template),
+        placeholder=attribute_text(placeholder),
+        summarize=summarize,
+        name=name,
+    )
+
+
 @api("strings.format")
 def format(template, inputs, placeholder="{}", summarize=3, name=None):
     """Write tensors into a template.
@@ -49,17 +73,12 @@ def format(template, inputs, placeholder="{}", summarize=3, name=None):
     Raises:
         ValueError: when there are not as many placeholders as tensors.
     """
-    if isinstance(inputs, Tensor):
+    if isinstance(inputs, (Tensor, RaggedTensor)):
         inputs = [inputs]
     if template.count(placeholder) != len(inputs):
         raise ValueError(
             f"strings.format: template has {template.count(placeholder)} placeholders {placeholder!r}, but "
             f"there are {len(inputs)} inputs."
         )
-    return STRING_FORMAT(
-        list(inputs),
-        template=attribute_text(template),
-        placeholder=attribute_text(placeholder),
-        summarize=summarize,
-        name=name,
-    )
+    summarize = 3 if summarize is None else summarize
+    return fill_template(template, inputs, placeholder, summarize, name)

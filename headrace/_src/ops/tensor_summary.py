@@ -73,3 +73,13 @@ def summarize_array(array: np.ndarray, edge_items: int) -> bytes:
         return b"[" + (between(axis) if limit == 0 < count else b"") + joined + b"]"
 
     return text(array, 0)
+
+
+def summarize_flat(array: np.ndarray, count: int) -> str:
+    """The first `count` elements in one line, or all of them when it is negative; strings without quotes."""
+    flat = array.ravel()
+    shown = flat if count < 0 else flat[:count]
+    write = _element_writer(array)
+    texts = [item if isinstance(item, bytes) else write(item) for item in shown]
+    dots = "..." if shown.size < flat.size else ""
+    return f"[{b' '.join(texts).decode('utf-8', 'backslashreplace')}{dots}]"
