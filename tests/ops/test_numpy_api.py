@@ -50,7 +50,7 @@ def test_var_divides_by_the_count_less_ddof():
 def test_enabled_behavior(code, want):
     program = (
         "import headrace as tf\ntf.experimental.numpy.experimental_enable_numpy_behavior()\n"
-        f"x = tf.constant([1, 2, 3]); m = tf.constant([[1, 2], [3, 4]])\nprint({code})"
+        f"x = tf.constant([1, 2, 3]); m = tf.constant([[1, 2], [3, 4]])\nprint(({code}))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == want
