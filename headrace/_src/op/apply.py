@@ -12,7 +12,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.op.convert import DTypeMismatchError, to_tensor
+from headrace._src.op.convert import DTypeMismatchError, eager_number, to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.signature import REQUIRED
 
@@ -132,6 +132,8 @@ def convert_inputs(op, inputs):
         if kind is not EagerTensor:
             if (kind is tuple or kind is list) and op.types.get(argument.type_attr) is dtypes.INDEX:
                 value = int_vector(value)
+            elif (kind is float or kind is int) and argument.type_attr in types:
+                value = eager_number(value, types[argument.type_attr])
             elif getattr(kind, "reads_as_tensor", False):
                 value = value.value()
             else:

@@ -158,6 +158,31 @@ def eager_constant(value, dtype: DType | None = None) -> EagerTensor:
     return _from_python(value, dtype)
 
 
+_numbers: dict[tuple, EagerTensor] = {}
+
+
+def eager_number(number, dtype: DType) -> EagerTensor | None:
+    """A Python float or int with a given dtype, kept for the next time; None when it takes more than that.
+
+    Only for inputs of ops: tensors that users see must be objects of their own.
+    """
+    mode = context.mode
+    if mode is not None and mode.graph is not None:
+        return None
+    if dtype._kind != "f" and not (dtype is dtypes.int32 and type(number) is int):
+        return None
+    tensor = _numbers.get((number, dtype))
+    if tensor is None:
+        if dtype._kind != "f" and not _INT32_MIN <= number <= _INT32_MAX:
+            return None
+        tensor = EagerTensor(context.run_quietly(np.array, number, dtype._np), dtype)
+        if number:  # 0.0 and -0.0 would be one key
+            if len(_numbers) > 4096:
+                _numbers.clear()
+            _numbers[number, dtype] = tensor
+    return tensor
+
+
 def _from_int(value, dtype):
     if dtype is None:
         if _INT32_MIN <= value <= _INT32_MAX:

@@ -93,13 +93,16 @@ class Op:
 
     @functools.cached_property
     def common_types(self):
-        """The dtypes of T, when all inputs are single tensors of one type attribute T; None otherwise."""
+        """The dtypes of the inputs, when they are single tensors of one type; None otherwise."""
         inputs = self.signature.inputs
-        if not inputs or any(x.is_list or x.type_attr != inputs[0].type_attr for x in inputs):
+        if not inputs or not self.single_output:
             return None
-        if inputs[0].type_attr is None or not self.single_output:
+        first = inputs[0]
+        if any(x.is_list or x.type_attr != first.type_attr or x.dtype is not first.dtype for x in inputs):
             return None
-        return self.types.get(inputs[0].type_attr, dtypes.ANY)
+        if first.type_attr is None:
+            return frozenset({first.dtype})
+        return self.types.get(first.type_attr, dtypes.ANY)
 
     @functools.cached_property
     def output_dtype(self):

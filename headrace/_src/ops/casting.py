@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.composite import CompositeTensor
+from headrace._src.core.context import context
 from headrace._src.core.lazy import jnp, lax
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
@@ -176,6 +177,9 @@ def cast(x, dtype, name=None):
             source.name,
             wanted.name,
         )
+    if context.mode is None and type(x) is EagerTensor:
+        # The way of plain eager execution, without the general one through `apply`.
+        return EagerTensor(context.run_quietly(CAST.kernel, x._a, wanted, False), wanted)
     return CAST(x, DstT=wanted, name=name)
 
 

@@ -19,13 +19,12 @@ def _equality(name, compare, lower, unequal):
     """`Equal` or `NotEqual`: with incompatible shapes an error, or one truth value."""
 
     def kernel(x, y, incompatible_shape_error):
-        if not incompatible_shape_error:
-            try:
-                out = compare(x, y)
-            except ValueError:
-                return np.bool_(unequal)
-        else:
+        try:
             out = compare(x, y)
+        except ValueError:
+            if incompatible_shape_error:
+                raise
+            return np.bool_(unequal)
         # Arrays of strings compare to arrays of Python objects.
         return out if x.dtype != object else np.asarray(out, bool)
 
@@ -71,13 +70,13 @@ def equal(x, y, name=None):
     Raises:
         InvalidArgumentError: when the shapes do not broadcast (`==` gives False then).
     """
-    return EQUAL(x, y, name=name)
+    return EQUAL(x, y, incompatible_shape_error=True, name=name)
 
 
 @api("math.not_equal", "not_equal")
 def not_equal(x, y, name=None):
     """Whether `x != y`, element-wise, with broadcasting."""
-    return NOT_EQUAL(x, y, name=name)
+    return NOT_EQUAL(x, y, incompatible_shape_error=True, name=name)
 
 
 def _order(name, ufunc, lower):

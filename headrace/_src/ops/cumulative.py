@@ -10,9 +10,10 @@ from headrace._src.op.definition import Op
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arithmetic import ADD, MUL, NEG, SUB
 from headrace._src.ops.comparison import GREATER, LESS
-from headrace._src.ops.complex_numbers import conjugate, zero_like
+from headrace._src.ops.complex_numbers import zero_like
 from headrace._src.ops.division import DIV_NO_NAN
 from headrace._src.ops.elementwise import EXP, LOG
+from headrace._src.ops.reductions import one_axis
 
 
 def _axis(name, axis, rank):
@@ -114,15 +115,14 @@ def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
         reverse: sum from the end.
         name: accepted for compatibility.
     """
-    return CUMSUM(x, axis, exclusive=bool(exclusive), reverse=bool(reverse), name=name)
+    return CUMSUM(x, one_axis(axis), exclusive=bool(exclusive), reverse=bool(reverse), name=name)
 
 
 def _grad_cumprod(node, dy):
     attrs = node.attrs
-    x, y = conjugate(node.x), conjugate(node.out)
-    total = CUMSUM(MUL(y, dy), node.axis, exclusive=attrs["exclusive"], reverse=not attrs["reverse"])
-    # TF: where x is zero the gradient is zero.
-    return DIV_NO_NAN(total, x), None
+    total = CUMSUM(MUL(node.out, dy), node.axis, exclusive=attrs["exclusive"], reverse=not attrs["reverse"])
+    # TF: where x is zero the gradient is zero, and complex tensors are not conjugated.
+    return DIV_NO_NAN(total, node.x), None
 
 
 CUMPROD = _scan_op(
@@ -150,7 +150,7 @@ def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
         reverse: multiply from the end.
         name: accepted for compatibility.
     """
-    return CUMPROD(x, axis, exclusive=bool(exclusive), reverse=bool(reverse), name=name)
+    return CUMPROD(x, one_axis(axis), exclusive=bool(exclusive), reverse=bool(reverse), name=name)
 
 
 def _log_of_positive(x, mask):
@@ -202,4 +202,5 @@ def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
         reverse: begin at the end.
         name: accepted for compatibility.
     """
+    axis = one_axis(axis)
     return CUMULATIVE_LOGSUMEXP(x, axis, exclusive=bool(exclusive), reverse=bool(reverse), name=name)

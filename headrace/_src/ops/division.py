@@ -21,8 +21,9 @@ def _require_nonzero(op, x, y):
         raise errors.invalid_argument(f"{op}: Integer division by zero")
 
 
-def _check_nonzero(ctx, op, y):
-    ctx.check(jnp.all(y != 0), errors.InvalidArgumentError, f"{op}: Integer division by zero")
+def _check_nonzero(ctx, op, x, y):
+    if x.size:
+        ctx.check(jnp.all(y != 0), errors.InvalidArgumentError, f"{op}: Integer division by zero")
 
 
 def _truncate_integers(x, y):
@@ -43,7 +44,7 @@ def _divide(op):
 
     def lower(ctx, x, y):
         if x.dtype.kind in "iu":
-            _check_nonzero(ctx, op, y)
+            _check_nonzero(ctx, op, x, y)
             return lax.div(*jnp.broadcast_arrays(x, jnp.where(y == 0, 1, y).astype(y.dtype)))
         return jnp.divide(x, y)
 
@@ -214,7 +215,7 @@ def _floor_div(x, y):
 
 def _lower_floor_div(ctx, x, y):
     if x.dtype.kind in "iu":
-        _check_nonzero(ctx, "FloorDiv", y)
+        _check_nonzero(ctx, "FloorDiv", x, y)
         return jnp.floor_divide(x, jnp.where(y == 0, 1, y).astype(y.dtype))
     return jnp.floor(jnp.divide(x, y))
 
@@ -252,7 +253,7 @@ def _truncate_div(x, y):
 
 def _lower_truncate_div(ctx, x, y):
     if x.dtype.kind in "iu":
-        _check_nonzero(ctx, "TruncateDiv", y)
+        _check_nonzero(ctx, "TruncateDiv", x, y)
         return lax.div(*jnp.broadcast_arrays(x, jnp.where(y == 0, 1, y).astype(y.dtype)))
     return jnp.trunc(jnp.divide(x, y))
 
@@ -288,7 +289,7 @@ def _floor_mod(x, y):
 
 def _lower_floor_mod(ctx, x, y):
     if x.dtype.kind in "iu":
-        _check_nonzero(ctx, "FloorMod", y)
+        _check_nonzero(ctx, "FloorMod", x, y)
         return jnp.mod(x, jnp.where(y == 0, 1, y).astype(y.dtype))
     rest = jnp.fmod(x, y)
     return jnp.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
@@ -336,7 +337,7 @@ def _truncating_mod(name):
 
     def lower(ctx, x, y):
         if x.dtype.kind in "iu":
-            _check_nonzero(ctx, name, y)
+            _check_nonzero(ctx, name, x, y)
             y = jnp.where(y == 0, 1, y).astype(y.dtype)
         return jnp.fmod(x, y)
 

@@ -35,8 +35,9 @@ def through_float32(function):
     """`function` with float16 and bfloat16 computed in float32, where NumPy is slow or inexact."""
 
     def kernel(x):
-        if x.dtype.itemsize == 2:
-            return function(x.astype(np.float32)).astype(x.dtype)
+        dtype = x.dtype
+        if dtype.itemsize == 2:
+            return function(x.astype(np.float32)).astype(dtype)
         return function(x)
 
     return kernel
@@ -45,9 +46,9 @@ def through_float32(function):
 def gradient_op(name, kernel, lower, grad, saves=("y", "dy")):
     """An op `(y, dy)` that is the gradient of another, from its result and the gradient of that.
 
-    TF: for complex tensors those of roots and reciprocals are dy times a function of conj(y), so that their own
-    gradients are conj(ddz) dy times its derivative, and ddz times the function of y; those of sigmoid and tanh
-    are dy times a function of y, and the caller conjugates.
+    TF: for complex tensors those of roots and reciprocals are dy times a function of conj(y), so their own
+    gradients are conj(ddz) dy times its derivative, and ddz times the function of y; those of sigmoid and
+    tanh are dy times a function of y, and the caller conjugates.
     """
     return Op(
         name,
@@ -257,7 +258,7 @@ def _grad_exp(node, dy):
     return (MUL(dy, conjugate(node.y)),)
 
 
-EXP = unary("Exp", np.exp, lambda x: jnp.exp(x), _grad_exp, ("y",))
+EXP = unary("Exp", through_float32(np.exp), lambda x: jnp.exp(x), _grad_exp, ("y",))
 
 
 @api("math.exp", "exp")
@@ -274,7 +275,7 @@ def _grad_expm1(node, dy):
     return (MUL(dy, EXP(conjugate(node.x))),)
 
 
-EXPM1 = unary("Expm1", np.expm1, lambda x: jnp.expm1(x), _grad_expm1)
+EXPM1 = unary("Expm1", through_float32(np.expm1), lambda x: jnp.expm1(x), _grad_expm1)
 
 
 @api("math.expm1")
@@ -287,7 +288,7 @@ def _grad_log(node, dy):
     return (MUL(dy, RECIPROCAL(conjugate(node.x))),)
 
 
-LOG = unary("Log", np.log, lambda x: jnp.log(x), _grad_log)
+LOG = unary("Log", through_float32(np.log), lambda x: jnp.log(x), _grad_log)
 
 
 @api("math.log")
@@ -301,7 +302,7 @@ def _grad_log1p(node, dy):
     return (MUL(dy, RECIPROCAL(ADD(x, number_like(x, 1)))),)
 
 
-LOG1P = unary("Log1p", np.log1p, lambda x: jnp.log1p(x), _grad_log1p)
+LOG1P = unary("Log1p", through_float32(np.log1p), lambda x: jnp.log1p(x), _grad_log1p)
 
 
 @api("math.log1p")
@@ -311,20 +312,20 @@ def log1p(x, name=None):
 
 
 def _sigmoid(x):
-    # tanh neither overflows nor loses small values: 1 / (1 + exp(-x)) does both.
-    if x.dtype.kind == "c":
+    # Exact at both ends: where exp(-x) is infinite the quotient is 0, where it is 0 the quotient is 1.
+    if not x.ndim:
         return 1 / (1 + np.exp(-x))
-    if x.dtype.itemsize == 2:
-        return _sigmoid(x.astype(np.float32)).astype(x.dtype)
-    small = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1, small) / (1 + small)
+    y = np.negative(x)
+    np.exp(y, y)
+    y += 1
+    return np.reciprocal(y, y)
 
 
 def _grad_sigmoid(node, dy):
     return (SIGMOID_GRAD(conjugate(node.y), dy),)
 
 
-SIGMOID = unary("Sigmoid", _sigmoid, lambda x: 1 / (1 + jnp.exp(-x)), _grad_sigmoid, ("y",))
+SIGMOID = unary("Sigmoid", through_float32(_sigmoid), lambda x: 1 / (1 + jnp.exp(-x)), _grad_sigmoid, ("y",))
 
 
 def _sigmoid_grad(y, dy):
@@ -358,7 +359,7 @@ def _grad_tanh(node, dy):
     return (TANH_GRAD(conjugate(node.y), dy),)
 
 
-TANH = unary("Tanh", np.tanh, lambda x: jnp.tanh(x), _grad_tanh, ("y",))
+TANH = unary("Tanh", through_float32(np.tanh), lambda x: jnp.tanh(x), _grad_tanh, ("y",))
 
 
 def _tanh_grad(y, dy):

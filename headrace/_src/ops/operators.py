@@ -4,29 +4,15 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.composite import CompositeTensor
-from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import PUBLIC
-from headrace._src.op.convert import DTypeMismatchError, to_tensor
+from headrace._src.op.convert import DTypeMismatchError, eager_number, to_tensor
 from headrace._src.ops import arithmetic, bitwise, comparison, division, elementwise, powers
 
 # Right operands of these types are converted; for others Python may ask their own reflected operator.
 _PLAIN = (int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
-_array = np.array
-
-
-def _scalar(tensor, number):
-    """A Python number with the dtype of an eager tensor, by the shortest way; None when it has none."""
-    dtype = tensor.dtype
-    if dtype._kind == "f":
-        mode = context.mode
-        if mode is None or mode.graph is None:
-            return EagerTensor(context.run_quietly(_array, number, dtype._np), dtype)
-    elif type(number) is int and dtype is dtypes.int32 and -2147483648 <= number <= 2147483647:
-        mode = context.mode
-        if mode is None or mode.graph is None:
-            return EagerTensor(_array(number, np.int32), dtype)
-    return None
+_STRING = dtypes.string
+_ADD = arithmetic.ADD
 
 
 def _binary(name, op, function):
@@ -38,7 +24,7 @@ def _binary(name, op, function):
         if kind is EagerTensor:
             return op(self, other)
         if (kind is float or kind is int) and type(self) is EagerTensor:
-            number = _scalar(self, other)
+            number = eager_number(other, self.dtype)
             if number is not None:
                 return op(self, number)
         if getattr(kind, "reads_as_tensor", False):
@@ -48,7 +34,7 @@ def _binary(name, op, function):
     def reflected(self, other):
         kind = type(other)
         if (kind is float or kind is int) and type(self) is EagerTensor:
-            number = _scalar(self, other)
+            number = eager_number(other, self.dtype)
             if number is not None:
                 return op(number, self)
         if isinstance(other, Tensor):
@@ -79,7 +65,9 @@ def _left_operand(value, tensor):
 
 
 def _add(x, y):
-    return (arithmetic.ADD_STRINGS if x.dtype is dtypes.string else arithmetic.ADD)(x, y)
+    if x.dtype is _STRING:
+        return arithmetic.ADD_STRINGS(x, y)
+    return _ADD(x, y)
 
 
 def _truediv(x, y):
@@ -118,7 +106,7 @@ def _eq(self, other):
     if other is None:
         return False
     if (kind is float or kind is int) and type(self) is EagerTensor:
-        number = _scalar(self, other)
+        number = eager_number(other, self.dtype)
         if number is not None:
             return comparison.EQUAL(self, number, incompatible_shape_error=False)
     if isinstance(other, CompositeTensor):
@@ -133,7 +121,7 @@ def _ne(self, other):
     if other is None:
         return True
     if (kind is float or kind is int) and type(self) is EagerTensor:
-        number = _scalar(self, other)
+        number = eager_number(other, self.dtype)
         if number is not None:
             return comparison.NOT_EQUAL(self, number, incompatible_shape_error=False)
     if isinstance(other, CompositeTensor):
@@ -153,7 +141,7 @@ def _order(op, function):
         if kind is EagerTensor:
             return op(self, other)
         if (kind is float or kind is int) and type(self) is EagerTensor:
-            number = _scalar(self, other)
+            number = eager_number(other, self.dtype)
             if number is not None:
                 return op(self, number)
         return function(self, other)

@@ -27,7 +27,8 @@ def _pow(x, y):
 
 def _lower_pow(ctx, x, y):
     if x.dtype.kind in "iu":
-        ctx.check(jnp.all(y >= 0), errors.InvalidArgumentError, _NEGATIVE)
+        if x.size:
+            ctx.check(jnp.all(y >= 0), errors.InvalidArgumentError, _NEGATIVE)
         y = jnp.maximum(y, 0)
     return jnp.power(x, y)
 
@@ -90,6 +91,7 @@ def _product(name, function, partial_x, partial_y):
     def grad(node, dy):
         x, y = node.x, node.y
         x_shape, y_shape = shape_of(x), shape_of(y)
+        # TF: complex tensors are not conjugated.
         return (
             sum_to(MUL(partial_x(_nonzero(x), y), dy), x_shape, y_shape) if node.wants(0) else None,
             sum_to(MUL(partial_y(x, y), dy), y_shape, x_shape) if node.wants(1) else None,

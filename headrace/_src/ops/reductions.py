@@ -3,6 +3,7 @@
 import numpy as np
 
 from headrace._src.core import dtypes
+from headrace._src.core.context import context
 from headrace._src.core.lazy import jnp
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
@@ -25,16 +26,48 @@ from headrace._src.ops.division import REAL_DIV
 from headrace._src.ops.shaping import RESHAPE
 
 _ALL_AXES = [EagerTensor(np.arange(rank, dtype=np.int32), dtypes.int32) for rank in range(9)]
+_ONE_AXIS = {i: EagerTensor(np.array(i, np.int32), dtypes.int32) for i in range(-9, 9)}
+
+
+def one_axis(axis):
+    """An int as the input that names an axis, without a new tensor for each call."""
+    return _ONE_AXIS[axis] if type(axis) is int and axis in _ONE_AXIS else _index_tensor(axis)
+
+
+def _index_tensor(axis):
+    return to_tensor(axis, dtypes.int32) if isinstance(axis, (int, float, list, tuple)) else axis
 
 
 def axes_of(x, axis):
-    """`axis` as reductions take it: all axes for None."""
+    """`axis` as reductions take it: all axes for None.
+
+    Raises:
+        TypeError: when it is no integer.
+    """
     if axis is not None:
-        return axis
-    rank = x.shape.rank
+        return one_axis(axis) if type(axis) is int else _index_tensor(axis)
+    rank = x._a.ndim if type(x) is EagerTensor else x.shape.rank
     if rank is None:
         return lookup("Range")(0, lookup("Rank")(x), 1)
     return _ALL_AXES[rank] if rank < 9 else np.arange(rank, dtype=np.int32)
+
+
+def reduce(op, x, axis, keepdims, name):
+    """Apply a reduction as the public functions do."""
+    if type(x) is not EagerTensor:
+        x = to_tensor(x)
+    axes = axes_of(x, axis)
+    keepdims = bool(keepdims)
+    if context.mode is None and type(axes) is EagerTensor and type(x) is EagerTensor:
+        # The way of plain eager execution, without the general one through `apply`.
+        dtype = x.dtype
+        if dtype in op.types.get("T", dtypes.BOOL) and axes.dtype in dtypes.INDEX:
+            try:
+                out = context.run_quietly(op.kernel, x._a, axes._a, keepdims)
+            except Exception:
+                return op(x, axes, keep_dims=keepdims)  # raises the same, in the op's words
+            return EagerTensor(np.asarray(out), dtype)
+    return op(x, axes, keep_dims=keepdims, name=name)
 
 
 def _is_small_float(x):
@@ -74,8 +107,7 @@ def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
         keepdims: keep reduced axes with length 1.
         name: accepted for compatibility.
     """
-    x = to_tensor(input_tensor)
-    return SUM(x, axes_of(x, axis), keep_dims=bool(keepdims), name=name)
+    return reduce(SUM, input_tensor, axis, keepdims, name)
 
 
 def _count(shape, axes):
@@ -94,8 +126,8 @@ def _mean(x, axis, keep_dims):
         count = wide(max(_count(x.shape, axes), 1))
         return ((total - np.fmod(total, count)) // count).astype(x.dtype)
     if _is_small_float(x):
-        return np.mean(x.astype(np.float32), axes, keepdims=keep_dims).astype(x.dtype)
-    return np.add.reduce(x, axes, keepdims=keep_dims) / x.dtype.type(_count(x.shape, axes))
+        return _mean(x.astype(np.float32), axis, keep_dims).astype(x.dtype)
+    return np.add.reduce(x, axes, None, None, keep_dims) / x.dtype.type(_count(x.shape, axes))
 
 
 def _lower_mean(ctx, x, axis, keep_dims):
@@ -137,28 +169,29 @@ def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
         keepdims: keep reduced axes with length 1.
         name: accepted for compatibility.
     """
-    x = to_tensor(input_tensor)
-    return MEAN(x, axes_of(x, axis), keep_dims=bool(keepdims), name=name)
+    return reduce(MEAN, input_tensor, axis, keepdims, name)
 
 
 def _lowest(dtype):
     """What the maximum of nothing is."""
     if dtype.kind in "iu":
-        return np.iinfo(dtype).min
+        return dtype.type(np.iinfo(dtype).min)
     return dtype.type(-np.inf)
 
 
 def _highest(dtype):
     if dtype.kind in "iu":
-        return np.iinfo(dtype).max
+        return dtype.type(np.iinfo(dtype).max)
     return dtype.type(np.inf)
 
 
 def _extreme(name, ufunc, lower, identity):
     def kernel(x, axis, keep_dims):
         axes = reduction_axes(axis, x.ndim, name)
+        if _is_small_float(x):
+            return kernel(x.astype(np.float32), axis, keep_dims).astype(x.dtype)
         if x.size:
-            return ufunc.reduce(x, axes, keepdims=keep_dims)
+            return ufunc.reduce(x, axes, None, None, keep_dims)
         return ufunc.reduce(x, axes, keepdims=keep_dims, initial=identity(x.dtype))
 
     def lowering(ctx, x, axis, keep_dims):
@@ -193,15 +226,13 @@ def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
     >>> tf.reduce_max([[1, 4], [3, 2]], axis=1).numpy().tolist()
     [4, 3]
     """
-    x = to_tensor(input_tensor)
-    return MAX(x, axes_of(x, axis), keep_dims=bool(keepdims), name=name)
+    return reduce(MAX, input_tensor, axis, keepdims, name)
 
 
 @api("math.reduce_min", "reduce_min")
 def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
     """The minimum along axes; the highest value there is when an axis is empty."""
-    x = to_tensor(input_tensor)
-    return MIN(x, axes_of(x, axis), keep_dims=bool(keepdims), name=name)
+    return reduce(MIN, input_tensor, axis, keepdims, name)
 
 
 def _prod(x, axis, keep_dims):
@@ -254,8 +285,7 @@ PROD = reduction("Prod", NUMBERS, _prod, _lower_prod, _grad_prod, ("input", "red
 @api("math.reduce_prod", "reduce_prod")
 def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
     """The product along axes; 1 when an axis is empty."""
-    x = to_tensor(input_tensor)
-    return PROD(x, axes_of(x, axis), keep_dims=bool(keepdims), name=name)
+    return reduce(PROD, input_tensor, axis, keepdims, name)
 
 
 def _truth(name, ufunc, lower):
@@ -279,12 +309,10 @@ def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
     >>> tf.reduce_all([[True, True], [False, True]], axis=1).numpy().tolist()
     [True, False]
     """
-    x = to_tensor(input_tensor)
-    return ALL(x, axes_of(x, axis), keep_dims=bool(keepdims), name=name)
+    return reduce(ALL, input_tensor, axis, keepdims, name)
 
 
 @api("math.reduce_any", "reduce_any")
 def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
     """Whether any is true, along axes."""
-    x = to_tensor(input_tensor)
-    return ANY(x, axes_of(x, axis), keep_dims=bool(keepdims), name=name)
+    return reduce(ANY, input_tensor, axis, keepdims, name)

@@ -115,7 +115,12 @@ def _digamma(x):
     return np.where(pole, x.dtype.type(np.nan), y) if pole.any() else y
 
 
-LGAMMA = special("Lgamma", lambda x: scipy_special.gammaln(x), lambda x: lax.lgamma(x), _grad_lgamma)
+def _lgamma(x):
+    # SciPy has -inf at minus infinity.
+    return np.where(x == -np.inf, x.dtype.type(np.inf), scipy_special.gammaln(x))
+
+
+LGAMMA = special("Lgamma", _lgamma, lambda x: lax.lgamma(x), _grad_lgamma)
 DIGAMMA = special("Digamma", _digamma, lambda x: lax.digamma(x), _grad_digamma)
 
 
@@ -389,7 +394,9 @@ def _expint(x):
 
 
 def _lower_expint(x):
-    return jnp.where(x < 0, jnp.nan, jax_special.expi(jnp.abs(x)))
+    y = jax_special.expi(jnp.where((x > 0) & (x < jnp.inf), x, 1))
+    y = jnp.where(x == 0, -jnp.inf, jnp.where(x == jnp.inf, jnp.inf, y))
+    return jnp.where((x < 0) | jnp.isnan(x), jnp.nan, y).astype(x.dtype)
 
 
 DAWSN = special(

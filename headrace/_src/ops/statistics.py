@@ -15,7 +15,7 @@ from headrace._src.ops.comparison import GREATER_EQUAL, LESS, NOT_EQUAL
 from headrace._src.ops.complex_numbers import CONJ, REAL, zero_like
 from headrace._src.ops.division import REAL_DIV
 from headrace._src.ops.elementwise import EXP, IS_FINITE, LOG, SQRT, SQUARE
-from headrace._src.ops.reductions import ALL, MAX, MEAN, NUMBERS, axes_of, reduction
+from headrace._src.ops.reductions import ALL, MAX, MEAN, NUMBERS, axes_of, reduce, reduction
 from headrace._src.ops.shaping import RESHAPE
 
 
@@ -124,8 +124,7 @@ def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
     >>> tf.math.reduce_euclidean_norm([3.0, 4.0]).numpy()
     np.float32(5.0)
     """
-    x = to_tensor(input_tensor)
-    return EUCLIDEAN_NORM(x, axes_of(x, axis), keep_dims=bool(keepdims), name=name)
+    return reduce(EUCLIDEAN_NORM, input_tensor, axis, keepdims, name)
 
 
 def _nonzero(x):

@@ -7,7 +7,7 @@ from headrace._src.op.api import api
 from headrace._src.ops.arithmetic import ADD, MUL, NEG, SUB, number_like
 from headrace._src.ops.complex_numbers import conjugate
 from headrace._src.ops.division import REAL_DIV
-from headrace._src.ops.elementwise import RECIPROCAL, SQRT, SQUARE, unary
+from headrace._src.ops.elementwise import RECIPROCAL, SQRT, SQUARE, through_float32, unary
 
 
 def _one(x):
@@ -63,17 +63,17 @@ def _grad_atanh(node, dy):
     return (MUL(dy, RECIPROCAL(SUB(_one(x), SQUARE(x)))),)
 
 
-SIN = unary("Sin", np.sin, lambda x: jnp.sin(x), _grad_sin)
-COS = unary("Cos", np.cos, lambda x: jnp.cos(x), _grad_cos)
-TAN = unary("Tan", np.tan, lambda x: jnp.tan(x), _grad_tan)
-ASIN = unary("Asin", np.arcsin, lambda x: jnp.arcsin(x), _grad_asin)
-ACOS = unary("Acos", np.arccos, lambda x: jnp.arccos(x), _grad_acos)
-ATAN = unary("Atan", np.arctan, lambda x: jnp.arctan(x), _grad_atan)
-SINH = unary("Sinh", np.sinh, lambda x: jnp.sinh(x), _grad_sinh)
-COSH = unary("Cosh", np.cosh, lambda x: jnp.cosh(x), _grad_cosh)
-ASINH = unary("Asinh", np.arcsinh, lambda x: jnp.arcsinh(x), _grad_asinh, ("y",))
-ACOSH = unary("Acosh", np.arccosh, lambda x: jnp.arccosh(x), _grad_acosh, ("y",))
-ATANH = unary("Atanh", np.arctanh, lambda x: jnp.arctanh(x), _grad_atanh)
+SIN = unary("Sin", through_float32(np.sin), lambda x: jnp.sin(x), _grad_sin)
+COS = unary("Cos", through_float32(np.cos), lambda x: jnp.cos(x), _grad_cos)
+TAN = unary("Tan", through_float32(np.tan), lambda x: jnp.tan(x), _grad_tan)
+ASIN = unary("Asin", through_float32(np.arcsin), lambda x: jnp.arcsin(x), _grad_asin)
+ACOS = unary("Acos", through_float32(np.arccos), lambda x: jnp.arccos(x), _grad_acos)
+ATAN = unary("Atan", through_float32(np.arctan), lambda x: jnp.arctan(x), _grad_atan)
+SINH = unary("Sinh", through_float32(np.sinh), lambda x: jnp.sinh(x), _grad_sinh)
+COSH = unary("Cosh", through_float32(np.cosh), lambda x: jnp.cosh(x), _grad_cosh)
+ASINH = unary("Asinh", through_float32(np.arcsinh), lambda x: jnp.arcsinh(x), _grad_asinh, ("y",))
+ACOSH = unary("Acosh", through_float32(np.arccosh), lambda x: jnp.arccosh(x), _grad_acosh, ("y",))
+ATANH = unary("Atanh", through_float32(np.arctanh), lambda x: jnp.arctanh(x), _grad_atanh)
 
 
 @api("math.sin", "sin")

@@ -15,7 +15,7 @@ ROWS = [
     *[row(f"tf.cumsum(a, axis=1, exclusive={e}, reverse={r})", a=normal(3, 4)) for e, r in WAYS],
     *[row(f"tf.math.cumprod(a, axis=0, exclusive={e}, reverse={r})", a=uniform(0.5, 2, 3, 2)) for e, r in WAYS],
     *[row(f"tf.math.cumprod(a, 1, {e}, {r})", a=uniform(0.5, 2, 2, 3), dtype="complex128", fd=False) for e, r in WAYS[:2]],
-    *[row(f"tf.math.cumulative_logsumexp(a, axis=-1, exclusive={e}, reverse={r})", a=normal(2, 4), dtype=dtype, second=e is False)
+    *[row(f"tf.math.cumulative_logsumexp(a, axis=-1, exclusive={e}, reverse={r})", a=normal(2, 4), dtype=dtype, fd=not e)
       for e, r in WAYS for dtype in ("float32", "float64")],
     row("tf.math.cumprod(a)", a=value([1.0, 0.0, 2.0, 3.0]), fd=False),
     row("tf.math.cumulative_logsumexp(a)", a=value([-INF, -INF, 3.0, 1000.0]), fd=False, grad=False, lower=False),

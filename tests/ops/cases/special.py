@@ -4,7 +4,7 @@ from rows import FLOATS, each, normal, row, uniform, value
 
 INF, NAN = float("inf"), float("nan")
 NO_KERNEL = "TensorFlow's CPU has no kernel for this dtype, which its op allows; see docs/decisions/0010-dtypes.md"
-LIMITS = "TensorFlow gives NaN at infinity or at 0; headrace the limit, see docs/decisions/0012-special-functions.md"
+LIMITS = "TensorFlow has no limit at 0 or at infinity; headrace has, see docs/decisions/0012-special-functions.md"
 
 SMOOTH = [
     ("erf", -2, 2), ("erfc", -2, 2), ("erfinv", -0.9, 0.9), ("ndtri", 0.1, 0.9), ("erfcinv", 0.2, 1.8),
@@ -39,7 +39,8 @@ ROWS = [
       for name in ("bessel_i0", "bessel_i1", "bessel_i0e", "bessel_i1e", "bessel_j0", "bessel_j1", "bessel_k0",
                    "bessel_k1", "bessel_k0e", "bessel_k1e", "bessel_y0")],
     *[row(f"tf.math.special.{name}(a)", a=value([0.0, 2.5]), dtype="float64", fd=False)
-      for name in ("bessel_i0", "bessel_i1", "bessel_i0e", "bessel_i1e", "bessel_j0", "bessel_j1")],
+      for name in ("bessel_i0", "bessel_i0e", "bessel_i1e", "bessel_j0", "bessel_j1")],
+    row("tf.math.special.bessel_i1(a)", a=value([0.0, 2.5]), dtype="float64", ours=LIMITS),
     row("tf.math.special.bessel_y1(a)", a=value([1.0, -1.0, 30.0]), fd=False, grad=False),
     row("tf.math.special.bessel_y1(a)", a=value([0.0]), ours=LIMITS),
     row("tf.math.special.dawsn(a), tf.math.special.fresnel_cos(a), tf.math.special.fresnel_sin(a)",
@@ -51,7 +52,7 @@ ROWS = [
     row("tf.math.special.spence(a)", a=value([INF]), ours=LIMITS, lower=False),
     row("tf.math.lbeta(a)", a=uniform(0.5, 3, 4)),
     row("tf.math.lbeta(a)", a=uniform(0.5, 3, 2, 4), dtype="float64"),
-    row("tf.math.lbeta(a)", a=uniform(0.5, 3, 2, 0)),
+    row("tf.math.lbeta(a)", a=uniform(0.5, 3, 2, 0), fd=False),
     row("tf.math.lbeta(a)", a=uniform(0.5, 3)),
     row("tf.math.lbeta(a)", a=value([1, 2], "int32")),
     *each("float32 float64", "tf.math.polygamma(a, b)", a=value([[1.0], [2.0], [3.0]]), b=uniform(0.5, 4, 4),
