@@ -39,6 +39,11 @@ class LoweringContext:
     def check(self, ok, error, message):
         assert bool(np.all(np.asarray(ok))), f"the lowering's check fails: {message}"
 
+    def random_stream(self, seed, seed2, blocks):
+        """The key and counter of a stateful random op, whose rows set the seed first."""
+        halves = np.array([seed, 0, seed2]).view(np.uint64)
+        return jax.numpy.asarray(halves[:1]), jax.numpy.asarray(halves[1:])
+
 
 def flat(value):
     """Arrays of inputs or results, lists spread out."""

@@ -95,7 +95,8 @@ class Constant(Initializer):
 
     def __call__(self, shape, dtype=None, **kwargs):
         """The value, in a shape and, if given, a dtype."""
-        shape = _part_shape("constant_initializer", shape, kwargs, self.support_partition)
+        # TF: a part gets the whole shape.
+        _part_shape("constant_initializer", shape, kwargs, self.support_partition)
         if dtype is not None:
             dtype = dtypes.as_dtype(dtype)
         return constant(self.value, dtype=dtype, shape=shape)

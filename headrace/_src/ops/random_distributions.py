@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import ml_dtypes
 import numpy as np
 
 from headrace._src.core import dtypes, errors
@@ -253,7 +254,7 @@ def _scaled_gamma(draw, alpha, beta, dtype):
     """Draws for `alpha` and scales by `beta`; never zero, which a gamma variable is not."""
     dtype = dtypes.as_dtype(dtype)
     alpha = to_tensor(alpha, dtype)
-    tiny = to_tensor(float(np.finfo(dtype._np).tiny), dtype)
+    tiny = to_tensor(float(ml_dtypes.finfo(dtype._np).tiny), dtype)
     if beta is None:
         return maximum(tiny, draw(alpha))
     beta = to_tensor(beta, dtype)

@@ -105,7 +105,7 @@ RANDOM_STANDARD_NORMAL = _stateful("RandomStandardNormal", "normal")
 TRUNCATED_NORMAL = _stateful("TruncatedNormal", "truncated_normal")
 
 
-def _stateless(name, sampler, default, allowed, seed_dtypes=dtypes.INDEX):
+def _stateless(name, sampler, default, allowed):
     """The record of a stateless op that takes a pair of seeds."""
 
     def kernel(shape, seed, dtype):
@@ -125,7 +125,7 @@ def _stateless(name, sampler, default, allowed, seed_dtypes=dtypes.INDEX):
         name,
         f"shape: T, seed: Tseed, *, dtype: type = {default} -> output: dtype",
         T=dtypes.INDEX,
-        Tseed=seed_dtypes,
+        Tseed=dtypes.INDEX,
         infer=infer,
         kernel=kernel,
         lower=lower,
@@ -140,7 +140,7 @@ STATELESS_TRUNCATED_NORMAL = _stateless(
     "StatelessTruncatedNormal", "truncated_normal", "float32", dtypes.FLOATING
 )
 STATELESS_RANDOM_UNIFORM_FULL_INT = _stateless(
-    "StatelessRandomUniformFullInt", "uniform_full_int", "uint64", _FULL_INT, _FULL_INT
+    "StatelessRandomUniformFullInt", "uniform_full_int", "uint64", _FULL_INT
 )
 
 

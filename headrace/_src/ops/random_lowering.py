@@ -122,7 +122,7 @@ def _bits_to(words, integer, dtype):
 def uniform_from_words(words, dtype):
     """Numbers uniform on [0, 1): one for each word, or, in float64, for each pair of words."""
     if dtype == np.float64:
-        pairs = words.reshape(*words.shape[:-1], -1, 2).astype(jnp.uint64)
+        pairs = words.reshape(*words.shape[:-1], words.shape[-1] // 2, 2).astype(jnp.uint64)
         upper = pairs[..., 0] & jnp.uint64(0xFFFFF) | jnp.uint64(0x3FF00000)
         return _bits_to(upper << jnp.uint64(32) | pairs[..., 1], jnp.uint64, jnp.float64) - 1.0
     if dtype == np.float32:

@@ -48,7 +48,7 @@ def uniform_from_words(words: np.ndarray, dtype) -> np.ndarray:
     """
     dtype = np.dtype(dtype)
     if dtype == np.float64:
-        return uniform_float64(words.reshape(*words.shape[:-1], -1, 2))
+        return uniform_float64(words.reshape(*words.shape[:-1], words.shape[-1] // 2, 2))
     integer, mantissa, one = _UNIFORM_BITS[dtype]
     words &= np.uint32((1 << mantissa) - 1)
     words |= np.uint32(one)

@@ -61,7 +61,7 @@ def shuffle(value, seed=None, name=None):
 
     >>> tf.random.set_seed(7)
     >>> tf.random.shuffle(tf.range(5), seed=1).numpy().tolist()
-    [3, 2, 4, 1, 0]
+    [3, 4, 1, 0, 2]
     """
     seed, seed2 = draw_seeds(seed)
     return RANDOM_SHUFFLE(value, seed=seed, seed2=seed2, name=name)
