@@ -8,22 +8,28 @@ NO_KERNEL = "TensorFlow's CPU has no kernel for this dtype, which its op allows;
 
 # Function, and the interval from which arguments are drawn.
 SMOOTH = [
-    ("square", -2, 2), ("sqrt", 0.3, 2), ("rsqrt", 0.3, 2), ("reciprocal", 0.5, 2), ("exp", -2, 2), ("expm1", -2, 2),
-    ("log", 0.3, 3), ("log1p", -0.5, 3), ("sin", -3, 3), ("cos", -3, 3), ("tan", -1, 1), ("asin", -0.8, 0.8),
-    ("acos", -0.8, 0.8), ("atan", -3, 3), ("sinh", -2, 2), ("cosh", -2, 2), ("asinh", -3, 3), ("acosh", 1.3, 4),
-    ("atanh", -0.8, 0.8), ("sigmoid", -4, 4), ("tanh", -2, 2),
+    ("tf.math.square", -2, 2), ("tf.math.sqrt", 0.3, 2), ("tf.math.rsqrt", 0.3, 2),
+    ("tf.math.reciprocal", 0.5, 2), ("tf.math.exp", -2, 2), ("tf.math.expm1", -2, 2),
+    ("tf.math.log", 0.3, 3), ("tf.math.log1p", -0.5, 3), ("tf.math.sin", -3, 3), ("tf.math.cos", -3, 3),
+    ("tf.math.tan", -1, 1), ("tf.math.asin", -0.8, 0.8), ("tf.math.acos", -0.8, 0.8),
+    ("tf.math.atan", -3, 3), ("tf.math.sinh", -2, 2), ("tf.math.cosh", -2, 2), ("tf.math.asinh", -3, 3),
+    ("tf.math.acosh", 1.3, 4), ("tf.math.atanh", -0.8, 0.8), ("tf.math.sigmoid", -4, 4),
+    ("tf.math.tanh", -2, 2),
 ]  # fmt: skip
-TOP_LEVEL = "square sqrt exp sin cos tan asin acos atan sinh cosh asinh acosh atanh sigmoid tanh"
+TOP_LEVEL = (
+    "tf.square tf.sqrt tf.exp tf.sin tf.cos tf.tan tf.asin tf.acos tf.atan "
+    "tf.sinh tf.cosh tf.asinh tf.acosh tf.atanh tf.sigmoid tf.tanh"
+)
 
 ROWS = [
     # Second derivatives of complex inverse functions divide small differences.
-    *[r for name, low, high in SMOOTH for r in each(FLOATS, f"tf.math.{name}(a)", a=uniform(low, high, 2, 3))],
-    *[r for name, low, high in SMOOTH for r in each(COMPLEXES, f"tf.math.{name}(a)", a=uniform(low, high, 2, 3))],
-    *[row(f"tf.{name}(a)", a=uniform(1.1, 1.5, 3) if name == "acosh" else uniform(0.2, 0.7, 3))
+    *[r for name, low, high in SMOOTH for r in each(FLOATS, f"{name}(a)", a=uniform(low, high, 2, 3))],
+    *[r for name, low, high in SMOOTH for r in each(COMPLEXES, f"{name}(a)", a=uniform(low, high, 2, 3))],
+    *[row(f"{name}(a)", a=uniform(1.1, 1.5, 3) if name == "tf.acosh" else uniform(0.2, 0.7, 3))
       for name in TOP_LEVEL.split()],
-    *[row(f"tf.math.{name}(a)", a=value([0.0, -0.0, 1.0, -1.0, 2.0, INF, -INF, NAN, 100.0, -100.0]), fd=False)
-      for name, _, _ in SMOOTH if name not in ("sin", "cos", "tan")],
-    *[row(f"tf.math.{name}(a)", a=value([1, 2], "int32")) for name, _, _ in SMOOTH if name not in ("square", "reciprocal")],
+    *[row(f"{name}(a)", a=value([0.0, -0.0, 1.0, -1.0, 2.0, INF, -INF, NAN, 100.0, -100.0]), fd=False)
+      for name, _, _ in SMOOTH if name not in ("tf.math.sin", "tf.math.cos", "tf.math.tan")],
+    *[row(f"{name}(a)", a=value([1, 2], "int32")) for name, _, _ in SMOOTH if name not in ("tf.math.square", "tf.math.reciprocal")],
     row("tf.math.reciprocal(a)", a=value([-2, -1, 1, 2, 3], "int32"), ours=NO_KERNEL),
     *each(INTS, "tf.square(a)", a=normal(4)),
     row("tf.math.exp(a)", a=normal(0, 3)),
