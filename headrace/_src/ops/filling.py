@@ -41,6 +41,8 @@ def _fill(dims, value):
 def _infer_fill(dims, value):
     if dims.value is not None:
         checked_dims("Fill", "dims", dims.value.ravel())
+    elif dims.shape.rank == 0:
+        return TensorShape([None])
     return shape_from_value(dims)
 
 
@@ -91,8 +93,8 @@ def _steps(start, limit, delta):
     if isinstance(start, np.integer):
         count = -((int(start) - int(limit)) // int(delta))
     else:
-        # TF: the quotient is taken in double precision, whatever the dtype.
-        quotient = np.ceil(abs((np.float64(limit) - np.float64(start)) / np.float64(delta)))
+        # TF: the quotient is rounded to the dtype.
+        quotient = float(np.ceil(abs((limit - start) / delta)))
         if not quotient < 2.0**63:
             raise errors.invalid_argument(f"Range: {start} to {limit} by {delta} has too many elements.")
         count = int(quotient)
@@ -304,7 +306,7 @@ def _like(op, number, input, dtype, name):
         return op(input, name=name)
     if number == 0:
         return zeros(shape_of(input), wanted)
-    return FILL(shape_of(input), to_tensor(1, wanted), name=name)
+    return FILL(shape_of(input), to_tensor(True if wanted is dtypes.bool else 1, wanted), name=name)
 
 
 def _empty(shape, dtype, init):

@@ -112,8 +112,8 @@ def _infer_gather(params, indices, axis, batch_dims):
     if params.shape.rank is None or indices.shape.rank is None:
         return UNKNOWN
     if axis.value is None:
-        # TF: the axis alone decides where the indices' dimensions go.
-        return TensorShape([None] * (params.shape.rank + indices.shape.rank - 1 - max(batch_dims, 0)))
+        batch = batch_dims + indices.shape.rank if batch_dims < 0 else batch_dims
+        return TensorShape([None] * (params.shape.rank + indices.shape.rank - 1 - batch))
     at, batch = _gather_axes("GatherV2", params.shape.rank, indices.shape.rank, axis.value, batch_dims)
     lead = params.shape[:batch].merge_with(indices.shape[:batch])
     dims = [*lead, *params.shape[batch:at], *indices.shape[batch:], *params.shape[at + 1 :]]
@@ -347,6 +347,9 @@ def _grad_gather_nd(node, dy):
         rows = lookup("Squeeze")(indices, squeeze_dims=[1])
         dense = EagerTensor(np.array(shape, np.int32), dtypes.int32) if isinstance(shape, tuple) else shape
         return IndexedSlices(dy, rows, dense), None
+    if indices.shape.rank == 1:
+        # ScatterNd wants at least one update: a list of the one index vector.
+        indices, dy = lookup("ExpandDims")(indices, 0), lookup("ExpandDims")(dy, 0)
     dims = to_tensor(np.array(shape, indices.dtype._np)) if isinstance(shape, tuple) else shape
     if dims.dtype is not indices.dtype:
         dims = lookup("Cast")(dims, DstT=indices.dtype)

@@ -42,7 +42,8 @@ def _pad(input, paddings):
 
 
 def _lower_pad(ctx, input, paddings):
-    return jnp.pad(input, padding_pairs("Pad", paddings, input.ndim))
+    pairs = padding_pairs("Pad", paddings, input.ndim)
+    return jnp.pad(input, pairs) if pairs else input
 
 
 def _infer_pad(input, paddings, constant_values=None, mode=None):
@@ -87,7 +88,8 @@ def _pad_constant(input, paddings, constant_values):
 
 
 def _lower_pad_constant(ctx, input, paddings, constant_values):
-    return jnp.pad(input, padding_pairs("PadV2", paddings, input.ndim), constant_values=constant_values)
+    pairs = padding_pairs("PadV2", paddings, input.ndim)
+    return jnp.pad(input, pairs, constant_values=constant_values) if pairs else input
 
 
 def _grad_pad_constant(node, dy):
