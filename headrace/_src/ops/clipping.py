@@ -101,8 +101,8 @@ def _safe_norm(values, axes):
 def clip_by_norm(t, clip_norm, axes=None, name=None):
     """`t`, scaled down when its Euclidean norm exceeds `clip_norm`.
 
-    >>> tf.clip_by_norm([3.0, 4.0], 1.0).numpy().round(3).tolist()
-    [0.6, 0.8]
+    >>> tf.clip_by_norm([3.0, 4.0], 2.5).numpy().tolist()
+    [1.5, 2.0]
 
     Args:
         t: a tensor or `IndexedSlices`.

@@ -177,8 +177,8 @@ ATAN2 = Op(
 def atan2(y, x, name=None):
     """The angle of the point (x, y), in [-pi, pi], element-wise, with broadcasting.
 
-    >>> tf.atan2(1.0, 1.0).numpy()
-    np.float32(0.7853982)
+    >>> f"{float(tf.atan2(1.0, 1.0)):.4f}"
+    '0.7854'
     """
     return ATAN2(y, x, name=name)
 

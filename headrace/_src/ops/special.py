@@ -67,8 +67,8 @@ NDTRI = special(
 def erf(x, name=None):
     """The error function, `2 / sqrt(pi)` times the integral of `exp(-t^2)` from 0 to `x`.
 
-    >>> tf.math.erf([0.0, 1.0]).numpy()
-    array([0.       , 0.8427008], dtype=float32)
+    >>> f"{float(tf.math.erf(1.0)):.4f}"
+    '0.8427'
     """
     return ERF(x, name=name)
 
@@ -128,8 +128,8 @@ DIGAMMA = special("Digamma", _digamma, lambda x: lax.digamma(x), _grad_digamma)
 def lgamma(x, name=None):
     """The logarithm of the absolute value of the gamma function.
 
-    >>> tf.math.lgamma([5.0]).numpy()
-    array([3.1780539], dtype=float32)
+    >>> f"{float(tf.math.lgamma(5.0)):.4f}"
+    '3.1781'
     """
     return LGAMMA(x, name=name)
 
@@ -144,8 +144,8 @@ def digamma(x, name=None):
 def lbeta(x, name=None):
     """The logarithm of the absolute value of the beta function of the elements along the last axis.
 
-    >>> tf.math.lbeta([1.0, 2.0]).numpy()
-    np.float32(-0.6931472)
+    >>> f"{float(tf.math.lbeta([1.0, 2.0])):.4f}"
+    '-0.6931'
     """
     x = to_tensor(x)
     return SUB(SUM(LGAMMA(x), [-1]), LGAMMA(SUM(x, [-1])), name=name)
