@@ -43,6 +43,11 @@ class _Reader:
     def _next(self, kind, convert, which):
         size = self._next_block.size
         if kind not in self._buffers:
+            if which.size == size:  # the usual beginning, without looking up who needs what
+                values = convert(self._stream.blocks_at(self._next_block).reshape(-1, 2, 2))
+                self._next_block += np.uint64(1)
+                self._buffers[kind] = values, np.ones(size, np.int8)
+                return values[:, 1].copy()
             self._buffers[kind] = np.empty((size, 2)), np.zeros(size, np.int8)
         values, left = self._buffers[kind]
         empty = which[left[which] == 0]

@@ -297,21 +297,21 @@ def permutation(stream: Philox, size: int) -> np.ndarray:
     moving = target != steps
     source = np.arange(size, dtype=np.int64)
     source[target[moving]] = steps[moving]  # the last of equal targets stays
-    while True:
-        further = source[source]
-        if np.array_equal(further, source):
-            break
-        source = further
+    unresolved = np.arange(size, dtype=np.int64)
+    while unresolved.size:
+        held = source[unresolved]
+        further = source[held]
+        source[unresolved] = further
+        unresolved = unresolved[further != held]
     # A step takes what its target holds: put there by the last earlier step with the same target, if any.
-    ordered = np.sort(target * size + steps)
-    step = ordered % size
-    same = np.empty(step.size, bool)
-    same[0] = False
-    same[1:] = ordered[1:] // size == ordered[:-1] // size
-    earlier = np.concatenate([step[:1], step[:-1]])
-    taken = target[step]
+    bits = size.bit_length()
+    ordered = np.sort(target << bits | steps)
+    step, place = ordered & ((1 << bits) - 1), ordered >> bits
+    again = np.flatnonzero(place[1:] == place[:-1])
+    taken = np.where(place == step, source[place], place)
+    taken[again + 1] = source[step[again]]
     order = np.empty(size, np.int64)
-    order[step] = np.where(same, source[earlier], np.where(taken == step, source[taken], taken))
+    order[step] = taken
     # The last place keeps what the last step that swapped with it left there.
     order[size - 1] = source[size - 1]
     return order
