@@ -2,249 +2,256 @@
 
 Written by scripts/exports from the `@api` declarations: do not edit."""
 
-from headrace import __internal__ as __internal__
-from headrace import autodiff as autodiff
-from headrace import bitwise as bitwise
-from headrace import compat as compat
-from headrace import debugging as debugging
-from headrace import dtypes as dtypes
-from headrace import errors as errors
-from headrace import experimental as experimental
-from headrace import io as io
-from headrace import linalg as linalg
-from headrace import math as math
-from headrace import nest as nest
-from headrace import nn as nn
-from headrace import ragged as ragged
-from headrace import random as random
-from headrace import raw_ops as raw_ops
-from headrace import sets as sets
-from headrace import sparse as sparse
-from headrace import strings as strings
-from headrace import types as types
-from headrace._src.autodiff.custom_gradient import custom_gradient as custom_gradient
-from headrace._src.autodiff.custom_gradient import grad_pass_through as grad_pass_through
-from headrace._src.autodiff.custom_gradient import recompute_grad as recompute_grad
-from headrace._src.autodiff.gradient_tape import GradientTape as GradientTape
-from headrace._src.autodiff.gradient_tape import UnconnectedGradients as UnconnectedGradients
-from headrace._src.autodiff.registered import AggregationMethod as AggregationMethod
-from headrace._src.autodiff.registered import RegisterGradient as RegisterGradient
-from headrace._src.autodiff.registered import gradients as gradients
-from headrace._src.autodiff.registered import hessians as hessians
-from headrace._src.autodiff.registered import no_gradient as no_gradient
-from headrace._src.core.context import executing_eagerly as executing_eagerly
-from headrace._src.core.devices import DeviceSpec as DeviceSpec
-from headrace._src.core.dtypes import DType as DType
-from headrace._src.core.dtypes import as_dtype as as_dtype
-from headrace._src.core.dtypes import bfloat16 as bfloat16
-from headrace._src.core.dtypes import bool as bool
-from headrace._src.core.dtypes import complex128 as complex128
-from headrace._src.core.dtypes import complex64 as complex64
-from headrace._src.core.dtypes import double as double
-from headrace._src.core.dtypes import float16 as float16
-from headrace._src.core.dtypes import float32 as float32
-from headrace._src.core.dtypes import float64 as float64
-from headrace._src.core.dtypes import half as half
-from headrace._src.core.dtypes import int16 as int16
-from headrace._src.core.dtypes import int32 as int32
-from headrace._src.core.dtypes import int64 as int64
-from headrace._src.core.dtypes import int8 as int8
-from headrace._src.core.dtypes import qint16 as qint16
-from headrace._src.core.dtypes import qint32 as qint32
-from headrace._src.core.dtypes import qint8 as qint8
-from headrace._src.core.dtypes import quint16 as quint16
-from headrace._src.core.dtypes import quint8 as quint8
-from headrace._src.core.dtypes import resource as resource
-from headrace._src.core.dtypes import string as string
-from headrace._src.core.dtypes import uint16 as uint16
-from headrace._src.core.dtypes import uint32 as uint32
-from headrace._src.core.dtypes import uint64 as uint64
-from headrace._src.core.dtypes import uint8 as uint8
-from headrace._src.core.dtypes import variant as variant
-from headrace._src.core.names import name_scope as name_scope
-from headrace._src.core.shapes import TensorShape as TensorShape
-from headrace._src.core.shapes import broadcast_static_shape as broadcast_static_shape
-from headrace._src.core.specs import NoneTensorSpec as NoneTensorSpec
-from headrace._src.core.specs import TensorSpec as TensorSpec
-from headrace._src.core.tensor import Tensor as Tensor
-from headrace._src.core.tensor import is_tensor as is_tensor
-from headrace._src.core.type_specs import TypeSpec as TypeSpec
-from headrace._src.core.type_specs import type_spec_from_value as type_spec_from_value
-from headrace._src.op.convert import register_tensor_conversion_function as register_tensor_conversion_function
-from headrace._src.op.placement import device as device
-from headrace._src.op.queries import get_current_name_scope as get_current_name_scope
-from headrace._src.op.queries import get_logger as get_logger
-from headrace._src.op.queries import inside_function as inside_function
-from headrace._src.op.queries import is_symbolic_tensor as is_symbolic_tensor
-from headrace._src.ops.arithmetic import add as add
-from headrace._src.ops.arithmetic import add_n as add_n
-from headrace._src.ops.arithmetic import maximum as maximum
-from headrace._src.ops.arithmetic import minimum as minimum
-from headrace._src.ops.arithmetic import multiply as multiply
-from headrace._src.ops.arithmetic import negative as negative
-from headrace._src.ops.arithmetic import scalar_mul as scalar_mul
-from headrace._src.ops.arithmetic import subtract as subtract
-from headrace._src.ops.assertions import Assert as Assert
-from headrace._src.ops.assertions import assert_equal as assert_equal
-from headrace._src.ops.assertions import assert_greater as assert_greater
-from headrace._src.ops.assertions import assert_less as assert_less
-from headrace._src.ops.bincounts import histogram_fixed_width as histogram_fixed_width
-from headrace._src.ops.bincounts import histogram_fixed_width_bins as histogram_fixed_width_bins
-from headrace._src.ops.broadcasting import broadcast_to as broadcast_to
-from headrace._src.ops.casting import bitcast as bitcast
-from headrace._src.ops.casting import cast as cast
-from headrace._src.ops.casting import saturate_cast as saturate_cast
-from headrace._src.ops.clipping import clip_by_global_norm as clip_by_global_norm
-from headrace._src.ops.clipping import clip_by_norm as clip_by_norm
-from headrace._src.ops.clipping import clip_by_value as clip_by_value
-from headrace._src.ops.comparison import equal as equal
-from headrace._src.ops.comparison import greater as greater
-from headrace._src.ops.comparison import greater_equal as greater_equal
-from headrace._src.ops.comparison import less as less
-from headrace._src.ops.comparison import less_equal as less_equal
-from headrace._src.ops.comparison import logical_and as logical_and
-from headrace._src.ops.comparison import logical_not as logical_not
-from headrace._src.ops.comparison import logical_or as logical_or
-from headrace._src.ops.comparison import not_equal as not_equal
-from headrace._src.ops.complex_numbers import complex as complex
-from headrace._src.ops.constants import constant as constant
-from headrace._src.ops.constants import convert_to_tensor as convert_to_tensor
-from headrace._src.ops.constants import ones as ones
-from headrace._src.ops.constants import zeros as zeros
-from headrace._src.ops.conv import conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2
-from headrace._src.ops.conv import conv2d_backprop_input_v2 as conv2d_backprop_input_v2
-from headrace._src.ops.conv_general import conv_nd as conv
-from headrace._src.ops.cumulative import cumsum as cumsum
-from headrace._src.ops.dividing import meshgrid as meshgrid
-from headrace._src.ops.dividing import repeat as repeat
-from headrace._src.ops.dividing import split as split
-from headrace._src.ops.dividing import tile as tile
-from headrace._src.ops.division import divide as divide
-from headrace._src.ops.division import realdiv as realdiv
-from headrace._src.ops.division import truediv as truediv
-from headrace._src.ops.division import truncatediv as truncatediv
-from headrace._src.ops.division import truncatemod as truncatemod
-from headrace._src.ops.edit_distance import edit_distance as edit_distance
-from headrace._src.ops.einsum import einsum as einsum
-from headrace._src.ops.einsum import tensordot as tensordot
-from headrace._src.ops.elementwise import abs as abs
-from headrace._src.ops.elementwise import exp as exp
-from headrace._src.ops.elementwise import floor as floor
-from headrace._src.ops.elementwise import round as round
-from headrace._src.ops.elementwise import sigmoid as sigmoid
-from headrace._src.ops.elementwise import sign as sign
-from headrace._src.ops.elementwise import sqrt as sqrt
-from headrace._src.ops.elementwise import square as square
-from headrace._src.ops.elementwise import tanh as tanh
-from headrace._src.ops.filling import fill as fill
-from headrace._src.ops.filling import one_hot as one_hot
-from headrace._src.ops.filling import ones_like as ones_like
-from headrace._src.ops.filling import range_ as range
-from headrace._src.ops.filling import sequence_mask as sequence_mask
-from headrace._src.ops.filling import zeros_like as zeros_like
-from headrace._src.ops.gathering import gather as gather
-from headrace._src.ops.gathering import gather_nd as gather_nd
-from headrace._src.ops.indexed_slices import IndexedSlices as IndexedSlices
-from headrace._src.ops.indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
-from headrace._src.ops.indexing import boolean_mask as boolean_mask
-from headrace._src.ops.initializers import Constant as constant_initializer
-from headrace._src.ops.initializers import Ones as ones_initializer
-from headrace._src.ops.initializers import RandomNormal as random_normal_initializer
-from headrace._src.ops.initializers import RandomUniform as random_uniform_initializer
-from headrace._src.ops.initializers import Zeros as zeros_initializer
-from headrace._src.ops.joining import concat as concat
-from headrace._src.ops.joining import parallel_stack as parallel_stack
-from headrace._src.ops.joining import stack as stack
-from headrace._src.ops.joining import unstack as unstack
-from headrace._src.ops.matmul import matmul as matmul
-from headrace._src.ops.matrices import eye as eye
-from headrace._src.ops.norms import norm as norm
-from headrace._src.ops.padding import pad as pad
-from headrace._src.ops.partitioning import dynamic_partition as dynamic_partition
-from headrace._src.ops.partitioning import dynamic_stitch as dynamic_stitch
-from headrace._src.ops.partitioning import unique as unique
-from headrace._src.ops.partitioning import unique_with_counts as unique_with_counts
-from headrace._src.ops.passing import check_pinned as check_pinned
-from headrace._src.ops.passing import guarantee_const as guarantee_const
-from headrace._src.ops.passing import identity as identity
-from headrace._src.ops.passing import identity_n as identity_n
-from headrace._src.ops.passing import no_op as no_op
-from headrace._src.ops.passing import stop_gradient as stop_gradient
-from headrace._src.ops.passing import timestamp as timestamp
-from headrace._src.ops.patches import extract_volume_patches as extract_volume_patches
-from headrace._src.ops.powers import atan2 as atan2
-from headrace._src.ops.powers import pow as pow
-from headrace._src.ops.printing import print_ as print
-from headrace._src.ops.ragged_spec import RaggedTensorSpec as RaggedTensorSpec
-from headrace._src.ops.ragged_tensor import RaggedTensor as RaggedTensor
-from headrace._src.ops.random_shuffling import random_index_shuffle as random_index_shuffle
-from headrace._src.ops.ranking import approx_top_k as approx_top_k
-from headrace._src.ops.ranking import argmax as argmax
-from headrace._src.ops.ranking import argmin as argmin
-from headrace._src.ops.rearranging import reverse as reverse
-from headrace._src.ops.rearranging import reverse_sequence as reverse_sequence
-from headrace._src.ops.rearranging import roll as roll
-from headrace._src.ops.rearranging import transpose as transpose
-from headrace._src.ops.reductions import reduce_all as reduce_all
-from headrace._src.ops.reductions import reduce_any as reduce_any
-from headrace._src.ops.reductions import reduce_max as reduce_max
-from headrace._src.ops.reductions import reduce_mean as reduce_mean
-from headrace._src.ops.reductions import reduce_min as reduce_min
-from headrace._src.ops.reductions import reduce_prod as reduce_prod
-from headrace._src.ops.reductions import reduce_sum as reduce_sum
-from headrace._src.ops.scattering import scatter_nd as scatter_nd
-from headrace._src.ops.scattering import tensor_scatter_nd_add as tensor_scatter_nd_add
-from headrace._src.ops.scattering import tensor_scatter_nd_max as tensor_scatter_nd_max
-from headrace._src.ops.scattering import tensor_scatter_nd_min as tensor_scatter_nd_min
-from headrace._src.ops.scattering import tensor_scatter_nd_sub as tensor_scatter_nd_sub
-from headrace._src.ops.scattering import tensor_scatter_nd_update as tensor_scatter_nd_update
-from headrace._src.ops.searching import searchsorted as searchsorted
-from headrace._src.ops.searching import unravel_index as unravel_index
-from headrace._src.ops.selecting import where as where
-from headrace._src.ops.shaping import broadcast_dynamic_shape as broadcast_dynamic_shape
-from headrace._src.ops.shaping import ensure_shape as ensure_shape
-from headrace._src.ops.shaping import expand_dims as expand_dims
-from headrace._src.ops.shaping import get_static_value as get_static_value
-from headrace._src.ops.shaping import rank as rank
-from headrace._src.ops.shaping import reshape as reshape
-from headrace._src.ops.shaping import shape as shape
-from headrace._src.ops.shaping import shape_n as shape_n
-from headrace._src.ops.shaping import size as size
-from headrace._src.ops.shaping import squeeze as squeeze
-from headrace._src.ops.slicing import slice_ as slice
-from headrace._src.ops.slicing import strided_slice as strided_slice
-from headrace._src.ops.sorting import argsort as argsort
-from headrace._src.ops.sorting import sort as sort
-from headrace._src.ops.space_batch import batch_to_space as batch_to_space
-from headrace._src.ops.space_batch import required_space_to_batch_paddings as required_space_to_batch_paddings
-from headrace._src.ops.space_batch import space_to_batch as space_to_batch
-from headrace._src.ops.space_batch import space_to_batch_nd as space_to_batch_nd
-from headrace._src.ops.spacing import linspace as linspace
-from headrace._src.ops.sparse_rows import ragged_fill_empty_rows as ragged_fill_empty_rows
-from headrace._src.ops.sparse_rows import ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad
-from headrace._src.ops.sparse_tensor import SparseTensor as SparseTensor
-from headrace._src.ops.sparse_tensor import SparseTensorSpec as SparseTensorSpec
-from headrace._src.ops.static_assertions import assert_rank as assert_rank
-from headrace._src.ops.statistics import reduce_logsumexp as reduce_logsumexp
-from headrace._src.ops.strings_hash import fingerprint as fingerprint
-from headrace._src.ops.strings_number import as_string as as_string
-from headrace._src.ops.trigonometry import acos as acos
-from headrace._src.ops.trigonometry import acosh as acosh
-from headrace._src.ops.trigonometry import asin as asin
-from headrace._src.ops.trigonometry import asinh as asinh
-from headrace._src.ops.trigonometry import atan as atan
-from headrace._src.ops.trigonometry import atanh as atanh
-from headrace._src.ops.trigonometry import cos as cos
-from headrace._src.ops.trigonometry import cosh as cosh
-from headrace._src.ops.trigonometry import sin as sin
-from headrace._src.ops.trigonometry import sinh as sinh
-from headrace._src.ops.trigonometry import tan as tan
-from headrace._src.state.critical_section import CriticalSection as CriticalSection
-from headrace._src.state.module import Module as Module
-from headrace._src.state.variables import Variable as Variable
-from headrace._src.state.variables import VariableAggregation as VariableAggregation
-from headrace._src.state.variables import VariableSynchronization as VariableSynchronization
-from headrace._src.state.variables import variable_creator_scope as variable_creator_scope
-newaxis = None
+from typing import TYPE_CHECKING
 
+from headrace._src import essentials as _essentials  # what every program needs
+from headrace._src.op.loading import public_module as _public_module
 from headrace._src.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from headrace import __internal__ as __internal__
+    from headrace import autodiff as autodiff
+    from headrace import bitwise as bitwise
+    from headrace import compat as compat
+    from headrace import debugging as debugging
+    from headrace import dtypes as dtypes
+    from headrace import errors as errors
+    from headrace import experimental as experimental
+    from headrace import io as io
+    from headrace import linalg as linalg
+    from headrace import math as math
+    from headrace import nest as nest
+    from headrace import nn as nn
+    from headrace import ragged as ragged
+    from headrace import random as random
+    from headrace import raw_ops as raw_ops
+    from headrace import sets as sets
+    from headrace import sparse as sparse
+    from headrace import strings as strings
+    from headrace import types as types
+    from headrace._src.autodiff.custom_gradient import custom_gradient as custom_gradient
+    from headrace._src.autodiff.custom_gradient import grad_pass_through as grad_pass_through
+    from headrace._src.autodiff.custom_gradient import recompute_grad as recompute_grad
+    from headrace._src.autodiff.gradient_tape import GradientTape as GradientTape
+    from headrace._src.autodiff.gradient_tape import UnconnectedGradients as UnconnectedGradients
+    from headrace._src.autodiff.registered import AggregationMethod as AggregationMethod
+    from headrace._src.autodiff.registered import RegisterGradient as RegisterGradient
+    from headrace._src.autodiff.registered import gradients as gradients
+    from headrace._src.autodiff.registered import hessians as hessians
+    from headrace._src.autodiff.registered import no_gradient as no_gradient
+    from headrace._src.core.context import executing_eagerly as executing_eagerly
+    from headrace._src.core.devices import DeviceSpec as DeviceSpec
+    from headrace._src.core.dtypes import DType as DType
+    from headrace._src.core.dtypes import as_dtype as as_dtype
+    from headrace._src.core.dtypes import bfloat16 as bfloat16
+    from headrace._src.core.dtypes import bool as bool
+    from headrace._src.core.dtypes import complex128 as complex128
+    from headrace._src.core.dtypes import complex64 as complex64
+    from headrace._src.core.dtypes import double as double
+    from headrace._src.core.dtypes import float16 as float16
+    from headrace._src.core.dtypes import float32 as float32
+    from headrace._src.core.dtypes import float64 as float64
+    from headrace._src.core.dtypes import half as half
+    from headrace._src.core.dtypes import int16 as int16
+    from headrace._src.core.dtypes import int32 as int32
+    from headrace._src.core.dtypes import int64 as int64
+    from headrace._src.core.dtypes import int8 as int8
+    from headrace._src.core.dtypes import qint16 as qint16
+    from headrace._src.core.dtypes import qint32 as qint32
+    from headrace._src.core.dtypes import qint8 as qint8
+    from headrace._src.core.dtypes import quint16 as quint16
+    from headrace._src.core.dtypes import quint8 as quint8
+    from headrace._src.core.dtypes import resource as resource
+    from headrace._src.core.dtypes import string as string
+    from headrace._src.core.dtypes import uint16 as uint16
+    from headrace._src.core.dtypes import uint32 as uint32
+    from headrace._src.core.dtypes import uint64 as uint64
+    from headrace._src.core.dtypes import uint8 as uint8
+    from headrace._src.core.dtypes import variant as variant
+    from headrace._src.core.names import name_scope as name_scope
+    from headrace._src.core.shapes import TensorShape as TensorShape
+    from headrace._src.core.shapes import broadcast_static_shape as broadcast_static_shape
+    from headrace._src.core.specs import NoneTensorSpec as NoneTensorSpec
+    from headrace._src.core.specs import TensorSpec as TensorSpec
+    from headrace._src.core.tensor import Tensor as Tensor
+    from headrace._src.core.tensor import is_tensor as is_tensor
+    from headrace._src.core.type_specs import TypeSpec as TypeSpec
+    from headrace._src.core.type_specs import type_spec_from_value as type_spec_from_value
+    from headrace._src.op.convert import register_tensor_conversion_function as register_tensor_conversion_function
+    from headrace._src.op.placement import device as device
+    from headrace._src.op.queries import get_current_name_scope as get_current_name_scope
+    from headrace._src.op.queries import get_logger as get_logger
+    from headrace._src.op.queries import inside_function as inside_function
+    from headrace._src.op.queries import is_symbolic_tensor as is_symbolic_tensor
+    from headrace._src.ops.arithmetic import add as add
+    from headrace._src.ops.arithmetic import add_n as add_n
+    from headrace._src.ops.arithmetic import maximum as maximum
+    from headrace._src.ops.arithmetic import minimum as minimum
+    from headrace._src.ops.arithmetic import multiply as multiply
+    from headrace._src.ops.arithmetic import negative as negative
+    from headrace._src.ops.arithmetic import scalar_mul as scalar_mul
+    from headrace._src.ops.arithmetic import subtract as subtract
+    from headrace._src.ops.assertions import Assert as Assert
+    from headrace._src.ops.assertions import assert_equal as assert_equal
+    from headrace._src.ops.assertions import assert_greater as assert_greater
+    from headrace._src.ops.assertions import assert_less as assert_less
+    from headrace._src.ops.bincounts import histogram_fixed_width as histogram_fixed_width
+    from headrace._src.ops.bincounts import histogram_fixed_width_bins as histogram_fixed_width_bins
+    from headrace._src.ops.broadcasting import broadcast_to as broadcast_to
+    from headrace._src.ops.casting import bitcast as bitcast
+    from headrace._src.ops.casting import cast as cast
+    from headrace._src.ops.casting import saturate_cast as saturate_cast
+    from headrace._src.ops.clipping import clip_by_global_norm as clip_by_global_norm
+    from headrace._src.ops.clipping import clip_by_norm as clip_by_norm
+    from headrace._src.ops.clipping import clip_by_value as clip_by_value
+    from headrace._src.ops.comparison import equal as equal
+    from headrace._src.ops.comparison import greater as greater
+    from headrace._src.ops.comparison import greater_equal as greater_equal
+    from headrace._src.ops.comparison import less as less
+    from headrace._src.ops.comparison import less_equal as less_equal
+    from headrace._src.ops.comparison import logical_and as logical_and
+    from headrace._src.ops.comparison import logical_not as logical_not
+    from headrace._src.ops.comparison import logical_or as logical_or
+    from headrace._src.ops.comparison import not_equal as not_equal
+    from headrace._src.ops.complex_numbers import complex as complex
+    from headrace._src.ops.constants import constant as constant
+    from headrace._src.ops.constants import convert_to_tensor as convert_to_tensor
+    from headrace._src.ops.constants import ones as ones
+    from headrace._src.ops.constants import zeros as zeros
+    from headrace._src.ops.conv import conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2
+    from headrace._src.ops.conv import conv2d_backprop_input_v2 as conv2d_backprop_input_v2
+    from headrace._src.ops.conv_general import conv_nd as conv
+    from headrace._src.ops.cumulative import cumsum as cumsum
+    from headrace._src.ops.dividing import meshgrid as meshgrid
+    from headrace._src.ops.dividing import repeat as repeat
+    from headrace._src.ops.dividing import split as split
+    from headrace._src.ops.dividing import tile as tile
+    from headrace._src.ops.division import divide as divide
+    from headrace._src.ops.division import realdiv as realdiv
+    from headrace._src.ops.division import truediv as truediv
+    from headrace._src.ops.division import truncatediv as truncatediv
+    from headrace._src.ops.division import truncatemod as truncatemod
+    from headrace._src.ops.edit_distance import edit_distance as edit_distance
+    from headrace._src.ops.einsum import einsum as einsum
+    from headrace._src.ops.einsum import tensordot as tensordot
+    from headrace._src.ops.elementwise import abs as abs
+    from headrace._src.ops.elementwise import exp as exp
+    from headrace._src.ops.elementwise import floor as floor
+    from headrace._src.ops.elementwise import round as round
+    from headrace._src.ops.elementwise import sigmoid as sigmoid
+    from headrace._src.ops.elementwise import sign as sign
+    from headrace._src.ops.elementwise import sqrt as sqrt
+    from headrace._src.ops.elementwise import square as square
+    from headrace._src.ops.elementwise import tanh as tanh
+    from headrace._src.ops.filling import fill as fill
+    from headrace._src.ops.filling import one_hot as one_hot
+    from headrace._src.ops.filling import ones_like as ones_like
+    from headrace._src.ops.filling import range_ as range
+    from headrace._src.ops.filling import sequence_mask as sequence_mask
+    from headrace._src.ops.filling import zeros_like as zeros_like
+    from headrace._src.ops.gathering import gather as gather
+    from headrace._src.ops.gathering import gather_nd as gather_nd
+    from headrace._src.ops.indexed_slices import IndexedSlices as IndexedSlices
+    from headrace._src.ops.indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
+    from headrace._src.ops.indexing import boolean_mask as boolean_mask
+    from headrace._src.ops.initializers import Constant as constant_initializer
+    from headrace._src.ops.initializers import Ones as ones_initializer
+    from headrace._src.ops.initializers import RandomNormal as random_normal_initializer
+    from headrace._src.ops.initializers import RandomUniform as random_uniform_initializer
+    from headrace._src.ops.initializers import Zeros as zeros_initializer
+    from headrace._src.ops.joining import concat as concat
+    from headrace._src.ops.joining import parallel_stack as parallel_stack
+    from headrace._src.ops.joining import stack as stack
+    from headrace._src.ops.joining import unstack as unstack
+    from headrace._src.ops.matmul import matmul as matmul
+    from headrace._src.ops.matrices import eye as eye
+    from headrace._src.ops.norms import norm as norm
+    from headrace._src.ops.padding import pad as pad
+    from headrace._src.ops.partitioning import dynamic_partition as dynamic_partition
+    from headrace._src.ops.partitioning import dynamic_stitch as dynamic_stitch
+    from headrace._src.ops.partitioning import unique as unique
+    from headrace._src.ops.partitioning import unique_with_counts as unique_with_counts
+    from headrace._src.ops.passing import check_pinned as check_pinned
+    from headrace._src.ops.passing import guarantee_const as guarantee_const
+    from headrace._src.ops.passing import identity as identity
+    from headrace._src.ops.passing import identity_n as identity_n
+    from headrace._src.ops.passing import no_op as no_op
+    from headrace._src.ops.passing import stop_gradient as stop_gradient
+    from headrace._src.ops.passing import timestamp as timestamp
+    from headrace._src.ops.patches import extract_volume_patches as extract_volume_patches
+    from headrace._src.ops.powers import atan2 as atan2
+    from headrace._src.ops.powers import pow as pow
+    from headrace._src.ops.printing import print_ as print
+    from headrace._src.ops.ragged_spec import RaggedTensorSpec as RaggedTensorSpec
+    from headrace._src.ops.ragged_tensor import RaggedTensor as RaggedTensor
+    from headrace._src.ops.random_shuffling import random_index_shuffle as random_index_shuffle
+    from headrace._src.ops.ranking import approx_top_k as approx_top_k
+    from headrace._src.ops.ranking import argmax as argmax
+    from headrace._src.ops.ranking import argmin as argmin
+    from headrace._src.ops.rearranging import reverse as reverse
+    from headrace._src.ops.rearranging import reverse_sequence as reverse_sequence
+    from headrace._src.ops.rearranging import roll as roll
+    from headrace._src.ops.rearranging import transpose as transpose
+    from headrace._src.ops.reductions import reduce_all as reduce_all
+    from headrace._src.ops.reductions import reduce_any as reduce_any
+    from headrace._src.ops.reductions import reduce_max as reduce_max
+    from headrace._src.ops.reductions import reduce_mean as reduce_mean
+    from headrace._src.ops.reductions import reduce_min as reduce_min
+    from headrace._src.ops.reductions import reduce_prod as reduce_prod
+    from headrace._src.ops.reductions import reduce_sum as reduce_sum
+    from headrace._src.ops.scattering import scatter_nd as scatter_nd
+    from headrace._src.ops.scattering import tensor_scatter_nd_add as tensor_scatter_nd_add
+    from headrace._src.ops.scattering import tensor_scatter_nd_max as tensor_scatter_nd_max
+    from headrace._src.ops.scattering import tensor_scatter_nd_min as tensor_scatter_nd_min
+    from headrace._src.ops.scattering import tensor_scatter_nd_sub as tensor_scatter_nd_sub
+    from headrace._src.ops.scattering import tensor_scatter_nd_update as tensor_scatter_nd_update
+    from headrace._src.ops.searching import searchsorted as searchsorted
+    from headrace._src.ops.searching import unravel_index as unravel_index
+    from headrace._src.ops.selecting import where as where
+    from headrace._src.ops.shaping import broadcast_dynamic_shape as broadcast_dynamic_shape
+    from headrace._src.ops.shaping import ensure_shape as ensure_shape
+    from headrace._src.ops.shaping import expand_dims as expand_dims
+    from headrace._src.ops.shaping import get_static_value as get_static_value
+    from headrace._src.ops.shaping import rank as rank
+    from headrace._src.ops.shaping import reshape as reshape
+    from headrace._src.ops.shaping import shape as shape
+    from headrace._src.ops.shaping import shape_n as shape_n
+    from headrace._src.ops.shaping import size as size
+    from headrace._src.ops.shaping import squeeze as squeeze
+    from headrace._src.ops.slicing import slice_ as slice
+    from headrace._src.ops.slicing import strided_slice as strided_slice
+    from headrace._src.ops.sorting import argsort as argsort
+    from headrace._src.ops.sorting import sort as sort
+    from headrace._src.ops.space_batch import batch_to_space as batch_to_space
+    from headrace._src.ops.space_batch import required_space_to_batch_paddings as required_space_to_batch_paddings
+    from headrace._src.ops.space_batch import space_to_batch as space_to_batch
+    from headrace._src.ops.space_batch import space_to_batch_nd as space_to_batch_nd
+    from headrace._src.ops.spacing import linspace as linspace
+    from headrace._src.ops.sparse_rows import ragged_fill_empty_rows as ragged_fill_empty_rows
+    from headrace._src.ops.sparse_rows import ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad
+    from headrace._src.ops.sparse_tensor import SparseTensor as SparseTensor
+    from headrace._src.ops.sparse_tensor import SparseTensorSpec as SparseTensorSpec
+    from headrace._src.ops.static_assertions import assert_rank as assert_rank
+    from headrace._src.ops.statistics import reduce_logsumexp as reduce_logsumexp
+    from headrace._src.ops.strings_hash import fingerprint as fingerprint
+    from headrace._src.ops.strings_number import as_string as as_string
+    from headrace._src.ops.trigonometry import acos as acos
+    from headrace._src.ops.trigonometry import acosh as acosh
+    from headrace._src.ops.trigonometry import asin as asin
+    from headrace._src.ops.trigonometry import asinh as asinh
+    from headrace._src.ops.trigonometry import atan as atan
+    from headrace._src.ops.trigonometry import atanh as atanh
+    from headrace._src.ops.trigonometry import cos as cos
+    from headrace._src.ops.trigonometry import cosh as cosh
+    from headrace._src.ops.trigonometry import sin as sin
+    from headrace._src.ops.trigonometry import sinh as sinh
+    from headrace._src.ops.trigonometry import tan as tan
+    from headrace._src.state.critical_section import CriticalSection as CriticalSection
+    from headrace._src.state.module import Module as Module
+    from headrace._src.state.variables import Variable as Variable
+    from headrace._src.state.variables import VariableAggregation as VariableAggregation
+    from headrace._src.state.variables import VariableSynchronization as VariableSynchronization
+    from headrace._src.state.variables import variable_creator_scope as variable_creator_scope
+    newaxis = None
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)

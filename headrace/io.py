@@ -2,5 +2,12 @@
 
 Written by scripts/exports from the `@api` declarations: do not edit."""
 
-from headrace._src.ops.strings_hash import decode_base64 as decode_base64
-from headrace._src.ops.strings_hash import encode_base64 as encode_base64
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace._src.ops.strings_hash import decode_base64 as decode_base64
+    from headrace._src.ops.strings_hash import encode_base64 as encode_base64
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)

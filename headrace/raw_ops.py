@@ -1,5 +1,6 @@
 """Every op under TensorFlow's name, as a function of keyword arguments: `tf.raw_ops.Add(x=..., y=...)`."""
 
+from headrace._src.op import index
 from headrace._src.op.definition import REGISTRY
 from headrace._src.op.raw import raw_function
 
@@ -12,4 +13,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted(REGISTRY)
+    return sorted({*index.OPS, *REGISTRY})

@@ -2,7 +2,14 @@
 
 Written by scripts/exports from the `@api` declarations: do not edit."""
 
-from headrace.__internal__ import nest as nest
-from headrace.__internal__ import tracking as tracking
-from headrace._src.core.composite import CompositeTensor as CompositeTensor
-from headrace._src.core.names import current_name_scope as get_name_scope
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace.__internal__ import nest as nest
+    from headrace.__internal__ import tracking as tracking
+    from headrace._src.core.composite import CompositeTensor as CompositeTensor
+    from headrace._src.core.names import current_name_scope as get_name_scope
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -2,16 +2,23 @@
 
 Written by scripts/exports from the `@api` declarations: do not edit."""
 
-from headrace._src.op.extension_type import BatchableExtensionType as BatchableExtensionType
-from headrace._src.op.extension_type import ExtensionType as ExtensionType
-from headrace._src.op.extension_type import ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder
-from headrace._src.op.extension_type import ExtensionTypeSpec as ExtensionTypeSpec
-from headrace._src.op.type_dispatch import dispatch_for_api as dispatch_for_api
-from headrace._src.op.type_dispatch import dispatch_for_binary_elementwise_apis as dispatch_for_binary_elementwise_apis
-from headrace._src.op.type_dispatch import dispatch_for_binary_elementwise_assert_apis as dispatch_for_binary_elementwise_assert_apis
-from headrace._src.op.type_dispatch import dispatch_for_unary_elementwise_apis as dispatch_for_unary_elementwise_apis
-from headrace._src.op.type_dispatch import unregister_dispatch_for as unregister_dispatch_for
-from headrace._src.ops.row_partition import RowPartition as RowPartition
-from headrace.experimental import dlpack as dlpack
-from headrace.experimental import extension_type as extension_type
-from headrace.experimental import numpy as numpy
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace._src.op.extension_type import BatchableExtensionType as BatchableExtensionType
+    from headrace._src.op.extension_type import ExtensionType as ExtensionType
+    from headrace._src.op.extension_type import ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder
+    from headrace._src.op.extension_type import ExtensionTypeSpec as ExtensionTypeSpec
+    from headrace._src.op.type_dispatch import dispatch_for_api as dispatch_for_api
+    from headrace._src.op.type_dispatch import dispatch_for_binary_elementwise_apis as dispatch_for_binary_elementwise_apis
+    from headrace._src.op.type_dispatch import dispatch_for_binary_elementwise_assert_apis as dispatch_for_binary_elementwise_assert_apis
+    from headrace._src.op.type_dispatch import dispatch_for_unary_elementwise_apis as dispatch_for_unary_elementwise_apis
+    from headrace._src.op.type_dispatch import unregister_dispatch_for as unregister_dispatch_for
+    from headrace._src.ops.row_partition import RowPartition as RowPartition
+    from headrace.experimental import dlpack as dlpack
+    from headrace.experimental import extension_type as extension_type
+    from headrace.experimental import numpy as numpy
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -2,135 +2,142 @@
 
 Written by scripts/exports from the `@api` declarations: do not edit."""
 
-from headrace._src.ops.activations import log_sigmoid as log_sigmoid
-from headrace._src.ops.activations import softplus as softplus
-from headrace._src.ops.activations import softsign as softsign
-from headrace._src.ops.arithmetic import accumulate_n as accumulate_n
-from headrace._src.ops.arithmetic import add as add
-from headrace._src.ops.arithmetic import add_n as add_n
-from headrace._src.ops.arithmetic import maximum as maximum
-from headrace._src.ops.arithmetic import minimum as minimum
-from headrace._src.ops.arithmetic import multiply as multiply
-from headrace._src.ops.arithmetic import multiply_no_nan as multiply_no_nan
-from headrace._src.ops.arithmetic import negative as negative
-from headrace._src.ops.arithmetic import scalar_mul as scalar_mul
-from headrace._src.ops.arithmetic import squared_difference as squared_difference
-from headrace._src.ops.arithmetic import subtract as subtract
-from headrace._src.ops.bessel import bessel_i0 as bessel_i0
-from headrace._src.ops.bessel import bessel_i0e as bessel_i0e
-from headrace._src.ops.bessel import bessel_i1 as bessel_i1
-from headrace._src.ops.bessel import bessel_i1e as bessel_i1e
-from headrace._src.ops.bincounts import bincount as bincount
-from headrace._src.ops.bincounts import confusion_matrix as confusion_matrix
-from headrace._src.ops.comparison import equal as equal
-from headrace._src.ops.comparison import greater as greater
-from headrace._src.ops.comparison import greater_equal as greater_equal
-from headrace._src.ops.comparison import less as less
-from headrace._src.ops.comparison import less_equal as less_equal
-from headrace._src.ops.comparison import logical_and as logical_and
-from headrace._src.ops.comparison import logical_not as logical_not
-from headrace._src.ops.comparison import logical_or as logical_or
-from headrace._src.ops.comparison import logical_xor as logical_xor
-from headrace._src.ops.comparison import not_equal as not_equal
-from headrace._src.ops.complex_numbers import angle as angle
-from headrace._src.ops.complex_numbers import conj as conj
-from headrace._src.ops.complex_numbers import imag as imag
-from headrace._src.ops.complex_numbers import real as real
-from headrace._src.ops.cumulative import cumprod as cumprod
-from headrace._src.ops.cumulative import cumsum as cumsum
-from headrace._src.ops.cumulative import cumulative_logsumexp as cumulative_logsumexp
-from headrace._src.ops.division import divide as divide
-from headrace._src.ops.division import divide_no_nan as divide_no_nan
-from headrace._src.ops.division import floordiv as floordiv
-from headrace._src.ops.division import floormod as floormod
-from headrace._src.ops.division import floormod as mod
-from headrace._src.ops.division import reciprocal_no_nan as reciprocal_no_nan
-from headrace._src.ops.division import truediv as truediv
-from headrace._src.ops.elementwise import abs as abs
-from headrace._src.ops.elementwise import ceil as ceil
-from headrace._src.ops.elementwise import exp as exp
-from headrace._src.ops.elementwise import expm1 as expm1
-from headrace._src.ops.elementwise import floor as floor
-from headrace._src.ops.elementwise import is_finite as is_finite
-from headrace._src.ops.elementwise import is_inf as is_inf
-from headrace._src.ops.elementwise import is_nan as is_nan
-from headrace._src.ops.elementwise import log as log
-from headrace._src.ops.elementwise import log1p as log1p
-from headrace._src.ops.elementwise import reciprocal as reciprocal
-from headrace._src.ops.elementwise import rint as rint
-from headrace._src.ops.elementwise import round as round
-from headrace._src.ops.elementwise import rsqrt as rsqrt
-from headrace._src.ops.elementwise import sigmoid as sigmoid
-from headrace._src.ops.elementwise import sign as sign
-from headrace._src.ops.elementwise import sqrt as sqrt
-from headrace._src.ops.elementwise import square as square
-from headrace._src.ops.elementwise import tanh as tanh
-from headrace._src.ops.normalization import l2_normalize as l2_normalize
-from headrace._src.ops.powers import atan2 as atan2
-from headrace._src.ops.powers import nextafter as nextafter
-from headrace._src.ops.powers import polyval as polyval
-from headrace._src.ops.powers import pow as pow
-from headrace._src.ops.powers import xdivy as xdivy
-from headrace._src.ops.powers import xlog1py as xlog1py
-from headrace._src.ops.powers import xlogy as xlogy
-from headrace._src.ops.ranking import approx_max_k as approx_max_k
-from headrace._src.ops.ranking import approx_min_k as approx_min_k
-from headrace._src.ops.ranking import argmax as argmax
-from headrace._src.ops.ranking import argmin as argmin
-from headrace._src.ops.ranking import in_top_k as in_top_k
-from headrace._src.ops.ranking import top_k as top_k
-from headrace._src.ops.rearranging import invert_permutation as invert_permutation
-from headrace._src.ops.reductions import reduce_all as reduce_all
-from headrace._src.ops.reductions import reduce_any as reduce_any
-from headrace._src.ops.reductions import reduce_max as reduce_max
-from headrace._src.ops.reductions import reduce_mean as reduce_mean
-from headrace._src.ops.reductions import reduce_min as reduce_min
-from headrace._src.ops.reductions import reduce_prod as reduce_prod
-from headrace._src.ops.reductions import reduce_sum as reduce_sum
-from headrace._src.ops.segments import segment_max as segment_max
-from headrace._src.ops.segments import segment_mean as segment_mean
-from headrace._src.ops.segments import segment_min as segment_min
-from headrace._src.ops.segments import segment_prod as segment_prod
-from headrace._src.ops.segments import segment_sum as segment_sum
-from headrace._src.ops.softmax import log_softmax as log_softmax
-from headrace._src.ops.softmax import softmax as softmax
-from headrace._src.ops.spacing import sobol_sample as sobol_sample
-from headrace._src.ops.special import betainc as betainc
-from headrace._src.ops.special import digamma as digamma
-from headrace._src.ops.special import erf as erf
-from headrace._src.ops.special import erfc as erfc
-from headrace._src.ops.special import erfcinv as erfcinv
-from headrace._src.ops.special import erfinv as erfinv
-from headrace._src.ops.special import igamma as igamma
-from headrace._src.ops.special import igammac as igammac
-from headrace._src.ops.special import lbeta as lbeta
-from headrace._src.ops.special import lgamma as lgamma
-from headrace._src.ops.special import ndtri as ndtri
-from headrace._src.ops.special import polygamma as polygamma
-from headrace._src.ops.special import zeta as zeta
-from headrace._src.ops.statistics import count_nonzero as count_nonzero
-from headrace._src.ops.statistics import is_non_decreasing as is_non_decreasing
-from headrace._src.ops.statistics import is_strictly_increasing as is_strictly_increasing
-from headrace._src.ops.statistics import reduce_euclidean_norm as reduce_euclidean_norm
-from headrace._src.ops.statistics import reduce_logsumexp as reduce_logsumexp
-from headrace._src.ops.statistics import reduce_std as reduce_std
-from headrace._src.ops.statistics import reduce_variance as reduce_variance
-from headrace._src.ops.statistics import zero_fraction as zero_fraction
-from headrace._src.ops.trigonometry import acos as acos
-from headrace._src.ops.trigonometry import acosh as acosh
-from headrace._src.ops.trigonometry import asin as asin
-from headrace._src.ops.trigonometry import asinh as asinh
-from headrace._src.ops.trigonometry import atan as atan
-from headrace._src.ops.trigonometry import atanh as atanh
-from headrace._src.ops.trigonometry import cos as cos
-from headrace._src.ops.trigonometry import cosh as cosh
-from headrace._src.ops.trigonometry import sin as sin
-from headrace._src.ops.trigonometry import sinh as sinh
-from headrace._src.ops.trigonometry import tan as tan
-from headrace._src.ops.unsorted_segments import unsorted_segment_max as unsorted_segment_max
-from headrace._src.ops.unsorted_segments import unsorted_segment_mean as unsorted_segment_mean
-from headrace._src.ops.unsorted_segments import unsorted_segment_min as unsorted_segment_min
-from headrace._src.ops.unsorted_segments import unsorted_segment_prod as unsorted_segment_prod
-from headrace._src.ops.unsorted_segments import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
-from headrace._src.ops.unsorted_segments import unsorted_segment_sum as unsorted_segment_sum
-from headrace.math import special as special
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace._src.ops.activations import log_sigmoid as log_sigmoid
+    from headrace._src.ops.activations import softplus as softplus
+    from headrace._src.ops.activations import softsign as softsign
+    from headrace._src.ops.arithmetic import accumulate_n as accumulate_n
+    from headrace._src.ops.arithmetic import add as add
+    from headrace._src.ops.arithmetic import add_n as add_n
+    from headrace._src.ops.arithmetic import maximum as maximum
+    from headrace._src.ops.arithmetic import minimum as minimum
+    from headrace._src.ops.arithmetic import multiply as multiply
+    from headrace._src.ops.arithmetic import multiply_no_nan as multiply_no_nan
+    from headrace._src.ops.arithmetic import negative as negative
+    from headrace._src.ops.arithmetic import scalar_mul as scalar_mul
+    from headrace._src.ops.arithmetic import squared_difference as squared_difference
+    from headrace._src.ops.arithmetic import subtract as subtract
+    from headrace._src.ops.bessel import bessel_i0 as bessel_i0
+    from headrace._src.ops.bessel import bessel_i0e as bessel_i0e
+    from headrace._src.ops.bessel import bessel_i1 as bessel_i1
+    from headrace._src.ops.bessel import bessel_i1e as bessel_i1e
+    from headrace._src.ops.bincounts import bincount as bincount
+    from headrace._src.ops.bincounts import confusion_matrix as confusion_matrix
+    from headrace._src.ops.comparison import equal as equal
+    from headrace._src.ops.comparison import greater as greater
+    from headrace._src.ops.comparison import greater_equal as greater_equal
+    from headrace._src.ops.comparison import less as less
+    from headrace._src.ops.comparison import less_equal as less_equal
+    from headrace._src.ops.comparison import logical_and as logical_and
+    from headrace._src.ops.comparison import logical_not as logical_not
+    from headrace._src.ops.comparison import logical_or as logical_or
+    from headrace._src.ops.comparison import logical_xor as logical_xor
+    from headrace._src.ops.comparison import not_equal as not_equal
+    from headrace._src.ops.complex_numbers import angle as angle
+    from headrace._src.ops.complex_numbers import conj as conj
+    from headrace._src.ops.complex_numbers import imag as imag
+    from headrace._src.ops.complex_numbers import real as real
+    from headrace._src.ops.cumulative import cumprod as cumprod
+    from headrace._src.ops.cumulative import cumsum as cumsum
+    from headrace._src.ops.cumulative import cumulative_logsumexp as cumulative_logsumexp
+    from headrace._src.ops.division import divide as divide
+    from headrace._src.ops.division import divide_no_nan as divide_no_nan
+    from headrace._src.ops.division import floordiv as floordiv
+    from headrace._src.ops.division import floormod as floormod
+    from headrace._src.ops.division import floormod as mod
+    from headrace._src.ops.division import reciprocal_no_nan as reciprocal_no_nan
+    from headrace._src.ops.division import truediv as truediv
+    from headrace._src.ops.elementwise import abs as abs
+    from headrace._src.ops.elementwise import ceil as ceil
+    from headrace._src.ops.elementwise import exp as exp
+    from headrace._src.ops.elementwise import expm1 as expm1
+    from headrace._src.ops.elementwise import floor as floor
+    from headrace._src.ops.elementwise import is_finite as is_finite
+    from headrace._src.ops.elementwise import is_inf as is_inf
+    from headrace._src.ops.elementwise import is_nan as is_nan
+    from headrace._src.ops.elementwise import log as log
+    from headrace._src.ops.elementwise import log1p as log1p
+    from headrace._src.ops.elementwise import reciprocal as reciprocal
+    from headrace._src.ops.elementwise import rint as rint
+    from headrace._src.ops.elementwise import round as round
+    from headrace._src.ops.elementwise import rsqrt as rsqrt
+    from headrace._src.ops.elementwise import sigmoid as sigmoid
+    from headrace._src.ops.elementwise import sign as sign
+    from headrace._src.ops.elementwise import sqrt as sqrt
+    from headrace._src.ops.elementwise import square as square
+    from headrace._src.ops.elementwise import tanh as tanh
+    from headrace._src.ops.normalization import l2_normalize as l2_normalize
+    from headrace._src.ops.powers import atan2 as atan2
+    from headrace._src.ops.powers import nextafter as nextafter
+    from headrace._src.ops.powers import polyval as polyval
+    from headrace._src.ops.powers import pow as pow
+    from headrace._src.ops.powers import xdivy as xdivy
+    from headrace._src.ops.powers import xlog1py as xlog1py
+    from headrace._src.ops.powers import xlogy as xlogy
+    from headrace._src.ops.ranking import approx_max_k as approx_max_k
+    from headrace._src.ops.ranking import approx_min_k as approx_min_k
+    from headrace._src.ops.ranking import argmax as argmax
+    from headrace._src.ops.ranking import argmin as argmin
+    from headrace._src.ops.ranking import in_top_k as in_top_k
+    from headrace._src.ops.ranking import top_k as top_k
+    from headrace._src.ops.rearranging import invert_permutation as invert_permutation
+    from headrace._src.ops.reductions import reduce_all as reduce_all
+    from headrace._src.ops.reductions import reduce_any as reduce_any
+    from headrace._src.ops.reductions import reduce_max as reduce_max
+    from headrace._src.ops.reductions import reduce_mean as reduce_mean
+    from headrace._src.ops.reductions import reduce_min as reduce_min
+    from headrace._src.ops.reductions import reduce_prod as reduce_prod
+    from headrace._src.ops.reductions import reduce_sum as reduce_sum
+    from headrace._src.ops.segments import segment_max as segment_max
+    from headrace._src.ops.segments import segment_mean as segment_mean
+    from headrace._src.ops.segments import segment_min as segment_min
+    from headrace._src.ops.segments import segment_prod as segment_prod
+    from headrace._src.ops.segments import segment_sum as segment_sum
+    from headrace._src.ops.softmax import log_softmax as log_softmax
+    from headrace._src.ops.softmax import softmax as softmax
+    from headrace._src.ops.spacing import sobol_sample as sobol_sample
+    from headrace._src.ops.special import betainc as betainc
+    from headrace._src.ops.special import digamma as digamma
+    from headrace._src.ops.special import erf as erf
+    from headrace._src.ops.special import erfc as erfc
+    from headrace._src.ops.special import erfcinv as erfcinv
+    from headrace._src.ops.special import erfinv as erfinv
+    from headrace._src.ops.special import igamma as igamma
+    from headrace._src.ops.special import igammac as igammac
+    from headrace._src.ops.special import lbeta as lbeta
+    from headrace._src.ops.special import lgamma as lgamma
+    from headrace._src.ops.special import ndtri as ndtri
+    from headrace._src.ops.special import polygamma as polygamma
+    from headrace._src.ops.special import zeta as zeta
+    from headrace._src.ops.statistics import count_nonzero as count_nonzero
+    from headrace._src.ops.statistics import is_non_decreasing as is_non_decreasing
+    from headrace._src.ops.statistics import is_strictly_increasing as is_strictly_increasing
+    from headrace._src.ops.statistics import reduce_euclidean_norm as reduce_euclidean_norm
+    from headrace._src.ops.statistics import reduce_logsumexp as reduce_logsumexp
+    from headrace._src.ops.statistics import reduce_std as reduce_std
+    from headrace._src.ops.statistics import reduce_variance as reduce_variance
+    from headrace._src.ops.statistics import zero_fraction as zero_fraction
+    from headrace._src.ops.trigonometry import acos as acos
+    from headrace._src.ops.trigonometry import acosh as acosh
+    from headrace._src.ops.trigonometry import asin as asin
+    from headrace._src.ops.trigonometry import asinh as asinh
+    from headrace._src.ops.trigonometry import atan as atan
+    from headrace._src.ops.trigonometry import atanh as atanh
+    from headrace._src.ops.trigonometry import cos as cos
+    from headrace._src.ops.trigonometry import cosh as cosh
+    from headrace._src.ops.trigonometry import sin as sin
+    from headrace._src.ops.trigonometry import sinh as sinh
+    from headrace._src.ops.trigonometry import tan as tan
+    from headrace._src.ops.unsorted_segments import unsorted_segment_max as unsorted_segment_max
+    from headrace._src.ops.unsorted_segments import unsorted_segment_mean as unsorted_segment_mean
+    from headrace._src.ops.unsorted_segments import unsorted_segment_min as unsorted_segment_min
+    from headrace._src.ops.unsorted_segments import unsorted_segment_prod as unsorted_segment_prod
+    from headrace._src.ops.unsorted_segments import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
+    from headrace._src.ops.unsorted_segments import unsorted_segment_sum as unsorted_segment_sum
+    from headrace.math import special as special
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -2,4 +2,11 @@
 
 Written by scripts/exports from the `@api` declarations: do not edit."""
 
-from headrace.types import experimental as experimental
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace.types import experimental as experimental
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)

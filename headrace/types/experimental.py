@@ -2,5 +2,12 @@
 
 Written by scripts/exports from the `@api` declarations: do not edit."""
 
-from headrace._src.core.tracing_protocol import SupportsTracingProtocol as SupportsTracingProtocol
-from headrace._src.core.tracing_protocol import TraceType as TraceType
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace._src.core.tracing_protocol import SupportsTracingProtocol as SupportsTracingProtocol
+    from headrace._src.core.tracing_protocol import TraceType as TraceType
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -6,9 +6,18 @@ re-exports, and the check fails when they are stale.
 
 import types
 
+from headrace._src.op import index
 from headrace._src.op.dispatch import dispatchable
+from headrace._src.op.loading import Registry
 
-PUBLIC: dict[str, object] = {}
+PUBLIC: dict[str, object] = Registry(
+    {
+        f"{folder}.{name}".removeprefix("."): place.partition(":")[0]
+        for folder, names in index.MODULES.items()
+        for name, place in names.items()
+        if place
+    }
+)
 
 
 def api(*names: str, dispatch: bool = True):
@@ -22,7 +31,7 @@ def api(*names: str, dispatch: bool = True):
     def declare(thing):
         public = dispatchable(thing) if dispatch and isinstance(thing, types.FunctionType) else thing
         for name in names:
-            if name in PUBLIC:
+            if dict.__contains__(PUBLIC, name):
                 raise ValueError(f"The public name {name!r} is declared twice.")
             PUBLIC[name] = public
         return public

@@ -3,11 +3,14 @@
 import collections
 import functools
 import operator
+import sys
 
 from headrace._src.core import dtypes
+from headrace._src.op import index
 from headrace._src.op import signature as signatures
+from headrace._src.op.loading import Registry
 
-REGISTRY: dict[str, "Op"] = {}
+REGISTRY: dict[str, "Op"] = Registry(index.OPS)
 
 
 class Op:
@@ -56,7 +59,8 @@ class Op:
         self.stateful = stateful
         self.quiet = quiet  # False: the kernel calls the user's Python code
         self.types = types
-        if name in REGISTRY:
+        self.module = sys._getframe(1).f_globals["__name__"]  # the file to import for it
+        if dict.__contains__(REGISTRY, name):
             raise ValueError(f"Op {name} is defined twice.")
         REGISTRY[name] = self
 

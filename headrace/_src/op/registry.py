@@ -2,6 +2,7 @@
 
 from headrace._src.core import errors
 from headrace._src.op.definition import REGISTRY, Op
+from headrace._src.op.loading import load_everything
 
 
 def lookup(name: str) -> Op:
@@ -17,5 +18,6 @@ def lookup(name: str) -> Op:
 
 
 def all_ops() -> list[Op]:
-    """Every registered op, sorted by name."""
+    """Every op, sorted by name; imports all files."""
+    load_everything()
     return [REGISTRY[name] for name in sorted(REGISTRY)]

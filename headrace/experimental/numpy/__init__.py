@@ -2,228 +2,235 @@
 
 Written by scripts/exports from the `@api` declarations: do not edit."""
 
-from headrace._src.core.tensor import Tensor as ndarray
-from headrace._src.ops.numpy_arrays import arange as arange
-from headrace._src.ops.numpy_arrays import array as array
-from headrace._src.ops.numpy_arrays import asanyarray as asanyarray
-from headrace._src.ops.numpy_arrays import asarray as asarray
-from headrace._src.ops.numpy_arrays import ascontiguousarray as ascontiguousarray
-from headrace._src.ops.numpy_arrays import copy as copy
-from headrace._src.ops.numpy_arrays import diag_indices as diag_indices
-from headrace._src.ops.numpy_arrays import empty as empty
-from headrace._src.ops.numpy_arrays import empty_like as empty_like
-from headrace._src.ops.numpy_arrays import eye as eye
-from headrace._src.ops.numpy_arrays import full as full
-from headrace._src.ops.numpy_arrays import full_like as full_like
-from headrace._src.ops.numpy_arrays import geomspace as geomspace
-from headrace._src.ops.numpy_arrays import identity as identity
-from headrace._src.ops.numpy_arrays import isscalar as isscalar
-from headrace._src.ops.numpy_arrays import ix_ as ix_
-from headrace._src.ops.numpy_arrays import linspace as linspace
-from headrace._src.ops.numpy_arrays import logspace as logspace
-from headrace._src.ops.numpy_arrays import meshgrid as meshgrid
-from headrace._src.ops.numpy_arrays import ndim as ndim
-from headrace._src.ops.numpy_arrays import ones as ones
-from headrace._src.ops.numpy_arrays import ones_like as ones_like
-from headrace._src.ops.numpy_arrays import shape as shape
-from headrace._src.ops.numpy_arrays import size as size
-from headrace._src.ops.numpy_arrays import tri as tri
-from headrace._src.ops.numpy_arrays import vander as vander
-from headrace._src.ops.numpy_arrays import zeros as zeros
-from headrace._src.ops.numpy_arrays import zeros_like as zeros_like
-from headrace._src.ops.numpy_behavior import experimental_enable_numpy_behavior as experimental_enable_numpy_behavior
-from headrace._src.ops.numpy_linear import cross as cross
-from headrace._src.ops.numpy_linear import dot as dot
-from headrace._src.ops.numpy_linear import einsum as einsum
-from headrace._src.ops.numpy_linear import inner as inner
-from headrace._src.ops.numpy_linear import kron as kron
-from headrace._src.ops.numpy_linear import matmul as matmul
-from headrace._src.ops.numpy_linear import outer as outer
-from headrace._src.ops.numpy_linear import tensordot as tensordot
-from headrace._src.ops.numpy_linear import vdot as vdot
-from headrace._src.ops.numpy_math import abs_ as abs
-from headrace._src.ops.numpy_math import absolute as absolute
-from headrace._src.ops.numpy_math import add as add
-from headrace._src.ops.numpy_math import allclose as allclose
-from headrace._src.ops.numpy_math import angle as angle
-from headrace._src.ops.numpy_math import arccos as arccos
-from headrace._src.ops.numpy_math import arccosh as arccosh
-from headrace._src.ops.numpy_math import arcsin as arcsin
-from headrace._src.ops.numpy_math import arcsinh as arcsinh
-from headrace._src.ops.numpy_math import arctan as arctan
-from headrace._src.ops.numpy_math import arctan2 as arctan2
-from headrace._src.ops.numpy_math import arctanh as arctanh
-from headrace._src.ops.numpy_math import around as around
-from headrace._src.ops.numpy_math import array_equal as array_equal
-from headrace._src.ops.numpy_math import bitwise_and as bitwise_and
-from headrace._src.ops.numpy_math import bitwise_not as bitwise_not
-from headrace._src.ops.numpy_math import bitwise_or as bitwise_or
-from headrace._src.ops.numpy_math import bitwise_xor as bitwise_xor
-from headrace._src.ops.numpy_math import cbrt as cbrt
-from headrace._src.ops.numpy_math import ceil as ceil
-from headrace._src.ops.numpy_math import clip as clip
-from headrace._src.ops.numpy_math import conj as conj
-from headrace._src.ops.numpy_math import conjugate as conjugate
-from headrace._src.ops.numpy_math import cos as cos
-from headrace._src.ops.numpy_math import cosh as cosh
-from headrace._src.ops.numpy_math import deg2rad as deg2rad
-from headrace._src.ops.numpy_math import divide as divide
-from headrace._src.ops.numpy_math import divmod_ as divmod
-from headrace._src.ops.numpy_math import equal as equal
-from headrace._src.ops.numpy_math import exp as exp
-from headrace._src.ops.numpy_math import exp2 as exp2
-from headrace._src.ops.numpy_math import expm1 as expm1
-from headrace._src.ops.numpy_math import fabs as fabs
-from headrace._src.ops.numpy_math import fix as fix
-from headrace._src.ops.numpy_math import float_power as float_power
-from headrace._src.ops.numpy_math import floor as floor
-from headrace._src.ops.numpy_math import floor_divide as floor_divide
-from headrace._src.ops.numpy_math import gcd as gcd
-from headrace._src.ops.numpy_math import greater as greater
-from headrace._src.ops.numpy_math import greater_equal as greater_equal
-from headrace._src.ops.numpy_math import heaviside as heaviside
-from headrace._src.ops.numpy_math import hypot as hypot
-from headrace._src.ops.numpy_math import imag as imag
-from headrace._src.ops.numpy_math import isclose as isclose
-from headrace._src.ops.numpy_math import iscomplex as iscomplex
-from headrace._src.ops.numpy_math import iscomplexobj as iscomplexobj
-from headrace._src.ops.numpy_math import isfinite as isfinite
-from headrace._src.ops.numpy_math import isinf as isinf
-from headrace._src.ops.numpy_math import isnan as isnan
-from headrace._src.ops.numpy_math import isneginf as isneginf
-from headrace._src.ops.numpy_math import isposinf as isposinf
-from headrace._src.ops.numpy_math import isreal as isreal
-from headrace._src.ops.numpy_math import isrealobj as isrealobj
-from headrace._src.ops.numpy_math import lcm as lcm
-from headrace._src.ops.numpy_math import less as less
-from headrace._src.ops.numpy_math import less_equal as less_equal
-from headrace._src.ops.numpy_math import log as log
-from headrace._src.ops.numpy_math import log10 as log10
-from headrace._src.ops.numpy_math import log1p as log1p
-from headrace._src.ops.numpy_math import log2 as log2
-from headrace._src.ops.numpy_math import logaddexp as logaddexp
-from headrace._src.ops.numpy_math import logaddexp2 as logaddexp2
-from headrace._src.ops.numpy_math import logical_and as logical_and
-from headrace._src.ops.numpy_math import logical_not as logical_not
-from headrace._src.ops.numpy_math import logical_or as logical_or
-from headrace._src.ops.numpy_math import logical_xor as logical_xor
-from headrace._src.ops.numpy_math import maximum as maximum
-from headrace._src.ops.numpy_math import minimum as minimum
-from headrace._src.ops.numpy_math import mod as mod
-from headrace._src.ops.numpy_math import multiply as multiply
-from headrace._src.ops.numpy_math import negative as negative
-from headrace._src.ops.numpy_math import nextafter as nextafter
-from headrace._src.ops.numpy_math import not_equal as not_equal
-from headrace._src.ops.numpy_math import polyval as polyval
-from headrace._src.ops.numpy_math import positive as positive
-from headrace._src.ops.numpy_math import power as power
-from headrace._src.ops.numpy_math import rad2deg as rad2deg
-from headrace._src.ops.numpy_math import real as real
-from headrace._src.ops.numpy_math import reciprocal as reciprocal
-from headrace._src.ops.numpy_math import remainder as remainder
-from headrace._src.ops.numpy_math import round_ as round
-from headrace._src.ops.numpy_math import sign as sign
-from headrace._src.ops.numpy_math import signbit as signbit
-from headrace._src.ops.numpy_math import sin as sin
-from headrace._src.ops.numpy_math import sinc as sinc
-from headrace._src.ops.numpy_math import sinh as sinh
-from headrace._src.ops.numpy_math import sqrt as sqrt
-from headrace._src.ops.numpy_math import square as square
-from headrace._src.ops.numpy_math import subtract as subtract
-from headrace._src.ops.numpy_math import tan as tan
-from headrace._src.ops.numpy_math import tanh as tanh
-from headrace._src.ops.numpy_math import true_divide as true_divide
-from headrace._src.ops.numpy_reductions import all_ as all
-from headrace._src.ops.numpy_reductions import amax as amax
-from headrace._src.ops.numpy_reductions import amin as amin
-from headrace._src.ops.numpy_reductions import any_ as any
-from headrace._src.ops.numpy_reductions import argmax as argmax
-from headrace._src.ops.numpy_reductions import argmin as argmin
-from headrace._src.ops.numpy_reductions import argsort as argsort
-from headrace._src.ops.numpy_reductions import average as average
-from headrace._src.ops.numpy_reductions import count_nonzero as count_nonzero
-from headrace._src.ops.numpy_reductions import cumprod as cumprod
-from headrace._src.ops.numpy_reductions import cumsum as cumsum
-from headrace._src.ops.numpy_reductions import diff as diff
-from headrace._src.ops.numpy_reductions import max_ as max
-from headrace._src.ops.numpy_reductions import mean as mean
-from headrace._src.ops.numpy_reductions import min_ as min
-from headrace._src.ops.numpy_reductions import nanmean as nanmean
-from headrace._src.ops.numpy_reductions import nanprod as nanprod
-from headrace._src.ops.numpy_reductions import nansum as nansum
-from headrace._src.ops.numpy_reductions import prod as prod
-from headrace._src.ops.numpy_reductions import ptp as ptp
-from headrace._src.ops.numpy_reductions import sort as sort
-from headrace._src.ops.numpy_reductions import std as std
-from headrace._src.ops.numpy_reductions import sum_ as sum
-from headrace._src.ops.numpy_reductions import trace as trace
-from headrace._src.ops.numpy_reductions import var as var
-from headrace._src.ops.numpy_shapes import append as append
-from headrace._src.ops.numpy_shapes import atleast_1d as atleast_1d
-from headrace._src.ops.numpy_shapes import atleast_2d as atleast_2d
-from headrace._src.ops.numpy_shapes import atleast_3d as atleast_3d
-from headrace._src.ops.numpy_shapes import broadcast_arrays as broadcast_arrays
-from headrace._src.ops.numpy_shapes import broadcast_to as broadcast_to
-from headrace._src.ops.numpy_shapes import compress as compress
-from headrace._src.ops.numpy_shapes import concatenate as concatenate
-from headrace._src.ops.numpy_shapes import diag as diag
-from headrace._src.ops.numpy_shapes import diagflat as diagflat
-from headrace._src.ops.numpy_shapes import diagonal as diagonal
-from headrace._src.ops.numpy_shapes import dsplit as dsplit
-from headrace._src.ops.numpy_shapes import dstack as dstack
-from headrace._src.ops.numpy_shapes import expand_dims as expand_dims
-from headrace._src.ops.numpy_shapes import flatten as flatten
-from headrace._src.ops.numpy_shapes import flip as flip
-from headrace._src.ops.numpy_shapes import fliplr as fliplr
-from headrace._src.ops.numpy_shapes import flipud as flipud
-from headrace._src.ops.numpy_shapes import hsplit as hsplit
-from headrace._src.ops.numpy_shapes import hstack as hstack
-from headrace._src.ops.numpy_shapes import moveaxis as moveaxis
-from headrace._src.ops.numpy_shapes import nonzero as nonzero
-from headrace._src.ops.numpy_shapes import pad as pad
-from headrace._src.ops.numpy_shapes import ravel as ravel
-from headrace._src.ops.numpy_shapes import repeat as repeat
-from headrace._src.ops.numpy_shapes import reshape as reshape
-from headrace._src.ops.numpy_shapes import roll as roll
-from headrace._src.ops.numpy_shapes import rot90 as rot90
-from headrace._src.ops.numpy_shapes import select as select
-from headrace._src.ops.numpy_shapes import split as split
-from headrace._src.ops.numpy_shapes import squeeze as squeeze
-from headrace._src.ops.numpy_shapes import stack as stack
-from headrace._src.ops.numpy_shapes import swapaxes as swapaxes
-from headrace._src.ops.numpy_shapes import take as take
-from headrace._src.ops.numpy_shapes import take_along_axis as take_along_axis
-from headrace._src.ops.numpy_shapes import tile as tile
-from headrace._src.ops.numpy_shapes import transpose as transpose
-from headrace._src.ops.numpy_shapes import tril as tril
-from headrace._src.ops.numpy_shapes import triu as triu
-from headrace._src.ops.numpy_shapes import vsplit as vsplit
-from headrace._src.ops.numpy_shapes import vstack as vstack
-from headrace._src.ops.numpy_shapes import where as where
-from headrace._src.ops.numpy_types import bool__type as bool_
-from headrace._src.ops.numpy_types import complex128_type as complex128
-from headrace._src.ops.numpy_types import complex128_type as complex_
-from headrace._src.ops.numpy_types import complex64_type as complex64
-from headrace._src.ops.numpy_types import finfo as finfo
-from headrace._src.ops.numpy_types import float16_type as float16
-from headrace._src.ops.numpy_types import float32_type as float32
-from headrace._src.ops.numpy_types import float64_type as float64
-from headrace._src.ops.numpy_types import float64_type as float_
-from headrace._src.ops.numpy_types import iinfo as iinfo
-from headrace._src.ops.numpy_types import inexact_type as inexact
-from headrace._src.ops.numpy_types import int16_type as int16
-from headrace._src.ops.numpy_types import int32_type as int32
-from headrace._src.ops.numpy_types import int64_type as int64
-from headrace._src.ops.numpy_types import int64_type as int_
-from headrace._src.ops.numpy_types import int8_type as int8
-from headrace._src.ops.numpy_types import issubdtype as issubdtype
-from headrace._src.ops.numpy_types import object_type as object_
-from headrace._src.ops.numpy_types import promote_types as promote_types
-from headrace._src.ops.numpy_types import result_type as result_type
-from headrace._src.ops.numpy_types import string_type as string_
-from headrace._src.ops.numpy_types import uint16_type as uint16
-from headrace._src.ops.numpy_types import uint32_type as uint32
-from headrace._src.ops.numpy_types import uint64_type as uint64
-from headrace._src.ops.numpy_types import uint8_type as uint8
-from headrace._src.ops.numpy_types import unicode_type as unicode_
-from headrace.experimental.numpy import random as random
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace._src.core.tensor import Tensor as ndarray
+    from headrace._src.ops.numpy_arrays import arange as arange
+    from headrace._src.ops.numpy_arrays import array as array
+    from headrace._src.ops.numpy_arrays import asanyarray as asanyarray
+    from headrace._src.ops.numpy_arrays import asarray as asarray
+    from headrace._src.ops.numpy_arrays import ascontiguousarray as ascontiguousarray
+    from headrace._src.ops.numpy_arrays import copy as copy
+    from headrace._src.ops.numpy_arrays import diag_indices as diag_indices
+    from headrace._src.ops.numpy_arrays import empty as empty
+    from headrace._src.ops.numpy_arrays import empty_like as empty_like
+    from headrace._src.ops.numpy_arrays import eye as eye
+    from headrace._src.ops.numpy_arrays import full as full
+    from headrace._src.ops.numpy_arrays import full_like as full_like
+    from headrace._src.ops.numpy_arrays import geomspace as geomspace
+    from headrace._src.ops.numpy_arrays import identity as identity
+    from headrace._src.ops.numpy_arrays import isscalar as isscalar
+    from headrace._src.ops.numpy_arrays import ix_ as ix_
+    from headrace._src.ops.numpy_arrays import linspace as linspace
+    from headrace._src.ops.numpy_arrays import logspace as logspace
+    from headrace._src.ops.numpy_arrays import meshgrid as meshgrid
+    from headrace._src.ops.numpy_arrays import ndim as ndim
+    from headrace._src.ops.numpy_arrays import ones as ones
+    from headrace._src.ops.numpy_arrays import ones_like as ones_like
+    from headrace._src.ops.numpy_arrays import shape as shape
+    from headrace._src.ops.numpy_arrays import size as size
+    from headrace._src.ops.numpy_arrays import tri as tri
+    from headrace._src.ops.numpy_arrays import vander as vander
+    from headrace._src.ops.numpy_arrays import zeros as zeros
+    from headrace._src.ops.numpy_arrays import zeros_like as zeros_like
+    from headrace._src.ops.numpy_behavior import experimental_enable_numpy_behavior as experimental_enable_numpy_behavior
+    from headrace._src.ops.numpy_linear import cross as cross
+    from headrace._src.ops.numpy_linear import dot as dot
+    from headrace._src.ops.numpy_linear import einsum as einsum
+    from headrace._src.ops.numpy_linear import inner as inner
+    from headrace._src.ops.numpy_linear import kron as kron
+    from headrace._src.ops.numpy_linear import matmul as matmul
+    from headrace._src.ops.numpy_linear import outer as outer
+    from headrace._src.ops.numpy_linear import tensordot as tensordot
+    from headrace._src.ops.numpy_linear import vdot as vdot
+    from headrace._src.ops.numpy_math import abs_ as abs
+    from headrace._src.ops.numpy_math import absolute as absolute
+    from headrace._src.ops.numpy_math import add as add
+    from headrace._src.ops.numpy_math import allclose as allclose
+    from headrace._src.ops.numpy_math import angle as angle
+    from headrace._src.ops.numpy_math import arccos as arccos
+    from headrace._src.ops.numpy_math import arccosh as arccosh
+    from headrace._src.ops.numpy_math import arcsin as arcsin
+    from headrace._src.ops.numpy_math import arcsinh as arcsinh
+    from headrace._src.ops.numpy_math import arctan as arctan
+    from headrace._src.ops.numpy_math import arctan2 as arctan2
+    from headrace._src.ops.numpy_math import arctanh as arctanh
+    from headrace._src.ops.numpy_math import around as around
+    from headrace._src.ops.numpy_math import array_equal as array_equal
+    from headrace._src.ops.numpy_math import bitwise_and as bitwise_and
+    from headrace._src.ops.numpy_math import bitwise_not as bitwise_not
+    from headrace._src.ops.numpy_math import bitwise_or as bitwise_or
+    from headrace._src.ops.numpy_math import bitwise_xor as bitwise_xor
+    from headrace._src.ops.numpy_math import cbrt as cbrt
+    from headrace._src.ops.numpy_math import ceil as ceil
+    from headrace._src.ops.numpy_math import clip as clip
+    from headrace._src.ops.numpy_math import conj as conj
+    from headrace._src.ops.numpy_math import conjugate as conjugate
+    from headrace._src.ops.numpy_math import cos as cos
+    from headrace._src.ops.numpy_math import cosh as cosh
+    from headrace._src.ops.numpy_math import deg2rad as deg2rad
+    from headrace._src.ops.numpy_math import divide as divide
+    from headrace._src.ops.numpy_math import divmod_ as divmod
+    from headrace._src.ops.numpy_math import equal as equal
+    from headrace._src.ops.numpy_math import exp as exp
+    from headrace._src.ops.numpy_math import exp2 as exp2
+    from headrace._src.ops.numpy_math import expm1 as expm1
+    from headrace._src.ops.numpy_math import fabs as fabs
+    from headrace._src.ops.numpy_math import fix as fix
+    from headrace._src.ops.numpy_math import float_power as float_power
+    from headrace._src.ops.numpy_math import floor as floor
+    from headrace._src.ops.numpy_math import floor_divide as floor_divide
+    from headrace._src.ops.numpy_math import gcd as gcd
+    from headrace._src.ops.numpy_math import greater as greater
+    from headrace._src.ops.numpy_math import greater_equal as greater_equal
+    from headrace._src.ops.numpy_math import heaviside as heaviside
+    from headrace._src.ops.numpy_math import hypot as hypot
+    from headrace._src.ops.numpy_math import imag as imag
+    from headrace._src.ops.numpy_math import isclose as isclose
+    from headrace._src.ops.numpy_math import iscomplex as iscomplex
+    from headrace._src.ops.numpy_math import iscomplexobj as iscomplexobj
+    from headrace._src.ops.numpy_math import isfinite as isfinite
+    from headrace._src.ops.numpy_math import isinf as isinf
+    from headrace._src.ops.numpy_math import isnan as isnan
+    from headrace._src.ops.numpy_math import isneginf as isneginf
+    from headrace._src.ops.numpy_math import isposinf as isposinf
+    from headrace._src.ops.numpy_math import isreal as isreal
+    from headrace._src.ops.numpy_math import isrealobj as isrealobj
+    from headrace._src.ops.numpy_math import lcm as lcm
+    from headrace._src.ops.numpy_math import less as less
+    from headrace._src.ops.numpy_math import less_equal as less_equal
+    from headrace._src.ops.numpy_math import log as log
+    from headrace._src.ops.numpy_math import log10 as log10
+    from headrace._src.ops.numpy_math import log1p as log1p
+    from headrace._src.ops.numpy_math import log2 as log2
+    from headrace._src.ops.numpy_math import logaddexp as logaddexp
+    from headrace._src.ops.numpy_math import logaddexp2 as logaddexp2
+    from headrace._src.ops.numpy_math import logical_and as logical_and
+    from headrace._src.ops.numpy_math import logical_not as logical_not
+    from headrace._src.ops.numpy_math import logical_or as logical_or
+    from headrace._src.ops.numpy_math import logical_xor as logical_xor
+    from headrace._src.ops.numpy_math import maximum as maximum
+    from headrace._src.ops.numpy_math import minimum as minimum
+    from headrace._src.ops.numpy_math import mod as mod
+    from headrace._src.ops.numpy_math import multiply as multiply
+    from headrace._src.ops.numpy_math import negative as negative
+    from headrace._src.ops.numpy_math import nextafter as nextafter
+    from headrace._src.ops.numpy_math import not_equal as not_equal
+    from headrace._src.ops.numpy_math import polyval as polyval
+    from headrace._src.ops.numpy_math import positive as positive
+    from headrace._src.ops.numpy_math import power as power
+    from headrace._src.ops.numpy_math import rad2deg as rad2deg
+    from headrace._src.ops.numpy_math import real as real
+    from headrace._src.ops.numpy_math import reciprocal as reciprocal
+    from headrace._src.ops.numpy_math import remainder as remainder
+    from headrace._src.ops.numpy_math import round_ as round
+    from headrace._src.ops.numpy_math import sign as sign
+    from headrace._src.ops.numpy_math import signbit as signbit
+    from headrace._src.ops.numpy_math import sin as sin
+    from headrace._src.ops.numpy_math import sinc as sinc
+    from headrace._src.ops.numpy_math import sinh as sinh
+    from headrace._src.ops.numpy_math import sqrt as sqrt
+    from headrace._src.ops.numpy_math import square as square
+    from headrace._src.ops.numpy_math import subtract as subtract
+    from headrace._src.ops.numpy_math import tan as tan
+    from headrace._src.ops.numpy_math import tanh as tanh
+    from headrace._src.ops.numpy_math import true_divide as true_divide
+    from headrace._src.ops.numpy_reductions import all_ as all
+    from headrace._src.ops.numpy_reductions import amax as amax
+    from headrace._src.ops.numpy_reductions import amin as amin
+    from headrace._src.ops.numpy_reductions import any_ as any
+    from headrace._src.ops.numpy_reductions import argmax as argmax
+    from headrace._src.ops.numpy_reductions import argmin as argmin
+    from headrace._src.ops.numpy_reductions import argsort as argsort
+    from headrace._src.ops.numpy_reductions import average as average
+    from headrace._src.ops.numpy_reductions import count_nonzero as count_nonzero
+    from headrace._src.ops.numpy_reductions import cumprod as cumprod
+    from headrace._src.ops.numpy_reductions import cumsum as cumsum
+    from headrace._src.ops.numpy_reductions import diff as diff
+    from headrace._src.ops.numpy_reductions import max_ as max
+    from headrace._src.ops.numpy_reductions import mean as mean
+    from headrace._src.ops.numpy_reductions import min_ as min
+    from headrace._src.ops.numpy_reductions import nanmean as nanmean
+    from headrace._src.ops.numpy_reductions import nanprod as nanprod
+    from headrace._src.ops.numpy_reductions import nansum as nansum
+    from headrace._src.ops.numpy_reductions import prod as prod
+    from headrace._src.ops.numpy_reductions import ptp as ptp
+    from headrace._src.ops.numpy_reductions import sort as sort
+    from headrace._src.ops.numpy_reductions import std as std
+    from headrace._src.ops.numpy_reductions import sum_ as sum
+    from headrace._src.ops.numpy_reductions import trace as trace
+    from headrace._src.ops.numpy_reductions import var as var
+    from headrace._src.ops.numpy_shapes import append as append
+    from headrace._src.ops.numpy_shapes import atleast_1d as atleast_1d
+    from headrace._src.ops.numpy_shapes import atleast_2d as atleast_2d
+    from headrace._src.ops.numpy_shapes import atleast_3d as atleast_3d
+    from headrace._src.ops.numpy_shapes import broadcast_arrays as broadcast_arrays
+    from headrace._src.ops.numpy_shapes import broadcast_to as broadcast_to
+    from headrace._src.ops.numpy_shapes import compress as compress
+    from headrace._src.ops.numpy_shapes import concatenate as concatenate
+    from headrace._src.ops.numpy_shapes import diag as diag
+    from headrace._src.ops.numpy_shapes import diagflat as diagflat
+    from headrace._src.ops.numpy_shapes import diagonal as diagonal
+    from headrace._src.ops.numpy_shapes import dsplit as dsplit
+    from headrace._src.ops.numpy_shapes import dstack as dstack
+    from headrace._src.ops.numpy_shapes import expand_dims as expand_dims
+    from headrace._src.ops.numpy_shapes import flatten as flatten
+    from headrace._src.ops.numpy_shapes import flip as flip
+    from headrace._src.ops.numpy_shapes import fliplr as fliplr
+    from headrace._src.ops.numpy_shapes import flipud as flipud
+    from headrace._src.ops.numpy_shapes import hsplit as hsplit
+    from headrace._src.ops.numpy_shapes import hstack as hstack
+    from headrace._src.ops.numpy_shapes import moveaxis as moveaxis
+    from headrace._src.ops.numpy_shapes import nonzero as nonzero
+    from headrace._src.ops.numpy_shapes import pad as pad
+    from headrace._src.ops.numpy_shapes import ravel as ravel
+    from headrace._src.ops.numpy_shapes import repeat as repeat
+    from headrace._src.ops.numpy_shapes import reshape as reshape
+    from headrace._src.ops.numpy_shapes import roll as roll
+    from headrace._src.ops.numpy_shapes import rot90 as rot90
+    from headrace._src.ops.numpy_shapes import select as select
+    from headrace._src.ops.numpy_shapes import split as split
+    from headrace._src.ops.numpy_shapes import squeeze as squeeze
+    from headrace._src.ops.numpy_shapes import stack as stack
+    from headrace._src.ops.numpy_shapes import swapaxes as swapaxes
+    from headrace._src.ops.numpy_shapes import take as take
+    from headrace._src.ops.numpy_shapes import take_along_axis as take_along_axis
+    from headrace._src.ops.numpy_shapes import tile as tile
+    from headrace._src.ops.numpy_shapes import transpose as transpose
+    from headrace._src.ops.numpy_shapes import tril as tril
+    from headrace._src.ops.numpy_shapes import triu as triu
+    from headrace._src.ops.numpy_shapes import vsplit as vsplit
+    from headrace._src.ops.numpy_shapes import vstack as vstack
+    from headrace._src.ops.numpy_shapes import where as where
+    from headrace._src.ops.numpy_types import bool__type as bool_
+    from headrace._src.ops.numpy_types import complex128_type as complex128
+    from headrace._src.ops.numpy_types import complex128_type as complex_
+    from headrace._src.ops.numpy_types import complex64_type as complex64
+    from headrace._src.ops.numpy_types import finfo as finfo
+    from headrace._src.ops.numpy_types import float16_type as float16
+    from headrace._src.ops.numpy_types import float32_type as float32
+    from headrace._src.ops.numpy_types import float64_type as float64
+    from headrace._src.ops.numpy_types import float64_type as float_
+    from headrace._src.ops.numpy_types import iinfo as iinfo
+    from headrace._src.ops.numpy_types import inexact_type as inexact
+    from headrace._src.ops.numpy_types import int16_type as int16
+    from headrace._src.ops.numpy_types import int32_type as int32
+    from headrace._src.ops.numpy_types import int64_type as int64
+    from headrace._src.ops.numpy_types import int64_type as int_
+    from headrace._src.ops.numpy_types import int8_type as int8
+    from headrace._src.ops.numpy_types import issubdtype as issubdtype
+    from headrace._src.ops.numpy_types import object_type as object_
+    from headrace._src.ops.numpy_types import promote_types as promote_types
+    from headrace._src.ops.numpy_types import result_type as result_type
+    from headrace._src.ops.numpy_types import string_type as string_
+    from headrace._src.ops.numpy_types import uint16_type as uint16
+    from headrace._src.ops.numpy_types import uint32_type as uint32
+    from headrace._src.ops.numpy_types import uint64_type as uint64
+    from headrace._src.ops.numpy_types import uint8_type as uint8
+    from headrace._src.ops.numpy_types import unicode_type as unicode_
+    from headrace.experimental.numpy import random as random
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -2,11 +2,18 @@
 
 Written by scripts/exports from the `@api` declarations: do not edit."""
 
-from headrace._src.ops.numpy_linear import poisson as poisson
-from headrace._src.ops.numpy_linear import rand as rand
-from headrace._src.ops.numpy_linear import randint as randint
-from headrace._src.ops.numpy_linear import randn as randn
-from headrace._src.ops.numpy_linear import random as random
-from headrace._src.ops.numpy_linear import seed as seed
-from headrace._src.ops.numpy_linear import standard_normal as standard_normal
-from headrace._src.ops.numpy_linear import uniform as uniform
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace._src.ops.numpy_linear import poisson as poisson
+    from headrace._src.ops.numpy_linear import rand as rand
+    from headrace._src.ops.numpy_linear import randint as randint
+    from headrace._src.ops.numpy_linear import randn as randn
+    from headrace._src.ops.numpy_linear import random as random
+    from headrace._src.ops.numpy_linear import seed as seed
+    from headrace._src.ops.numpy_linear import standard_normal as standard_normal
+    from headrace._src.ops.numpy_linear import uniform as uniform
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)

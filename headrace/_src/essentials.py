@@ -1,0 +1,9 @@
+"""What `import headrace` loads at once: tensors with their operators and indexing; the rest comes when asked for."""
+
+from headrace._src.op import loading
+from headrace._src.ops import indexed_slices as indexed_slices
+from headrace._src.ops import indexing as indexing
+from headrace._src.ops import joining as joining  # lists of tensors become tensors
+from headrace._src.ops import operators as operators
+
+loading.load_companions()

@@ -1,0 +1,88 @@
+"""Finding public functions and ops by name, importing the files that define them when first asked.
+
+`import headrace` reads only what every program needs. The index (written by `scripts/exports`) says where
+everything else is; a name that it does not know is searched for in all files, which only happens while
+developing.
+"""
+
+import importlib
+import pkgutil
+import sys
+
+from headrace._src.op import index
+
+_ROOT = "headrace._src."
+# When a type is in use, the files with its prefix must be too: they attach its operators, and teach the other
+# functions to take it.
+_FAMILIES = (("ops.ragged_tensor", "ops.ragged_"), ("ops.sparse_tensor", "ops.sparse_"))
+_loaded = set()
+
+
+def load(module: str):
+    """Import `headrace._src.<module>`, and what belongs with whatever that brought in."""
+    found = importlib.import_module(_ROOT + module)
+    load_companions()
+    return found
+
+
+def load_companions():
+    """Import the files that belong to types which are now in use."""
+    for first, prefix in _FAMILIES:
+        if first not in _loaded and _ROOT + first in sys.modules:
+            _loaded.add(first)
+            for module in index.FILES:
+                if module.startswith(prefix):
+                    importlib.import_module(_ROOT + module)
+
+
+def load_everything():
+    """Import every file of the implementation."""
+    package = importlib.import_module("headrace._src")
+    for info in pkgutil.walk_packages(package.__path__, _ROOT):
+        importlib.import_module(info.name)
+
+
+class Registry(dict):
+    """A dictionary by name that imports the defining file when a name is not there yet."""
+
+    def __init__(self, places):
+        super().__init__()
+        self._places = places  # name to module, from the index
+
+    def __missing__(self, name):
+        place = self._places.get(name)
+        if place is not None:
+            load(place)
+        if not dict.__contains__(self, name):
+            load_everything()
+        if not dict.__contains__(self, name):
+            raise KeyError(name)
+        return dict.__getitem__(self, name)
+
+    def __contains__(self, name):
+        return dict.__contains__(self, name) or name in self._places
+
+    def get(self, name, default=None):
+        return self[name] if name in self else default
+
+
+def public_module(name: str):
+    """`__getattr__`, `__dir__` and `__all__` of the public module of that name."""
+    folder = name.removeprefix("headrace").removeprefix(".")
+    places = index.MODULES[folder]
+
+    def __getattr__(attribute):
+        place = places.get(attribute, 0)
+        if place == 0:
+            raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+        if place is None:  # tf.newaxis
+            value = None
+        elif place == "":
+            value = importlib.import_module(f"{name}.{attribute}")
+        else:
+            module, _, inside = place.partition(":")
+            value = getattr(load(module), inside)
+        setattr(sys.modules[name], attribute, value)
+        return value
+
+    return __getattr__, lambda: sorted(places), list(places)
