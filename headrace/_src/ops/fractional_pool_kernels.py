@@ -126,11 +126,14 @@ def check_sequence(op: str, name: str, sequence: np.ndarray, size: int) -> np.nd
 
 
 def max_pool(x: np.ndarray, rows: np.ndarray, columns: np.ndarray, overlapping: bool) -> np.ndarray:
-    """The maximum of each region; the sequences must end where the data does."""
+    """The maximum of each region."""
     for axis, sequence in ((1, rows), (2, columns)):
         begin, end = _regions(sequence, x.shape[axis], overlapping)
-        total = np.maximum.reduceat(x, begin, axis) if x.size else np.take(x, begin, axis)
-        x = np.maximum(total, np.take(x, end, axis)) if overlapping else total
+        total = np.take(x, begin, axis)
+        for i in range(1, int((end - begin).max()) + 1):
+            # A region that is narrower than the widest looks at its last row or column again.
+            np.maximum(total, np.take(x, np.minimum(begin + i, end), axis), out=total)
+        x = total
     return x
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
@@ -13,7 +11,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.registry import lookup
 from headrace._src.ops import conv_rules, morphology_kernels
 from headrace._src.ops.arithmetic import negative
-from headrace._src.ops.window_lowering import chosen_taps, spread, tap_values
+from headrace._src.ops.window_lowering import chosen_taps, tap_values, to_chosen
 from headrace._src.ops.windows import LAYOUTS, check_elements, resolve, spatial_entries
 
 _NHWC = LAYOUTS["NHWC"]
@@ -72,6 +70,8 @@ def _lower_dilation(ctx, input, filter, **attrs):
     shape = (input.shape[0], *windows.output, input.shape[3])
     lowest = (jnp.iinfo if jnp.issubdtype(input.dtype, jnp.integer) else jnp.finfo)(input.dtype).min
     best = jnp.full(shape, lowest, input.dtype)
+    if best.size == 0:
+        return best
     for _, value in tap_values(input, _AXES, windows, lowest, filter):
         best = jnp.maximum(best, value)
     return best
@@ -81,14 +81,9 @@ def _lower_input_gradient(ctx, input, filter, out_backprop, **attrs):
     windows = _gradient_windows(
         "Dilation2DBackpropInput", input.shape, filter.shape, out_backprop.shape, **attrs
     )
-    dx = jnp.zeros_like(input)
     if out_backprop.size == 0 or filter.size == 0:
-        return dx
-    chosen = chosen_taps(input, _AXES, windows, filter)
-    zero = jnp.zeros((), input.dtype)
-    for number, tap in enumerate(product(*map(range, windows.window))):
-        dx = dx + spread(jnp.where(chosen == number, out_backprop, zero), tap, _AXES, windows)
-    return dx
+        return jnp.zeros_like(input)
+    return to_chosen(chosen_taps(input, _AXES, windows, filter), out_backprop, _AXES, windows)
 
 
 def _lower_filter_gradient(ctx, input, filter, out_backprop, **attrs):

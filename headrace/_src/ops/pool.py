@@ -159,6 +159,9 @@ def _max_pool_with_argmax(input, ksize, strides, Targmax, padding, include_batch
 
 def _lower_max_pool_with_argmax(ctx, input, ksize, strides, Targmax, padding, include_batch_in_index):
     axes, windows = _argmax_plan(input.shape, ksize, strides, padding)
+    shape = pool_kernels.output_shape(input.shape, axes, windows)
+    if 0 in shape:
+        return jnp.zeros(shape, input.dtype), jnp.zeros(shape, Targmax.as_numpy_dtype)
     origin, offsets = pool_kernels.argmax_origins(input.shape, axes, windows, include_batch_in_index)
     chosen = chosen_taps(input, axes, windows)
     position = (origin + jnp.asarray(offsets)[chosen]).astype(Targmax.as_numpy_dtype)

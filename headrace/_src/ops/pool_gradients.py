@@ -16,7 +16,7 @@ from headrace._src.op.registry import lookup
 from headrace._src.ops import pool_kernels
 from headrace._src.ops.pool_kernels import output_shape
 from headrace._src.ops.pool_rules import check_like, plan, vector, xla_avg_pool
-from headrace._src.ops.window_lowering import chosen_taps, lowest, spread, tap_values
+from headrace._src.ops.window_lowering import chosen_taps, readers, tap_values, to_chosen
 from headrace._src.ops.windows import check_elements, layout_of
 
 _ATTRIBUTES = "*, ksize: list(int), strides: list(int), padding: string"
@@ -60,12 +60,7 @@ def _lower_max_gradient(op, ctx, x, y, dy, **attrs):
 def _xla_max_gradient(x, dy, axes, windows):
     if x.size == 0 or dy.size == 0:
         return jnp.zeros(x.shape, dy.dtype)
-    chosen = chosen_taps(x, axes, windows)
-    zero = jnp.zeros((), dy.dtype)
-    dx = jnp.zeros(x.shape, dy.dtype)
-    for number, tap in enumerate(np.ndindex(*windows.window)):
-        dx = dx + spread(jnp.where(chosen == number, dy, zero), tap, axes, windows)
-    return dx
+    return to_chosen(chosen_taps(x, axes, windows), dy, axes, windows)
 
 
 def _max_gather(op, dims, x, y, g, **attrs):
@@ -279,14 +274,13 @@ def _max3d_gradient(orig_input, orig_output, grad, **attrs):
 
 def _lower_max3d_gradient(ctx, x, y, dy, **attrs):
     axes, windows = _gradient_plan("MaxPool3DGrad", 3, x.shape, y.shape, dy.shape, attrs)
-    dx = jnp.zeros(x.shape, dy.dtype)
+    total = jnp.zeros(x.shape, dy.dtype)
     if x.size == 0 or dy.size == 0:
-        return dx
-    zero = jnp.zeros((), dy.dtype)
-    taps = list(np.ndindex(*windows.window))
-    for number, value in tap_values(x, axes, windows, lowest(x.dtype)):
-        dx = dx + spread(jnp.where(value == y, dy, zero), taps[number], axes, windows)
-    return dx
+        return total
+    # NaN equals nothing, so what no window reads gets nothing.
+    for _, maximum, grad in readers(axes, windows, (y, np.nan), (dy, 0)):
+        total = total + jnp.where(x == maximum, grad, jnp.zeros((), dy.dtype))
+    return total
 
 
 def _grad_max3d_gradient(node, ddx):

@@ -7,6 +7,7 @@ does not depend on the order (maxima, sums), and tap by tap where it does (posit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 from math import prod
 
@@ -50,6 +51,7 @@ def _at(axes: Sequence[int], parts: Sequence[slice], rank: int) -> tuple[slice, 
     return tuple(index)
 
 
+@lru_cache(maxsize=1024)
 def _axis_windows(w: Windows, i: int) -> Windows:
     return Windows(*((field[i],) for field in w))
 
@@ -110,8 +112,11 @@ def max_pool(x: np.ndarray, axes: Sequence[int], w: Windows) -> np.ndarray:
     return out
 
 
-def window_counts(axes: Sequence[int], w: Windows, rank: int, dtype: np.dtype) -> np.ndarray:
+@lru_cache(maxsize=256)
+def window_counts(axes: tuple[int, ...], w: Windows, rank: int, dtype: np.dtype) -> np.ndarray:
     """How many positions inside the data each window has, in a shape that broadcasts against the result."""
+    if not any(w.before) and not any(w.after):
+        return np.full((1,) * rank, prod(w.window), dtype)
     counts = np.ones((1,) * rank, dtype)
     for i, axis in enumerate(axes):
         start = np.arange(w.output[i]) * w.stride[i] - w.before[i]
@@ -119,6 +124,7 @@ def window_counts(axes: Sequence[int], w: Windows, rank: int, dtype: np.dtype) -
         shape = [1] * rank
         shape[axis] = w.output[i]
         counts = counts * np.maximum(held, 1).astype(dtype).reshape(shape)
+    counts.setflags(write=False)
     return counts
 
 

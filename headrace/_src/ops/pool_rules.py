@@ -155,7 +155,8 @@ def _reduce_window(x, axes, w: Windows, init, combine):
     window, stride, padding = [1] * x.ndim, [1] * x.ndim, [(0, 0)] * x.ndim
     for i, axis in enumerate(axes):
         window[axis], stride[axis], padding[axis] = w.window[i], w.stride[i], (w.before[i], w.after[i])
-    return lax.reduce_window(x, jnp.asarray(init, x.dtype), combine, window, stride, padding)
+    # A NumPy constant, by which jax recognises a plain maximum or sum.
+    return lax.reduce_window(x, np.asarray(init, x.dtype), combine, window, stride, padding)
 
 
 def xla_max_pool(x, axes, w: Windows):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.lazy import jnp
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
@@ -31,6 +32,19 @@ def _neighbour_sums(x, radius):
     return sums.reshape(x.shape)
 
 
+def _power(norm, beta):
+    """`norm ** -beta`; roots are many times as fast as powers, and betas are mostly 0.5, 0.75 or 1."""
+    if beta == 1:
+        return 1 / norm
+    sqrt = np.sqrt if isinstance(norm, np.ndarray) else jnp.sqrt
+    if beta == 0.5:
+        return 1 / sqrt(norm)
+    if beta == 0.75:
+        root = sqrt(norm)
+        return 1 / (root * sqrt(root))
+    return norm**-beta
+
+
 def _wide(x):
     return x if x.dtype.itemsize >= 4 else x.astype(np.float32)
 
@@ -39,7 +53,7 @@ def _lrn(input, depth_radius, bias, alpha, beta):
     _check("LRN", input.shape, depth_radius)
     x = _wide(input)
     norm = bias + alpha * _neighbour_sums(x * x, depth_radius)
-    return (x * norm**-beta).astype(input.dtype)
+    return (x * _power(norm, beta)).astype(input.dtype)
 
 
 def _lrn_gradient(input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
@@ -51,7 +65,7 @@ def _lrn_gradient(input_grads, input_image, output_image, depth_radius, bias, al
         )
     dy, x, y = _wide(input_grads), _wide(input_image), _wide(output_image)
     norm = bias + alpha * _neighbour_sums(x * x, depth_radius)
-    dx = dy * norm**-beta - (2 * alpha * beta) * x * _neighbour_sums(dy * y / norm, depth_radius)
+    dx = dy * _power(norm, beta) - (2 * alpha * beta) * x * _neighbour_sums(dy * y / norm, depth_radius)
     return dx.astype(input_image.dtype)
 
 

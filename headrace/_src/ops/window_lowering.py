@@ -1,4 +1,4 @@
-"""Windows on jax values, tap by tap: what each tap reads, which tap has the maximum, and writing back."""
+"""Windows on jax values, tap by tap: what each tap reads, which tap has the maximum, and the way back."""
 
 from __future__ import annotations
 
@@ -16,11 +16,23 @@ def lowest(dtype):
     return jnp.iinfo(dtype).min if jnp.issubdtype(dtype, jnp.integer) else -jnp.inf
 
 
-def _index(axes, parts, rank):
-    index = [slice(None)] * rank
-    for axis, part in zip(axes, parts, strict=True):
-        index[axis] = part
-    return tuple(index)
+def _pad(x, fill, edges):
+    """`x` with edges of `fill`, once for all taps: the barrier keeps XLA from padding anew for each."""
+    if all(edge == (0, 0, 0) for edge in edges):
+        return x
+    return lax.optimization_barrier(lax.pad(x, jnp.asarray(fill, x.dtype), edges))
+
+
+def _outside(axes, w: Windows, tap, rank) -> np.ndarray | None:
+    """For which windows a tap lies outside the data, in a shape that broadcasts; None if for none."""
+    valid, _ = tap_slices(w, tap)
+    if all((v.start, v.stop) == (0, n) for v, n in zip(valid, w.output, strict=True)):
+        return None
+    inside = np.ones((1,) * rank, bool)
+    for axis, v, n in zip(axes, valid, w.output, strict=True):
+        along = (np.arange(n) >= v.start) & (np.arange(n) < v.stop)
+        inside = inside & along.reshape([-1 if a == axis else 1 for a in range(rank)])
+    return ~inside
 
 
 def tap_values(x, axes: Sequence[int], w: Windows, fill, addend=None) -> Iterator[tuple[int, object]]:
@@ -33,15 +45,23 @@ def tap_values(x, axes: Sequence[int], w: Windows, fill, addend=None) -> Iterato
         fill: stands for what is outside the data.
         addend: None, or what is added to each tap, of the shape (*window, channels).
     """
+    edges = [(0, 0, 0)] * x.ndim
+    for i, axis in enumerate(axes):
+        reach = (w.output[i] - 1) * w.stride[i] + (w.window[i] - 1) * w.dilation[i] + 1
+        edges[axis] = (w.before[i], max(0, reach - w.before[i] - w.input[i]), 0)
+    padded = _pad(x, fill, edges)
     for number, tap in enumerate(product(*map(range, w.window))):
-        valid, read = tap_slices(w, tap)
-        value = x[_index(axes, read, x.ndim)]
+        start, stop, step = [0] * x.ndim, list(padded.shape), [1] * x.ndim
+        for i, axis in enumerate(axes):
+            start[axis] = tap[i] * w.dilation[i]
+            stop[axis] = start[axis] + (w.output[i] - 1) * w.stride[i] + 1
+            step[axis] = w.stride[i]
+        value = lax.slice(padded, start, stop, step)
         if addend is not None:
             value = value + addend[tap]
-        edges = [(0, 0, 0)] * x.ndim
-        for axis, part, output in zip(axes, valid, w.output, strict=True):
-            edges[axis] = (part.start, output - part.stop, 0)
-        yield number, lax.pad(value, jnp.asarray(fill, x.dtype), edges)
+            outside = _outside(axes, w, tap, x.ndim)
+            value = value if outside is None else jnp.where(outside, jnp.asarray(fill, x.dtype), value)
+        yield number, value
 
 
 def _firsts(axes, w: Windows, rank) -> np.ndarray:
@@ -80,21 +100,39 @@ def chosen_taps(x, axes: Sequence[int], w: Windows, addend=None):
     return chosen
 
 
-def spread(values, tap: tuple[int, ...], axes: Sequence[int], w: Windows):
-    """Values of one tap for all windows, each put where the tap reads; zeros elsewhere."""
-    valid, read = tap_slices(w, tap)
-    edges = [(0, 0, 0)] * values.ndim
-    for i, axis in enumerate(axes):
-        count = valid[i].stop - valid[i].start
-        if count == 0:
-            return jnp.zeros(_resized(values.shape, axes, w.input), values.dtype)
-        start, stride = read[i].start, w.stride[i]
-        edges[axis] = (start, w.input[i] - start - (count - 1) * stride - 1, stride - 1)
-    return lax.pad(values[_index(axes, valid, values.ndim)], jnp.zeros((), values.dtype), edges)
+def readers(axes: Sequence[int], w: Windows, *arrays) -> Iterator[tuple]:
+    """For each tap its number and, for every position, the values of the window that reads it by the tap.
+
+    Args:
+        axes: the axes of the windows.
+        w: the windows.
+        *arrays: pairs of values of the windows, and what stands for no window.
+    """
+    spread = []
+    for values, fill in arrays:
+        edges = [(0, 0, 0)] * values.ndim
+        for i, axis in enumerate(axes):
+            reach = (w.window[i] - 1) * w.dilation[i]
+            last = w.input[i] - 1 + w.before[i] - (w.output[i] - 1) * w.stride[i]
+            edges[axis] = (max(0, reach - w.before[i]), max(0, last), w.stride[i] - 1)
+        spread.append(_pad(values, fill, edges))
+    for number, tap in enumerate(product(*map(range, w.window))):
+        parts = []
+        for each in spread:
+            start, stop = [0] * each.ndim, list(each.shape)
+            for i, axis in enumerate(axes):
+                reach = (w.window[i] - 1) * w.dilation[i]
+                start[axis] = w.before[i] - tap[i] * w.dilation[i] + max(0, reach - w.before[i])
+                stop[axis] = start[axis] + w.input[i]
+            parts.append(lax.slice(each, start, stop))
+        yield (number, *parts)
 
 
-def _resized(shape, axes, sizes):
-    shape = list(shape)
-    for axis, size in zip(axes, sizes, strict=True):
-        shape[axis] = size
-    return shape
+def to_chosen(chosen, grads, axes: Sequence[int], w: Windows):
+    """The gradient by the data: each window's goes to the position that its chosen tap reads."""
+    zero = jnp.zeros((), grads.dtype)
+    total = None
+    for number, tap, grad in readers(axes, w, (chosen, -1), (grads, 0)):
+        part = jnp.where(tap == number, grad, zero)
+        total = part if total is None else total + part
+    return total
