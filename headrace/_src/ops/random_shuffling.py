@@ -13,6 +13,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input
 from headrace._src.ops import random_lowering, random_samplers
+from headrace._src.ops.arithmetic import add, multiply
 from headrace._src.ops.joining import concat
 from headrace._src.ops.random_seeds import (
     checked_algorithm,
@@ -285,6 +286,5 @@ def index_shuffle(index, seed, max_index):
     """
     seed = to_tensor(seed)
     # TF: the op wants three seeds; the first is this one.
-    first = np.full((*seed.shape.as_list()[:-1], 1), 498247692)
-    seed = concat([to_tensor(first, seed.dtype), seed], axis=-1)
-    return RANDOM_INDEX_SHUFFLE(index, seed, max_index, rounds=4)
+    first = add(multiply(seed[..., :1], 0), 498247692)
+    return RANDOM_INDEX_SHUFFLE(index, concat([first, seed], axis=-1), max_index, rounds=4)

@@ -242,10 +242,7 @@ def create_rng_state(seed, alg):
     if isinstance(seed, int):
         seed = [seed >> 64 * i & _MASK64 for i in range(size)]
     state = reshape(_state_tensor(seed), [-1])[:size]
-    missing = size - state.shape[0]
-    if missing > 0:
-        state = concat([to_tensor(np.zeros(missing, np.int64)), state], 0)
-    return state
+    return concat([to_tensor(np.zeros(size, np.int64)), state], 0)[-size:]
 
 
 def _shape_tensor(shape):
