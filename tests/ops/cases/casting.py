@@ -37,6 +37,16 @@ ROWS = [
     row("tf.cast(a, 'x')", a=normal(2)),
     row("tf.cast(a, tf.resource)", a=normal(2)),
     row("tf.cast(tf.cast(a, tf.qint8), tf.int32)", a=value([1, -2], "int32"), lower=False),
+    *[row(f"tf.cast(tf.cast(a, tf.{to}), tf.int32)", a=value([1.5, 300.0, 7.0]), grad=False, lower=False)
+      for to in ("quint8", "qint32", "qint16", "quint16")],
+    *[row(f"tf.cast(tf.cast(a, tf.dtypes.experimental.{to}), tf.{back})", dtype=dtype, grad=False,
+          a=value([0.3, 1.0, -3.3, 500.0, 60000.0, INF, NAN]))
+      for to in ("float8_e5m2", "float8_e4m3fn")
+      for dtype, back in (("float32", "float32"), ("bfloat16", "float32"), ("float16", "bfloat16"), ("float32", "bool"))],
+    *[row(f"tf.cast(tf.cast(a, tf.dtypes.experimental.{to}), tf.{back})", a=value([0, 1, -3, 7, 9, 20, -20]), dtype=dtype)
+      for to in ("int4", "uint4") for dtype, back in (("int32", "int32"), ("int8", "int32"), ("int64", "int16"))],
+    row("tf.cast(tf.cast(a, tf.dtypes.experimental.float8_e5m2), tf.dtypes.experimental.float8_e4m3fn)", a=normal(4),
+        grad=False),
     row("tf.cast(tf.IndexedSlices(a, [0, 1], [4, 3]), tf.float64).values", a=normal(2, 3)),
     row("tf.cast(tf.zeros([0, 3]), tf.int32)"),
     *[row(f"tf.raw_ops.Cast(x=a, DstT=tf.{to}, Truncate=True)", dtype=dtype, fd=False, rtol=0, atol=0,
