@@ -24,7 +24,7 @@ def sequence(value, dims: int, channel: int, name: str, number=int) -> list:
     """
     if value is None:
         value = [1]
-    elif np.ndim(value) == 0:
+    elif type(value) is int or np.ndim(value) == 0:
         value = [value]
     value = [number(v) for v in value]
     if len(value) == dims + 2:
@@ -137,6 +137,7 @@ def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None,
             explicit_paddings=explicit,
             data_format=data_format,
             dilations=dilations,
+            use_cudnn_on_gpu=True,  # all attributes given: none to fill in
             name=name,
         )
 
