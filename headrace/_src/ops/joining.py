@@ -383,7 +383,8 @@ PARALLEL_CONCAT = Op(
     infer=lambda values, shape: TensorShape(shape),
     kernel=_parallel_concat,
     lower=lambda ctx, values, shape: jnp.concatenate(values, 0),
-    grad=None,  # TF: it has none
+    saves=("values_shape",),
+    grad=lambda node, dy: (lookup("Split")(0, dy, num_split=len(node.values_shape)),),
 )
 
 

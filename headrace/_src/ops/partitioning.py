@@ -12,7 +12,8 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops.gathering import GATHER_V2, check_indices
-from headrace._src.ops.shaping import RESHAPE, index_type
+from headrace._src.ops.rearranging import TRANSPOSE
+from headrace._src.ops.shaping import RESHAPE, get_static_value, index_type
 
 
 def _distinct(keys):
@@ -89,6 +90,22 @@ def _infer_unique(x, axis, counts):
     return TensorShape([None if i == at else n for i, n in enumerate(x.shape)]), *others
 
 
+def _grad_unique(node, dy, *others):
+    """Each distinct element is the first of its equals: the gradient goes there."""
+    rank = len(node.x_shape) if isinstance(node.x_shape, tuple) else node.x_shape.shape[0]
+    axis = 0
+    if "axis" in node.op.saves:
+        given = get_static_value(node.axis)
+        axis = int(given[0]) % rank if given.size else 0
+    length = node.x_shape[axis]
+    count = dy.shape[axis] if dy.shape[axis] is not None else lookup("Shape")(dy)[axis]
+    first = lookup("UnsortedSegmentMin")(lookup("Range")(0, length, 1), node.idx, count)
+    swap = list(range(rank))
+    swap[0], swap[axis] = swap[axis], swap[0]
+    rows = lookup("UnsortedSegmentSum")(TRANSPOSE(dy, swap), first, length)
+    return (TRANSPOSE(rows, swap), *[None] * (len(node.op.signature.inputs) - 1))
+
+
 # How many distinct elements there are depends on data: none of these compile.
 UNIQUE = Op(
     "Unique",
@@ -96,7 +113,8 @@ UNIQUE = Op(
     infer=lambda x, out_idx: _infer_unique(x, None, False),
     kernel=lambda x, out_idx: _unique("Unique", x, None, out_idx, False),
     lower=None,
-    grad=None,
+    saves=("x_shape", "idx"),
+    grad=_grad_unique,
 )
 
 UNIQUE_V2 = Op(
@@ -108,7 +126,8 @@ UNIQUE_V2 = Op(
         "UniqueV2", x, _unique_axis("UniqueV2", axis, x.ndim), out_idx, False
     ),
     lower=None,
-    grad=None,
+    saves=("x_shape", "axis", "idx"),
+    grad=_grad_unique,
 )
 
 UNIQUE_WITH_COUNTS = Op(
@@ -117,7 +136,8 @@ UNIQUE_WITH_COUNTS = Op(
     infer=lambda x, out_idx: _infer_unique(x, None, True),
     kernel=lambda x, out_idx: _unique("UniqueWithCounts", x, None, out_idx, True),
     lower=None,
-    grad=None,
+    saves=("x_shape", "idx"),
+    grad=_grad_unique,
 )
 
 UNIQUE_WITH_COUNTS_V2 = Op(
@@ -129,7 +149,8 @@ UNIQUE_WITH_COUNTS_V2 = Op(
         "UniqueWithCountsV2", x, _unique_axis("UniqueWithCountsV2", axis, x.ndim), out_idx, True
     ),
     lower=None,
-    grad=None,
+    saves=("x_shape", "axis", "idx"),
+    grad=_grad_unique,
 )
 
 
@@ -187,7 +208,8 @@ LIST_DIFF = Op(
     infer=lambda x, y, out_idx: (TensorShape([None]), TensorShape([None])),
     kernel=_list_diff,
     lower=None,  # how many elements remain depends on data
-    grad=None,
+    saves=("x_shape", "idx"),
+    grad=lambda node, dy, _: (lookup("UnsortedSegmentSum")(dy, node.idx, node.x_shape[0]), None),
 )
 
 

@@ -86,7 +86,7 @@ DEEP_COPY = Op(
     infer=same_as_input,
     kernel=np.copy,
     lower=_lower_same,
-    grad=None,  # TF: it has none
+    grad=_grad_same,
     stateful=True,
 )
 
@@ -96,7 +96,7 @@ COPY = Op(
     infer=same_as_input,
     kernel=_same,
     lower=_lower_same,
-    grad=None,  # TF: it has none
+    grad=_grad_same,
 )
 
 COPY_HOST = Op(
@@ -105,7 +105,7 @@ COPY_HOST = Op(
     infer=same_as_input,
     kernel=_same,
     lower=_lower_same,
-    grad=None,  # TF: it has none
+    grad=_grad_same,
 )
 
 DEBUG_GRADIENT_IDENTITY = Op(
@@ -163,7 +163,7 @@ GUARANTEE_CONST = Op(
     infer=same_as_input,
     kernel=_same,
     lower=_lower_same,
-    grad=None,  # TF: it has none
+    grad=_grad_same,
     stateful=True,
 )
 

@@ -486,7 +486,7 @@ def in_top_k(targets, predictions, k, name=None):
     >>> tf.math.in_top_k([1, 0], [[0.1, 0.2], [0.1, 0.2]], 1).numpy().tolist()
     [True, False]
     """
-    return IN_TOP_K_V2(predictions, targets, k, name=name)
+    return IN_TOP_K_V2(to_tensor(predictions, dtypes.float32), targets, k, name=name)
 
 
 def _position_n(op, shape, n, reverse):

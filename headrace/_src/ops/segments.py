@@ -96,7 +96,7 @@ def _grad_sorted_sum(node, dy):
 def _grad_sorted_mean(node, dy):
     ids = node.segment_ids
     sizes = SEGMENT_SUM(lookup("OnesLike")(lookup("Cast")(ids, DstT=dy.dtype)), ids)
-    # An empty segment has no rows to share its gradient among. As integers, since complex numbers have no order.
+    # An empty segment has no rows to share among. As integers: complex numbers have no order.
     sizes = lookup("Maximum")(lookup("Cast")(sizes, DstT=dtypes.int32), to_tensor(1))
     sizes = lookup("Cast")(sizes, DstT=dy.dtype)
     if dy.shape.rank is not None:

@@ -76,7 +76,7 @@ ROWS = [
     row("tf.one_hot([0.0, 1.0], 2)"),
     row("tf.one_hot([0, 1], tf.constant(2, tf.int64))"),
     row("tf.one_hot([0, 1], 2**31 - 1, dtype=tf.complex128)", grad=False,
-        ours="not recorded: TensorFlow tries to allocate the memory"),  # fmt: skip
+        ours="not recorded: TensorFlow tries to allocate the memory"),
     row("tf.raw_ops.OneHot(indices=[1], depth=2, on_value=1.0, off_value=0.0)"),
     *each(f"{FLOATS} {COMPLEXES} {INTS} bool", "tf.zeros_like(a)", a=normal(2, 3)),
     *each(f"{FLOATS} {COMPLEXES} {INTS} bool", "tf.ones_like(a)", a=normal(2, 3)),
@@ -111,5 +111,5 @@ ROWS = [
     row("tf.zeros([-1])"),
     row("tf.ones([2], tf.string)"),
     row("tf.raw_ops.Const(value=tf.make_tensor_proto([1.0, 2.0]), dtype=tf.float32)",
-        ours="headrace's Const holds a tensor"),  # fmt: skip
+        ours="headrace's Const holds a tensor"),
 ]

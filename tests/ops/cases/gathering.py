@@ -75,7 +75,7 @@ ROWS = [
     row("tf.scatter_nd(i, a, s)", a=normal(3), i=integers(0, 4, 3, 1, dtype="int64"), s=value([4], "int64")),
     row("tf.scatter_nd([[0], [0]], ['c', 'd'], [2])"),
     row("tf.scatter_nd(i, a, [2, 3])", a=normal(2, 2, 3), i=integers(0, 1, 2, 0),
-        ours="index vectors without elements name the whole tensor, as in gather_nd"),  # fmt: skip
+        ours="index vectors without elements name the whole tensor, as in gather_nd"),
     row("tf.scatter_nd(i, a, [0])", a=normal(0), i=integers(0, 1, 0, 1)),
     row("tf.scatter_nd([[1], [5]], a, [3], bad_indices_policy='IGNORE')", a=normal(2), grad=False),
     row("tf.scatter_nd([[1], [5]], a, [3], bad_indices_policy='IGNORE')", a=normal(2), ours=NO_GRADIENT),
@@ -102,7 +102,7 @@ ROWS = [
     row("tf.tensor_scatter_nd_update(['a', 'b'], [[0], [0]], ['c', 'd'])"),
     row("tf.tensor_scatter_nd_update(a, i, b)", a=normal(3, 3), i=value([[0, 1], [2, 2]], "int64"), b=normal(2)),
     row("tf.tensor_scatter_nd_update(a, i, b)", a=normal(3), i=value([[0]], "int16"), b=normal(1),
-        ours="TensorFlow's CPU has no kernel for int16 indices"),  # fmt: skip
+        ours="TensorFlow's CPU has no kernel for int16 indices"),
     row("tf.tensor_scatter_nd_update(a, [[3]], b)", a=normal(3), b=normal(1)),
     row("tf.tensor_scatter_nd_update(a, [[0]], b)", a=normal(3), b=normal(2)),
     row("tf.tensor_scatter_nd_update(a, [[0]], b)", a=normal(3), b=normal(1, dtype="float64")),

@@ -52,8 +52,10 @@ ROWS = [
     row("tf.raw_ops.Pack(values=[a, a], axis=1)", a=normal(2)),
     row("tf.raw_ops.ParallelConcat(values=[a, b], shape=[2, 3])", a=normal(1, 3), b=normal(1, 3), grad=False),
     row("tf.raw_ops.ParallelConcat(values=[a, b], shape=[3, 3])", a=normal(1, 3), b=normal(1, 3), grad=False,
-        ours="InvalidArgumentError; TensorFlow returns a row of whatever is in memory"),  # fmt: skip
+        ours="InvalidArgumentError; TensorFlow returns a row of whatever is in memory"),
     row("tf.raw_ops.ParallelConcat(values=[a, b], shape=[2, 2])", a=normal(1, 3), b=normal(1, 3), grad=False),
+    row("tf.raw_ops.ParallelConcat(values=[a, a * a], shape=[2, 3])", a=normal(1, 3),
+        ours="TensorFlow defines no gradient"),
     row("tf.parallel_stack([a, a])", a=normal(2)),
     *each("float32 int64 bool complex64", "tf.unstack(a)", a=normal(3, 2)),
     row("tf.unstack(a, axis=1)", a=normal(2, 3, 2)),

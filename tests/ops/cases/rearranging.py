@@ -106,7 +106,7 @@ ROWS = [
     row("tf.raw_ops.MirrorPad(input=a, paddings=[[1, 1]], mode='REFLECT')", a=normal(2)),
     row("tf.raw_ops.MirrorPad(input=a, paddings=[[1, 1]], mode='WRAP')", a=normal(2)),
     *each("float32 float64 complex64 int32", "tf.raw_ops.MirrorPadGrad(input=a, paddings=[[1, 1]], mode='REFLECT')",
-          a=normal(4)),  # fmt: skip
+          a=normal(4)),
     row("tf.raw_ops.MirrorPadGrad(input=a, paddings=[[2, 1], [0, 1]], mode='SYMMETRIC')", a=normal(5, 3)),
     row("tf.raw_ops.MirrorPadGrad(input=a, paddings=[[1, 1]], mode='REFLECT')", a=normal(3)),
     row("tf.raw_ops.MirrorPadGrad(input=a, paddings=[[1, 1]], mode='SYMMETRIC')", a=normal(2)),

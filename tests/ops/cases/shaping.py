@@ -94,6 +94,11 @@ ROWS = [
     row("tf.raw_ops.DeepCopy(x=a)", a=normal(3), grad=False),
     row("tf.raw_ops.Copy(input=a)", a=normal(3), grad=False),
     row("tf.raw_ops.CopyHost(input=a, tensor_name='t')", a=normal(3), grad=False),
+    *(
+        row(f"tf.raw_ops.{op}(input=a) * a", a=normal(3), ours="TensorFlow defines no gradient")
+        for op in ("Snapshot", "Copy", "CopyHost", "GuaranteeConst")
+    ),
+    row("tf.raw_ops.DeepCopy(x=a) * a", a=normal(3), ours="TensorFlow defines no gradient"),
     row("tf.raw_ops.PreventGradient(input=a, message='no')", a=normal(3), grad=False),
     row("tf.raw_ops.PreventGradient(input=a, message='no')", a=normal(3)),
     row("tf.raw_ops.DebugGradientIdentity(input=a)", a=normal(3), grad=False),

@@ -138,7 +138,7 @@ ROWS = [
     ),
     row("tf.raw_ops.StridedSliceGrad(shape=[4], begin=[3], end=[0], strides=[-1], dy=a)", a=normal(3)),
     row("tf.raw_ops.StridedSliceGrad(shape=[3], begin=[0, 0], end=[0, 2], strides=[1, 1], dy=a, new_axis_mask=1)",
-        a=normal(1, 2)),  # fmt: skip
+        a=normal(1, 2)),
     row("tf.raw_ops.StridedSliceGrad(shape=[3], begin=[0], end=[2], strides=[1], dy=a)", a=normal(1)),
     row("tf.raw_ops.StridedSliceGrad(shape=[-3], begin=[0], end=[2], strides=[1], dy=a)", a=normal(2)),
     *each(
@@ -148,15 +148,15 @@ ROWS = [
         b=normal(2, 2),
     ),
     row("tf.raw_ops.TensorStridedSliceUpdate(input=a, begin=[1], end=[2], strides=[1], value=b, "
-        "shrink_axis_mask=1)", a=normal(4, 3), b=normal(3)),  # fmt: skip
+        "shrink_axis_mask=1)", a=normal(4, 3), b=normal(3)),
     row("tf.raw_ops.TensorStridedSliceUpdate(input=a, begin=[1], end=[3], strides=[1], value=b)",
-        a=normal(4, 3), b=normal(), grad=False),  # fmt: skip
+        a=normal(4, 3), b=normal(), grad=False),
     row("tf.raw_ops.TensorStridedSliceUpdate(input=a, begin=[0], end=[2], strides=[1], value=b)",
-        a=normal(3), b=normal(1, 2), grad=False),  # fmt: skip
+        a=normal(3), b=normal(1, 2), grad=False),
     row("tf.raw_ops.TensorStridedSliceUpdate(input=a, begin=[0, 9], end=[2, 9], strides=[1, 1], value=b, "
-        "new_axis_mask=2)", a=normal(3, 2), b=normal(2, 1, 2)),  # fmt: skip
+        "new_axis_mask=2)", a=normal(3, 2), b=normal(2, 1, 2)),
     row("tf.raw_ops.TensorStridedSliceUpdate(input=a, begin=[0], end=[2], strides=[1], value=b)",
-        a=normal(3), b=normal(3)),  # fmt: skip
+        a=normal(3), b=normal(3)),
     # boolean_mask
     *each(f"{FLOATS} complex64 int8 bool", "tf.boolean_mask(a, m)", a=normal(3, 4), m=booleans(3, 4)),
     row("tf.boolean_mask(a, m)", a=normal(3, 4), m=booleans(3)),
