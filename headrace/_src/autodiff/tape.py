@@ -1,6 +1,5 @@
 """Recording what is computed, and walking it backwards."""
 
-import copy
 import itertools
 
 import numpy as np
@@ -85,8 +84,8 @@ class Tape:
         for entry in self.entries:
             if not reached.isdisjoint(entry[1]):
                 reached.update(entry[2])
+                reached.discard(None)  # integer outputs have no number
                 path.append(entry)
-        reached.discard(None)
         # A number has a gradient, or a list of them that are to be added up when they are first read.
         grads = dict(target_grads)
         for node, inputs, outputs in reversed(path):
@@ -188,7 +187,7 @@ def zeros_of(spec):
     return zeros(shape, dtype)
 
 
-_scalar_ones = {dtype: EagerTensor(np.ones((), dtype._np), dtype) for dtype in dtypes.FLOATING | dtypes.COMPLEX}
+_scalar_ones = {dtype: np.ones((), dtype._np) for dtype in dtypes.FLOATING | dtypes.COMPLEX}
 
 
 def ones_of(tensor):
@@ -197,5 +196,5 @@ def ones_of(tensor):
     if array is None:
         return tensor._ones_like()
     if not array.ndim and tensor.dtype in _scalar_ones:
-        return copy.copy(_scalar_ones[tensor.dtype])
+        return EagerTensor(_scalar_ones[tensor.dtype], tensor.dtype)
     return EagerTensor(np.ones(array.shape, array.dtype), tensor.dtype)

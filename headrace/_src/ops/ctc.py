@@ -285,7 +285,7 @@ def ctc_unique_labels(labels, name=None):
         found = lookup("Unique")(row)
         missing = lookup("Sub")(width, lookup("Size")(found.y))
         paddings = lookup("Pack")([lookup("Pack")([to_tensor(0), missing])])
-        values.append(lookup("Pad")(found.y, paddings))
+        values.append(lookup("Cast")(lookup("Pad")(found.y, paddings), DstT=dtypes.int64))
         indices.append(found.idx)
     return lookup("Pack")(values), lookup("Pack")(indices)
 

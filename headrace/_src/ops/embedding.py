@@ -16,6 +16,18 @@ def _gather(params, ids):
     return lookup("GatherV2")(params, ids, 0)
 
 
+def _divide(ids, total, count):
+    """The table of each id and the row in it, for `total` rows over `count` tables."""
+    each, extras = divmod(total, count)
+    sub, mod, div = lookup("Sub"), lookup("FloorMod"), lookup("FloorDiv")
+    long_part = div(ids, each + 1)
+    if not each:
+        return lookup("Cast")(long_part, DstT=dtypes.int32), mod(ids, each + 1)
+    part = lookup("Maximum")(long_part, div(sub(ids, extras), each))
+    inside = lookup("SelectV2")(lookup("Less")(part, extras), mod(ids, each + 1), mod(sub(ids, extras), each))
+    return lookup("Cast")(part, DstT=dtypes.int32), inside
+
+
 def _clip_rows(rows, max_norm, axes):
     return PUBLIC["clip_by_norm"](rows, max_norm, axes=axes)
 
@@ -29,7 +41,8 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
     """The rows of `params` at `ids`.
 
     Args:
-        params: a table `[rows, ...]`, or a list of tables that share the ids by `id % len(params)`.
+        params: a table `[rows, ...]`, or a list of tables that hold consecutive rows, the first ones one row more when
+            they do not divide evenly.
         ids: integers of any shape.
         max_norm: rows with a larger norm are scaled to it.
         name: accepted for compatibility.
@@ -49,9 +62,7 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
         return rows if max_norm is None else _clip_rows(rows, max_norm, _row_axes(rows, ids))
     # Several tables: look up each part and put the rows back where their ids were.
     flat = lookup("Reshape")(ids, [-1])
-    count = to_tensor(len(tables), flat.dtype)
-    part = lookup("Cast")(lookup("FloorMod")(flat, count), DstT=dtypes.int32)
-    inside = lookup("FloorDiv")(flat, count)
+    part, inside = _divide(flat, sum(int(table.shape[0]) for table in tables), len(tables))
     places = lookup("DynamicPartition")(
         lookup("Range")(0, lookup("Size")(flat), 1), part, num_partitions=len(tables)
     )
