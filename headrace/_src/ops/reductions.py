@@ -63,7 +63,7 @@ def reduce(op, x, axis, keepdims, name):
         dtype = x.dtype
         if dtype in op.types.get("T", dtypes.BOOL) and axes.dtype in dtypes.INDEX:
             try:
-                out = context.run_quietly(op.kernel, x._a, axes._a, keepdims)
+                out = context.run_quietly(op.kernel, x._a, axes._a, keep_dims=keepdims)
             except Exception:
                 return op(x, axes, keep_dims=keepdims)  # raises the same, in the op's words
             return EagerTensor(np.asarray(out), dtype)
