@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from headrace import experimental as experimental
     from headrace import io as io
     from headrace import linalg as linalg
+    from headrace import lookup as lookup
     from headrace import math as math
     from headrace import nest as nest
     from headrace import nn as nn
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from headrace import random as random
     from headrace import raw_ops as raw_ops
     from headrace import sets as sets
+    from headrace import signal as signal
     from headrace import sparse as sparse
     from headrace import strings as strings
     from headrace import types as types
@@ -149,6 +151,10 @@ if TYPE_CHECKING:
     from headrace._src.ops.filling import range_ as range
     from headrace._src.ops.filling import sequence_mask as sequence_mask
     from headrace._src.ops.filling import zeros_like as zeros_like
+    from headrace._src.ops.fourier_nd import fftnd_op as fftnd
+    from headrace._src.ops.fourier_nd import ifftnd_op as ifftnd
+    from headrace._src.ops.fourier_nd import irfftnd_op as irfftnd
+    from headrace._src.ops.fourier_nd import rfftnd_op as rfftnd
     from headrace._src.ops.gathering import gather as gather
     from headrace._src.ops.gathering import gather_nd as gather_nd
     from headrace._src.ops.indexed_slices import IndexedSlices as IndexedSlices

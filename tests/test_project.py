@@ -71,8 +71,29 @@ def test_public_modules_only_re_export():
     for path in sorted(PACKAGE.rglob("*.py")):
         if "_src" in path.parts or path.name in by_hand:
             continue
-        body = ast.parse(path.read_text(encoding="utf-8")).body
-        assert all(isinstance(node, allowed) for node in body[1:]), f"{path} holds more than names"
+        body = ast.parse(path.read_text(encoding="utf-8")).body[1:]
+        # `if TYPE_CHECKING:` the names, `else:` the functions that import them when used.
+        switch = body.pop()
+        assert isinstance(switch, ast.If), f"{path} does not end in its names"
+        body += switch.body + switch.orelse
+        assert all(isinstance(node, allowed) for node in body), f"{path} holds more than names"
+
+
+def test_names_for_type_checkers_are_those_at_run_time():
+    import headrace
+    from headrace._src.op import index
+
+    for folder, names in index.MODULES.items():
+        path = PACKAGE.joinpath(*folder.split(".")) if folder else PACKAGE
+        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        switch = ast.parse(path.read_text(encoding="utf-8")).body[-1]
+        written = {alias.asname for node in switch.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+        written |= {t.id for node in switch.body if isinstance(node, ast.Assign) for t in node.targets}
+        assert written == set(names), path
+    module = headrace
+    for part in ("math", "special"):
+        module = getattr(module, part)
+    assert set(dir(module)) == set(index.MODULES["math.special"])
 
 
 def test_every_file_opens_with_a_docstring():

@@ -54,8 +54,10 @@ def check_gradients(tf, row, second=True):
                 tape.watch(tensors[n])
             value = _objective(tf, row, tensors)
         grads = tape.gradient(value, [tensors[n] for n in names])
-        grads = [np.zeros_like(arrays[n]) if g is None else tf.convert_to_tensor(g).numpy() for n, g in zip(names, grads)]
-        return float(value), grads
+        found = []
+        for n, g in zip(names, grads):
+            found.append(np.zeros_like(arrays[n]) if g is None else tf.convert_to_tensor(g).numpy())
+        return float(value), found
 
     step = 1e-6
     slope = sum(_inner(g, direction[n]) for n, g in zip(names, first(0.0)[1]))

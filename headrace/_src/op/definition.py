@@ -157,8 +157,8 @@ class Op:
         lines = ["def make(inputs, outputs, attrs):", "    node = new(Class)"]
         lines += ["    node.op = op", "    node.attrs = attrs", "    node.wanted = None"]
         lines += [f"    node.output_specs = {'None' if self.single_output else 'specs(outputs)'}"]
-        for entry, (from_output, index, read) in zip(self.saves, self.saved_reads):
-            value = f"{'outputs' if from_output else 'inputs'}[{index}]"
+        for entry, (from_output, position, read) in zip(self.saves, self.saved_reads):
+            value = f"{'outputs' if from_output else 'inputs'}[{position}]"
             lines.append(f"    node.{entry} = {value if read is None else f'{read}({value})'}")
         lines.append("    return node")
         exec("\n".join(lines), names)  # only names from our own signatures

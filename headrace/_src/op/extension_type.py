@@ -217,7 +217,7 @@ def _fields_of(cls):
     for base in reversed(cls.__mro__):
         if not isinstance(base, ExtensionTypeMetaclass) or base.__dict__.get(_ABSTRACT):
             continue
-        for name, written in base.__dict__.get("__annotations__", {}).items():
+        for name, written in inspect.get_annotations(base).items():
             if name.startswith("__") or typing.get_origin(written) is typing.ClassVar:
                 continue
             if name in _RESERVED or name.startswith("_tf_extension_type"):

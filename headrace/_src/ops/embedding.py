@@ -113,7 +113,9 @@ def embedding_lookup_sparse(
     """
     combiner = "mean" if combiner is None else combiner
     if combiner not in ("mean", "sqrtn", "sum"):
-        raise ValueError(f"nn.embedding_lookup_sparse: combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner!r}.")
+        raise ValueError(
+            f"nn.embedding_lookup_sparse: combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner!r}."
+        )
     ids, segment_ids, rows = _ids_and_rows(sp_ids)
     weights = None
     if sp_weights is not None:
@@ -142,11 +144,13 @@ def _ids_and_rows(ids):
         column = lookup("StridedSlice")(
             ids.indices, [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1, shrink_axis_mask=2
         )
-        rows = lookup("AddV2")(lookup("Max")(lookup("ConcatV2")([[-1], lookup("Cast")(column, DstT=dtypes.int32)], 0), [0]), 1)
-        return ids.values, column, rows
+        numbers = lookup("ConcatV2")([[-1], lookup("Cast")(column, DstT=dtypes.int32)], 0)
+        return ids.values, column, lookup("AddV2")(lookup("Max")(numbers, [0]), 1)
     if hasattr(ids, "value_rowids") and hasattr(ids, "flat_values"):
         return ids.values, ids.value_rowids(), lookup("Cast")(ids.nrows(), DstT=dtypes.int32)
-    raise TypeError(f"nn.embedding_lookup_sparse: sp_ids must be a SparseTensor or RaggedTensor, got {type(ids).__name__}.")
+    raise TypeError(
+        f"nn.embedding_lookup_sparse: sp_ids must be a SparseTensor or RaggedTensor, got {type(ids).__name__}."
+    )
 
 
 @api("nn.safe_embedding_lookup_sparse")

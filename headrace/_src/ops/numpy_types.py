@@ -22,11 +22,38 @@ class Names:
 
 tf = Names()
 
-for _name in "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split():
-    PUBLIC[f"experimental.numpy.{_name}"] = globals()[f"{_name}_type"] = getattr(np, _name)
+# The scalar types, under names that do not hide NumPy's in this file.
+bool_type = np.bool_
+int8_type = np.int8
+int16_type = np.int16
+int32_type = np.int32
+int64_type = np.int64
+uint8_type = np.uint8
+uint16_type = np.uint16
+uint32_type = np.uint32
+uint64_type = np.uint64
+float16_type = np.float16
+float32_type = np.float32
+float64_type = np.float64
+complex64_type = np.complex64
+complex128_type = np.complex128
 int_type, float_type, complex_type, object_type = np.int64, np.float64, np.complex128, np.object_
 string_type, unicode_type, inexact_type = np.bytes_, np.str_, np.inexact
 PUBLIC |= {
+    "experimental.numpy.bool_": bool_type,
+    "experimental.numpy.int8": int8_type,
+    "experimental.numpy.int16": int16_type,
+    "experimental.numpy.int32": int32_type,
+    "experimental.numpy.int64": int64_type,
+    "experimental.numpy.uint8": uint8_type,
+    "experimental.numpy.uint16": uint16_type,
+    "experimental.numpy.uint32": uint32_type,
+    "experimental.numpy.uint64": uint64_type,
+    "experimental.numpy.float16": float16_type,
+    "experimental.numpy.float32": float32_type,
+    "experimental.numpy.float64": float64_type,
+    "experimental.numpy.complex64": complex64_type,
+    "experimental.numpy.complex128": complex128_type,
     "experimental.numpy.int_": int_type,
     "experimental.numpy.float_": float_type,
     "experimental.numpy.complex_": complex_type,

@@ -363,7 +363,7 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
     def count_up_to(self, limit):
         """Return the value and increase it by one; OutOfRangeError once it has reached `limit`."""
         if self._dtype not in dtypes.INDEX:
-            raise errors.invalid_argument(f"count_up_to: the variable must be int32 or int64, it is {self._dtype.name}.")
+            raise errors.invalid_argument(f"count_up_to: the variable must be int32 or int64, not {self._dtype.name}.")
         return storage.COUNT_UP_TO(self._handle, limit=int(limit), T=self._dtype)
 
     def _scatter(self, op, sparse_delta, name):

@@ -205,7 +205,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.numpy_shapes import vsplit as vsplit
     from headrace._src.ops.numpy_shapes import vstack as vstack
     from headrace._src.ops.numpy_shapes import where as where
-    from headrace._src.ops.numpy_types import bool__type as bool_
+    from headrace._src.ops.numpy_types import bool_type as bool_
     from headrace._src.ops.numpy_types import complex128_type as complex128
     from headrace._src.ops.numpy_types import complex128_type as complex_
     from headrace._src.ops.numpy_types import complex64_type as complex64
