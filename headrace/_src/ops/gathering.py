@@ -17,6 +17,7 @@ from headrace._src.ops.grouping import bad_index
 from headrace._src.ops.indexed_slices import IndexedSlices
 from headrace._src.ops.rearranging import TRANSPOSE
 from headrace._src.ops.shaping import RESHAPE, SHAPE, get_static_value
+from headrace._src.ops.small_integers import integers
 
 POLICIES = ("", "DEFAULT", "ERROR", "IGNORE")
 
@@ -99,6 +100,9 @@ def lower_take(ctx, op, params, indices, axis, batch_dims):
         f"{op}: an index is not in [0, {length})",
     )
     if not batch:
+        if not indices.size:
+            # jax drops axes of empty indices into empty tensors.
+            return jnp.zeros(params.shape[:at] + indices.shape + params.shape[at + 1 :], params.dtype)
         return jnp.take(params, indices, at, mode="clip")
     lead, inner = params.shape[:batch], params.shape[batch:at]
     rest, picked = params.shape[at + 1 :], indices.shape[batch:]
@@ -245,7 +249,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
         read = getattr(params, "sparse_read", None)
         if read is not None:
             return read(indices, name=name)
-    return GATHER_V2(params, indices, axis, batch_dims=batch_dims, name=name)
+    return GATHER_V2(params, indices, integers(axis), batch_dims=batch_dims, name=name)
 
 
 def flat_places(op, indices, dims, shape, policy):
@@ -262,22 +266,22 @@ def flat_places(op, indices, dims, shape, policy):
         The positions, of shape indices.shape[:-1]; and None, or a mask of those that are valid.
     """
     check_policy(op, policy)
-    vectors = indices.reshape(math.prod(indices.shape[:-1]), len(dims))
-    limits = np.array(dims, np.int64)
-    valid = ((vectors >= 0) & (vectors < limits)).all(1)
-    if valid.all():
-        mask = None
-    elif policy == "IGNORE":
-        mask = valid.reshape(indices.shape[:-1])
-        vectors = np.where(valid[:, None], vectors, 0)
-    else:
-        at = int(np.argmin(valid))
-        place = _place(at, indices.shape[:-1])
-        raise errors.invalid_argument(
-            f"{op}: indices[{place}] = {vectors[at].tolist()} does not index into shape {tuple(shape)}"
-        )
-    strides = np.array([math.prod(dims[i + 1 :]) for i in range(len(dims))], np.intp)
-    return (vectors.astype(np.intp, copy=False) @ strides).reshape(indices.shape[:-1]), mask
+    mask = None
+    if any(bad_index(indices[..., k], n) is not None for k, n in enumerate(dims)):
+        mask = ((indices >= 0) & (indices < np.array(dims, np.int64))).all(-1)
+        if policy != "IGNORE":
+            at = int(np.argmin(mask))
+            place, vector = _place(at, indices.shape[:-1]), indices.reshape(-1, len(dims))[at].tolist()
+            raise errors.invalid_argument(
+                f"{op}: indices[{place}] = {vector} does not index into shape {tuple(shape)}"
+            )
+        indices = np.where(mask[..., None], indices, 0)
+    places = np.zeros(indices.shape[:-1], np.intp)
+    for k, n in enumerate(dims):
+        if k:
+            places *= n
+        places += indices[..., k]
+    return places, mask
 
 
 def check_policy(op, policy):
