@@ -71,6 +71,14 @@ def _rounded_once(text, number):
     return number
 
 
+def parse_number(op, item: bytes, dtype: np.dtype):
+    """A string as a number of that NumPy dtype, or InvalidArgumentError in the name of `op`."""
+    try:
+        return _read_float(item, dtype) if dtype.kind == "f" else _read_integer(item, dtype)
+    except errors.InvalidArgumentError:
+        raise errors.invalid_argument(f"{op}: cannot read {item!r} as {dtype.name}.") from None
+
+
 def _to_number(string_tensor, out_type):
     one_of("StringToNumber", "out_type", out_type.name, sorted(NUMBER_TYPES))
     dtype = out_type._np
