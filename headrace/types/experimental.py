@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.core.tensor import TensorLike as TensorLike
     from headrace._src.core.tracing_protocol import SupportsTracingProtocol as SupportsTracingProtocol
     from headrace._src.core.tracing_protocol import TraceType as TraceType
 else:

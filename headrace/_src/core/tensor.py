@@ -259,4 +259,7 @@ def is_tensor(x) -> bool:
     return isinstance(x, types.Tensor) or getattr(x, "is_tensor_like", False) is True
 
 
-PUBLIC = {"Tensor": Tensor, "is_tensor": is_tensor}
+# What functions accept as a tensor, for annotations.
+TensorLike = Tensor | int | float | bool | str | bytes | complex | tuple | list | np.ndarray | np.generic
+
+PUBLIC = {"Tensor": Tensor, "is_tensor": is_tensor, "types.experimental.TensorLike": TensorLike}
