@@ -148,17 +148,15 @@ def outer_shape(value, rank, ragged_rank, dtype):
         An `Operand`, and its innermost values, of rank `rank - ragged_rank`.
     """
     missing = rank - value.shape.rank
-    partitions, flat = [], value
-    if isinstance(value, RaggedTensor):
-        partitions, flat = list(value._nested_row_partitions), value.flat_values
-    nrows = _first(value, dtype)
-    for _ in range(missing):
-        partitions.insert(
-            0, RowPartition.from_uniform_row_length(nrows, nrows=to_tensor(1, dtype), validate=False)
-        )
-        nrows = to_tensor(1, dtype)
-    if value.shape.rank == 0:
-        flat = lookup("Reshape")(flat, [1])
+    if not isinstance(value, RaggedTensor):
+        for _ in range(missing):
+            value = lookup("ExpandDims")(value, 0)
+        partitions, flat, nrows = [], value, first_dimension(value, dtype)
+    else:
+        partitions, flat, nrows = list(value._nested_row_partitions), value.flat_values, value.nrows()
+        for _ in range(missing):
+            partitions.insert(0, RowPartition.from_uniform_row_length(nrows, nrows=to_tensor(1, dtype), validate=False))
+            nrows = to_tensor(1, dtype)
     if len(partitions) < ragged_rank:
         shape = dimensions(flat, dtype)
         count = shape[0]
@@ -169,14 +167,6 @@ def outer_shape(value, rank, ragged_rank, dtype):
         merged = flat.shape.rank - (rank - ragged_rank) + 1
         flat = _merge_first(flat, shape, merged)
     return Operand(nrows, partitions), flat
-
-
-def _first(value, dtype):
-    if isinstance(value, RaggedTensor):
-        return value.nrows()
-    if value.shape.rank == 0:
-        return to_tensor(1, dtype)
-    return first_dimension(value, dtype)
 
 
 def _merge_first(tensor, shape, count):
@@ -207,9 +197,7 @@ def broadcast_values(values):
         if value.shape.rank is None:
             raise ValueError(f"Ragged broadcasting needs tensors of known rank, got {value!r}.")
     inner = min(value.flat_values.shape.rank for value in ragged)
-    if len(ragged) == 1 and all(
-        value.shape.rank < inner for value in values if not isinstance(value, RaggedTensor)
-    ):
+    if len(ragged) == 1 and all(value.shape.rank < inner for value in values if not isinstance(value, RaggedTensor)):
         # The others meet only the inner dimensions.
         return [value.flat_values if isinstance(value, RaggedTensor) else value for value in values], list(
             ragged[0]._nested_row_partitions

@@ -13,9 +13,7 @@ _LISTS = (list, tuple, np.ndarray)
 
 
 @api("ragged.constant", dispatch=False)
-def constant(
-    pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=dtypes.int64
-):
+def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=dtypes.int64):
     """A ragged tensor from a nested list.
 
     >>> tf.ragged.constant([[1, 2], [3], [4, 5, 6]])
@@ -47,16 +45,12 @@ def constant(
         if ragged_rank is not None and ragged_rank != 0:
             raise ValueError(f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank}")
         if inner_shape is not None and tuple(inner_shape):
-            raise ValueError(
-                f"Invalid pylist={pylist!r}: incompatible with dim(inner_shape)={len(inner_shape)}"
-            )
+            raise ValueError(f"Invalid pylist={pylist!r}: incompatible with dim(inner_shape)={len(inner_shape)}")
         return dense_constant(pylist, dtype)
     scalar_depth, max_depth = _depths(pylist)
     if scalar_depth is not None:
         if max_depth > scalar_depth:
-            raise ValueError(
-                f"Invalid pylist={pylist!r}: empty list nesting is greater than scalar value nesting"
-            )
+            raise ValueError(f"Invalid pylist={pylist!r}: empty list nesting is greater than scalar value nesting")
         if ragged_rank is not None and max_depth < ragged_rank:
             raise ValueError(f"Invalid pylist={pylist!r}, max depth smaller than ragged_rank={ragged_rank}")
     if inner_shape is not None:

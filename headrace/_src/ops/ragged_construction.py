@@ -26,12 +26,8 @@ class RaggedConstruction:
         if validate:
             what = "Arguments to _from_row_partition do not form a valid RaggedTensor"
             if values.shape.rank == 0:
-                raise errors.invalid_argument(
-                    f"{what}: values must have at least one dimension, got a scalar."
-                )
-            nvals = (
-                values.nrows() if isinstance(values, cls) else first_dimension(values, row_partition.dtype)
-            )
+                raise errors.invalid_argument(f"{what}: values must have at least one dimension, got a scalar.")
+            nvals = values.nrows() if isinstance(values, cls) else first_dimension(values, row_partition.dtype)
             ends = row_partition.nvals()
             if type(nvals) is EagerTensor and type(ends) is EagerTensor:
                 if nvals._a != ends._a:
@@ -155,9 +151,7 @@ class RaggedConstruction:
         return cls._from_row_partition(values, partition, validate=validate)
 
     @classmethod
-    def from_nested_value_rowids(
-        cls, flat_values, nested_value_rowids, nested_nrows=None, name=None, validate=True
-    ):
+    def from_nested_value_rowids(cls, flat_values, nested_value_rowids, nested_nrows=None, name=None, validate=True):
         """`from_value_rowids` for several ragged dimensions, outermost first."""
         nested_value_rowids = _list_of(nested_value_rowids, "nested_value_rowids")
         if nested_nrows is None:
@@ -214,9 +208,7 @@ class RaggedConstruction:
     # From other kinds of tensors.
 
     @classmethod
-    def from_tensor(
-        cls, tensor, lengths=None, padding=None, ragged_rank=1, name=None, row_splits_dtype=dtypes.int64
-    ):
+    def from_tensor(cls, tensor, lengths=None, padding=None, ragged_rank=1, name=None, row_splits_dtype=dtypes.int64):
         """A dense tensor as a ragged one, without what is beyond the lengths or equals the padding.
 
         >>> tf.RaggedTensor.from_tensor([[5, 7, 0], [0, 3, 0]], padding=0)
@@ -283,9 +275,7 @@ class RaggedConstruction:
             _merged(tensor, shape, ragged_rank), lengths, padding, 1, row_splits_dtype=row_splits_dtype
         )
         for axis in reversed(range(1, ragged_rank)):
-            inner = cls.from_uniform_row_length(
-                inner, shape[axis], nrows=_product(shape, axis), validate=False
-            )
+            inner = cls.from_uniform_row_length(inner, shape[axis], nrows=_product(shape, axis), validate=False)
         return inner
 
     @classmethod

@@ -41,9 +41,7 @@ def _partition_ids(op, kind, tensor, nrows, nvals):
         ids = tensor.astype(np.int64)
         if nvals is not None and ids.size != nvals:
             raise errors.invalid_argument(f"{op}: {ids.size} value_rowids for {nvals} values.")
-        if ids.size and (
-            ids[0] < 0 or (ids[1:] < ids[:-1]).any() or (nrows is not None and ids[-1] >= nrows)
-        ):
+        if ids.size and (ids[0] < 0 or (ids[1:] < ids[:-1]).any() or (nrows is not None and ids[-1] >= nrows)):
             raise errors.invalid_argument(f"{op}: value_rowids must be ascending in [0, {nrows}), got {ids}.")
         return nrows, ids
     raise errors.invalid_argument(f"{op}: unsupported row partition type {kind!r}.")
@@ -52,16 +50,12 @@ def _partition_ids(op, kind, tensor, nrows, nvals):
 def _decoded(op, tensors, types, nvals):
     """The number of rows, and for each level the row of each value, outermost first."""
     if not types or len(types) != len(tensors):
-        raise errors.invalid_argument(
-            f"{op}: {len(tensors)} row_partition_tensors, but row_partition_types {types}."
-        )
+        raise errors.invalid_argument(f"{op}: {len(tensors)} row_partition_tensors, but row_partition_types {types}.")
     tensors, types = list(tensors), list(types)
     nrows = None
     if types[0] == "FIRST_DIM_SIZE":
         if tensors[0].ndim:
-            raise errors.invalid_argument(
-                f"{op}: FIRST_DIM_SIZE must be a scalar, got shape {tensors[0].shape}."
-            )
+            raise errors.invalid_argument(f"{op}: FIRST_DIM_SIZE must be a scalar, got shape {tensors[0].shape}.")
         nrows = int(tensors[0])
         if nrows < 0:
             raise errors.invalid_argument(f"{op}: FIRST_DIM_SIZE must not be negative, got {nrows}.")
@@ -72,9 +66,7 @@ def _decoded(op, tensors, types, nvals):
         if i == 0:
             nrows = rows
         if nrows is None:
-            raise errors.invalid_argument(
-                f"{op}: VALUE_ROWIDS as the first type needs FIRST_DIM_SIZE before it."
-            )
+            raise errors.invalid_argument(f"{op}: VALUE_ROWIDS as the first type needs FIRST_DIM_SIZE before it.")
         levels.append((rows, ids))
         rows = ids.size
     return nrows, levels
@@ -218,14 +210,10 @@ def _sparse_kernel(rt_nested_splits, rt_dense_values):
     if not rt_nested_splits:
         raise errors.invalid_argument(f"{op}: rt_nested_splits must be non-empty.")
     if rt_dense_values.ndim < 1:
-        raise errors.invalid_argument(
-            f"{op}: rt_dense_values must have at least one dimension, got a scalar."
-        )
+        raise errors.invalid_argument(f"{op}: rt_dense_values must have at least one dimension, got a scalar.")
     levels = []
     for i, splits in enumerate(rt_nested_splits):
-        inner = (
-            rt_nested_splits[i + 1].size - 1 if i + 1 < len(rt_nested_splits) else rt_dense_values.shape[0]
-        )
+        inner = rt_nested_splits[i + 1].size - 1 if i + 1 < len(rt_nested_splits) else rt_dense_values.shape[0]
         levels.append(checked_splits(op, splits, inner))
     columns = [np.arange(levels[0].size - 1)]
     dims = [levels[0].size - 1]

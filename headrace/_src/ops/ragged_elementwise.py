@@ -20,22 +20,24 @@ image.convert_image_dtype image.random_brightness image.stateless_random_brightn
 _NOT_HERE = {"nn.log_softmax"}
 
 _kinds: dict = {}
-_known = 0
+_seen = 0
 
 
 def _kind(function):
     """How many leading arguments of a public function are tensors that it treats element by element."""
-    global _known
-    if len(PUBLIC) != _known:
-        # Functions of higher layers are declared after this file is loaded.
-        _known = len(PUBLIC)
+    global _seen
+    if len(PUBLIC) != _seen:
+        # Files are loaded when first used, so that there may be more functions now.
+        _seen = len(PUBLIC)
         for names, count in (
             (UNARY_ELEMENTWISE + _ALSO_UNARY, 1),
             (BINARY_ELEMENTWISE + BINARY_ELEMENTWISE_ASSERTIONS, 2),
         ):
             for name in names:
-                if name in PUBLIC and name not in _NOT_HERE:
-                    _kinds[id(PUBLIC[name])] = count
+                # Not PUBLIC[name], which would load the function's file.
+                known = dict.get(PUBLIC, name)
+                if known is not None and name not in _NOT_HERE:
+                    _kinds[id(known)] = count
     return _kinds.get(id(function))
 
 

@@ -48,8 +48,7 @@ def map_flat_values(op, *args, **kwargs):
     sizes = {value.flat_values.shape[0] for value in found} - {None}
     if len(sizes) > 1:
         raise ValueError(
-            "Input RaggedTensors' flat_values must all have the same outer-dimension size.  Got sizes: "
-            f"{sizes}"
+            f"Input RaggedTensors' flat_values must all have the same outer-dimension size.  Got sizes: {sizes}"
         )
     for value in found[1:]:
         others = value._nested_row_partitions
@@ -222,20 +221,12 @@ def _batch_matmul(a, b, options):
         a_rows, a_columns, a_uniform = a_columns, a_rows, a_uniform[::-1]
     if options["transpose_b"] or options["adjoint_b"]:
         b_rows, b_columns, b_uniform = b_columns, b_rows, b_uniform[::-1]
-    if (
-        a_columns.shape != b_rows.shape
-        and a_columns.shape.is_fully_defined()
-        and b_rows.shape.is_fully_defined()
-    ):
-        raise errors.invalid_argument(
-            f"matmul: `a` has {a_columns.shape[0]} matrices and `b` {b_rows.shape[0]}."
-        )
+    if a_columns.shape != b_rows.shape and a_columns.shape.is_fully_defined() and b_rows.shape.is_fully_defined():
+        raise errors.invalid_argument(f"matmul: `a` has {a_columns.shape[0]} matrices and `b` {b_rows.shape[0]}.")
     # An empty matrix has no rows to tell the length of.
     unequal = lookup("LogicalAnd")(
         lookup("NotEqual")(a_columns, b_rows),
-        lookup("LogicalAnd")(
-            lookup("Greater")(a_rows, _zero(a_rows)), lookup("Greater")(b_columns, _zero(b_columns))
-        ),
+        lookup("LogicalAnd")(lookup("Greater")(a_rows, _zero(a_rows)), lookup("Greater")(b_columns, _zero(b_columns))),
     )
     require(
         lookup("LogicalNot")(lookup("Any")(unequal, [0])),
@@ -306,9 +297,7 @@ def _aligned(a, b, options):
     if type(a_size) is EagerTensor and type(b_size) is EagerTensor and a_size._a == b_size._a:
         return a, b
     largest = lookup("Maximum")(a_size, b_size)
-    return _widened(a, a_axis, lookup("Sub")(largest, a_size)), _widened(
-        b, b_axis, lookup("Sub")(largest, b_size)
-    )
+    return _widened(a, a_axis, lookup("Sub")(largest, a_size)), _widened(b, b_axis, lookup("Sub")(largest, b_size))
 
 
 def _widened(tensor, axis, by):

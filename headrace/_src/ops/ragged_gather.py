@@ -21,9 +21,7 @@ def _check_splits(params_nested_splits, nvals):
         last = i == len(params_nested_splits) - 1
         limit = nvals if last else params_nested_splits[i + 1].size - 1
         if splits[-1] > limit:
-            raise errors.invalid_argument(
-                f"{op}: Ragged splits must not point past values: {splits[-1]} > {limit}."
-            )
+            raise errors.invalid_argument(f"{op}: Ragged splits must not point past values: {splits[-1]} > {limit}.")
 
 
 def _gather_kernel(params_nested_splits, params_dense_values, indices, OUTPUT_RAGGED_RANK):

@@ -40,9 +40,7 @@ def _checked(key):
     if key is Ellipsis or key is None:
         return key
     if isinstance(key, slice):
-        return slice(
-            *(None if part is None else _number(part, key) for part in (key.start, key.stop, key.step))
-        )
+        return slice(*(None if part is None else _number(part, key) for part in (key.start, key.stop, key.step)))
     return _number(key, key)
 
 
@@ -198,12 +196,8 @@ def _sliced_columns(rt, key):
         return lookup("Minimum")(lookup("Maximum")(counted, lowest), highest)
 
     starts = bound(key.start, lookup("SelectV2")(down, highest, lookup("ZerosLike")(lengths)))
-    limits = bound(
-        key.stop, lookup("SelectV2")(down, lookup("Sub")(lookup("ZerosLike")(lengths), one), highest)
-    )
-    result = value_ranges(
-        rt.values, lookup("AddV2")(begins, starts), lookup("AddV2")(begins, limits), _as(step, dtype)
-    )
+    limits = bound(key.stop, lookup("SelectV2")(down, lookup("Sub")(lookup("ZerosLike")(lengths), one), highest))
+    result = value_ranges(rt.values, lookup("AddV2")(begins, starts), lookup("AddV2")(begins, limits), _as(step, dtype))
     if partition.is_uniform():
         kept = result._row_partition.row_lengths()
         # All rows are alike; without rows the length is that of an imagined one.

@@ -115,9 +115,7 @@ def _combine(inputs, axis, stacked, dtype):
         return RaggedTensor.from_row_lengths(lookup("ConcatV2")(inputs, 0), lengths, validate=False)
     ragged_rank = max(x.ragged_rank if isinstance(x, RaggedTensor) else 1 for x in inputs)
     inputs = [
-        x
-        if isinstance(x, RaggedTensor)
-        else RaggedTensor.from_tensor(x, ragged_rank=1, row_splits_dtype=dtype)
+        x if isinstance(x, RaggedTensor) else RaggedTensor.from_tensor(x, ragged_rank=1, row_splits_dtype=dtype)
         for x in inputs
     ]
     inputs = [with_ragged_rank(x, ragged_rank) for x in inputs]
@@ -125,9 +123,7 @@ def _combine(inputs, axis, stacked, dtype):
         joined = concat_rows(inputs)
         if not stacked:
             return joined
-        return RaggedTensor.from_row_lengths(
-            joined, lookup("Pack")([x.nrows() for x in inputs]), validate=False
-        )
+        return RaggedTensor.from_row_lengths(joined, lookup("Pack")([x.nrows() for x in inputs]), validate=False)
     if axis == 1:
         return _side_by_side(inputs, stacked, dtype)
     first = inputs[0].row_splits
@@ -172,17 +168,13 @@ def _side_by_side(inputs, stacked, dtype):
     joined = concat_rows(inputs)
     # The rows of all inputs, in the order first row of each, second row of each ...
     numbers = lookup("Range")(to_tensor(0, dtype), lookup("Mul")(nrows, count), to_tensor(1, dtype))
-    order = lookup("Reshape")(
-        lookup("Transpose")(lookup("Reshape")(numbers, [len(inputs), -1]), [1, 0]), [-1]
-    )
+    order = lookup("Reshape")(lookup("Transpose")(lookup("Reshape")(numbers, [len(inputs), -1]), [1, 0]), [-1])
     splits = joined.row_splits
     starts = lookup("GatherV2")(splits, order, 0)
     limits = lookup("GatherV2")(splits, lookup("AddV2")(order, to_tensor(1, dtype)), 0)
     interleaved = value_ranges(joined.values, starts, limits, to_tensor(1, dtype))
     ends = lookup("Mul")(
-        lookup("Range")(
-            to_tensor(0, dtype), lookup("AddV2")(nrows, to_tensor(1, dtype)), to_tensor(1, dtype)
-        ),
+        lookup("Range")(to_tensor(0, dtype), lookup("AddV2")(nrows, to_tensor(1, dtype)), to_tensor(1, dtype)),
         count,
     )
     if stacked:
@@ -288,9 +280,7 @@ def reverse(tensor, axis, name=None):
     """A ragged tensor with the order along the given dimensions turned round."""
     static = get_static_value(axis) if not isinstance(axis, (list, tuple)) else np.asarray(axis)
     if static is None or np.ndim(static) != 1:
-        raise TypeError(
-            "`axis` must be a list of int or a constant tensor when reversing axes in a ragged tensor"
-        )
+        raise TypeError("`axis` must be a list of int or a constant tensor when reversing axes in a ragged tensor")
     axes = {normalized_axis(int(a), tensor.shape.rank, f"axis[{i}]") for i, a in enumerate(static)}
     result = tensor
     for at in axes:
@@ -321,9 +311,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name=None):
             raise ValueError("split: the sizes must be known while tracing.")
         known = np.asarray(known)
         if known.ndim != 1:
-            raise ValueError(
-                f"split: num_or_size_splits must be an int or a vector, got shape {known.shape}."
-            )
+            raise ValueError(f"split: num_or_size_splits must be an int or a vector, got shape {known.shape}.")
         sizes = [int(n) for n in known]
         if num is not None and num != len(sizes):
             raise ValueError(f"split: num={num}, but there are {len(sizes)} sizes.")
@@ -346,9 +334,7 @@ def _uniform_size(value, axis):
     elif axis <= value.ragged_rank:
         partition = value._nested_row_partitions[axis - 1]
         if not partition.is_uniform():
-            raise ValueError(
-                f"Cannot split a ragged dimension. Got a `value` with shape {value.shape}, `axis` {axis}."
-            )
+            raise ValueError(f"Cannot split a ragged dimension. Got a `value` with shape {value.shape}, `axis` {axis}.")
         size = partition.static_uniform_row_length
     else:
         size = value.flat_values.shape[axis - value.ragged_rank]

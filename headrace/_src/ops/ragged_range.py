@@ -46,9 +46,7 @@ def _range_kernel(starts, limits, deltas, Tsplits):
     counts = set()
     for name, array in arrays.items():
         if array.ndim > 1:
-            raise errors.invalid_argument(
-                f"RaggedRange: {name} must be a scalar or vector, got shape {array.shape}."
-            )
+            raise errors.invalid_argument(f"RaggedRange: {name} must be a scalar or vector, got shape {array.shape}.")
         if array.ndim == 1:
             counts.add(array.size)
     if len(counts) > 1:
@@ -63,9 +61,7 @@ def _range_kernel(starts, limits, deltas, Tsplits):
     sizes = _sizes(starts, limits, deltas)
     ends = np.cumsum(sizes.astype(object))
     if count and ends[-1] > np.iinfo(Tsplits._np).max:
-        raise errors.invalid_argument(
-            f"RaggedRange: {ends[-1]} numbers are too many for {Tsplits.name} splits."
-        )
+        raise errors.invalid_argument(f"RaggedRange: {ends[-1]} numbers are too many for {Tsplits.name} splits.")
     splits = np.zeros(count + 1, Tsplits._np)
     splits[1:] = ends.astype(Tsplits._np)
     if starts.dtype.kind == "i":
@@ -96,8 +92,7 @@ def _range_infer(starts, limits, deltas, Tsplits):
 # The number of values depends on the data: host only.
 RAGGED_RANGE = Op(
     "RaggedRange",
-    "starts: T, limits: T, deltas: T, *, Tsplits: type = int64 "
-    "-> rt_nested_splits: Tsplits, rt_dense_values: T",
+    "starts: T, limits: T, deltas: T, *, Tsplits: type = int64 -> rt_nested_splits: Tsplits, rt_dense_values: T",
     T=frozenset({dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64}),
     infer=_range_infer,
     kernel=_range_kernel,
@@ -136,9 +131,7 @@ def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype
             if kind not in _WIDENING:
                 if all(k is kind for k in kinds) and kind in RAGGED_RANGE.types["T"]:
                     break
-                raise AssertionError(
-                    f"ragged.range: starts, limits and deltas must be numbers, got {kind.name}."
-                )
+                raise AssertionError(f"ragged.range: starts, limits and deltas must be numbers, got {kind.name}.")
         else:
             widest = max(kinds, key=_WIDENING.index)
             starts, limits, deltas = (cast_to(x, widest) for x in (starts, limits, deltas))
@@ -198,9 +191,7 @@ def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, nam
         "segment_ids_to_row_splits: segment_ids must be ascending",
         segment_ids,
     )
-    require(
-        rows.all_at_least(segment_ids, 0), "segment_ids_to_row_splits: segment_ids must be >= 0", segment_ids
-    )
+    require(rows.all_at_least(segment_ids, 0), "segment_ids_to_row_splits: segment_ids must be >= 0", segment_ids)
     return rows.splits_from_ids(segment_ids, count)
 
 

@@ -90,16 +90,12 @@ def segment_rows(reduce_segments, data, segment_ids, num_segments):
     num_segments = cast_to(to_tensor(num_segments), dtype)
     segment_ids = cast_to(segment_ids, dtype)
     lengths = data.row_lengths()
-    longest = lookup("Maximum")(
-        lookup("UnsortedSegmentMax")(lengths, segment_ids, num_segments), to_tensor(0, dtype)
-    )
+    longest = lookup("Maximum")(lookup("UnsortedSegmentMax")(lengths, segment_ids, num_segments), to_tensor(0, dtype))
     splits = rows.splits_from_lengths(longest)
     # Each value goes to the place that it has in its row, within the row of its segment.
     starts = lookup("GatherV2")(splits, segment_ids, 0)
     partition = data._row_partition
-    places = lookup("AddV2")(
-        lookup("GatherV2")(starts, partition.value_rowids(), 0), partition.offsets_in_rows()
-    )
+    places = lookup("AddV2")(lookup("GatherV2")(starts, partition.value_rowids(), 0), partition.offsets_in_rows())
     values = segment_rows(reduce_segments, data.values, places, splits[-1])
     return RaggedTensor.from_row_splits(values, splits, validate=False)
 
@@ -210,9 +206,7 @@ def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
     """Cumulative sums along a dimension; missing elements count as zero."""
     axis = normalized_axis(axis, x.shape.rank)
     dense = cumulative.cumsum(x.to_tensor(), axis=axis, exclusive=exclusive, reverse=reverse)
-    result = RaggedTensor.from_tensor(
-        dense, lengths=x.nested_row_lengths(), row_splits_dtype=x.row_splits.dtype
-    )
+    result = RaggedTensor.from_tensor(dense, lengths=x.nested_row_lengths(), row_splits_dtype=x.row_splits.dtype)
     return x.with_flat_values(result.flat_values)
 
 
@@ -310,9 +304,7 @@ def bincount(
     if values.dtype not in dtypes.INDEX:
         values = cast_to(values, dtypes.int32)
     index = values.dtype
-    size = lookup("Maximum")(
-        lookup("AddV2")(lookup("Max")(values, [0]), to_tensor(1, index)), to_tensor(0, index)
-    )
+    size = lookup("Maximum")(lookup("AddV2")(lookup("Max")(values, [0]), to_tensor(1, index)), to_tensor(0, index))
     if minlength is not None:
         size = lookup("Maximum")(cast_to(to_tensor(minlength, hint=index), index), size)
     if maxlength is not None:

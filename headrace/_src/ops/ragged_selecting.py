@@ -60,9 +60,7 @@ def gather_rows(params, indices):
     result = RaggedTensor.from_nested_row_splits(values, splits, validate=False)
     if isinstance(result, RaggedTensor):
         # Dimensions of the indices, and what was uniform in the parameters, are uniform here.
-        inner = (
-            [None if rank == 0 else params.shape[1], *params.shape[2:]] if rank else list(params.shape[1:])
-        )
+        inner = [None if rank == 0 else params.shape[1], *params.shape[2:]] if rank else list(params.shape[1:])
         known = [*indices.shape.as_list(), *inner] if rank else inner
         result._set_shape(known)
     return result
@@ -78,12 +76,8 @@ def _row_offsets(params, indices, ids, dtype):
     inner = lookup("Cast")(indices, DstT=dtype) if indices.dtype is not dtype else indices
     for _ in range(inner.shape.rank - 1):
         starts, lengths = lookup("ExpandDims")(starts, -1), lookup("ExpandDims")(lengths, -1)
-    inside = lookup("LogicalAnd")(
-        lookup("GreaterEqual")(inner, to_tensor(0, dtype)), lookup("Less")(inner, lengths)
-    )
-    require(
-        lookup("All")(inside, list(range(inner.shape.rank))), "gather: an index is outside its row", indices
-    )
+    inside = lookup("LogicalAnd")(lookup("GreaterEqual")(inner, to_tensor(0, dtype)), lookup("Less")(inner, lengths))
+    require(lookup("All")(inside, list(range(inner.shape.rank))), "gather: an index is outside its row", indices)
     return lookup("AddV2")(inner, starts)
 
 
@@ -298,13 +292,9 @@ def _masked(data, mask):
     )
     x, y = data.row_splits, mask.row_splits
     if type(x) is EagerTensor and type(y) is EagerTensor:
-        require(
-            bool(np.array_equal(x._a, y._a)), "boolean_mask: data and mask have rows of different lengths", y
-        )
+        require(bool(np.array_equal(x._a, y._a)), "boolean_mask: data and mask have rows of different lengths", y)
     else:
-        require(
-            lookup("All")(lookup("Equal")(x, y), [0]), "boolean_mask: row lengths of data and mask differ"
-        )
+        require(lookup("All")(lookup("Equal")(x, y), [0]), "boolean_mask: row lengths of data and mask differ")
     values = _masked(data.values, mask.values)
     if rank > 2:
         # The rows of the mask's own rows keep their number.

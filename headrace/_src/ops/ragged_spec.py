@@ -175,9 +175,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
     def _check(self, value):
         rank = value.ragged_rank if isinstance(value, _ragged_tensor) else 0
         if rank != self._ragged_rank:
-            raise ValueError(
-                f"Ragged rank of value {rank} does not match ragged rank of type {self._ragged_rank}."
-            )
+            raise ValueError(f"Ragged rank of value {rank} does not match ragged rank of type {self._ragged_rank}.")
 
     def _to_tensor_list(self, value):
         self._check(value)
@@ -195,9 +193,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
     def _from_compatible_tensor_list(self, tensor_list):
         if self._ragged_rank < 0:
             raise ValueError(f"ragged_rank must be non-negative; got {self._ragged_rank}.")
-        flat, splits = ragged_from_variant(
-            tensor_list[0], self._dtype, self._ragged_rank, self._row_splits_dtype
-        )
+        flat, splits = ragged_from_variant(tensor_list[0], self._dtype, self._ragged_rank, self._row_splits_dtype)
         return self._from_components([flat, *splits])
 
     def _batch(self, batch_size):

@@ -41,6 +41,7 @@ class RaggedTensor(RaggedConstruction, CompositeTensor):
     """
 
     __array_priority__ = 100
+    is_tensor_like = True
 
     def __init__(self, values, row_partition, internal=False):
         if not internal:
@@ -226,10 +227,7 @@ class RaggedTensor(RaggedConstruction, CompositeTensor):
         new_values = tensor_or_ragged(new_values)
         new_values.shape.with_rank_at_least(1)
         self._values.shape[:1].assert_is_compatible_with(new_values.shape[:1])
-        if (
-            isinstance(new_values, RaggedTensor)
-            and new_values._row_partition.dtype is not self._row_partition.dtype
-        ):
+        if isinstance(new_values, RaggedTensor) and new_values._row_partition.dtype is not self._row_partition.dtype:
             raise ValueError(
                 "self and new_values have mismatched row_splits dtypes; use "
                 "RaggedTensor.with_row_splits_dtype() to convert them to compatible dtypes."

@@ -127,9 +127,7 @@ def _from_variant_kernel(encoded_ragged, input_ragged_rank, output_ragged_rank, 
                 f"{op}: encoded ragged rank {len(element.splits)}, expected {max(input_ragged_rank, 0)}."
             )
         if element.values.dtype != Tvalues._np:
-            raise errors.invalid_argument(
-                f"{op}: expected values of {Tvalues.name}, got {element.values.dtype}."
-            )
+            raise errors.invalid_argument(f"{op}: expected values of {Tvalues.name}, got {element.values.dtype}.")
         if any(splits.dtype != Tsplits._np for splits in element.splits):
             raise errors.invalid_argument(f"{op}: expected row splits of {Tsplits.name}.")
     if outer == 0:
@@ -143,9 +141,7 @@ def _from_variant_kernel(encoded_ragged, input_ragged_rank, output_ragged_rank, 
     for axis in range(1, outer):
         count = int(np.prod(encoded_ragged.shape[:axis], dtype=np.int64))
         splits.append(np.arange(count + 1, dtype=Tsplits._np) * Tsplits._np.type(encoded_ragged.shape[axis]))
-    lengths = [
-        element.splits[0].size - 1 if element.splits else element.values.shape[0] for element in elements
-    ]
+    lengths = [element.splits[0].size - 1 if element.splits else element.values.shape[0] for element in elements]
     splits.append(np.concatenate([[0], np.cumsum(lengths)]).astype(Tsplits._np))
     for level in range(max(input_ragged_rank, 0)):
         splits.append(_concatenated_splits([element.splits[level] for element in elements], Tsplits._np))

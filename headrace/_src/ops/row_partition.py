@@ -90,9 +90,7 @@ class RowPartition(CompositeTensor):
             what = "Arguments to from_value_rowids do not form a valid RowPartition"
             require(rows.is_ascending(value_rowids), f"{what}: value_rowids must be ascending", value_rowids)
             require(rows.starts_at_least(value_rowids, 0), f"{what}: value_rowids must be >= 0", value_rowids)
-            require(
-                rows.ends_below(value_rowids, nrows), f"{what}: value_rowids must be < nrows", value_rowids
-            )
+            require(rows.ends_below(value_rowids, nrows), f"{what}: value_rowids must be < nrows", value_rowids)
         splits = rows.splits_from_ids(value_rowids, nrows)
         return cls(splits, value_rowids=value_rowids, nrows=nrows, internal=_INTERNAL)
 
@@ -114,9 +112,7 @@ class RowPartition(CompositeTensor):
             what = "Arguments to from_row_splits do not form a valid RaggedTensor"
             require(rows.is_not_empty(row_splits), f"{what}: row_splits may not be empty", row_splits)
             require(rows.starts_with_zero(row_splits), f"{what}: zero, row_splits[0] must be 0", row_splits)
-            require(
-                rows.is_ascending(row_splits), f"{what}: monotonic, row_splits must be ascending", row_splits
-            )
+            require(rows.is_ascending(row_splits), f"{what}: monotonic, row_splits must be ascending", row_splits)
         return cls(row_splits, internal=_INTERNAL)
 
     @classmethod
@@ -210,8 +206,7 @@ class RowPartition(CompositeTensor):
             if None not in (length, static_rows, static_vals):
                 if length * static_rows != static_vals:
                     raise ValueError(
-                        f"uniform_row_length={length} times nrows={static_rows} must equal "
-                        f"nvals={static_vals}"
+                        f"uniform_row_length={length} times nrows={static_rows} must equal nvals={static_vals}"
                     )
             elif validate:
                 product = lookup("Mul")(nrows, uniform_row_length)
@@ -221,9 +216,7 @@ class RowPartition(CompositeTensor):
                     product,
                 )
         splits = rows.uniform_splits(nrows, uniform_row_length)
-        return cls(
-            splits, nrows=nrows, uniform_row_length=uniform_row_length, nvals=nvals, internal=_INTERNAL
-        )
+        return cls(splits, nrows=nrows, uniform_row_length=uniform_row_length, nvals=nvals, internal=_INTERNAL)
 
     @classmethod
     def _convert_row_partition(cls, partition, name, dtype=None, dtype_hint=None):
@@ -352,10 +345,7 @@ class RowPartition(CompositeTensor):
 
     def __repr__(self):
         if self._uniform_row_length is not None:
-            return (
-                f"tf.RowPartition(nrows={_text(self.nrows())}, "
-                f"uniform_row_length={_text(self._uniform_row_length)})"
-            )
+            return f"tf.RowPartition(nrows={_text(self.nrows())}, uniform_row_length={_text(self._uniform_row_length)})"
         return f"tf.RowPartition(row_splits={_text(self._row_splits)})"
 
     # Encodings that are known beforehand.
@@ -423,9 +413,7 @@ class RowPartition(CompositeTensor):
             same = _same_values(self._row_splits, other._row_splits)
             require(same, "RowPartitions are incompatible: row_splits differ", self._row_splits)
         merged = {
-            name: getattr(self, f"_{name}")
-            if getattr(self, f"_{name}") is not None
-            else getattr(other, f"_{name}")
+            name: getattr(self, f"_{name}") if getattr(self, f"_{name}") is not None else getattr(other, f"_{name}")
             for name in ("row_lengths", "value_rowids", "nrows", "uniform_row_length", "nvals")
         }
         return self._with(**merged)
@@ -454,9 +442,7 @@ class RowPartition(CompositeTensor):
 
     @property
     def _type_spec(self):
-        return RowPartitionSpec(
-            self.static_nrows, self.static_nvals, self.static_uniform_row_length, self.dtype
-        )
+        return RowPartitionSpec(self.static_nrows, self.static_nvals, self.static_uniform_row_length, self.dtype)
 
     def _gradient_components(self):
         return []
@@ -512,9 +498,7 @@ def _check_row_count(nrows, value_rowids):
     if type(value_rowids) is EagerTensor and value_rowids._a.size:
         last = int(value_rowids._a[-1])
         if count < last + 1:
-            raise ValueError(
-                f"Expected nrows >= value_rowids[-1] + 1; got nrows={count}, value_rowids[-1]={last}"
-            )
+            raise ValueError(f"Expected nrows >= value_rowids[-1] + 1; got nrows={count}, value_rowids[-1]={last}")
 
 
 def _one(like):

@@ -34,6 +34,8 @@ class SparseTensor(CompositeTensor):
         ValueError: when the shapes do not fit together.
     """
 
+    is_tensor_like = True
+
     def __init__(self, indices, values, dense_shape):
         self._indices = to_tensor(indices, dtypes.int64)
         self._values = to_tensor(values)
