@@ -1,4 +1,4 @@
-"""RE2's regular expressions, translated to Python's `re`.
+"""RE2's regular expressions, translated to Python's `re`; to a machine of linear time where that may not end.
 
 RE2 matches UTF-8: `.` is one character, and a byte that is no part of a character matches nothing but `\\C`.
 So texts are decoded with every stray byte as a lone surrogate, which no translated class holds; a
@@ -11,6 +11,7 @@ import re
 
 from headrace._src.core import errors
 from headrace._src.ops import regex_classes as classes
+from headrace._src.ops.regex_machine import Machine, is_ambiguous
 
 _MOST_REPEATS = 1000
 _ESCAPES = {"a": 7, "f": 12, "t": 9, "n": 10, "r": 13, "v": 11}
@@ -371,13 +372,16 @@ class Regex:
             raise RegexSyntaxError("invalid UTF-8") from None
         try:
             tree = parser.parse()
-            if parser.in_bytes:
+            linear = is_ambiguous(tree)
+            if linear:
+                self.compiled = Machine(tree, parser.groups)
+            elif parser.in_bytes:
                 self.compiled = re.compile(_text(tree, _class_bytes).encode("ascii"))
             else:
                 self.compiled = re.compile(_text(tree, _class_text), re.ASCII)
         except (RecursionError, OverflowError, MemoryError):
             raise RegexSyntaxError("expression nests too deeply") from None
-        self.on_bytes = parser.in_bytes
+        self.on_bytes = parser.in_bytes or linear
         self.groups = parser.groups
 
     def matches(self, item: bytes) -> bool:
