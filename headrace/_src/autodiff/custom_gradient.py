@@ -15,15 +15,14 @@ from headrace._src.op.definition import REGISTRY
 class VariableWatcher:
     """A recorder that notes which trainable variables are read, and nothing else."""
 
+    ids = frozenset()  # it follows no tensors
+
     def __init__(self):
         self.variables = {}
 
     def variable_read(self, variable, tensor):
         if variable.trainable:
             self.variables[id(variable.handle)] = variable
-
-    def follows(self, ids) -> bool:
-        return False
 
 
 def without_tapes():
@@ -64,7 +63,7 @@ def record_custom(name, inputs, outputs, grad):
     ids = [tensor._id for tensor in inputs]
     node = None
     for recorder in context.recorders:
-        if recorder.follows(ids):
+        if not recorder.ids.isdisjoint(ids):
             if node is None:
                 node = CustomNode(name, [(t.shape, t.dtype) for t in outputs], grad)
             recorder.record(node, inputs, ids, outputs)

@@ -15,6 +15,7 @@ class _Tangents:
 
     def __init__(self):
         self.by_id = {}
+        self.ids = self.by_id.keys()
 
     def variable_read(self, variable, tensor):
         """Variables are followed when they are primals."""
@@ -23,9 +24,6 @@ class _Tangents:
             if tensor._id is None:
                 tensor._id = next_id()
             self.by_id[tensor._id] = tangent
-
-    def follows(self, ids) -> bool:
-        return not self.by_id.keys().isdisjoint(ids)
 
     def record(self, node, inputs, ids, outputs):
         followed = [tensor for tensor in outputs if tensor.dtype in dtypes.DIFFERENTIABLE]

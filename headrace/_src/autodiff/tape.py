@@ -43,10 +43,6 @@ class Tape:
         if variable.handle._id in self.ids:
             self.read(variable.handle, tensor)
 
-    def follows(self, ids) -> bool:
-        """Whether any of these tensors is watched or computed from one that is."""
-        return not self.ids.isdisjoint(ids)
-
     def record(self, node, inputs, ids, outputs):
         """Note that `node` computed `outputs` from `inputs`, which are known as `ids`."""
         if len(outputs) == 1:

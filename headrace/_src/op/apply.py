@@ -17,6 +17,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.signature import REQUIRED
 
 _ndarray = np.ndarray
+_asarray = np.asarray
 
 
 def call(self, *args, name=None, **attrs):
@@ -42,8 +43,8 @@ def call(self, *args, name=None, **attrs):
                 if out_dtype is not None:
                     dtype = out_dtype
                 if type(out) is not _ndarray:
-                    out = as_array(out, dtype)
-                elif out.dtype is not dtype._np:
+                    out = as_array(out, dtype) if type(out) is bytes else _asarray(out)
+                if out.dtype is not dtype._np:
                     check_dtype(self, out, dtype)
                 tensor = EagerTensor(out, dtype)
                 if mode is not None:
@@ -65,8 +66,8 @@ def call(self, *args, name=None, **attrs):
                 if out_dtype is not None:
                     dtype = out_dtype
                 if type(out) is not _ndarray:
-                    out = as_array(out, dtype)
-                elif out.dtype is not dtype._np:
+                    out = as_array(out, dtype) if type(out) is bytes else _asarray(out)
+                if out.dtype is not dtype._np:
                     check_dtype(self, out, dtype)
                 tensor = EagerTensor(out, dtype)
                 if mode is not None:
@@ -111,6 +112,8 @@ def apply(op, inputs, attrs, name=None):
 
 def complete(op, attrs):
     """Fill in defaults, and complain about what is missing or unknown."""
+    if not attrs and len(op.defaults) == len(op.attribute_names):
+        return op.defaults
     for name in attrs:
         if name not in op.attribute_names:
             raise TypeError(f"{op.name} has no attribute {name!r}; it has {sorted(op.attribute_names)}.")
@@ -377,7 +380,7 @@ def finish(mode, op, inputs, outputs, attrs):
         ids = [tensor._id for tensor in flat]
         node = None
         for recorder in mode.recorders:
-            if recorder.follows(ids):
+            if not recorder.ids.isdisjoint(ids):
                 if node is None:
                     node = op.make_node(inputs, outputs, attrs)
                 recorder.record(node, flat, ids, flat_outputs)

@@ -112,10 +112,13 @@ def subtract(x, y, name=None):
 def _grad_multiply(node, dy):
     x, y = node.x, node.y
     x_shape, y_shape = shape_of(x), shape_of(y)
-    return (
-        sum_to(MUL(dy, conjugate(y)), x_shape, y_shape) if node.wants(0) else None,
-        sum_to(MUL(dy, conjugate(x)), y_shape, x_shape) if node.wants(1) else None,
-    )
+    is_complex = x.dtype._kind == "c"
+    dx = dz = None
+    if node.wants(0):
+        dx = sum_to(MUL(dy, conjugate(y) if is_complex else y), x_shape, y_shape)
+    if node.wants(1):
+        dz = sum_to(MUL(dy, conjugate(x) if is_complex else x), y_shape, x_shape)
+    return dx, dz
 
 
 MUL = Op(

@@ -1,5 +1,8 @@
 """Broadcasting and its transpose: repeating a tensor along axes, and summing along them."""
 
+import functools
+import math
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
@@ -80,9 +83,15 @@ def _broadcast_to(input, shape):
     if shape.ndim != 1:
         raise errors.invalid_argument(f"BroadcastTo: shape must be a vector, got shape {shape.shape}.")
     target = tuple(shape.tolist())
-    if any(n < 0 for n in target):
+    if target and min(target) < 0:
         raise errors.invalid_argument(f"BroadcastTo: shape must not be negative, got {target}.")
     try:
+        if math.prod(target) < 16384:
+            # A small copy is made sooner than np.broadcast_to makes its view, and is faster to read.
+            output = np.empty(target, input.dtype)
+            output[...] = input
+            if len(target) >= input.ndim:
+                return output
         return np.broadcast_to(input, target)
     except ValueError:
         raise errors.invalid_argument(
@@ -121,11 +130,12 @@ def broadcast_to(input, shape, name=None):
     return BROADCAST_TO(input, shape, name=name)
 
 
+@functools.lru_cache(maxsize=4096)
 def _gradient_axes(shape, other):
     """The axes of the broadcast result along which `shape` was repeated."""
     rank = max(len(shape), len(other))
-    mine = (1,) * (rank - len(shape)) + tuple(shape)
-    theirs = (1,) * (rank - len(other)) + tuple(other)
+    mine = (1,) * (rank - len(shape)) + shape
+    theirs = (1,) * (rank - len(other)) + other
     return [i for i in range(rank) if mine[i] == 1 and (theirs[i] != 1 or i < rank - len(shape))]
 
 
@@ -156,15 +166,14 @@ def sum_to(dy, shape, other):
 
     The shapes are tuples of ints where they are known, otherwise integer tensors (`node.x_shape` is that).
     """
-    if isinstance(shape, tuple) and isinstance(other, tuple):
-        array = getattr(dy, "_a", None)
-        if shape == (dy.shape if array is None else array.shape):
+    if type(shape) is tuple and type(other) is tuple:
+        if shape == other or shape == shape_of(dy):
             return dy
         axes = _gradient_axes(shape, other)
         if not axes:
             return RESHAPE(dy, shape)
         total = SUM(dy, axes)
-        return total if tuple(total.shape) == shape else RESHAPE(total, shape)
+        return total if not shape or shape_of(total) == shape else RESHAPE(total, shape)
     axes = BROADCAST_GRADIENT_ARGS(_vector(shape), _vector(other)).r0
     return RESHAPE(SUM(dy, axes), shape)
 

@@ -142,14 +142,13 @@ def _lower_mean(ctx, x, axis, keep_dims):
 
 def _grad_mean(node, dy):
     shape, axes = node.input_shape, node.reduction_indices
-    dx = unreduce(dy, shape, axes, node.attrs["keep_dims"])
     if isinstance(shape, tuple) and hasattr(axes, "_a"):
         count = number_like(dy, max(_count(shape, reduction_axes(axes._a, len(shape))), 1))
     else:
         out = node.output_shape
         sizes = [lookup("Prod")(to_tensor(s), [0]) for s in (shape, out)]
         count = CAST(lookup("FloorDiv")(sizes[0], lookup("Maximum")(sizes[1], 1)), DstT=dy.dtype)
-    return REAL_DIV(dx, count), None
+    return unreduce(REAL_DIV(dy, count), shape, axes, node.attrs["keep_dims"]), None
 
 
 MEAN = reduction("Mean", NUMBERS, _mean, _lower_mean, _grad_mean,
