@@ -14,6 +14,7 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import headrace as tf
+from headrace._src.autodiff.tape import next_id
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.lazy import jax, jnp
@@ -119,24 +120,33 @@ print("4. kernel and lowering agree; infer says", shape)
 
 # 5. Recorders: how a tape hears of ops                                                 core/context.py
 #
-# A thread's context holds its recorders. `apply` asks each whether it follows any of the inputs (by number)
-# and, if so, hands it a node: the op, its attributes, and the values named in `saves`. Anything with these
-# two methods can listen; here is one that follows everything and keeps the names of what was applied.
+# A thread's context holds its recorders. A recorder has the numbers (`_id`) of the tensors that it follows.
+# When `apply` has run an op on one of them, it hands the recorder a node: the op, its attributes, and the values
+# named in `saves`. Anything with `ids` and `record` can listen; this one keeps the names of what was applied.
 
 class Listener:
-    def __init__(self):
+    def __init__(self, *watched):
+        self.ids = set()
         self.heard = []
+        for tensor in watched:
+            self.follow(tensor)
 
-    def follows(self, ids):
-        return True
+    def follow(self, tensor):
+        if tensor._id is None:
+            tensor._id = next_id()
+        self.ids.add(tensor._id)
+        return tensor._id
 
     def record(self, node, inputs, ids, outputs):
         self.heard.append(node.op.name)
+        for output in outputs:
+            self.follow(output)
 
 
-listener = Listener()
+listener = Listener(x)
 with context.changed(recorders=(listener,)):
     LOG_SQUARE(x) * 2.0 - 1.0
+    to_tensor(5.0) * 2.0  # does not depend on x
 assert listener.heard == ["TourLogSquare", "Mul", "Sub"]
 print("5. a recorder heard", listener.heard)
 
@@ -147,22 +157,13 @@ print("5. a recorder heard", listener.heard)
 # Going through that list in reverse, and adding what reaches a tensor by several ways, is all of reverse-mode
 # differentiation. This one does what `tf.GradientTape` does, less the care for special cases.
 
-class SmallTape:
-    def __init__(self):
+class SmallTape(Listener):
+    def __init__(self, *watched):
+        super().__init__(*watched)
         self.entries = []
-        self.known = {}
-
-    def number(self, tensor):
-        if tensor._id is None:
-            tensor._id = 10**9 + len(self.known)  # far from the numbers that real tapes give
-        self.known[tensor._id] = True
-        return tensor._id
-
-    def follows(self, ids):
-        return any(i in self.known for i in ids)
 
     def record(self, node, inputs, ids, outputs):
-        self.entries.append((node, list(ids), [self.number(output) for output in outputs]))
+        self.entries.append((node, list(ids), [self.follow(output) for output in outputs]))
 
     def gradient(self, target, source):
         grads = {target._id: tf.ones_like(target)}
@@ -178,8 +179,7 @@ def f(x):
     return LOG_SQUARE(x, scale=3.0) * x + x
 
 
-small = SmallTape()
-small.number(x)  # watch it
+small = SmallTape(x)
 with context.changed(recorders=(small,)):
     target = f(x)
 by_hand = small.gradient(target, x)
