@@ -14,6 +14,7 @@ from headrace._src.op.registry import lookup
 from headrace._src.ops.joining import CONCAT, PACK, axis_value
 from headrace._src.ops.shaping import EXPAND_DIMS, RESHAPE, checked_dims, checked_vector
 from headrace._src.ops.shaping import shape as shape_of
+from headrace._src.ops.small_integers import integers
 
 
 def _cuts(op, value, sizes, at):
@@ -151,8 +152,8 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
         InvalidArgumentError: when the parts do not add up to the dimension.
     """
     if isinstance(num_or_size_splits, (int, np.integer)):
-        return SPLIT(axis, value, num_split=int(num_or_size_splits), name=name)
-    sizes = to_tensor(num_or_size_splits)
+        return SPLIT(integers(axis), value, num_split=int(num_or_size_splits), name=name)
+    sizes = to_tensor(integers(num_or_size_splits))
     if sizes.shape.rank == 0:
         raise ValueError(
             "split: a number of parts must be a Python integer; a tensor must hold their lengths."
@@ -161,7 +162,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
         if sizes.shape.rank is None or sizes.shape[0] is None:
             raise ValueError(f"split: cannot infer num from shape {sizes.shape}. Give it.")
         num = sizes.shape[0]
-    return SPLIT_V(value, sizes, axis, num_split=num, name=name)
+    return SPLIT_V(value, sizes, integers(axis), num_split=num, name=name)
 
 
 def _tiled_dims(op, shape, multiples):
@@ -241,7 +242,7 @@ def tile(input, multiples, name=None):
     Raises:
         InvalidArgumentError: when `multiples` is negative or not one number per dimension.
     """
-    return TILE(input, multiples, name=name)
+    return TILE(input, integers(multiples), name=name)
 
 
 @api("repeat")
@@ -289,7 +290,12 @@ def repeat(input, repeats, axis=None, name=None):
 
 
 def _repeat_evenly(input, repeats, axis):
-    spread = EXPAND_DIMS(input, axis + 1)
+    spread = EXPAND_DIMS(input, integers(axis + 1))
+    if type(repeats) is EagerTensor and input.shape.is_fully_defined():
+        times, known = int(repeats._a), input.shape.as_list()
+        multiples = [1] * (axis + 1) + [times] + [1] * (len(known) - axis - 1)
+        known[axis] *= times
+        return RESHAPE(TILE(spread, integers(multiples)), integers(known))
     dims = shape_of(input, out_type=repeats.dtype)
     multiples = CONCAT(
         [lookup("OnesLike")(dims[: axis + 1]), RESHAPE(repeats, [1]), lookup("OnesLike")(dims[axis + 1 :])], 0

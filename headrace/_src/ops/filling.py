@@ -1,19 +1,23 @@
 """Tensors made from a pattern: fill, range, one-hot, sequence masks."""
 
+import functools
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.context import context
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
-from headrace._src.op.convert import to_tensor
+from headrace._src.op.convert import eager_constant, to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input, shape_from_value
 from headrace._src.op.registry import lookup
 from headrace._src.ops.constants import zeros
 from headrace._src.ops.shaping import RESHAPE, checked_dims, checked_vector
 from headrace._src.ops.shaping import shape as shape_of
+from headrace._src.ops.small_integers import integers
 
 
 def _checked_scalar(op, argument, array, relaxed=False):
@@ -75,7 +79,7 @@ def fill(dims, value, name=None, layout=None):
     Raises:
         InvalidArgumentError: when `dims` is negative or `value` no scalar.
     """
-    return FILL(dims, value, name=name)
+    return FILL(integers(dims), value, name=name)
 
 
 def _steps(start, limit, delta):
@@ -156,9 +160,10 @@ def range_(start, limit=None, delta=1, dtype=None, name="range"):
     if limit is None:
         start, limit = 0, start
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    parts = [
-        part if isinstance(part, Tensor) else to_tensor(part, wanted) for part in (start, limit, delta)
-    ]
+    given = (start, limit, delta)
+    if wanted is None or wanted is dtypes.int32:
+        given = tuple(map(integers, given))
+    parts = [part if isinstance(part, Tensor) else to_tensor(part, wanted) for part in given]
     if wanted is None:
         for part in parts:
             if part.dtype not in _RANGE_DTYPES:
@@ -193,7 +198,8 @@ def _one_hot(indices, depth, on_value, off_value, axis):
     out[...] = off
     rows = np.flatnonzero((flat >= 0) & (flat < depth))
     out[rows, flat[rows]] = on
-    return np.moveaxis(out.reshape((*indices.shape, depth)), -1, at)
+    out = out.reshape((*indices.shape, depth))
+    return out if at == indices.ndim else np.moveaxis(out, -1, at)
 
 
 def _lower_one_hot(ctx, indices, depth, on_value, off_value, axis):
@@ -249,10 +255,20 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
             raise TypeError(f"one_hot: {name_} has dtype {value.dtype.name}, expected {wanted.name}.")
     if wanted._kind in "srv" and (on is None or off is None):
         raise TypeError(f"one_hot: on_value and off_value must be given for dtype {wanted.name}.")
-    on = to_tensor(1, wanted) if on is None else on
-    off = to_tensor(0, wanted) if off is None else off
-    depth = to_tensor(depth, dtypes.int32)
-    return ONE_HOT(indices, depth, on, off, axis=-1 if axis is None else axis, name=name)
+    on = _number(1, wanted) if on is None else on
+    off = _number(0, wanted) if off is None else off
+    depth = integers(depth) if type(depth) is int and abs(depth) < 2**31 else to_tensor(depth, dtypes.int32)
+    return ONE_HOT(integers(indices), depth, on, off, axis=-1 if axis is None else axis, name=name)
+
+
+@functools.lru_cache(maxsize=128)
+def _eager_number(value, dtype):
+    return eager_constant(value, dtype)
+
+
+def _number(value, dtype):
+    """0 or 1 in some dtype; made once, unless it belongs to a graph."""
+    return _eager_number(value, dtype) if context.graph is None else to_tensor(value, dtype)
 
 
 def _zeros_like(x):

@@ -246,7 +246,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     if type(axis) is int and axis == 0:
         # TF: along the first axis, batch_dims has no meaning and is not looked at.
         batch_dims = 0
-        read = getattr(params, "sparse_read", None)
+        read = None if type(params) is EagerTensor else getattr(params, "sparse_read", None)
         if read is not None:
             return read(indices, name=name)
     return GATHER_V2(params, indices, integers(axis), batch_dims=batch_dims, name=name)
@@ -404,7 +404,7 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
     """
     batch = int(get_static_value(batch_dims))
     if batch == 0:
-        read = getattr(params, "gather_nd", None)
+        read = None if type(params) is EagerTensor else getattr(params, "gather_nd", None)
         if read is not None and not bad_indices_policy:
             return read(indices, name=name)
         return GATHER_ND(params, indices, bad_indices_policy=bad_indices_policy, name=name)

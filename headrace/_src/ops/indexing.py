@@ -15,19 +15,22 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
 from headrace._src.ops.shaping import RESHAPE, SQUEEZE, get_static_value
 from headrace._src.ops.shaping import shape as shape_of
-from headrace._src.ops.slicing import STRIDED_SLICE
+from headrace._src.ops.slicing import STRIDED_SLICE, resolve
+from headrace._src.ops.small_integers import integers
 
 _INDEX_HELP = (
     "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 "
-    "tensors are "
-    "valid indices, got {!r}"
+    "tensors are valid indices, got {!r}"
 )
 _INDEX_DTYPES = frozenset({dtypes.int16, dtypes.int32, dtypes.int64})
 
 
-def _check_index(index):
+def _as_index(index):
+    """An index or bound as a Python int, or as a tensor when its value is not known; TypeError for all else."""
+    if type(index) is int:
+        return index
     if isinstance(index, (numbers.Integral, Dimension)):
-        return
+        return int(index)
     dtype = getattr(index, "dtype", None)
     if dtype is not None:
         try:
@@ -36,6 +39,9 @@ def _check_index(index):
             dtype = None
     if dtype not in _INDEX_DTYPES or (index.shape and len(index.shape) == 1):
         raise TypeError(_INDEX_HELP.format(index))
+    if isinstance(index, (EagerTensor, np.ndarray)) and index.ndim == 0:
+        return int(index)
+    return index
 
 
 class Specification:
@@ -67,9 +73,7 @@ class Specification:
                 new_axis_mask |= bit
                 entry = 0
             else:
-                _check_index(entry)
-                if isinstance(entry, (numbers.Integral, Dimension)):
-                    entry = int(entry)
+                entry = _as_index(entry)
                 shrink_axis_mask |= bit
             self.begin.append(entry)
             self.end.append(entry + 1)
@@ -88,23 +92,34 @@ class Specification:
         if bound is None:
             bounds.append(0)
             return True
-        _check_index(bound)
-        bounds.append(int(bound) if isinstance(bound, (numbers.Integral, Dimension)) else bound)
+        bounds.append(_as_index(bound))
         return False
+
+    @property
+    def is_known(self):
+        """Whether all bounds are Python integers."""
+        return all(type(bound) is int for part in (self.begin, self.end, self.strides) for bound in part)
 
     def tensors(self):
         """begin, end and strides as tensors of one dtype, the widest among them."""
         parts = (self.begin, self.end, self.strides)
-        if all(type(bound) is int for part in parts for bound in part):
-            kind = dtypes.int32
-            if any(not -(2**31) <= bound < 2**31 for part in parts for bound in part):
-                kind = dtypes.int64
-            return [to_tensor(np.array(part, kind._np)) for part in parts]
+        if self.is_known:
+            if context.graph is None and not any(_is_wide(bound) for part in parts for bound in part):
+                return [integers(part) if part else _NO_BOUNDS for part in parts]
+            wide = any(_is_wide(bound) for part in parts for bound in part)
+            return [to_tensor(np.array(part, np.int64 if wide else np.int32)) for part in parts]
         kinds = {bound.dtype for part in parts for bound in part if isinstance(bound, Tensor)}
         kind = next((k for k in (dtypes.int64, dtypes.int32, dtypes.int16) if k in kinds), dtypes.int32)
         if kind is dtypes.int16:
             kind = dtypes.int32
         return [lookup("Pack")([_as_kind(bound, kind) for bound in part]) for part in parts]
+
+
+_NO_BOUNDS = EagerTensor(np.zeros(0, np.int32), dtypes.int32)
+
+
+def _is_wide(bound):
+    return not -(2**31) <= bound < 2**31
 
 
 def _as_kind(bound, kind):
@@ -144,7 +159,9 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
         at += tensor.shape.rank
     tensor.shape[at : at + rank].assert_is_compatible_with(mask.shape)
     leading = tensor.shape[:at]
-    if tensor.shape.is_fully_defined():
+    if rank == 1:
+        flat = tensor
+    elif tensor.shape.is_fully_defined():
         dims = tuple(tensor.shape)
         flat = RESHAPE(tensor, [*dims[:at], math.prod(dims[at : at + rank]), *dims[at + rank :]])
     else:
@@ -153,8 +170,8 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
         flat = RESHAPE(tensor, lookup("ConcatV2")([dims[:at], length, dims[at + rank :]], 0))
         if leading.rank is not None and tensor.shape.rank is not None:
             flat.set_shape(leading.concatenate([None]).concatenate(tensor.shape[at + rank :]))
-    positions = SQUEEZE(lookup("Where")(RESHAPE(mask, [-1])), squeeze_dims=[1])
-    return lookup("GatherV2")(flat, positions, at, name=name)
+    positions = SQUEEZE(lookup("Where")(mask if rank == 1 else RESHAPE(mask, [-1])), squeeze_dims=[1])
+    return lookup("GatherV2")(flat, positions, integers(at), name=name)
 
 
 def _is_mask(key):
@@ -190,9 +207,12 @@ def getitem(self, key):
         TypeError: when the key holds something else.
         InvalidArgumentError: when an index is out of bounds.
     """
+    direct = False
     if type(self) is EagerTensor:
         mode = context.mode
-        if mode is None or (mode.graph is None and mode.device is None and self._id is None):
+        # Nothing follows this tensor: no need to tell anyone of the slice.
+        direct = mode is None or (mode.graph is None and mode.device is None and self._id is None)
+        if direct:
             keys = key if type(key) is tuple else (key,)
             if all(map(_plain_key, keys)):
                 try:
@@ -203,6 +223,9 @@ def getitem(self, key):
     if _is_mask(key):
         return boolean_mask(self, key)
     spec = Specification(key)
+    if direct and spec.is_known:
+        bounds = (tuple(spec.begin), tuple(spec.end), tuple(spec.strides))
+        return EagerTensor(self._a[(*resolve(self._a.shape, *bounds, **spec.masks).index, ...)], self.dtype)
     return STRIDED_SLICE(self, *spec.tensors(), **spec.masks)
 
 

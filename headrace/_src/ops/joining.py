@@ -12,6 +12,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops.passing import identity
+from headrace._src.ops.small_integers import integers
 
 
 def axis_value(op, axis, rank, argument="axis"):
@@ -174,7 +175,7 @@ def concat(values, axis, name="concat"):
             raise ValueError(f"concat: axis must be a scalar, got shape {axis.shape}.")
         return identity(values[0], name=name)
     if not isinstance(axis, Tensor):
-        axis = to_tensor(axis, dtypes.int32)
+        axis = integers(axis) if type(axis) is int else to_tensor(axis, dtypes.int32)
     return CONCAT(values, axis, name=name)
 
 

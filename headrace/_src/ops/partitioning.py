@@ -24,6 +24,10 @@ def _distinct(keys):
         first = np.full(len(numbers), keys.size, np.intp)
         np.minimum.at(first, inverse, np.arange(keys.size))
         return first, inverse
+    if keys.dtype.kind in "iub" and keys.size:
+        low, high = int(keys.min()), int(keys.max())
+        if high - low < 4 * keys.size + 1024:
+            return _distinct_in_range(keys, low, high - low + 1)
     # bfloat16 and its like sort slowly and compare oddly: their values are exact in float32.
     keys = keys.astype(np.float32) if keys.dtype.kind == "V" else keys
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True, equal_nan=False)
@@ -31,6 +35,17 @@ def _distinct(keys):
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)
     return first[order], rank[inverse.reshape(-1)]
+
+
+def _distinct_in_range(keys, low, span):
+    """The same for integers in a small range, without sorting."""
+    places = np.arange(keys.size)
+    offsets = keys.astype(np.int64) - low
+    first = np.empty(span, np.intp)
+    first[offsets[::-1]] = places[::-1]  # of equal keys, the first is written last
+    owner = first[offsets]
+    is_first = owner == places
+    return np.flatnonzero(is_first), (np.cumsum(is_first) - 1)[owner]
 
 
 def _row_keys(rows):

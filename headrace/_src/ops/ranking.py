@@ -13,6 +13,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops.shaping import RESHAPE
+from headrace._src.ops.small_integers import integers
 
 # With fewer elements than this, or more than a part of them wanted, all are sorted.
 _PARTITION_FROM = 256
@@ -23,8 +24,37 @@ def comparable(x):
     return x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
 
 
+_PLACE = np.uint64(0xFFFFFFFF)
+
+
+def _keys(x):
+    """Numbers of at most 32 bits as distinct 64-bit keys, in descending order of value and then of position.
+
+    NumPy sorts plain integers many times quicker than positions. NaN, of either sign, comes last.
+    """
+    if x.dtype.kind == "f":
+        bits = (x + np.float32(0)).view(np.uint32)  # adding 0 makes 0 of -0
+        ascending = bits ^ ((bits.view(np.int32) >> 31).view(np.uint32) | np.uint32(0x80000000))
+        # Counted from infinity, whose complement is 0x7FFFFF, all NaN wrap around to the end.
+        values = ~ascending - np.uint32(0x7FFFFF)
+    else:
+        values = np.iinfo(x.dtype).max - x.astype(np.int64)
+    keys = values.astype(np.uint64)
+    keys <<= np.uint64(32)
+    keys |= np.arange(x.shape[-1], dtype=np.uint64)
+    return keys
+
+
+def _has_keys(x):
+    return x.dtype == np.float32 or (x.dtype.kind in "iu" and x.dtype.itemsize <= 4)
+
+
 def descending(x):
     """Positions along the last axis from the greatest element to the least; equal ones in order, NaN last."""
+    if _has_keys(x):
+        keys = _keys(x)
+        keys.sort(-1)
+        return (keys & _PLACE).view(np.int64)
     # Sorted in reverse twice, so that equal elements keep their order.
     order = x.shape[-1] - 1 - np.argsort(x[..., ::-1], axis=-1, kind="stable")[..., ::-1]
     if x.dtype.kind in "fc" and x.size:
@@ -37,6 +67,10 @@ def descending(x):
 def _top_positions(x, k):
     """Positions of the k greatest elements along the last axis, from the greatest to the least."""
     n = x.shape[-1]
+    if n >= _PARTITION_FROM and 0 < k <= n // 4 and _has_keys(x):
+        keys = np.partition(_keys(x), k - 1, -1)[..., :k]
+        keys.sort(-1)
+        return (keys & _PLACE).view(np.int64)
     if n < _PARTITION_FROM or k > n // 8 or k == 0 or (x.dtype.kind == "f" and np.isnan(x).any()):
         return descending(x)[..., :k]
     rows = x.reshape(-1, n)
@@ -72,7 +106,8 @@ def _top_k(op, input, k, index_type):
     if input.shape[-1] > np.iinfo(index_type).max:
         raise errors.invalid_argument(f"{op}: {input.shape[-1]} columns cannot be counted in {index_type}.")
     places = _top_positions(comparable(input), k)
-    return np.take_along_axis(input, places, -1), places.astype(index_type)
+    values = input[places] if input.ndim == 1 else np.take_along_axis(input, places, -1)
+    return values, places.astype(index_type)
 
 
 def _lower_top_k(op, input, k, index_type):
@@ -182,7 +217,7 @@ def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
     Raises:
         InvalidArgumentError: when there are fewer than `k` elements.
     """
-    return TOP_K_V2(input, k, sorted=bool(sorted), index_type=dtypes.as_dtype(index_type), name=name)
+    return TOP_K_V2(input, integers(k), sorted=bool(sorted), index_type=dtypes.as_dtype(index_type), name=name)
 
 
 def _approx_axis(op, rank, dimension):
@@ -333,6 +368,13 @@ def _extreme_axis(op, shape, dimension):
     return at % rank
 
 
+def _found_nan(x, found, axis):
+    """Whether what was found is NaN, which NumPy takes for the greatest and the least."""
+    if x.size < 4096:
+        return np.isnan(x).any()
+    return np.isnan(np.take_along_axis(x, np.expand_dims(found, axis), axis)).any()
+
+
 def _extreme(op, find, worst, allowed, input, dimension, output_type):
     if output_type not in allowed:
         names = ", ".join(sorted(dtype.name for dtype in allowed))
@@ -340,7 +382,7 @@ def _extreme(op, find, worst, allowed, input, dimension, output_type):
     axis = _extreme_axis(op, input.shape, dimension)
     x = comparable(input)
     found = find(x, axis)
-    if x.dtype.kind == "f" and np.isnan(np.take_along_axis(x, np.expand_dims(found, axis), axis)).any():
+    if x.dtype.kind == "f" and _found_nan(x, found, axis):
         # TF: NaN is never the greatest nor the least.
         found = find(np.where(np.isnan(x), worst, x), axis)
     return found.astype(output_type._np)
@@ -406,7 +448,7 @@ def argmax(input, axis=None, output_type=dtypes.int64, name=None):
     >>> tf.argmax([[1, 5, 2], [7, 0, 3]], axis=1).numpy().tolist()
     [1, 0]
     """
-    return ARG_MAX(input, _index_axis("argmax", axis), output_type=dtypes.as_dtype(output_type), name=name)
+    return ARG_MAX(input, integers(_index_axis("argmax", axis)), output_type=dtypes.as_dtype(output_type), name=name)
 
 
 @api("math.argmin", "argmin")
@@ -416,7 +458,7 @@ def argmin(input, axis=None, output_type=dtypes.int64, name=None):
     >>> tf.argmin([[1, 5, 2], [7, 0, 3]], axis=1).numpy().tolist()
     [0, 1]
     """
-    return ARG_MIN(input, _index_axis("argmin", axis), output_type=dtypes.as_dtype(output_type), name=name)
+    return ARG_MIN(input, integers(_index_axis("argmin", axis)), output_type=dtypes.as_dtype(output_type), name=name)
 
 
 def _in_top_k(op, predictions, targets, k):

@@ -12,6 +12,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input
 from headrace._src.op.registry import lookup
 from headrace._src.ops.shaping import checked_vector
+from headrace._src.ops.small_integers import integers
 
 
 def _permutation(op, perm, rank):
@@ -99,12 +100,12 @@ def transpose(a, perm=None, conjugate=False, name="transpose"):
     if perm is None:
         rank = a.shape.rank
         if rank is not None:
-            perm = np.arange(rank - 1, -1, -1, dtype=np.int32)
+            perm = integers(tuple(range(rank - 1, -1, -1))) if 0 < rank <= 8 else np.arange(rank - 1, -1, -1)
         else:
             rank = lookup("Rank")(a)
             last = lookup("Sub")(rank, 1)
             perm = lookup("Sub")(last, lookup("Range")(0, rank, 1))
-    return op(a, perm, name=name)
+    return op(a, integers(perm), name=name)
 
 
 def _invert_permutation(x):
@@ -203,7 +204,7 @@ def reverse(tensor, axis, name=None):
     Raises:
         InvalidArgumentError: when an axis is out of range or given twice.
     """
-    return REVERSE(tensor, axis, name=name)
+    return REVERSE(tensor, integers(axis), name=name)
 
 
 def _reverse_by_flags(tensor, dims):

@@ -15,7 +15,7 @@ from headrace._src.op.registry import lookup
 from headrace._src.ops.shaping import RESHAPE, index_type
 from headrace._src.ops.shaping import shape as shape_of
 
-# So many rows are searched one by one; more are searched together.
+# So many rows, or rows with so many values, are searched one by one; others are searched together.
 _FEW = 16
 
 
@@ -64,7 +64,7 @@ def _search(op, side, sorted_inputs, values, out_type):
     if sorted_inputs.dtype.kind == "V":
         sorted_inputs, values = sorted_inputs.astype(np.float32), values.astype(np.float32)
     rows, length = sorted_inputs.shape
-    if rows <= _FEW:
+    if rows <= _FEW or values.shape[1] >= _FEW:
         found = np.empty(values.shape, numpy_type)
         for i in range(rows):
             found[i] = np.searchsorted(sorted_inputs[i], values[i], side=side)

@@ -13,6 +13,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import eager_constant, to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN, shape_from_value
+from headrace._src.ops.small_integers import integers
 
 _MAX_ELEMENTS = 2**63 - 1
 
@@ -54,7 +55,7 @@ def index_type(op: str, out_type, argument: str = "out_type") -> np.dtype:
 def _target_shape(dims, shape):
     """The shape asked for, with a -1 filled in, for an input of shape `dims`."""
     size = math.prod(dims)
-    shape = tuple(int(n) for n in np.asarray(shape).ravel())
+    shape = tuple(shape.ravel().tolist())
     for i, n in enumerate(shape):
         if n < -1:
             raise errors.invalid_argument(f"Reshape: size {i} must be non-negative, not {n}.")
@@ -121,7 +122,7 @@ def reshape(tensor, shape, name=None):
     Raises:
         InvalidArgumentError: when the number of elements differs.
     """
-    return RESHAPE(tensor, shape, name=name)
+    return RESHAPE(tensor, integers(shape), name=name)
 
 
 def _vector_of_rank(spec):
@@ -291,7 +292,7 @@ def expand_dims(input, axis, name=None):
     >>> tf.expand_dims([1, 2], -1).shape
     TensorShape([2, 1])
     """
-    return EXPAND_DIMS(input, axis, name=name)
+    return EXPAND_DIMS(input, integers(axis), name=name)
 
 
 def _squeezed(dims, squeeze_dims):
