@@ -253,7 +253,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.trigonometry import sinh as sinh
     from headrace._src.ops.trigonometry import tan as tan
     from headrace._src.state.critical_section import CriticalSection as CriticalSection
-    from headrace._src.state.module import Module as Module
+    from headrace._src.op.module import Module as Module
     from headrace._src.state.variables import Variable as Variable
     from headrace._src.state.variables import VariableAggregation as VariableAggregation
     from headrace._src.state.variables import VariableSynchronization as VariableSynchronization

@@ -7,7 +7,6 @@ from headrace._src.core import nest
 from headrace._src.core.names import current_name_scope, name_scope
 from headrace._src.core.trackable import AutoTrackable
 from headrace._src.op.api import api
-from headrace._src.state.variables import Variable
 
 
 def _snake(name: str) -> str:
@@ -95,7 +94,8 @@ class Module(AutoTrackable):
 
 
 def _is_variable(value):
-    return isinstance(value, Variable) or (hasattr(value, "handle") and hasattr(value, "assign"))
+    # By what it has: `Variable` is defined above this layer, and Keras has variables of its own.
+    return hasattr(value, "handle") and hasattr(value, "assign")
 
 
 def _is_trainable(value):
