@@ -6,6 +6,8 @@ While there is none, kernels are what their ops say and cost nothing extra.
 import functools
 import threading
 
+import numpy as np
+
 from headrace._src.op.definition import REGISTRY
 
 _observers: list = []
@@ -16,6 +18,8 @@ def _observed(op, kernel):
     @functools.wraps(kernel)
     def run(*arrays, **attrs):
         results = kernel(*arrays, **attrs)
+        if op.single_output and isinstance(results, np.generic):
+            results = np.asarray(results)  # so that observers know the array that the tensor will have
         for observe in tuple(_observers):
             observe(op, arrays, attrs, results)
         return results

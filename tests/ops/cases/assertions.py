@@ -32,6 +32,11 @@ COMPARE = [
     text("tf.debugging.assert_equal(tf.ragged.constant([[1.0], [2.0, 3.0]]), tf.ragged.constant([[1.0], "
          "[2.0, 3.0]]))"),
     text("tf.debugging.assert_less(['a'], ['b'])"),
+    text("tf.debugging.assert_less(1, 2), tf.debugging.assert_less_equal(2, 2), "
+         "tf.debugging.assert_greater(2, 1), "
+         "tf.debugging.assert_greater_equal(2, 2), tf.debugging.assert_none_equal(1, 2), "
+         "tf.debugging.assert_positive(1), tf.debugging.assert_negative(-1), "
+         "tf.debugging.assert_non_positive(0), tf.debugging.assert_non_negative(0)"),
     text("tf.assert_equal(1, 1), tf.assert_less(1, 2), tf.assert_greater(2, 1), tf.assert_rank([1], 1)"),
     text("tf.assert_equal([1], [2])"),
     text("tf.assert_less([3], [2])"),

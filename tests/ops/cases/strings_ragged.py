@@ -60,6 +60,7 @@ UNICODE_ROWS = [
     text("tf.strings.unicode_decode('a', 'FOO')"),
     text("tf.strings.unicode_split([b'\\x00a\\x00b'], 'UTF-16-BE')"),
     text("tf.strings.unicode_split(['ab'], 'ISO-8859-1')"),
+    text("tf.strings.unicode_split_with_offsets([['ab', 'é'], ['', 'x']], 'UTF-8', replacement_char=32)"),
     text("tf.strings.unicode_encode([97, 233], 'UTF-8')"),
     text("tf.strings.unicode_encode([[97, 233], [98, 0x20ac]], 'UTF-16-BE')"),
     text("tf.strings.unicode_encode([[[97], [98]], [[99], [100]]], 'UTF-32-BE')"),
