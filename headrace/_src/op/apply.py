@@ -73,10 +73,54 @@ def call(self, *args, name=None, **attrs):
                 if mode is not None:
                     finish(mode, self, args, (tensor,), attrs)
                 return tensor
+    lane = self.lane
+    if lane is not None and (mode is None or mode.graph is None) and len(args) == len(lane[0]):
+        tensor = _mixed(self, lane, args, attrs, mode)
+        if tensor is not None:
+            return tensor
     return apply(self, args, attrs, name)
 
 
 Op.__call__ = call
+
+
+def _mixed(op, lane, args, attrs, mode):
+    """The short way for single tensors of several types, such as a tensor and axes; None when it is not that simple."""
+    checks, same, kind = lane
+    tensors, arrays = [], []
+    for x, (allowed, is_index) in zip(args, checks):
+        if type(x) is not EagerTensor:
+            if not is_index:
+                return None
+            kind_of_x = type(x)
+            if kind_of_x is tuple or kind_of_x is list:
+                x = int_vector(x)
+            else:
+                x = eager_number(x, dtypes.int32) if kind_of_x is int else None
+            if x is None:
+                return None
+        if x.dtype not in allowed:
+            return None
+        tensors.append(x)
+        arrays.append(x._a)
+    for i, j in same:
+        if tensors[i].dtype is not tensors[j].dtype:
+            return None
+    if len(attrs) != len(op.attribute_names):
+        attrs = complete(op, attrs)
+    dtype = tensors[kind].dtype if type(kind) is int else attrs[kind] if type(kind) is str else kind
+    try:
+        out = context.run_quietly(op.kernel, *arrays, **attrs)
+    except Exception as error:
+        raise kernel_error(op, tensors, error) from None
+    if type(out) is not _ndarray:
+        out = as_array(out, dtype)
+    elif out.dtype is not dtype._np:
+        check_dtype(op, out, dtype)
+    tensor = EagerTensor(out, dtype)
+    if mode is not None:
+        finish(mode, op, tensors, (tensor,), attrs)
+    return tensor
 
 
 def apply(op, inputs, attrs, name=None):

@@ -117,6 +117,27 @@ class Op:
         return None if output.type_attr == self.signature.inputs[0].type_attr else False
 
     @functools.cached_property
+    def lane(self):
+        """How to check single tensors of several types on the short way; None when the op is not that simple.
+
+        A tuple: for each input the dtypes that it may have and whether a list of ints will do; the pairs of inputs
+        that must agree; and the output's dtype, or the position of the input that has it, or its attribute.
+        """
+        if not self.is_plain or not self.quiet:
+            return None
+        inputs, checks, same, first = self.signature.inputs, [], [], {}
+        for i, x in enumerate(inputs):
+            allowed = frozenset({x.dtype}) if x.type_attr is None else self.types.get(x.type_attr, dtypes.ANY)
+            checks.append((allowed, allowed is dtypes.INDEX))
+            if x.type_attr in first:
+                same.append((first[x.type_attr], i))
+            elif x.type_attr is not None:
+                first[x.type_attr] = i
+        output = self.signature.outputs[0]
+        kind = output.dtype if output.dtype is not None else first.get(output.type_attr, output.type_attr)
+        return tuple(checks), tuple(same), kind
+
+    @functools.cached_property
     def result_type(self):
         """The namedtuple in which several outputs are returned."""
         return collections.namedtuple(self.name, [output.name for output in self.signature.outputs])

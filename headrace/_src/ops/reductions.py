@@ -3,7 +3,6 @@
 import numpy as np
 
 from headrace._src.core import dtypes
-from headrace._src.core.context import context
 from headrace._src.core.lazy import jnp
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
@@ -56,18 +55,7 @@ def reduce(op, x, axis, keepdims, name):
     """Apply a reduction as the public functions do."""
     if type(x) is not EagerTensor:
         x = to_tensor(x)
-    axes = axes_of(x, axis)
-    keepdims = bool(keepdims)
-    if context.mode is None and type(axes) is EagerTensor and type(x) is EagerTensor:
-        # The way of plain eager execution, without the general one through `apply`.
-        dtype = x.dtype
-        if dtype in op.types.get("T", dtypes.BOOL) and axes.dtype in dtypes.INDEX:
-            try:
-                out = context.run_quietly(op.kernel, x._a, axes._a, keep_dims=keepdims)
-            except Exception:
-                return op(x, axes, keep_dims=keepdims)  # raises the same, in the op's words
-            return EagerTensor(np.asarray(out), dtype)
-    return op(x, axes, keep_dims=keepdims, name=name)
+    return op(x, axes_of(x, axis), keep_dims=bool(keepdims), name=name)
 
 
 def _is_small_float(x):
