@@ -135,10 +135,20 @@ def _mirror_pairs(op, paddings, shape, offset):
 
 def _mirror_pad(input, paddings, mode):
     offset = _mirror_offset("MirrorPad", mode)
-    for axis, pair in enumerate(_mirror_pairs("MirrorPad", paddings, input.shape, offset)):
-        if any(pair):
-            input = np.take(input, _mirror_positions(input.shape[axis], pair, offset), axis)
-    return input
+    pairs = _mirror_pairs("MirrorPad", paddings, input.shape, offset)
+    if not any(map(any, pairs)):
+        return input
+    dims = checked_dims("MirrorPad", "the result", [b + n + a for (b, a), n in zip(pairs, input.shape)])
+    out = np.empty(dims, input.dtype)
+    inner = [slice(b, b + n) for (b, _), n in zip(pairs, input.shape)]
+    out[tuple(inner)] = input
+    # Axis by axis: what lies along the axes before is complete, along those after it only the inner part is.
+    for axis, ((before, after), n) in enumerate(zip(pairs, input.shape)):
+        rows = np.moveaxis(out[tuple([slice(None)] * (axis + 1) + inner[axis + 1 :])], axis, 0)
+        end = before + n
+        rows[:before] = rows[before + offset : 2 * before + offset][::-1]
+        rows[end : end + after] = rows[end - offset - after : end - offset][::-1]
+    return out
 
 
 def _mirror_positions(n, pair, offset):

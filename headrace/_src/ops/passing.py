@@ -184,21 +184,6 @@ PLACEHOLDER_WITH_DEFAULT = Op(
 )
 
 
-
-def _check_pinned(tensor):
-    raise errors.failed_precondition("CheckPinned: there is no pinned memory on the host.")
-
-
-CHECK_PINNED = Op(
-    "CheckPinned",
-    "tensor: T -> output: T",
-    infer=same_as_input,
-    kernel=_check_pinned,
-    lower=None,  # it always raises
-    grad=None,
-)
-
-
 @api("check_pinned")
 def check_pinned(tensor, name=None):
     """`tensor`, if it lies in memory that is pinned for transfers to a GPU.
@@ -206,7 +191,7 @@ def check_pinned(tensor, name=None):
     Raises:
         FailedPreconditionError: when it does not; on the host it never does.
     """
-    return CHECK_PINNED(tensor, name=name)
+    raise errors.failed_precondition("check_pinned: there is no pinned memory on the host.")
 
 
 NO_OP = Op("NoOp", "->", infer=lambda: (), kernel=lambda: None, lower=lambda ctx: None, grad=None)

@@ -110,6 +110,5 @@ ROWS = [
     row("tf.ones(tf.constant([2]), tf.bool)"),
     row("tf.zeros([-1])"),
     row("tf.ones([2], tf.string)"),
-    row("tf.raw_ops.Const(value=tf.make_tensor_proto([1.0, 2.0]), dtype=tf.float32)",
-        ours="headrace's Const holds a tensor"),
+    row("tf.raw_ops.Const(value=a, dtype=tf.float32)", a=normal(2), grad=False, ours="Const holds a tensor, no proto"),
 ]
