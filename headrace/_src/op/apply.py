@@ -210,7 +210,7 @@ def convert_inputs(op, inputs):
     tensors = []
     for argument, value in zip(arguments, inputs):
         if argument.type_list:
-            tensors.append([to_tensor(item) for item in _sequence(op, argument, value)])
+            tensors.append([_input_tensor(op, argument, item) for item in _sequence(op, argument, value)])
             types[argument.type_attr] = [tensor.dtype for tensor in tensors[-1]]
         elif argument.is_list:
             items = _sequence(op, argument, value)
@@ -272,14 +272,14 @@ def _convert(op, argument, value, types):
             return value
         if isinstance(value, Tensor):
             raise _mismatch(op, argument, wanted, value.dtype)
-        return _plain(op, argument, to_tensor(value, wanted))
+        return _input_tensor(op, argument, value, dtype=wanted)
     attr = argument.type_attr
     wanted = types.get(attr)
     if type(value) is EagerTensor:
         tensor = value
     else:
         hint = wanted if wanted is not None else _hint_of_empty(op, attr, value)
-        tensor = _plain(op, argument, to_tensor(value, hint=hint))
+        tensor = _input_tensor(op, argument, value, hint=hint)
     if wanted is None:
         wanted = types[attr] = tensor.dtype
     elif tensor.dtype is not wanted:
@@ -306,7 +306,15 @@ def _hint_of_empty(op, attr, value):
     return None
 
 
-def _plain(op, argument, tensor):
+def _input_tensor(op, argument, value, dtype=None, hint=None):
+    try:
+        tensor = to_tensor(value, dtype, hint)
+    except (TypeError, ValueError) as error:
+        # The same error, of whatever class and with its traceback, but telling where.
+        if not isinstance(error, errors.OpError) and error.args and isinstance(error.args[0], str):
+            error.args = (f"{op.name}: {argument.name}: {error.args[0]}", *error.args[1:])
+            error.says_where = True
+        raise
     if isinstance(tensor, CompositeTensor):
         raise TypeError(f"{op.name}: {argument.name} must be a dense tensor, got {type(tensor).__name__}.")
     return tensor
@@ -386,32 +394,47 @@ def check_dtype(op, array, dtype):
 
 
 # How NumPy refuses sizes that no memory holds.
-_TOO_BIG = re.compile("array is too big|[Mm]aximum allowed (size|dimension)")
+_TOO_BIG = re.compile("array is too big|[Mm]aximum (allowed|possible) (size|dimension)|larger than the maximum")
 
 
 def kernel_error(op, tensors, error):
-    """The error to raise for what a kernel raised."""
+    """The error to raise for what a kernel raised: of TensorFlow's class, naming the op and its arguments."""
     if isinstance(error, errors.OpError):
-        if "[Op:" not in error.message:
-            error._message = f"{error.message} [Op:{op.name}]"
+        error._message = _told(op, tensors, error.message)
         return error
-    if isinstance(error, MemoryError) or (isinstance(error, ValueError) and _TOO_BIG.search(str(error))):
-        return errors.ResourceExhaustedError(
-            None, None, f"{op.name}: out of memory, inputs {_shapes(tensors)}: {error} [Op:{op.name}]"
-        )
-    if isinstance(error, (ValueError, IndexError, ZeroDivisionError, OverflowError, ArithmeticError)):
-        text = str(error)
+    text = str(error)
+    if isinstance(error, MemoryError) or (isinstance(error, ValueError) and _TOO_BIG.search(text)):
+        return errors.ResourceExhaustedError(None, None, _told(op, tensors, f"out of memory: {text}"))
+    if isinstance(error, (ValueError, LookupError, ArithmeticError)) and op.quiet:
         if "could not be broadcast" in text or "shape mismatch" in text:
-            text = "Incompatible shapes: " + " vs. ".join(_shapes(tensors))
-        return errors.InvalidArgumentError(None, None, f"{op.name}: {text} [Op:{op.name}]")
+            text = "Incompatible shapes: " + " vs. ".join(_given(op, tensors))
+        return errors.InvalidArgumentError(None, None, _told(op, tensors, text))
     return error
 
 
-def _shapes(tensors):
-    flat = []
-    for tensor in tensors:
-        flat.extend(tensor if isinstance(tensor, (list, tuple)) else [tensor])
-    return [str(tuple(tensor.shape)) for tensor in flat]
+def _told(op, tensors, text):
+    """The text, with the op's name before it and the arguments and their shapes after it, unless it has them."""
+    mark = f"[Op:{op.name}]"
+    if text.endswith(mark):
+        return text
+    if not text.startswith(f"{op.name}:"):
+        text = f"{op.name}: {text}"
+    names = [x.name for x in (*op.signature.inputs, *op.signature.attributes)]
+    if names and not re.search(rf"\b({'|'.join(names)})\b", text):
+        given = ", ".join(_given(op, tensors)) or "attributes " + ", ".join(names)
+        text = f"{text.rstrip('. ')}. Got {given}."
+    return f"{text} {mark}"
+
+
+def _given(op, tensors):
+    return [f"{argument.name} {_shape_text(value)}" for argument, value in zip(op.signature.inputs, tensors)]
+
+
+def _shape_text(value):
+    """The shape of a tensor, or of each tensor of a list."""
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_shape_text(x) for x in value[:6]) + (", ..." if len(value) > 6 else "") + "]"
+    return str(tuple(value.shape))
 
 
 def finish(mode, op, inputs, outputs, attrs):

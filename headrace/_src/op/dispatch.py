@@ -7,6 +7,10 @@ the fallback dispatchers. So plain tensors pay almost nothing.
 
 import functools
 import inspect
+import re
+import reprlib
+
+from headrace._src.core import errors
 
 
 class Dispatcher:
@@ -35,9 +39,10 @@ def dispatchable(function):
                 return result
         try:
             return function(*args, **kwargs)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError) as error:
             result = _fallback(wrapper, args, kwargs)
             if result is Dispatcher.NOT_SUPPORTED:
+                _say_where(error, wrapper, args, kwargs)
                 raise
             return result
 
@@ -64,6 +69,38 @@ def _fallback(wrapper, args, kwargs):
         if result is not Dispatcher.NOT_SUPPORTED:
             return result
     return Dispatcher.NOT_SUPPORTED
+
+
+def _say_where(error, wrapper, args, kwargs):
+    """Name the function and its arguments in an error of ours that does not, such as one of conversion."""
+    text = error.args[0] if error.args else None
+    if not isinstance(text, str) or getattr(error, "says_where", False) or isinstance(error, errors.OpError):
+        return
+    error.says_where = True  # the innermost function knows best
+    last = error.__traceback__
+    while last.tb_next is not None:
+        last = last.tb_next
+    module = last.tb_frame.f_globals.get("__name__", "")
+    name = wrapper.__name__
+    if not module.startswith("headrace._src.") or re.search(rf"\b{name}\b", text):
+        return  # raised by the user's own code, or telling already
+    try:
+        given = signature_of(wrapper).bind(*args, **kwargs).arguments
+        values = ", ".join(f"{key}={brief(value)}" for key, value in given.items())
+    except Exception:  # an object that cannot even be looked at; the first error matters
+        return
+    error.args = (f"{name}: {text.rstrip('. ')}. Got {values}.", *error.args[1:])
+
+
+def brief(value) -> str:
+    """A value as messages show it: tensors by shape and dtype, anything else shortened."""
+    shape = getattr(value, "shape", None)
+    if shape is not None and hasattr(value, "dtype"):
+        return f"<{type(value).__name__} {shape} {getattr(value.dtype, 'name', value.dtype)}>"
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(brief(item) for item in value[:6]) + (", ..." if len(value) > 6 else "")
+        return f"[{inner}]" if isinstance(value, list) else f"({inner})"
+    return reprlib.repr(value)
 
 
 def signature_of(api) -> inspect.Signature:
