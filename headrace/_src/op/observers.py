@@ -9,6 +9,7 @@ import threading
 import numpy as np
 
 from headrace._src.op.definition import REGISTRY
+from headrace._src.op.registry import all_ops
 
 _observers: list = []
 _lock = threading.Lock()
@@ -32,7 +33,7 @@ def add_observer(observe):
     """Call `observe(op, arrays, attrs, results)` after every kernel; what it raises, the op raises."""
     with _lock:
         if not _observers:
-            for op in REGISTRY.values():
+            for op in all_ops():  # imports all files: an op that came later would not be observed
                 op.replace_kernel(_observed(op, op.kernel))
         _observers.append(observe)
 

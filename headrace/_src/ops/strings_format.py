@@ -6,11 +6,11 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import scalar
-from headrace._src.ops.ragged_summary import summarize_ragged
 from headrace._src.ops.ragged_tensor import RaggedTensor
 from headrace._src.ops.string_arrays import attribute_bytes, attribute_text
 from headrace._src.ops.strings import STRING_JOIN
 from headrace._src.ops.tensor_summary import summarize_array
+from headrace._src.ops.tensor_summary_ragged import summarize_ragged
 
 
 def _format(inputs, template, placeholder, summarize):

@@ -3,15 +3,10 @@
 from headrace._src.core import dtypes
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.dispatch import dispatch_for_types
 from headrace._src.op.registry import lookup
-from headrace._src.ops.assertions import assert_equal
-from headrace._src.ops.gathering import gather
 from headrace._src.ops.ragged_tensor import RaggedTensor
-from headrace._src.ops.reductions import reduce_max
 from headrace._src.ops.shaping import reshape
 from headrace._src.ops.string_arrays import attribute_text
-from headrace._src.ops.strings import UNSORTED_SEGMENT_JOIN, join, reduce_join
 from headrace._src.ops.strings_split import STRING_NGRAMS, STRING_SPLIT, STRING_SPLIT_V2
 from headrace._src.ops.strings_unicode import UNICODE_DECODE, UNICODE_DECODE_WITH_OFFSETS, UNICODE_ENCODE
 
@@ -350,83 +345,3 @@ def ngrams(
         if data.shape.rank == 0:
             raise ValueError("strings.ngrams: data must have a rank greater than 0, got a scalar.")
     return _ngrams(data, options)
-
-
-@dispatch_for_types(join, RaggedTensor)
-def _join_ragged(inputs, separator="", name=None):
-    """Ragged tensors of the same rows, and scalars."""
-    inputs = [x if isinstance(x, RaggedTensor) else to_tensor(x, dtypes.string) for x in inputs]
-    first = next(value for value in inputs if isinstance(value, RaggedTensor))
-    flat = []
-    for value in inputs:
-        if not isinstance(value, RaggedTensor):
-            flat.append(value)
-            continue
-        if value.ragged_rank != first.ragged_rank:
-            raise ValueError(
-                f"strings.join: ragged tensors must have one ragged rank, got {first.ragged_rank} and "
-                f"{value.ragged_rank}."
-            )
-        for ours, theirs in zip(first.nested_row_splits, value.nested_row_splits):
-            if ours is not theirs:
-                assert_equal(ours, theirs, message="strings.join: ragged tensors must have the same rows")
-        flat.append(value.flat_values)
-    return first.with_flat_values(join(flat, separator))
-
-
-def _segment_join(data, ids, count, separator):
-    """`unsorted_segment_join` for ragged tensors, too: the rows of a segment are joined by position."""
-    if not isinstance(data, RaggedTensor):
-        return UNSORTED_SEGMENT_JOIN(data, ids, count, separator=separator)
-    partition = data._row_partition
-    longest = lookup("UnsortedSegmentMax")(partition.row_lengths(), ids, count)
-    lengths = lookup("Maximum")(longest, lookup("ZerosLike")(longest))
-    zero = to_tensor([0], lengths.dtype)
-    splits = lookup("ConcatV2")([zero, lookup("Cumsum")(lengths, 0)], 0)
-    row_starts = gather(splits, ids)
-    places = lookup("AddV2")(gather(row_starts, partition.value_rowids()), partition.offsets_in_rows())
-    values = _segment_join(data.values, places, splits[-1], separator)
-    return RaggedTensor.from_row_splits(values, splits, validate=False)
-
-
-def _wrapped(value, axis):
-    """A new dimension of size 1, in front or after the first dimension."""
-    if not isinstance(value, RaggedTensor):
-        return lookup("ExpandDims")(value, axis)
-    if axis == 1:
-        return RaggedTensor.from_uniform_row_length(value, 1)
-    return RaggedTensor.from_uniform_row_length(value, value.nrows(), nrows=1)
-
-
-def _join_axis(value, axis, keepdims, separator):
-    if not isinstance(value, RaggedTensor):
-        return reduce_join(value, axis, keepdims, separator)
-    if axis > 1:
-        return value.with_values(_join_axis(value.values, axis - 1, keepdims, separator))
-    partition = value._row_partition
-    if axis == 0:
-        lengths = partition.row_lengths()
-        # Without rows there is no longest one.
-        longest = reduce_max(lookup("ConcatV2")([lengths, to_tensor([0], lengths.dtype)], 0))
-        result = _segment_join(value.values, partition.offsets_in_rows(), longest, separator)
-    else:
-        result = _segment_join(value.values, partition.value_rowids(), partition.nrows(), separator)
-    return _wrapped(result, axis) if keepdims else result
-
-
-@dispatch_for_types(reduce_join, RaggedTensor)
-def _reduce_join_ragged(inputs, axis=None, keepdims=False, separator="", name=None):
-    """Join along axes of a ragged tensor, the last axis first."""
-    rank = inputs.shape.rank
-    if axis is None:
-        axes = list(range(rank))
-    else:
-        axes = list(axis) if isinstance(axis, (list, tuple)) else [axis]
-    for one in axes:
-        if not isinstance(one, int):
-            raise TypeError(f"strings.reduce_join: axis must be an int for ragged tensors, got {axis!r}.")
-        if not -rank <= one < rank:
-            raise ValueError(f"strings.reduce_join: axis must be in [{-rank}, {rank}), got {one}.")
-    for one in sorted({one % rank for one in axes}, reverse=True):
-        inputs = _join_axis(inputs, one, keepdims, separator)
-    return inputs
