@@ -268,9 +268,9 @@ def _own_dtype(value, is_list):
 def _convert(op, argument, value, types):
     if argument.dtype is not None:
         wanted = argument.dtype
-        if type(value) is EagerTensor and value.dtype is wanted:
-            return value
         if isinstance(value, Tensor):
+            if value.dtype is wanted:
+                return value
             raise _mismatch(op, argument, wanted, value.dtype)
         return _input_tensor(op, argument, value, dtype=wanted)
     attr = argument.type_attr

@@ -12,7 +12,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops.joining import CONCAT, PACK, axis_value
-from headrace._src.ops.shaping import EXPAND_DIMS, RESHAPE, checked_dims, checked_vector
+from headrace._src.ops.shaping import EXPAND_DIMS, RESHAPE, checked_dims, checked_vector, known_value
 from headrace._src.ops.shaping import shape as shape_of
 from headrace._src.ops.small_integers import integers
 
@@ -207,8 +207,9 @@ def _infer_tile(input, multiples):
 
 def _grad_tile(node, dy):
     # The repetitions of each dimension stand before it: (times, n), and are summed.
-    if isinstance(node.input_shape, tuple) and type(node.multiples) is EagerTensor:
-        pairs = [m for pair in zip(node.multiples._a.tolist(), node.input_shape) for m in pair]
+    multiples = known_value(node.multiples)
+    if isinstance(node.input_shape, tuple) and multiples is not None:
+        pairs = [m for pair in zip(multiples.tolist(), node.input_shape) for m in pair]
         axes = list(range(0, len(pairs), 2))
     else:
         shape = lookup("Cast")(to_tensor(node.input_shape), DstT=node.multiples.dtype)

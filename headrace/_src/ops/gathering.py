@@ -139,10 +139,12 @@ def _grad_gather(node, dy):
     shape = node.params_shape
     batch = node.attrs.get("batch_dims", 0)
     if batch < 0:
-        batch += len(node.indices.shape)
+        if node.indices.shape.rank is None:
+            raise ValueError("gather: the gradient for a negative batch_dims needs indices of known rank.")
+        batch += node.indices.shape.rank
     axis = int(get_static_value(node.axis)) if "axis" in node.op.saves else 0
-    if axis < 0:
-        rank = len(shape) if isinstance(shape, tuple) else shape.shape[0]
+    rank = len(shape) if isinstance(shape, tuple) else shape.shape[0]
+    if axis < 0 and rank is not None:
         axis += rank
     if axis == 0 and batch == 0:
         if isinstance(shape, tuple):
@@ -156,11 +158,11 @@ def _grad_gather(node, dy):
 
 
 def gather_gradient(dy, shape, indices, axis, batch):
-    """The dense gradient of a gather along `axis` (not negative) of params of that shape."""
+    """The dense gradient of a gather along `axis` of params of that shape."""
     known = isinstance(shape, tuple) and indices.shape.is_fully_defined()
     indices_shape = tuple(indices.shape) if known else SHAPE(indices)
     blocks, inner = _product(shape[:batch]), _product(shape[batch:axis])
-    length, rest = shape[axis], _product(shape[axis + 1 :])
+    length, rest = shape[axis], _product(shape[axis + 1 :]) if axis != -1 else 1
     picked = _product(indices_shape[batch:])
     # To rows of (block, index), summed by the place that they were taken from, and back.
     rows = TRANSPOSE(RESHAPE(dy, [blocks, inner, picked, rest]), [0, 2, 1, 3])

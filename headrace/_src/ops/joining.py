@@ -12,6 +12,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops.passing import identity
+from headrace._src.ops.shaping import known_value
 from headrace._src.ops.small_integers import integers
 
 
@@ -82,10 +83,13 @@ def _pieces(dy, shapes, axis):
     """`dy` cut along `axis` into parts of the given shapes."""
     if len(shapes) == 1:
         return [dy]
-    if type(axis) is EagerTensor and all(isinstance(shape, tuple) for shape in shapes):
-        at = axis_value("ConcatV2", axis._a, len(shapes[0]))
+    value = known_value(axis)
+    if value is not None and all(isinstance(shape, tuple) for shape in shapes):
+        at = axis_value("ConcatV2", value, len(shapes[0]))
         return lookup("SplitV")(dy, [shape[at] for shape in shapes], at, num_split=len(shapes))
     shapes = [to_tensor(shape) for shape in shapes]
+    if axis.dtype is not dtypes.int32:
+        axis = lookup("Cast")(axis, DstT=dtypes.int32)
     at = lookup("FloorMod")(axis, lookup("Size")(shapes[0]))
     offsets = CONCAT_OFFSET(at, shapes)
     return [lookup("Slice")(dy, offset, shape) for offset, shape in zip(offsets, shapes)]

@@ -5,13 +5,13 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
-from headrace._src.ops.shaping import checked_dims
+from headrace._src.ops.shaping import checked_dims, known_value
 
 
 def padding_pairs(op, paddings, rank):
@@ -60,8 +60,9 @@ def _infer_pad(input, paddings, constant_values=None, mode=None):
 
 def _unpad(dy, shape, paddings):
     """`dy` without its border."""
-    if isinstance(shape, tuple) and type(paddings) is EagerTensor:
-        return lookup("Slice")(dy, paddings._a[:, 0], np.array(shape, paddings._a.dtype))
+    value = known_value(paddings)
+    if isinstance(shape, tuple) and value is not None:
+        return lookup("Slice")(dy, value[:, 0], np.array(shape, value.dtype))
     begin = lookup("Squeeze")(lookup("Slice")(paddings, [0, 0], [-1, 1]), squeeze_dims=[1])
     return lookup("Slice")(dy, begin, lookup("Cast")(to_tensor(shape), DstT=paddings.dtype))
 

@@ -13,7 +13,7 @@ from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops.gathering import GATHER_V2, check_indices
 from headrace._src.ops.rearranging import TRANSPOSE
-from headrace._src.ops.shaping import RESHAPE, get_static_value, index_type
+from headrace._src.ops.shaping import RESHAPE, index_type, known_value
 
 
 def _distinct(keys):
@@ -107,10 +107,12 @@ def _infer_unique(x, axis, counts):
 
 def _grad_unique(node, dy, *others):
     """Each distinct element is the first of its equals: the gradient goes there."""
-    rank = len(node.x_shape) if isinstance(node.x_shape, tuple) else node.x_shape.shape[0]
-    axis = 0
+    rank, axis = 1, 0
     if "axis" in node.op.saves:
-        given = get_static_value(node.axis)
+        rank = len(node.x_shape) if isinstance(node.x_shape, tuple) else node.x_shape.shape[0]
+        given = known_value(node.axis)
+        if rank is None or given is None:
+            raise ValueError(f"{node.op.name}: its gradient needs x of known rank and a constant axis.")
         axis = int(given[0]) % rank if given.size else 0
     length = node.x_shape[axis]
     count = dy.shape[axis] if dy.shape[axis] is not None else lookup("Shape")(dy)[axis]

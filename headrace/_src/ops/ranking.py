@@ -255,6 +255,8 @@ def _infer_approx_top_k(input, k, reduction_dimension, **attrs):
 
 def _grad_approx_top_k(node, dy, _):
     rank = len(node.input_shape) if isinstance(node.input_shape, tuple) else node.input_shape.shape[0]
+    if rank is None:
+        raise ValueError("ApproxTopK: its gradient needs an input of known rank.")
     axis = node.attrs["reduction_dimension"] % rank
     n = node.input_shape[axis]
     hot = lookup("OneHot")(node.indices, n, to_tensor(1, dy.dtype), to_tensor(0, dy.dtype), axis=axis)

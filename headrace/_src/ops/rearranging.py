@@ -5,13 +5,12 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input
 from headrace._src.op.registry import lookup
-from headrace._src.ops.shaping import checked_vector
+from headrace._src.ops.shaping import checked_vector, known_value
 from headrace._src.ops.small_integers import integers
 
 
@@ -43,11 +42,12 @@ def _infer_transpose(x, perm):
 
 def _inverse(perm):
     """The permutation that undoes another one."""
-    if type(perm) is EagerTensor:
-        rank = perm._a.size
-        inverse = np.empty(rank, perm._a.dtype)
-        inverse[perm._a % rank if rank else perm._a] = np.arange(rank)
-        return EagerTensor(inverse, perm.dtype)
+    value = known_value(perm)
+    if value is not None:
+        rank = value.size
+        inverse = np.empty(rank, value.dtype)
+        inverse[value % rank if rank else value] = np.arange(rank)
+        return to_tensor(inverse)
     return INVERT_PERMUTATION(perm)
 
 

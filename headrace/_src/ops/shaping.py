@@ -433,6 +433,11 @@ def broadcast_dynamic_shape(shape_x, shape_y):
     return BROADCAST_ARGS(shape_x, shape_y)
 
 
+def known_value(tensor) -> np.ndarray | None:
+    """The value of an eager tensor, or of a tensor of a graph that is constant; None when it is not known."""
+    return tensor._a if isinstance(tensor, EagerTensor) else tensor._static_value(False)
+
+
 @api("get_static_value", dispatch=False)
 def get_static_value(tensor, partial=False):
     """The value of a tensor as a NumPy array, when it is known without running anything; None otherwise.

@@ -15,7 +15,7 @@ from headrace._src.op.infer import UNKNOWN, shape_from_value
 from headrace._src.op.registry import lookup
 from headrace._src.ops.broadcasting import sum_to
 from headrace._src.ops.constants import zeros
-from headrace._src.ops.shaping import checked_dims, checked_vector
+from headrace._src.ops.shaping import checked_dims, checked_vector, known_value
 
 _MASKS = (
     "begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, "
@@ -392,9 +392,8 @@ def _infer_slice(input, begin, size):
 
 
 def _grad_slice(node, dy):
-    shape = node.input_shape
-    if isinstance(shape, tuple) and type(node.begin) is EagerTensor:
-        begin = node.begin._a
+    shape, begin = node.input_shape, known_value(node.begin)
+    if isinstance(shape, tuple) and isinstance(node.output_shape, tuple) and begin is not None:
         after = np.array(shape, begin.dtype) - begin - np.array(node.output_shape, begin.dtype)
         paddings = np.stack([begin, after], 1)
         return lookup("Pad")(dy, paddings), None, None
