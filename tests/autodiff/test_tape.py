@@ -1,0 +1,154 @@
+"""Tapes: what they keep, when they let go, and that threads do not see each other's."""
+
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import headrace as tf
+
+
+@pytest.fixture
+def no_collector():
+    """The cycle collector must not be needed."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def _track(array_owner):
+    return weakref.ref(array_owner)
+
+
+def test_dropping_a_tape_frees_what_it_kept(no_collector):
+    x = tf.constant(np.ones(1000))
+    tape = tf.GradientTape(persistent=True)
+    with tape:
+        tape.watch(x)
+        y = tf.exp(x)
+        z = y * y
+    kept = _track(y)
+    del y
+    assert kept() is not None, "the gradient of z needs y"
+    del tape, z
+    assert kept() is None
+
+
+def test_a_tape_that_is_not_persistent_is_freed_by_gradient(no_collector):
+    x = tf.constant(np.ones(1000))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.exp(x)
+        z = y * y
+    kept = _track(y)
+    del y
+    tape.gradient(z, x)
+    del z
+    assert kept() is None
+
+
+def test_only_what_gradients_read_is_kept(no_collector):
+    x = tf.constant(np.ones(1000))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x + 1.0
+        z = y + 2.0  # sums need only shapes
+    kept = _track(y)
+    del y
+    assert kept() is None
+    assert tape.gradient(z, x).numpy().tolist() == [1.0] * 1000
+
+
+def test_an_exception_in_the_block_ends_the_recording():
+    x = tf.constant(1.0)
+    tape = tf.GradientTape()
+    with pytest.raises(ZeroDivisionError), tape:
+        tape.watch(x)
+        1 / 0  # noqa: B018  the exception is the point
+    y = x * x
+    assert tape.gradient(y, x) is None
+
+
+def test_tapes_belong_to_their_thread():
+    x = tf.constant(2.0)
+    seen = []
+
+    def other():
+        y = x * x
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            z = x * 3.0
+        seen.append((y, inner.gradient(z, x)))
+
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        z = x * x * x
+    y, inner = seen[0]
+    assert tape.gradient(y, x) is None, "computed in a thread that this tape does not record"
+    assert float(inner) == 3.0
+    assert float(tape.gradient(z, x)) == 12.0
+
+
+def test_many_threads_differentiate_at_once():
+    v = tf.Variable(3.0)
+    results = []
+
+    def work():
+        for _ in range(50):
+            with tf.GradientTape() as tape:
+                y = v * v
+            results.append(float(tape.gradient(y, v)))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [6.0] * 400
+
+
+def test_fifth_derivative():
+    x = tf.constant(2.0)
+
+    def derivative(f):
+        def df(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)
+            return tape.gradient(y, x)
+
+        return df
+
+    f = lambda x: x**6  # noqa: E731  shorter than a def, used once
+    for _ in range(5):
+        f = derivative(f)
+    assert float(f(x)) == pytest.approx(720 * 2.0)
+
+
+def test_a_value_read_before_the_tape_is_a_constant():
+    v = tf.Variable(2.0)
+    before = v.read_value()
+    with tf.GradientTape() as tape:
+        y = before * v
+    assert float(tape.gradient(y, v)) == 2.0
+
+
+def test_recompute_grad_keeps_no_intermediates(no_collector):
+    kept = []
+
+    def block(x):
+        middle = tf.exp(x)
+        kept.append(weakref.ref(middle))
+        return tf.sin(middle)
+
+    x = tf.constant(np.ones(10))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.recompute_grad(block)(x)
+    assert kept[0]() is None
+    np.testing.assert_allclose(tape.gradient(y, x).numpy(), np.cos(np.e) * np.e * np.ones(10))
