@@ -12,7 +12,14 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops.joining import CONCAT, PACK, axis_value
-from headrace._src.ops.shaping import EXPAND_DIMS, RESHAPE, checked_dims, checked_vector, known_value
+from headrace._src.ops.shaping import (
+    EXPAND_DIMS,
+    RESHAPE,
+    checked_dims,
+    checked_parts,
+    checked_vector,
+    known_value,
+)
 from headrace._src.ops.shaping import shape as shape_of
 from headrace._src.ops.small_integers import integers
 
@@ -35,7 +42,7 @@ def _split_sizes(op, length, num_split):
             "dimension "
             f"of {length}."
         )
-    return [length // num_split] * num_split
+    return [length // num_split] * checked_parts(op, "num_split", num_split)
 
 
 def _split(split_dim, value, num_split):

@@ -12,7 +12,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops.passing import identity
-from headrace._src.ops.shaping import known_value
+from headrace._src.ops.shaping import checked_parts, known_value
 from headrace._src.ops.small_integers import integers
 
 
@@ -312,7 +312,7 @@ def _unpack(value, num, axis):
             f"Unpack: num is {num}, but value has shape {value.shape}, so {value.shape[at]} along axis {at}."
         )
     rows = np.moveaxis(value, at, 0) if at else value
-    return [rows[i, ...] for i in range(num)]
+    return [rows[i, ...] for i in range(checked_parts("Unpack", "num", num))]
 
 
 def _lower_unpack(ctx, value, num, axis):

@@ -13,7 +13,7 @@ from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops.gathering import GATHER_V2, check_indices
 from headrace._src.ops.rearranging import TRANSPOSE
-from headrace._src.ops.shaping import RESHAPE, index_type, known_value
+from headrace._src.ops.shaping import RESHAPE, checked_parts, index_type, known_value
 
 
 def _distinct(keys):
@@ -243,6 +243,7 @@ def _dynamic_partition(data, partitions, num_partitions):
         raise errors.invalid_argument(
             f"DynamicPartition: num_partitions must be at least 1, got {num_partitions}."
         )
+    checked_parts("DynamicPartition", "num_partitions", num_partitions)
     _check_prefix("DynamicPartition", "data", data.shape, partitions.shape, "partitions")
     check_indices("DynamicPartition", partitions, num_partitions, "partitions")
     parts = partitions.reshape(-1)

@@ -16,6 +16,7 @@ from headrace._src.op.infer import SCALAR, UNKNOWN, shape_from_value
 from headrace._src.ops.small_integers import integers
 
 _MAX_ELEMENTS = 2**63 - 1
+_MAX_PARTS = 2**24
 
 
 def checked_dims(op: str, argument: str, dims) -> tuple[int, ...]:
@@ -43,6 +44,13 @@ def nonempty(op: str, argument: str, values: list) -> list:
     if not values:
         raise errors.invalid_argument(f"{op}: {argument} must have at least one element, got an empty list.")
     return values
+
+
+def checked_parts(op: str, argument: str, count: int) -> int:
+    """How many tensors an op is to return, after refusing what would only exhaust memory."""
+    if count > _MAX_PARTS:
+        raise errors.resource_exhausted(f"{op}: {argument} must be at most {_MAX_PARTS}, got {count}.")
+    return count
 
 
 def index_type(op: str, out_type, argument: str = "out_type") -> np.dtype:
