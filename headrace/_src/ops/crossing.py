@@ -22,8 +22,9 @@ _SEPARATOR = b"_X_"
 class _Column:
     """The values of one input, row after row: row b has `counts[b]` of them from `starts[b]` on."""
 
-    def __init__(self, values, counts):
+    def __init__(self, values, counts, dense=False):
         self.values = values
+        self.dense = dense
         self.counts = counts
         self.starts = np.cumsum(counts) - counts
 
@@ -52,7 +53,7 @@ def _dense_column(op, number, values):
         raise errors.invalid_argument(
             f"{op}: Dense inputs should be a matrix but received shape {values.shape} at position {number}."
         )
-    return _Column(values.reshape(-1), np.full(values.shape[0], values.shape[1], np.int64))
+    return _Column(values.reshape(-1), np.full(values.shape[0], values.shape[1], np.int64), dense=True)
 
 
 def _ragged_column(op, number, values, splits):
@@ -218,12 +219,15 @@ def _cross_hashed_kernel(indices, values, shapes, dense_inputs, num_buckets, str
             f"{op}: num_buckets and strong_hash must be scalars and salt have two elements, got shapes "
             f"{num_buckets.shape}, {strong_hash.shape} and {salt.shape}."
         )
-    combinations = _Combinations(op, _columns(op, indices, values, shapes, dense_inputs))
+    columns = _columns(op, indices, values, shapes, dense_inputs)
+    combinations = _Combinations(op, columns)
     places, shape = combinations.indices_and_shape()
     total = np.zeros(len(combinations.rows), np.uint64)
     key = tuple(int(word) for word in salt)
-    for i, column in enumerate(combinations.values):
-        hashes = _keyed(column, bool(strong_hash), key)
+    for i, (column, chosen) in enumerate(zip(columns, combinations.values)):
+        # TF: integers of dense inputs stand for themselves.
+        itself = column.dense and chosen.dtype != object
+        hashes = _fingerprints(chosen) if itself else _keyed(chosen, bool(strong_hash), key)
         total = hashes if i == 0 else _concatenated(total, hashes)
     return places, _bucketed(total, int(num_buckets)), shape
 

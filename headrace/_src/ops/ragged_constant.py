@@ -51,8 +51,11 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, 
     if scalar_depth is not None:
         if max_depth > scalar_depth:
             raise ValueError(f"Invalid pylist={pylist!r}: empty list nesting is greater than scalar value nesting")
-        if ragged_rank is not None and max_depth < ragged_rank:
-            raise ValueError(f"Invalid pylist={pylist!r}, max depth smaller than ragged_rank={ragged_rank}")
+        if ragged_rank is not None and scalar_depth <= ragged_rank:
+            raise ValueError(
+                f"pylist has scalar values depth {scalar_depth}, but ragged_rank={ragged_rank} requires scalar value "
+                f"depth greater than {ragged_rank}"
+            )
     if inner_shape is not None:
         inner_shape = tuple(inner_shape)
         if ragged_rank is not None:
@@ -65,18 +68,17 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, 
                     f"dim(inner_shape)={len(inner_shape)}"
                 )
         elif scalar_depth is None:
-            ragged_rank = max(1, max_depth - 1)
+            ragged_rank = max_depth - 1
         else:
-            ragged_rank = max(1, scalar_depth - 1 - len(inner_shape))
+            ragged_rank = max(0, scalar_depth - 1 - len(inner_shape))
     elif ragged_rank is None:
         inner_shape = ()
-        ragged_rank = max(1, max_depth - 1)
+        ragged_rank = max_depth - 1
     else:
         inner_shape = _inner_shape(pylist, ragged_rank)
     if ragged_rank == 0:
         shape = (len(pylist), *inner_shape)
-        array = np.array(pylist) if not max_depth or _is_empty(pylist) else pylist
-        return dense_constant(array, dtype, shape)
+        return _values(pylist, dtype, inner_shape) if _is_empty(pylist) else dense_constant(pylist, dtype, shape)
     if max_depth > ragged_rank + 1 + len(inner_shape):
         raise ValueError(f"Invalid pylist={pylist!r}: nested deeper than ragged_rank and inner_shape allow")
     nested, level = [], pylist

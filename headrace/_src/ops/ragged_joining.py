@@ -110,8 +110,8 @@ def _only(value, axis):
 
 def _combine(inputs, axis, stacked, dtype):
     if axis == 0 and stacked and inputs[0].shape.rank == 1:
-        # Vectors become rows.
-        lengths = lookup("Pack")([first_dimension(x, dtype) for x in inputs])
+        # Vectors become rows. TF: with int32 row splits.
+        lengths = lookup("Pack")([first_dimension(x, dtypes.int32) for x in inputs])
         return RaggedTensor.from_row_lengths(lookup("ConcatV2")(inputs, 0), lengths, validate=False)
     ragged_rank = max(x.ragged_rank if isinstance(x, RaggedTensor) else 1 for x in inputs)
     inputs = [

@@ -179,7 +179,7 @@ def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, nam
     segment_ids = to_tensor(segment_ids, hint=out_type)
     segment_ids.shape.assert_has_rank(1)
     if segment_ids.dtype not in dtypes.INDEX:
-        raise ValueError(f"segment_ids must have dtype int32 or int64, got {segment_ids.dtype.name}.")
+        raise TypeError(f"segment_ids must have dtype int32 or int64, got {segment_ids.dtype.name}.")
     segment_ids = cast_to(segment_ids, out_type)
     if num_segments is None:
         count = rows.count_from_ids(segment_ids)

@@ -332,6 +332,8 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
             data = lookup("ExpandDims")(data, 0)
         partitions = lookup("ExpandDims")(partitions, 0)
         rank = 1
+    ragged = next((x for x in (data, partitions) if isinstance(x, RaggedTensor)), None)
+    dtype = partitions.dtype if ragged is None else ragged.row_splits.dtype
     count = cast_to(to_tensor(num_partitions, hint=partitions.dtype), partitions.dtype)
     partitions.shape.assert_is_compatible_with(data.shape[:rank])
     if rank > 1:
@@ -350,8 +352,8 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
     order = _stable_order(partitions)
     return RaggedTensor.from_value_rowids(
         gather_rows(data, order),
-        cast_to(lookup("GatherV2")(partitions, order, 0), dtypes.int64),
-        nrows=cast_to(count, dtypes.int64),
+        cast_to(lookup("GatherV2")(partitions, order, 0), dtype),
+        nrows=cast_to(count, dtype),
         validate=False,
     )
 

@@ -100,7 +100,7 @@ def broadcast_dynamic_shape(shape_x, shape_y):
 def broadcast_to(input, shape, name=None):
     """A tensor or ragged tensor repeated until it has a given, possibly ragged, shape."""
     if not isinstance(shape, DynamicRaggedShape):
-        raise TypeError(
+        raise ValueError(
             "broadcast_to: the shape for a ragged tensor must be a tf.experimental.DynamicRaggedShape, got "
             f"{type(shape).__name__}."
         )

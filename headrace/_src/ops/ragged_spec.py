@@ -134,20 +134,16 @@ class RaggedTensorSpec(BatchableTypeSpec):
             if self._flat_values_spec is not None:
                 return [self._flat_values_spec]
             return [TensorSpec(self._shape, self._dtype)]
-        # The flat values' first dimension, and those of the inner splits, are sums over rows.
         outer = self._shape[0] if self._shape.rank is not None else None
-        specs = []
-        count = outer
-        for axis in range(1, self._ragged_rank + 1):
-            specs.append(TensorSpec([None if count is None else count + 1], self._row_splits_dtype))
-            length = self._shape[axis] if self._shape.rank is not None else None
-            count = None if count is None or length is None else count * length
+        specs = [TensorSpec([None if outer is None else outer + 1], self._row_splits_dtype)]
+        # How many rows there are further inside depends on the row lengths.
+        specs += [TensorSpec([None], self._row_splits_dtype)] * (self._ragged_rank - 1)
         if self._flat_values_spec is not None:
             return [self._flat_values_spec, *specs]
         if self._shape.rank is None:
             flat = TensorShape(None)
         else:
-            flat = TensorShape([count]).concatenate(self._shape[self._ragged_rank + 1 :])
+            flat = TensorShape([None]).concatenate(self._shape[self._ragged_rank + 1 :])
         return [TensorSpec(flat, self._dtype), *specs]
 
     def _to_components(self, value):

@@ -33,7 +33,8 @@ def _counted(op, rows, nrows, values, weights, minlength, maxlength, binary_outp
     _check_weights(op, values, weights)
     if values.size and values.min() < 0:
         raise errors.invalid_argument(f"{op}: Input values must all be non-negative, got {values.min()}.")
-    highest = int(values.max()) if values.size else -1
+    # TF: without values the result still has room for 0.
+    highest = int(values.max()) if values.size else 0
     width = maxlength if maxlength > 0 else max(highest + 1, minlength)
     kept = np.ones(values.shape, bool) if maxlength < 0 else values < maxlength
     values = values[kept]
