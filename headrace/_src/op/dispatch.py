@@ -11,6 +11,7 @@ import re
 import reprlib
 
 from headrace._src.core import errors
+from headrace._src.core.tracebacks import is_traceback_filtering_enabled, outside_frames
 
 
 class Dispatcher:
@@ -39,17 +40,31 @@ def dispatchable(function):
                 return result
         try:
             return function(*args, **kwargs)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError) as caught:
+            error = caught
+        except errors.OpError as caught:
+            raise _shortened(caught)  # noqa: B904  the same exception, not another
+        try:
+            # Outside the except block, so that what this raises does not drag the first error along.
             result = _fallback(wrapper, args, kwargs)
             if result is Dispatcher.NOT_SUPPORTED:
                 _say_where(error, wrapper, args, kwargs)
-                raise
+                raise _shortened(error)
             return result
+        finally:
+            del error  # it refers to this frame
 
     wrapper._dispatch_typed = typed
     wrapper._dispatch_fallbacks = fallbacks
     wrapper._dispatch_signature = None
     return wrapper
+
+
+def _shortened(error):
+    """The error with a traceback that leads from the user's line to this function, without what lies below."""
+    if is_traceback_filtering_enabled():
+        return error.with_traceback(outside_frames(error.__traceback__))
+    return error
 
 
 def _first(typed, args, kwargs):

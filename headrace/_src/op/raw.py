@@ -74,7 +74,8 @@ def _canonical_item(op, attribute, kind, value):
 
 
 def _refuse(op, attribute, value):
-    raise TypeError(f"{op.name}: {attribute.name} must be a {attribute.kind}, got {reprlib.repr(value)}. [Op:{op.name}]")
+    got = reprlib.repr(value)
+    raise TypeError(f"{op.name}: {attribute.name} must be a {attribute.kind}, got {got}. [Op:{op.name}]")
 
 
 def raw_function(op: Op):
