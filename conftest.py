@@ -5,9 +5,6 @@ import pytest
 
 import headrace
 
-# Who works on headrace wants to see its frames.
-headrace.debugging.disable_traceback_filtering()
-
 
 @pytest.fixture(autouse=True)
 def _names_in_doctests(doctest_namespace):

@@ -66,7 +66,7 @@ def test_an_exception_in_the_block_ends_the_recording():
     tape = tf.GradientTape()
     with pytest.raises(ZeroDivisionError), tape:
         tape.watch(x)
-        1 / 0  # noqa: B018  the exception is the point
+        1 / 0
     y = x * x
     assert tape.gradient(y, x) is None
 
@@ -124,7 +124,7 @@ def test_fifth_derivative():
 
         return df
 
-    f = lambda x: x**6  # noqa: E731  shorter than a def, used once
+    f = lambda x: x**6
     for _ in range(5):
         f = derivative(f)
     assert float(f(x)) == pytest.approx(720 * 2.0)

@@ -33,7 +33,9 @@ def test_asarray_shares_memory_and_cannot_be_written():
         view.flags.writeable = True
 
 
-@pytest.mark.parametrize("make", [lambda t: t[1:], lambda t: tf.reshape(t, [2, 2]), lambda t: tf.transpose(t), tf.identity])
+@pytest.mark.parametrize(
+    "make", [lambda t: t[1:], lambda t: tf.reshape(t, [2, 2]), lambda t: tf.transpose(t), tf.identity]
+)
 def test_views_of_tensors_cannot_be_written(make):
     tensor = tf.constant([1.0, 2.0, 3.0, 4.0])
     view = np.asarray(make(tensor))
