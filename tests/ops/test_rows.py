@@ -20,8 +20,11 @@ FAMILIES = {
     module.name: importlib.import_module(f"cases.{module.name}").ROWS
     for module in pkgutil.iter_modules([str(CASES)])
 }
+# A family stays in one worker: it reads its recorded results once, and compiles each lowering once.
 ROWS = [
-    pytest.param(family, row, id=f"{family}:{row.name}") for family, rows in FAMILIES.items() for row in rows
+    pytest.param(family, row, id=f"{family}:{row.name}", marks=pytest.mark.xdist_group(family))
+    for family, rows in FAMILIES.items()
+    for row in rows
 ]
 _load = functools.cache(golden.load)
 
