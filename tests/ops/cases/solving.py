@@ -178,9 +178,7 @@ ROWS = [
     # LU
     *each(_DTYPES, "tf.linalg.lu_reconstruct(*tf.linalg.lu(a))", a=normal(2, 3, 3), grad=False),
     *each(_DTYPES, "tf.linalg.lu_matrix_inverse(*tf.linalg.lu(a))", a=normal(2, 3, 3), grad=False),
-    *each(
-        _DTYPES, "tf.linalg.lu_solve(*tf.linalg.lu(a), b)", a=normal(2, 3, 3), b=normal(2, 3, 2), grad=False
-    ),
+    *each(_DTYPES, "tf.linalg.lu_solve(*tf.linalg.lu(a), b)", a=normal(2, 3, 3), b=normal(2, 3, 2), grad=False),
     row("tf.linalg.lu_solve(*tf.linalg.lu(a), b)", a=normal(3, 3), b=normal(3, 2), grad=False),
     row(
         "tf.linalg.lu_solve(*tf.linalg.lu(a), b, validate_args=True)",
@@ -247,9 +245,7 @@ ROWS = [
         a=normal(2, 4, 4),
         b=normal(2, 4, 3),
     ),
-    *each(
-        COMPLEXES, f"tf.linalg.tridiagonal_solve({_TRI}, b)", a=normal(2, 4, 4), b=normal(2, 4, 3), grad=False
-    ),
+    *each(COMPLEXES, f"tf.linalg.tridiagonal_solve({_TRI}, b)", a=normal(2, 4, 4), b=normal(2, 4, 3), grad=False),
     *each(
         COMPLEXES,
         f"tf.linalg.tridiagonal_solve({_TRI}, b)",
@@ -369,9 +365,7 @@ ROWS = [
         c=normal(1, 3),
         d=normal(3, 2),
     ),
-    row(
-        "tf.raw_ops.TridiagonalMatMul(superdiag=a, maindiag=a, subdiag=a, rhs=b)", a=normal(3), b=normal(3, 2)
-    ),
+    row("tf.raw_ops.TridiagonalMatMul(superdiag=a, maindiag=a, subdiag=a, rhs=b)", a=normal(3), b=normal(3, 2)),
     # Tridiagonal eigenvalues: TensorFlow's gradient goes through a bisection, which has none.
     *each(
         _DTYPES,
@@ -428,16 +422,11 @@ ROWS = [
     # Functions of matrices
     *each(_DTYPES, "tf.linalg.expm(a)", a=normal(2, 3, 3)),
     *each(_DTYPES, "tf.linalg.expm(10 * a)", a=normal(3, 3), rtol=1e-3, grad=False),
-    *[
-        row("tf.linalg.expm(a)", a=normal(*shape), grad=False)
-        for shape in ((0, 0), (2, 0, 0), (0, 2, 2), (1, 1))
-    ],
+    *[row("tf.linalg.expm(a)", a=normal(*shape), grad=False) for shape in ((0, 0), (2, 0, 0), (0, 2, 2), (1, 1))],
     row("tf.linalg.expm(a)", a=normal(2, 3)),
     row("tf.linalg.expm(a)", a=normal(3)),
     row("tf.linalg.expm(a)", a=value([[_NAN, 1.0], [1.0, 2.0]], "float32"), grad=False),
-    row(
-        "tf.raw_ops.MatrixExponential(input=a)", a=normal(3, 3), dtype="float64", ours="TF has retired the op"
-    ),
+    row("tf.raw_ops.MatrixExponential(input=a)", a=normal(3, 3), dtype="float64", ours="TF has retired the op"),
     *each(COMPLEXES, "tf.linalg.logm(a)", a=normal(2, 3, 3), grad=False),
     *each(COMPLEXES, "tf.linalg.logm(a)", a=normal(2, 3, 3), ours="TF has no gradient of MatrixLogarithm"),
     *[
@@ -455,9 +444,27 @@ ROWS = [
         for shape in ((0, 0), (2, 0, 0), (0, 2, 2), (2, 3), (3,))
     ],
     row("tf.linalg.sqrtm(a)", a=value([[-1.0, 0.0], [0.0, 1.0]], "float32"), grad=False),
+    row("tf.linalg.sqrtm(a)", a=value([[_NAN, 1.0], [1.0, 2.0]], "float32"), grad=False, lower=False),  # jax may hang
+    # Conjugate gradients
+    *[
+        row(
+            "m = tf.matmul(a, a, transpose_b=True) + 2 * tf.eye(4, dtype=a.dtype)\n"
+            "op = tf.linalg.LinearOperatorFullMatrix(m, is_self_adjoint=True, is_positive_definite=True)\n"
+            f"result = tf.linalg.experimental.conjugate_gradient(op, b{options}).x",
+            a=normal(*shape),
+            b=normal(*rhs),
+            dtype="float64",
+            grad=False,
+            atol=1e-6,
+        )
+        for shape, rhs in (((4, 4), (4,)), ((2, 4, 4), (2, 4)), ((2, 4, 4), (4,)), ((4, 4), (3, 4)))
+        for options in ("", ", max_iter=2", ", tol=1e-9", ", x=tf.ones_like(b)")
+    ],
     row(
-        "tf.linalg.sqrtm(a)", a=value([[_NAN, 1.0], [1.0, 2.0]], "float32"), grad=False, lower=False
-    ),  # jax may hang
+        "op = tf.linalg.LinearOperatorFullMatrix(a)\nresult = tf.linalg.experimental.conjugate_gradient(op, b).x",
+        a=normal(3, 3),
+        b=normal(3),
+    ),
     # Norms
     *[
         row(f"tf.norm(a, ord={ord})", a=normal(2, 3, 4))
