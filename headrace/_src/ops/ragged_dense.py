@@ -141,7 +141,7 @@ def _dense_infer(shape, values, default_value, row_partition_tensors, row_partit
     ragged = sum(kind != "FIRST_DIM_SIZE" for kind in row_partition_types)
     inner = None if values.shape.rank is None else values.shape[1:]
     known = TensorShape(None) if inner is None else TensorShape([None] * (ragged + 1)).concatenate(inner)
-    if shape.value is not None and np.ndim(shape.value) == 0:
+    if shape.shape.rank == 0:
         wanted = TensorShape(None)
     else:
         wanted = shape_from_value(shape)
