@@ -98,8 +98,8 @@ def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range
     Raises:
         InvalidArgumentError: when `min` is not smaller than `max`.
 
-    >>> tf.quantization.fake_quant_with_min_max_args([0.2, 0.7, 9.0], min=0, max=3,
-    num_bits=2).numpy().tolist() [0.0, 1.0, 3.0]
+    >>> tf.quantization.fake_quant_with_min_max_args([0.2, 9.0], min=0, max=3, num_bits=2).numpy().tolist()
+    [0.0, 3.0]
     """
     return FAKE_QUANT_ARGS(
         inputs, min=float(min), max=float(max), num_bits=num_bits, narrow_range=narrow_range, name=name
