@@ -13,6 +13,7 @@ from headrace._src.ops.ragged_construction import RaggedConstruction
 from headrace._src.ops.ragged_dense import RAGGED_TENSOR_TO_SPARSE, RAGGED_TENSOR_TO_TENSOR
 from headrace._src.ops.ragged_spec import RaggedTensorSpec, register_ragged_tensor
 from headrace._src.ops.ragged_text import nested_list, numpy_rows, ragged_text
+from headrace._src.ops.ragged_variant import ragged_from_variant, ragged_to_variant
 from headrace._src.ops.row_arithmetic import cast_to, dimensions
 from headrace._src.ops.row_partition import INDEX_TYPES
 from headrace._src.ops.sparse_tensor import SparseTensor
@@ -354,6 +355,26 @@ class RaggedTensor(RaggedConstruction, CompositeTensor):
         if not self._is_eager():
             raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
         return numpy_rows(self)
+
+    def _to_variant(self, batched_input=False, name=None):
+        """A variant scalar that holds this tensor, or a vector with one variant for each row."""
+        return ragged_to_variant(list(self.nested_row_splits), self.flat_values, batched_input)
+
+    @classmethod
+    def _from_variant(
+        cls, variant, dtype, output_ragged_rank, input_ragged_rank=None, row_splits_dtype=dtypes.int64, name=None
+    ):
+        """The ragged tensor that variants made by `_to_variant` hold, one for each of their elements."""
+        rank = variant.shape.rank
+        if input_ragged_rank is not None and rank is not None and output_ragged_rank != input_ragged_rank + rank:
+            raise ValueError(
+                f"Argument `output_ragged_rank` ({output_ragged_rank}) must be equal to `input_ragged_rank` + "
+                f"`variant.shape.ndims` ({input_ragged_rank} + {rank})."
+            )
+        flat, splits = ragged_from_variant(
+            variant, dtypes.as_dtype(dtype), output_ragged_rank, dtypes.as_dtype(row_splits_dtype)
+        )
+        return cls.from_nested_row_splits(flat, splits, validate=False)
 
     def _is_eager(self) -> bool:
         return all(type(part) is EagerTensor for part in (self.flat_values, *self.nested_row_splits))

@@ -12,6 +12,7 @@ from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.op.registry import lookup
 
 # TF: what sessions returned for sparse tensors in 1.x, still accepted as input.
 SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
@@ -187,10 +188,35 @@ class SparseTensorSpec(BatchableTypeSpec):
         result._static_shape = None if type(result._dense_shape) is EagerTensor else self._shape
         return result
 
+    # Batches go through variant tensors, three for each sparse tensor.
+
+    @property
+    def _flat_tensor_specs(self):
+        return [TensorSpec(None, dtypes.variant)]
+
+    def _to_tensor_list(self, value):
+        parts = self._to_components(value)
+        return [lookup("SerializeSparse")(*parts, out_type=dtypes.variant)]
+
+    def _to_batched_tensor_list(self, value):
+        if value.shape.rank == 0:
+            raise ValueError("Unbatching a sparse tensor is only supported for rank >= 1")
+        parts = self._to_components(value)
+        return [lookup("SerializeManySparse")(*parts, out_type=dtypes.variant)]
+
+    def _from_compatible_tensor_list(self, tensor_list):
+        return self._from_components(list(lookup("DeserializeSparse")(tensor_list[0], dtype=self._dtype)))
+
+    def _to_legacy_output_types(self):
+        return self._dtype
+
+    def _to_legacy_output_shapes(self):
+        return self._shape
+
     def _batch(self, batch_size):
         return SparseTensorSpec(TensorShape([batch_size]).concatenate(self._shape), self._dtype)
 
     def _unbatch(self):
         if self._shape.rank == 0:
-            raise ValueError("SparseTensorSpec of rank 0 cannot be unbatched.")
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
         return SparseTensorSpec(None if self._shape.rank is None else self._shape[1:], self._dtype)

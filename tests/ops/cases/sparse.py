@@ -423,6 +423,38 @@ tf.sparse.segment_mean(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [0, 1, 1], [0, 0, 
 tf.sparse.segment_sqrt_n(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [0, 1, 1], [0, 0, 1])
 """
 
+_STORED = """
+tf.io.serialize_sparse(sa)
+tf.io.serialize_sparse(S([[0, 1]], ["abc"], [1, 2]))
+tf.io.serialize_many_sparse(sa)
+tf.io.deserialize_many_sparse(tf.io.serialize_many_sparse(sa), tf.float32)
+tf.io.deserialize_many_sparse(tf.io.serialize_many_sparse(S([[0, 1]], ["abc"], [1, 2])), tf.string, rank=1)
+tf.io.deserialize_many_sparse(tf.io.serialize_many_sparse(S([[0, 1]], ["abc"], [1, 2])), tf.string, rank=2)
+tf.io.serialize_sparse(S([[0, 1], [0, 2]], ["abc", ""], [1, 3]))
+tf.io.deserialize_many_sparse(tf.io.serialize_many_sparse(sa), tf.int32)
+tf.io.deserialize_many_sparse([["a", "b", "c"]], tf.int32)
+tf.io.deserialize_many_sparse(["a", "b", "c"], tf.int32)
+tf.raw_ops.DeserializeManySparse(serialized_sparse=tf.io.serialize_many_sparse(sa), dtype=tf.float32)
+tf.raw_ops.DeserializeSparse(serialized_sparse=tf.io.serialize_sparse(sa), dtype=tf.float32)
+tf.raw_ops.DeserializeSparse(serialized_sparse=tf.io.serialize_sparse(sa, out_type=tf.variant), dtype=tf.float32)
+tf.raw_ops.DeserializeSparse(serialized_sparse=tf.io.serialize_sparse(sa, out_type=tf.variant), dtype=tf.int32)
+tf.raw_ops.DeserializeSparse(serialized_sparse=tf.io.serialize_many_sparse(sa, out_type=tf.variant), dtype=tf.float32)
+tf.raw_ops.DeserializeSparse(serialized_sparse=tf.io.serialize_sparse(sa)[:2], dtype=tf.float32)
+tf.raw_ops.DeserializeSparse(serialized_sparse=tf.io.serialize_many_sparse(sa)[:0], dtype=tf.float32)
+tf.raw_ops.DeserializeSparse(serialized_sparse=tf.stack([tf.io.serialize_sparse(S([[0, 1]], [1], [2, 3])), \
+tf.io.serialize_sparse(S([[1, 1]], [5], [4, 2]))]), dtype=tf.int32)
+tf.raw_ops.SerializeSparse(sparse_indices=[[0, 1]], sparse_values=[1], sparse_shape=[2, 2])
+tf.raw_ops.SerializeManySparse(sparse_indices=[[1], [0]], sparse_values=[1, 2], sparse_shape=[2])
+tf.raw_ops.SerializeManySparse(sparse_indices=[[1, 0], [0, 0]], sparse_values=[1, 2], sparse_shape=[2, 2])
+tf.raw_ops.SerializeManySparse(sparse_indices=[[5, 0]], sparse_values=[1], sparse_shape=[2, 2])
+sa._type_spec._from_tensor_list(sa._type_spec._to_tensor_list(sa))
+sa._type_spec._from_tensor_list(sa._type_spec._to_batched_tensor_list(sa))
+sa._type_spec._flat_tensor_specs
+sa._type_spec._batch(3)
+sa._type_spec._unbatch()
+tf.SparseTensorSpec([])._unbatch()
+"""
+
 _TYPES = """
 tf.sparse.to_dense(tf.SparseTensor([[0, 1], [1, 0], [1, 2]], a, [2, 3]))
 tf.sparse.reorder(tf.SparseTensor([[1, 1], [1, 0], [0, 2]], a, [2, 3]))
@@ -453,6 +485,7 @@ _EMPTY = "TensorFlow gives value_rowids of no rows the shape (0, 1)"
 ROWS = [
     *_lines(_VALUES, grad=False),
     *_lines(_MORE, grad=False),
+    *_lines(_STORED, grad=False),
     *[row(line, a=normal(4), d=normal(2, 3), e=normal(3, 2)) for line in _GRADIENTS.strip().splitlines()],
     *[
         row(line, a=normal(4), d=normal(2, 3), e=normal(3, 2), grad=False)
