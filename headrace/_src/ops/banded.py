@@ -346,7 +346,7 @@ def _sequence_part(x, length, pad_front):
     return lookup("Pad")(x, [[0, 0]] * (x.shape.rank - 1) + [[1, 0] if pad_front else [0, 1]])
 
 
-def _compact(diagonals, diagonals_format):
+def compact_diagonals(diagonals, diagonals_format):
     """The three diagonals as rows of one tensor."""
     if diagonals_format == "compact":
         return to_tensor(diagonals)
@@ -398,7 +398,7 @@ def tridiagonal_solve(
     """
     if perturb_singular and not partial_pivoting:
         raise ValueError("tridiagonal_solve: perturb_singular needs partial_pivoting.")
-    diagonals = _compact(diagonals, diagonals_format)
+    diagonals = compact_diagonals(diagonals, diagonals_format)
     rhs = to_tensor(rhs, hint=diagonals.dtype)
     rank = diagonals.shape.rank
     if diagonals.shape[-2] not in (3, None):
@@ -490,7 +490,7 @@ def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
     if diagonals_format == "sequence":
         upper, main, lower = (to_tensor(part) for part in diagonals)
     else:
-        compact = _compact(diagonals, diagonals_format)
+        compact = compact_diagonals(diagonals, diagonals_format)
         upper, main, lower = (compact[..., i, :] for i in range(3))
     upper, main, lower = (lookup("ExpandDims")(part, -2) for part in (upper, main, lower))
     return TRIDIAGONAL_MATMUL(upper, main, lower, rhs, name=name)
