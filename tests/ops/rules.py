@@ -8,6 +8,9 @@ from comparison import assert_close
 
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import REGISTRY, Spec
+from headrace._src.op.loading import load_everything
+
+load_everything()  # an op that came later would not be watched
 
 
 @contextlib.contextmanager
@@ -34,10 +37,14 @@ def applications():
 
 
 class LoweringContext:
-    """What `lower` gets as `ctx`: checks must hold, since the kernel raised nothing."""
+    """What `lower` gets as `ctx`. Checks are collected: they must hold, since the kernel raised nothing."""
+
+    def __init__(self):
+        self.checks, self.messages = [], []
 
     def check(self, ok, error, message):
-        assert bool(np.all(np.asarray(ok))), f"the lowering's check fails: {message}"
+        self.checks.append(ok)
+        self.messages.append(message)
 
     def random_stream(self, seed, seed2, blocks):
         """The key and counter of a stateful random op, whose rows set the seed first."""
@@ -60,17 +67,21 @@ def check_lowering(op, arrays, attrs, results, rtol=None, atol=None):
     """The lowering gives what the kernel gave."""
     if op.lower is None or not is_numeric(arrays) or not is_numeric(results):
         return
+    names = [argument.name for argument in op.signature.inputs]
+    traced = [array for name, array in zip(names, arrays, strict=True) if name not in op.static]
+    ctx = LoweringContext()
+
+    def program(*values):
+        values = iter(values)
+        inputs = [array if name in op.static else next(values) for name, array in zip(names, arrays, strict=True)]
+        return op.lower(ctx, *inputs, **attrs), ctx.checks
+
+    # Compiled as one program, as the compiled tier will: a lowering must be traceable.
     with jax.enable_x64(True):
-        inputs = []
-        for argument, array in zip(op.signature.inputs, arrays, strict=True):
-            if argument.name in op.static:
-                inputs.append(array)
-            elif isinstance(array, list):
-                inputs.append([jax.numpy.asarray(item) for item in array])
-            else:
-                inputs.append(jax.numpy.asarray(array))
-        lowered = op.lower(LoweringContext(), *inputs, **attrs)
+        lowered, checks = jax.jit(program)(*traced)
         got, want = flat(lowered), flat(results)
+    for ok, message in zip(checks, ctx.messages, strict=True):
+        assert np.all(np.asarray(ok)), f"{op.name}: the lowering's check fails: {message}"
     assert len(got) == len(want), f"{op.name}: the lowering has {len(got)} outputs, the kernel {len(want)}"
     for i, (g, w) in enumerate(zip(got, want, strict=True)):
         assert_close(g, w, rtol, atol, slack=4, what=f"{op.name} lowering, output {i}, attrs {attrs}")
