@@ -28,6 +28,7 @@ headrace's own code raises them through the lower-case helpers, which need only 
 
 from __future__ import annotations
 
+import re
 import traceback
 from typing import Any
 
@@ -302,6 +303,14 @@ def from_code(error_code: int, message: str, op: Any = None, node_def: Any = Non
     if cls is None:
         return UnknownError(node_def, op, message, error_code)
     return cls(node_def, op, message)
+
+
+_TOO_BIG = re.compile("array is too big|[Mm]aximum (allowed|possible) (size|dimension)|larger than the maximum")
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether NumPy refused a size that no memory holds, or that this machine's does not."""
+    return isinstance(error, MemoryError) or (type(error) is ValueError and bool(_TOO_BIG.search(str(error))))
 
 
 def cancelled(message: str, op: Any = None) -> CancelledError:

@@ -393,17 +393,13 @@ def check_dtype(op, array, dtype):
         )
 
 
-# How NumPy refuses sizes that no memory holds.
-_TOO_BIG = re.compile("array is too big|[Mm]aximum (allowed|possible) (size|dimension)|larger than the maximum")
-
-
 def kernel_error(op, tensors, error):
     """The error to raise for what a kernel raised: of TensorFlow's class, naming the op and its arguments."""
     if isinstance(error, errors.OpError):
         error._message = _told(op, tensors, error.message)
         return error
     text = str(error)
-    if isinstance(error, MemoryError) or (isinstance(error, ValueError) and _TOO_BIG.search(text)):
+    if errors.is_out_of_memory(error):
         return errors.ResourceExhaustedError(None, None, _told(op, tensors, f"out of memory: {text}"))
     if isinstance(error, (ValueError, LookupError, ArithmeticError)) and op.quiet:
         if "could not be broadcast" in text or "shape mismatch" in text:

@@ -43,11 +43,16 @@ def dispatchable(function):
         except (TypeError, ValueError) as caught:
             error = caught
         except errors.OpError as caught:
+            _say_where(caught, wrapper, args, kwargs)
             raise _shortened(caught)  # noqa: B904  the same exception, not another
+        except MemoryError as caught:
+            raise errors.resource_exhausted(f"{wrapper.__name__}: out of memory: {caught}") from None
         try:
             # Outside the except block, so that what this raises does not drag the first error along.
             result = _fallback(wrapper, args, kwargs)
             if result is Dispatcher.NOT_SUPPORTED:
+                if errors.is_out_of_memory(error):
+                    raise errors.resource_exhausted(f"{wrapper.__name__}: out of memory: {error}")
                 _say_where(error, wrapper, args, kwargs)
                 raise _shortened(error)
             return result
@@ -89,7 +94,7 @@ def _fallback(wrapper, args, kwargs):
 def _say_where(error, wrapper, args, kwargs):
     """Name the function and its arguments in an error of ours that does not, such as one of conversion."""
     text = error.args[0] if error.args else None
-    if not isinstance(text, str) or getattr(error, "says_where", False) or isinstance(error, errors.OpError):
+    if not isinstance(text, str) or getattr(error, "says_where", False) or "[Op:" in str(error):
         return
     error.says_where = True  # the innermost function knows best
     last = error.__traceback__
@@ -104,7 +109,10 @@ def _say_where(error, wrapper, args, kwargs):
         values = ", ".join(f"{key}={brief(value)}" for key, value in given.items())
     except Exception:  # an object that cannot even be looked at; the first error matters
         return
-    error.args = (f"{name}: {text.rstrip('. ')}. Got {values}.", *error.args[1:])
+    text = f"{name}: {text.rstrip('. ')}. Got {values}."
+    error.args = (text, *error.args[1:])
+    if isinstance(error, errors.OpError):
+        error._message = text
 
 
 def brief(value) -> str:

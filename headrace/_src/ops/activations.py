@@ -11,6 +11,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
 from headrace._src.op.registry import lookup
+from headrace._src.ops.elementwise import of_equal_shapes
 
 
 def _small(kernel):
@@ -29,12 +30,17 @@ def _small(kernel):
 def _activation(name, text, formula, grad, *, types=dtypes.FLOATING, saves, small=True):
     """An element-wise op from one formula of `(xp, *inputs, **attrs)`, for NumPy and for jax."""
     kernel = functools.partial(formula, np)
+    if small:
+        kernel = _small(kernel)
+    if name.endswith("Grad"):
+        first, second = (part.partition(":")[0].strip() for part in text.split(",")[:2])
+        kernel = of_equal_shapes(name, first, second, kernel)
     return Op(
         name,
         text,
         T=types,
         infer=same_as_input,
-        kernel=_small(kernel) if small else kernel,
+        kernel=kernel,
         lower=lambda ctx, *inputs, **attrs: formula(jnp, *inputs, **attrs),
         saves=saves,
         grad=grad,

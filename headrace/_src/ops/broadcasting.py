@@ -85,8 +85,13 @@ def _broadcast_to(input, shape):
     target = tuple(shape.tolist())
     if target and min(target) < 0:
         raise errors.invalid_argument(f"BroadcastTo: shape must not be negative, got {target}.")
+    size = math.prod(target)
+    if size > 1 << 27:
+        if size >= 1 << 63:
+            raise errors.invalid_argument(f"BroadcastTo: shape {target} has more than 2**63 - 1 elements.")
+        np.empty(target, input.dtype)  # fails where memory could not hold it: the view itself takes none
     try:
-        if math.prod(target) < 16384:
+        if size < 16384:
             # A small copy is made sooner than np.broadcast_to makes its view, and is faster to read.
             output = np.empty(target, input.dtype)
             output[...] = input

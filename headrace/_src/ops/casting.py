@@ -290,6 +290,7 @@ BITCAST = Op(
     "Bitcast",
     "input: T, *, type: type -> output: type",
     T=BITS,
+    type=BITS,
     infer=_infer_bitcast,
     kernel=_bitcast,
     lower=_lower_bitcast,

@@ -1,5 +1,7 @@
 """Making tensors from values: constants, conversion, zeros and ones."""
 
+import math
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
@@ -43,7 +45,10 @@ def constant(value, dtype=None, shape=None, name="Const"):
     if array.shape == wanted:
         return tensor
     if array.size == 1:
-        filled = EagerTensor(np.broadcast_to(array.reshape(()), wanted).copy(), tensor.dtype)
+        try:
+            filled = EagerTensor(np.full(wanted, array.reshape(()), array.dtype), tensor.dtype)
+        except (MemoryError, ValueError) as error:
+            raise errors.resource_exhausted(f"constant: shape {wanted} of {tensor.dtype.name}: {error}") from None
     elif array.size == TensorShape(wanted).num_elements():
         filled = EagerTensor(array.reshape(wanted), tensor.dtype)
     else:
@@ -94,8 +99,8 @@ def known_shape(shape):
     for n in dims:
         if n < 0:
             raise errors.invalid_argument(f"shape must not have negative dimensions, got {tuple(dims)}.")
-    if np.prod(dims, dtype=object) >= 2**62 if dims else False:
-        raise errors.invalid_argument(f"shape {tuple(dims)} has too many elements.")
+    if math.prod(dims) >= 2**63:
+        raise errors.invalid_argument(f"shape {tuple(dims)} has more than 2**63 - 1 elements.")
     return tuple(dims)
 
 
@@ -112,7 +117,7 @@ def _filled(shape, dtype, number, name):
         return EagerTensor(np.full(known, text, object), dtype)
     try:
         return EagerTensor((np.zeros if number == 0 else np.ones)(known, dtype._np), dtype)
-    except MemoryError as error:
+    except (MemoryError, ValueError) as error:
         raise errors.ResourceExhaustedError(None, None, f"shape {known} of {dtype.name}: {error}") from None
 
 

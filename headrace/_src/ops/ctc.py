@@ -76,14 +76,14 @@ def _check_decoder(op, inputs, sequence_length):
     if inputs.ndim != 3:
         raise errors.invalid_argument(f"{op}: inputs must be [time, batch, classes], got shape {inputs.shape}.")
     steps, batch, classes = inputs.shape
-    if not classes:
-        raise errors.invalid_argument(f"{op}: inputs must have at least one class.")
+    if not inputs.size:
+        raise errors.invalid_argument(f"{op}: inputs must not be empty, got shape {inputs.shape}.")
     if sequence_length.shape != (batch,):
-        raise errors.invalid_argument(
-            f"{op}: sequence_length must have shape ({batch},), got {sequence_length.shape}."
-        )
-    if batch and (sequence_length.min() < 0 or sequence_length.max() > steps):
-        bad = int(np.flatnonzero((sequence_length < 0) | (sequence_length > steps))[0])
+        refuse = errors.invalid_argument if sequence_length.ndim != 1 else errors.failed_precondition
+        raise refuse(f"{op}: sequence_length must have shape ({batch},), got {sequence_length.shape}.")
+    # TF: a negative length counts as 0.
+    if sequence_length.max() > steps:
+        bad = int(np.flatnonzero(sequence_length > steps)[0])
         raise errors.FailedPreconditionError(
             None, None, f"{op}: sequence_length({bad}) <= {steps} does not hold, got {sequence_length[bad]}."
         )

@@ -110,10 +110,14 @@ def loss_and_gradient(logits, labels, lengths, blank, merge_repeated):
 
 def labels_per_example(indices, values, batch, op):
     """The values of a sparse `[batch, n]` tensor as lists, in order."""
-    labels = [[] for _ in range(batch)]
-    for (row, _), label in zip(indices.tolist(), values.tolist()):
-        if not 0 <= row < batch:
-            raise errors.invalid_argument(f"{op}: labels_indices has example {row}, the batch has {batch}.")
+    labels, before = [[] for _ in range(batch)], [-1, -1]
+    for place, label in zip(indices.tolist(), values.tolist()):
+        row = place[0]
+        if not 0 <= row < batch or place[1] < 0:
+            raise errors.invalid_argument(f"{op}: labels_indices has {place}, out of bounds for a batch of {batch}.")
+        if place <= before:
+            raise errors.invalid_argument(f"{op}: labels_indices has {place} after {before}: they must be sorted.")
+        before = place
         labels[row].append(label)
     return labels
 
@@ -125,8 +129,11 @@ def ctc_loss(inputs, indices, values, lengths, blank, collapse, merge, ignore_lo
     steps, batch, classes = inputs.shape
     if lengths.shape != (batch,):
         raise errors.invalid_argument(f"{op}: sequence_length must have shape ({batch},), got {lengths.shape}.")
-    if indices.ndim != 2 or values.ndim != 1 or len(indices) != len(values):
-        raise errors.invalid_argument(f"{op}: labels_indices {indices.shape} and labels_values {values.shape} differ.")
+    if values.ndim != 1 or indices.shape != (len(values), 2):
+        raise errors.invalid_argument(
+            f"{op}: labels_indices must have shape (n, 2) and labels_values (n,), got {indices.shape} and "
+            f"{values.shape}."
+        )
     if not batch:
         raise errors.invalid_argument(f"{op}: the batch must not be empty.")
     if lengths.size and (lengths.min() < 0 or lengths.max() > steps):
@@ -134,14 +141,20 @@ def ctc_loss(inputs, indices, values, lengths, blank, collapse, merge, ignore_lo
     labels = labels_per_example(indices, values, batch, op)
     left_out = np.zeros(batch, bool)
     for b, row in enumerate(labels):
-        if collapse:
-            row = labels[b] = _collapsed(row)
-        for label in row:
-            if not 0 <= label < classes or label == blank:
-                raise errors.invalid_argument(
-                    f"{op}: Saw a non-null label (index >= num_classes - 1) following a null label, batch: {b} "
-                    f"num_classes: {classes} labels: {row}"
-                )
+        if not row:
+            raise errors.invalid_argument(f"{op}: labels_values has no label for example {b}.")
+        if any(label < 0 for label in row):
+            raise errors.invalid_argument(f"{op}: labels_values must not be negative, got {row} in example {b}.")
+        # TF: labels that are no class, or blank, may stand at the end: they are left out.
+        kept = row
+        while kept and (kept[-1] >= classes or kept[-1] == blank):
+            kept = kept[:-1]
+        if any(label >= classes or label == blank for label in kept):
+            raise errors.invalid_argument(
+                f"{op}: labels_values has a label that is blank or no class before one that is, in example {b} of "
+                f"{classes} classes: {row}."
+            )
+        row = labels[b] = _collapsed(kept) if collapse else kept
         required = needed_time(row) if merge else len(row)
         if lengths[b] and required > lengths[b]:
             if not ignore_longer:
@@ -176,7 +189,7 @@ def greedy(inputs, lengths, merge_repeated, blank):
     paths = []
     for b in range(batch):
         path, before = [], -1
-        for label in best[: lengths[b], b].tolist():
+        for label in best[: max(lengths[b], 0), b].tolist():
             if label != blank and not (merge_repeated and label == before):
                 path.append(label)
             before = label
@@ -187,7 +200,7 @@ def greedy(inputs, lengths, merge_repeated, blank):
 class _Beam:
     """A prefix: its probability of ending in a blank, and in its last label."""
 
-    __slots__ = ("prefix", "blank", "label")
+    __slots__ = ("blank", "label", "prefix")
 
     def __init__(self, prefix, blank, label):
         self.prefix = prefix
@@ -237,7 +250,7 @@ def beam_search(inputs, lengths, beam_width, top_paths, merge_repeated):
     paths = [[] for _ in range(top_paths)]
     scores = np.zeros((batch, top_paths), inputs.dtype)
     for b in range(batch):
-        beams = _search(log_p[: lengths[b], b], beam_width, classes - 1)
+        beams = _search(log_p[: max(lengths[b], 0), b], beam_width, classes - 1)
         if len(beams) < top_paths:
             raise errors.invalid_argument(
                 f"CTCBeamSearchDecoder: fewer than top_paths={top_paths} labellings exist for example {b}."

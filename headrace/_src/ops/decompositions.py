@@ -467,6 +467,7 @@ EIG = Op(
     "Eig",
     "input: T, *, compute_v: bool = True, Tout: type -> e: Tout, v: Tout",
     T=frozenset({dtypes.float32, dtypes.float64}) | dtypes.COMPLEX,
+    Tout=dtypes.COMPLEX,
     infer=lambda input, compute_v, Tout: _infer_eig("Eig", input, compute_v),
     kernel=_eig,
     lower=_lower_eig,

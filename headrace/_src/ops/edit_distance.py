@@ -1,5 +1,7 @@
 """The Levenshtein distance between sequences that sparse tensors hold."""
 
+import math
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
@@ -34,6 +36,8 @@ def _check(name, indices, values, shape):
             f"EditDistance: {name} has {values.size} values and rank {shape.size}, so its indices must have "
             f"the shape {(values.size, shape.size)}, got {indices.shape}."
         )
+    if (shape < 0).any():
+        raise errors.invalid_argument(f"EditDistance: {name}_shape must not be negative, got {shape.tolist()}.")
     if shape.size < 2:
         raise errors.invalid_argument(f"EditDistance: {name} must have rank 2 or more, got {shape.size}.")
 
@@ -61,9 +65,7 @@ def _edit_distance(h_indices, h_values, h_shape, t_indices, t_values, t_shape, n
             f"EditDistance: hypothesis has rank {h_shape.size}, but truth has rank {t_shape.size}."
         )
     outer = np.maximum(h_shape, t_shape)[:-1]
-    if (outer < 0).any():
-        raise errors.invalid_argument(f"EditDistance: the shapes must not be negative, got {outer.tolist()}.")
-    result = np.zeros(int(np.prod(outer)), np.float32)
+    result = np.zeros(math.prod(outer.tolist()), np.float32)
     hypotheses = _sequences("hypothesis", h_indices, h_values, outer)
     truths = _sequences("truth", t_indices, t_values, outer)
     nothing = h_values[:0]

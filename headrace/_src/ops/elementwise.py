@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, lax
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
@@ -43,6 +43,19 @@ def through_float32(function):
     return kernel
 
 
+def of_equal_shapes(op, first, second, kernel):
+    """The kernel of two inputs, which must have the same shape: nothing is broadcast."""
+
+    def run(x, y, **attrs):
+        if x.shape != y.shape:
+            raise errors.invalid_argument(
+                f"{op}: {first} and {second} must have the same shape, got {x.shape} and {y.shape}."
+            )
+        return kernel(x, y, **attrs)
+
+    return run
+
+
 def gradient_op(name, kernel, lower, grad, saves=("y", "dy")):
     """An op `(y, dy)` that is the gradient of another, from its result and the gradient of that.
 
@@ -55,7 +68,7 @@ def gradient_op(name, kernel, lower, grad, saves=("y", "dy")):
         "y: T, dy: T -> z: T",
         T=FLOATS,
         infer=lambda y, dy: y.shape.merge_with(dy.shape),
-        kernel=kernel,
+        kernel=of_equal_shapes(name, "y", "dy", kernel),
         lower=lambda ctx, y, dy: lower(y, dy),
         saves=saves,
         grad=grad,

@@ -1,8 +1,10 @@
 """Isotonic regression: the closest monotonous sequence."""
 
+import math
+
 import numpy as np
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, errors
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -14,8 +16,8 @@ def _decreasing(row):
     sums, counts = [], []
     for x in row:
         total, count = x, 1
-        # A pool whose mean is at least that of the pool before it joins it.
-        while sums and sums[-1] * count <= total * counts[-1]:
+        # A pool whose mean is above that of the pool before it joins it.
+        while sums and sums[-1] * count < total * counts[-1]:
             total += sums.pop()
             count += counts.pop()
         sums.append(total)
@@ -25,7 +27,9 @@ def _decreasing(row):
 
 
 def _isotonic(input, output_dtype):
-    flat = input.reshape(-1, input.shape[-1]).astype(np.float64)
+    if not input.ndim:
+        raise errors.invalid_argument("IsotonicRegression: input must have rank 1 or more, got shape ().")
+    flat = input.reshape(math.prod(input.shape[:-1]), input.shape[-1]).astype(np.float64)
     output, segments = np.empty(flat.shape, output_dtype._np), np.empty(flat.shape, np.int32)
     for i, row in enumerate(flat.tolist()):
         if row:

@@ -124,7 +124,9 @@ CONCAT_FIRST_AXIS_INPUT = Op(
 
 
 def _concat_offset(concat_dim, shape):
-    first = shape[0]
+    first = shape[0] if shape else np.zeros(0, np.int32)
+    if not shape or first.ndim != 1:
+        raise errors.invalid_argument(f"ConcatOffset: shape must be vectors, got {[x.shape for x in shape]}.")
     at = axis_value("ConcatOffset", concat_dim, len(first), "concat_dim")
     offsets, begin = [], 0
     for i, dims in enumerate(shape):

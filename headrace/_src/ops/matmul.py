@@ -265,6 +265,7 @@ MIXED_MATMUL = Op(
     "grad_y: bool = False -> output: Tout",
     Ta=_MIXED,
     Tb=_MIXED,
+    Tout=_MIXED - {dtypes.int8, dtypes.uint8},
     infer=_infer_batch_matmul,
     kernel=_mixed_matmul,
     lower=_lower_mixed_matmul,

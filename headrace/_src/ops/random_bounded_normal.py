@@ -175,11 +175,10 @@ def bounded_normal(stream: Philox, samples: int, means, deviations, minvals, max
         return np.empty((means.size, samples), means.dtype)
     if means.size > _FEW_SETS:
         return _take_each(stream, proposal, samples)
-    rows = []
+    result = np.empty((means.size, samples), means.dtype)  # first, so that too many numbers fail at once
     for number in range(means.size):
-        row, stream = _take_in_turn(stream, proposal[number], samples)
-        rows.append(row)
-    return np.stack(rows)
+        result[number], stream = _take_in_turn(stream, proposal[number], samples)
+    return result
 
 
 def bounded_normal_in_parts(stream: Philox, sizes, mean, deviation, minval, maxval) -> np.ndarray:

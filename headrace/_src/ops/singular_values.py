@@ -35,6 +35,8 @@ def _sizes(rows, columns, full_matrices):
 def _svd(input, compute_uv, full_matrices):
     check_matrix("Svd", input.shape)
     x, dtype = widened(input), input.dtype
+    if not np.isfinite(x.sum()) and np.isinf(x).any():
+        x = np.where(np.isinf(x), np.nan, x)  # LAPACK gives up on NaN, but never comes back from infinities
     rows, columns = x.shape[-2:]
     inner = min(rows, columns)
     batch = x.shape[:-2]

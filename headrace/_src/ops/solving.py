@@ -392,6 +392,8 @@ def _least_squares(xp, op, matrix, rhs, l2_regularizer, fast):
     rows, columns = a.shape[-2:]
     if not fast:
         # TF: the regularizer counts only in the fast way.
+        if xp is np and np.isinf(a).any():
+            a = np.where(np.isinf(a), np.nan, a)  # LAPACK gives up on NaN, but never comes back from infinities
         x = xp.linalg.pinv(a, rcond=np.finfo(a.dtype).eps * max(rows, columns)) @ b
         return x.astype(rhs.dtype)
     turned = _turned(xp, a)

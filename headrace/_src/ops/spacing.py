@@ -88,6 +88,8 @@ def linspace(start, stop, num, name=None, axis=0):
     num = to_tensor(num)
     if num.dtype._kind not in "iu":
         raise TypeError(f"linspace: num must be an integer, got dtype {num.dtype.name}.")
+    if type(num) is EagerTensor and num._a.size == 1 and num._a > np.iinfo(np.int32).max:
+        raise errors.invalid_argument(f"linspace: num must be at most 2**31 - 1, got {num._a}.")
     num = RESHAPE(cast(num, dtypes.int32), [])
     # Both with the broadcast shape; subtraction alone would keep a smaller one.
     zeros = lookup("ZerosLike")

@@ -18,6 +18,7 @@ _INTEGER = re.compile(rb"[+-]?[0-9]+")
 _DECIMAL = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _HEXADECIMAL = re.compile(rb"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?")
 _SPECIAL = re.compile(rb"([+-]?)(inf|infinity|nan)(?:\([0-9A-Za-z_]*\))?", re.IGNORECASE)
+_INT32_MAX = 2**31 - 1
 NUMBER_TYPES = {dtype.name for dtype in (
     dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64
 )}  # fmt: skip
@@ -140,13 +141,20 @@ def _as_string(input, precision, scientific, shortest, width, fill):
             raise errors.invalid_argument(f"AsString: precision does not apply to {kind}.")
         if scientific or shortest:
             raise errors.invalid_argument(f"AsString: scientific and shortest do not apply to {kind}.")
+    for attribute, number in (("width", width), ("precision", precision)):
+        if number > _INT32_MAX:
+            raise errors.invalid_argument(f"AsString: {attribute} must be at most 2**31 - 1, got {number}.")
+        if number > 0 and number * input.size > _INT32_MAX:
+            raise errors.resource_exhausted(f"AsString: {attribute} {number} of {input.size} strings takes too much.")
     flags = fill + (str(width) if width > 0 else "")
     digits = f".{precision}" if precision >= 0 else ""
     if kind == "string":
         if width <= 0:
             return input.copy()
+        # As C: the precision cuts, the width fills up.
+        end = precision if precision >= 0 else None
         pad = bytes.ljust if fill == "-" else bytes.rjust
-        return map_strings(lambda item: pad(item, width), input)
+        return map_strings(lambda item: pad(item[:end], width), input)
     if kind == "bool":
         items = [b"true" if item else b"false" for item in input.ravel().tolist()]
     elif floating:
