@@ -204,7 +204,7 @@ def _pack(values, axis):
     out = np.empty(shape[:at] + (len(values),) + shape[at:], first.dtype)
     rows = np.moveaxis(out, at, 0) if at else out
     for i, value in enumerate(values):
-        rows[i] = value
+        rows[i, ...] = value  # not rows[i], which would put an array of no dimensions into an array of objects
     return out
 
 
