@@ -407,6 +407,13 @@ class DynamicRaggedShape(BatchableExtensionType):
             return flat_values
         return RaggedTensor._from_nested_row_partitions(flat_values, self._row_partitions, validate=validate)
 
+    def _filled(self):
+        """A tensor or ragged tensor of this shape; what it holds does not matter."""
+        return self._add_row_partitions(self._filled_values())
+
+    def _filled_values(self):
+        return lookup("Fill")(self._inner_shape, to_tensor(False))
+
     def _merge_dims(self, outer_axis, inner_axis):
         """This shape with dimensions made one."""
         rank = self.rank

@@ -3,9 +3,32 @@
 import math
 
 from headrace._src.core import dtypes
+from headrace._src.core.batchable_specs import TypeSpecBatchEncoder
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
-from headrace._src.ops.row_partition import RowPartitionSpec
+from headrace._src.ops.ragged_variant import ragged_from_variant, ragged_to_variant
+from headrace._src.ops.row_arithmetic import dimensions
+from headrace._src.ops.row_partition import RowPartition, RowPartitionSpec
+
+
+class ShapeBatchEncoder(TypeSpecBatchEncoder):
+    """Encodes a shape as a variant: that of a tensor or ragged tensor of booleans that has the shape."""
+
+    def batch(self, spec, batch_size):
+        return spec._batch(batch_size)
+
+    def unbatch(self, spec):
+        return spec._unbatch()
+
+    def encode(self, spec, value, minimum_rank=0):
+        (encoded,) = spec._to_batched_tensor_list(value) if minimum_rank else spec._to_tensor_list(value)
+        return encoded
+
+    def decode(self, spec, encoded_value):
+        return spec._from_compatible_tensor_list([encoded_value])
+
+    def encoding_specs(self, spec):
+        return TensorSpec(None, dtypes.variant)
 
 
 class DynamicRaggedShapeSpec:
@@ -19,6 +42,8 @@ class DynamicRaggedShapeSpec:
     Raises:
         ValueError: when the parts contradict each other.
     """
+
+    __batch_encoder__ = ShapeBatchEncoder()
 
     def __init__(self, row_partitions, static_inner_shape, dtype):
         if not isinstance(row_partitions, (tuple, list)):
@@ -150,6 +175,42 @@ class DynamicRaggedShapeSpec:
         ):
             raise ValueError("Cannot get an inner shape over a ragged dimension")
         return type(self)._from_tensor_shape(shape, num_row_partitions, self.dtype)
+
+    def _batch(self, batch_size):
+        """The spec of a batch of such shapes, as the shape of a batch of tensors."""
+        if self.rank is None:
+            return type(self)((), None, self.dtype)
+        dims = TensorShape([batch_size]).concatenate(self._to_tensor_shape())
+        # Sizes that are not known may differ from shape to shape.
+        open_dims = [axis for axis in range(1, dims.rank) if dims[axis] is None]
+        count = max([self.num_row_partitions + 1 if self.num_row_partitions else 0, *open_dims])
+        return type(self)._from_tensor_shape(dims, count, self.dtype)
+
+    def _unbatch(self):
+        """The spec of one of a batch of such shapes."""
+        if self.rank is None:
+            return self
+        count = self.num_row_partitions
+        return type(self)._from_tensor_shape(self._to_tensor_shape()[1:], max(count - 1, 0), self.dtype)
+
+    @property
+    def _flat_tensor_specs(self):
+        return [TensorSpec(None, dtypes.variant)]
+
+    def _to_tensor_list(self, value):
+        splits = [partition.row_splits() for partition in value.row_partitions]
+        return [ragged_to_variant(splits, value._filled_values(), batched_input=False)]
+
+    def _to_batched_tensor_list(self, value):
+        splits = [partition.row_splits() for partition in value.row_partitions]
+        return [ragged_to_variant(splits, value._filled_values(), batched_input=True)]
+
+    def _from_compatible_tensor_list(self, tensor_list):
+        if self.rank == 0:
+            return self.value_type.from_lengths([], dtype=self.dtype)
+        flat, splits = ragged_from_variant(tensor_list[0], dtypes.bool, self.num_row_partitions, self.dtype)
+        partitions = [RowPartition.from_row_splits(one, validate=False) for one in splits]
+        return self.value_type(partitions, dimensions(flat, self.dtype), self.dtype)
 
     def _merge_with(self, other):
         """What both specs know.
