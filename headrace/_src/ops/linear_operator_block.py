@@ -13,7 +13,14 @@ from headrace._src.ops.linear_operator import LinearOperator, arguments
 from headrace._src.ops.linear_operator_dense import LinearOperatorFullMatrix
 from headrace._src.ops.linear_operator_derived import checked_operators, common_static_batch
 from headrace._src.ops.linear_operator_identity import LinearOperatorScaledIdentity
-from headrace._src.ops.linear_operator_shapes import common_batch, dimension_of, dims_of, joined, with_common_batch
+from headrace._src.ops.linear_operator_shapes import (
+    common_batch,
+    dimension_of,
+    dims_of,
+    joined,
+    product_square,
+    with_common_batch,
+)
 
 
 class _Blocks(LinearOperator):
@@ -247,7 +254,7 @@ class LinearOperatorBlockDiag(_Blocks):
             is_non_singular=self.is_non_singular,
             is_self_adjoint=is_self_adjoint,
             is_positive_definite=is_positive_definite,
-            is_square=True if self.is_square else self.is_square,
+            is_square=self.is_square,
         )
 
     def _linop_adjoint(self):
@@ -266,13 +273,15 @@ class LinearOperatorBlockDiag(_Blocks):
     def _linop_matmul(self, left_operator, right_operator):
         if _match(left_operator, right_operator):
             pairs = zip(left_operator.operators, right_operator.operators)
-            return LinearOperatorBlockDiag([a.matmul(b) for a, b in pairs], is_square=_square(left_operator, right_operator))
+            square = product_square(left_operator, right_operator)
+            return LinearOperatorBlockDiag([a.matmul(b) for a, b in pairs], is_square=square)
         return super()._linop_matmul(left_operator, right_operator)
 
     def _linop_solve(self, left_operator, right_operator):
         if _match(left_operator, right_operator):
             pairs = zip(left_operator.operators, right_operator.operators)
-            return LinearOperatorBlockDiag([a.solve(b) for a, b in pairs], is_square=_square(left_operator, right_operator))
+            square = product_square(left_operator, right_operator)
+            return LinearOperatorBlockDiag([a.solve(b) for a, b in pairs], is_square=square)
         return super()._linop_solve(left_operator, right_operator)
 
     @property
@@ -288,10 +297,6 @@ def _match(left, right):
     return len(left.operators) == len(right.operators) and all(
         a.domain_dimension.value is not None and a.domain_dimension.value == b.range_dimension.value for a, b in pairs
     )
-
-
-def _square(left, right):
-    return True if left.is_square and right.is_square else None
 
 
 def hints_of_all(kind, operators, given) -> dict:
@@ -464,7 +469,5 @@ def _negative(operator):
 
 
 def _added(operators):
-    """The sum of operators: the one that there is, or that of their elements."""
-    if len(operators) == 1:
-        return operators[0]
+    """The sum of operators, as one that keeps its elements."""
     return LinearOperatorFullMatrix(_sum(operator.to_dense() for operator in operators))

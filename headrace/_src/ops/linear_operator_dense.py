@@ -2,6 +2,7 @@
 
 from headrace._src.core import dtypes
 from headrace._src.op.api import api
+from headrace._src.op.module import Module
 from headrace._src.ops.constants import convert_to_tensor
 from headrace._src.ops.diagonals import diag_part
 from headrace._src.ops.elementwise import abs as absolute
@@ -24,8 +25,11 @@ _MATRIX_TYPES = (dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex6
 
 
 def non_variable(value, name: str):
-    """A variable as it is, anything else as a tensor."""
-    return value if getattr(type(value), "reads_as_tensor", False) else convert_to_tensor(value, name=name)
+    """A variable, or a module that stands for a tensor, as it is; anything else as a tensor."""
+    deferred = isinstance(value, Module) and hasattr(value, "dtype") and hasattr(value, "shape")
+    if deferred or getattr(type(value), "reads_as_tensor", False):
+        return value
+    return convert_to_tensor(value, name=name)
 
 
 @api("linalg.LinearOperatorFullMatrix")
@@ -173,7 +177,8 @@ class LinearOperatorLowerTriangular(LinearOperator):
         if isinstance(left_operator, LinearOperatorLowerTriangular) and isinstance(
             right_operator, operator_class("Diag")
         ):
-            return triangular_product(left_operator, right_operator, left_operator.to_dense() * right_operator._as_row())
+            elements = left_operator.to_dense() * right_operator._as_row()
+            return triangular_product(left_operator, right_operator, elements)
         return super()._linop_matmul(left_operator, right_operator)
 
     def _determinant(self):

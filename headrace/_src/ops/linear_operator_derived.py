@@ -31,7 +31,7 @@ def _shared_hints(operator, given, kind):
     for hint, text in HINTS.items():
         mine, other = given[hint], getattr(operator, hint)
         if mine is not None and other is not None and mine != other:
-            raise ValueError(f"An operator is {text} if and only if its {kind} is, but {operator.name}.{hint} is {other}.")
+            raise ValueError(f"An operator is {text} just when its {kind} is, and {operator.name}.{hint} is {other}.")
         hints[hint] = other if mine is None else mine
     return hints
 

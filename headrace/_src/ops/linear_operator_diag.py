@@ -100,7 +100,8 @@ class LinearOperatorDiag(LinearOperator):
         return assert_positive(real_part(to_tensor(self._diag)), message=message)
 
     def _assert_self_adjoint(self):
-        return assert_zero_imaginary(to_tensor(self._diag), "The diagonal is not real, so the operator is not self-adjoint.")
+        message = "The diagonal is not real, so the operator is not self-adjoint."
+        return assert_zero_imaginary(to_tensor(self._diag), message)
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
         column = self._as_column()
@@ -159,7 +160,8 @@ class LinearOperatorDiag(LinearOperator):
     def _linop_matmul(self, left_operator, right_operator):
         if isinstance(left_operator, LinearOperatorDiag):
             if isinstance(right_operator, LinearOperatorDiag):
-                return diagonal_product(left_operator, right_operator, left_operator._diag * to_tensor(right_operator._diag))
+                elements = left_operator._diag * to_tensor(right_operator._diag)
+                return diagonal_product(left_operator, right_operator, elements)
             if isinstance(right_operator, operator_class("ScaledIdentity")):
                 scale = expand_dims(right_operator.multiplier, -1)
                 return diagonal_product(left_operator, right_operator, left_operator._diag * scale)
@@ -171,7 +173,8 @@ class LinearOperatorDiag(LinearOperator):
     def _linop_solve(self, left_operator, right_operator):
         if isinstance(left_operator, LinearOperatorDiag):
             if isinstance(right_operator, LinearOperatorDiag):
-                return diagonal_product(left_operator, right_operator, right_operator._diag / to_tensor(left_operator._diag))
+                elements = right_operator._diag / to_tensor(left_operator._diag)
+                return diagonal_product(left_operator, right_operator, elements)
             if isinstance(right_operator, operator_class("ScaledIdentity")):
                 scale = expand_dims(right_operator.multiplier, -1)
                 return diagonal_product(left_operator, right_operator, scale / to_tensor(left_operator._diag))

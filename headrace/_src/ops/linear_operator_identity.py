@@ -1,4 +1,4 @@
-"""Linear operators that are given by their size: LinearOperatorIdentity, LinearOperatorScaledIdentity, LinearOperatorZeros."""
+"""Linear operators that are given by their size: Identity, ScaledIdentity and Zeros."""
 
 from headrace._src.core import dtypes
 from headrace._src.core.errors import invalid_argument
@@ -22,13 +22,12 @@ from headrace._src.ops.linear_operator_shapes import (
     assert_nonzero,
     assert_zero_imaginary,
     batch_of,
+    common_batch,
     commuting_positive_definite,
     commuting_self_adjoint,
-    common_batch,
     dimension_of,
     joined,
     product_non_singular,
-    product_square,
     real_part,
     static_value,
     with_batch,

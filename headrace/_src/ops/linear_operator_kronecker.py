@@ -72,14 +72,16 @@ class LinearOperatorKronecker(LinearOperator):
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
         sizes = [operator._rows() if adjoint else operator._columns() for operator in self._operators]
         rows = self._columns() if adjoint else self._rows()
-        return self._apply(adjoint_if(adjoint_arg, x), sizes, rows, lambda operator, part: operator.matmul(part, adjoint))
+        x = adjoint_if(adjoint_arg, x)
+        return self._apply(x, sizes, rows, lambda operator, part: operator.matmul(part, adjoint))
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
         if not all(operator.is_square is not False for operator in self._operators):
             return self._dense_solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg)
         sizes = [operator._columns() if adjoint else operator._rows() for operator in self._operators]
         rows = self._rows() if adjoint else self._columns()
-        return self._apply(adjoint_if(adjoint_arg, rhs), sizes, rows, lambda operator, part: operator.solve(part, adjoint))
+        rhs = adjoint_if(adjoint_arg, rhs)
+        return self._apply(rhs, sizes, rows, lambda operator, part: operator.solve(part, adjoint))
 
     def _apply(self, x, sizes, rows, step):
         """Apply the operators one after the other, each to its own dimension of the rows of `x`.

@@ -404,7 +404,7 @@ class LinearOperatorTridiag(LinearOperator):
     ):
         parameters = arguments(locals())
         if diagonals_format not in _FORMATS:
-            raise ValueError(f"{name}: diagonals_format must be one of {', '.join(_FORMATS)}, got {diagonals_format!r}.")
+            raise ValueError(f"{name}: diagonals_format must be one of {_FORMATS}, got {diagonals_format!r}.")
         if diagonals_format == "sequence":
             self._diagonals = [non_variable(part, "diagonals") for part in diagonals]
             dtype = self._diagonals[0].dtype
