@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from headrace import math as math
     from headrace import nest as nest
     from headrace import nn as nn
+    from headrace import quantization as quantization
     from headrace import ragged as ragged
     from headrace import random as random
     from headrace import raw_ops as raw_ops
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     from headrace._src.core.type_specs import TypeSpec as TypeSpec
     from headrace._src.core.type_specs import type_spec_from_value as type_spec_from_value
     from headrace._src.op.convert import register_tensor_conversion_function as register_tensor_conversion_function
+    from headrace._src.op.module import Module as Module
     from headrace._src.op.placement import device as device
     from headrace._src.op.queries import get_current_name_scope as get_current_name_scope
     from headrace._src.op.queries import get_logger as get_logger
@@ -124,6 +126,8 @@ if TYPE_CHECKING:
     from headrace._src.ops.conv import conv2d_backprop_input_v2 as conv2d_backprop_input_v2
     from headrace._src.ops.conv_general import conv_nd as conv
     from headrace._src.ops.cumulative import cumsum as cumsum
+    from headrace._src.ops.decompositions import eig as eig
+    from headrace._src.ops.decompositions import eigvals as eigvals
     from headrace._src.ops.dividing import meshgrid as meshgrid
     from headrace._src.ops.dividing import repeat as repeat
     from headrace._src.ops.dividing import split as split
@@ -171,6 +175,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.joining import unstack as unstack
     from headrace._src.ops.matmul import matmul as matmul
     from headrace._src.ops.matrices import eye as eye
+    from headrace._src.ops.matrix_functions import sqrtm as matrix_square_root
     from headrace._src.ops.norms import norm as norm
     from headrace._src.ops.padding import pad as pad
     from headrace._src.ops.partitioning import dynamic_partition as dynamic_partition
@@ -253,7 +258,6 @@ if TYPE_CHECKING:
     from headrace._src.ops.trigonometry import sinh as sinh
     from headrace._src.ops.trigonometry import tan as tan
     from headrace._src.state.critical_section import CriticalSection as CriticalSection
-    from headrace._src.op.module import Module as Module
     from headrace._src.state.variables import Variable as Variable
     from headrace._src.state.variables import VariableAggregation as VariableAggregation
     from headrace._src.state.variables import VariableSynchronization as VariableSynchronization

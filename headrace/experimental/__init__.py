@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from headrace._src.op.type_dispatch import unregister_dispatch_for as unregister_dispatch_for
     from headrace._src.ops.dynamic_ragged_shape import DynamicRaggedShape as DynamicRaggedShape
     from headrace._src.ops.row_partition import RowPartition as RowPartition
+    from headrace._src.ops.structured_tensor import StructuredTensor as StructuredTensor
     from headrace.experimental import dlpack as dlpack
     from headrace.experimental import extension_type as extension_type
     from headrace.experimental import numpy as numpy

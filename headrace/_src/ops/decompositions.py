@@ -482,7 +482,7 @@ _COMPLEX_OF = {
 }
 
 
-@api("linalg.eig")
+@api("linalg.eig", "eig")
 def eig(tensor, name=None):
     """Eigenvalues and eigenvectors of square matrices, as complex numbers, in no particular order.
 
@@ -493,7 +493,7 @@ def eig(tensor, name=None):
     return tuple(EIG(tensor, compute_v=True, Tout=_complex_of("eig", tensor), name=name))
 
 
-@api("linalg.eigvals")
+@api("linalg.eigvals", "eigvals")
 def eigvals(tensor, name=None):
     """Eigenvalues of square matrices, as complex numbers, in no particular order."""
     tensor = to_tensor(tensor)

@@ -137,7 +137,7 @@ MATRIX_SQUARE_ROOT = Op(
 )
 
 
-@api("linalg.sqrtm")
+@api("linalg.sqrtm", "matrix_square_root")
 def sqrtm(input, name=None):
     """The principal square root of square matrices; NaN for real matrices whose root is not real.
 

@@ -38,5 +38,6 @@ if TYPE_CHECKING:
     from headrace._src.ops.static_assertions import assert_shapes as assert_shapes
     from headrace._src.ops.static_assertions import assert_type as assert_type
     from headrace._src.ops.static_assertions import is_numeric_tensor as is_numeric_tensor
+    from headrace.debugging import experimental as experimental
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

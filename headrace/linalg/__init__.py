@@ -25,6 +25,27 @@ if TYPE_CHECKING:
     from headrace._src.ops.diagonals import tensor_diag_part as tensor_diag_part
     from headrace._src.ops.einsum import einsum as einsum
     from headrace._src.ops.einsum import tensordot as tensordot
+    from headrace._src.ops.linear_operator import LinearOperator as LinearOperator
+    from headrace._src.ops.linear_operator_block import LinearOperatorBlockDiag as LinearOperatorBlockDiag
+    from headrace._src.ops.linear_operator_block import LinearOperatorBlockLowerTriangular as LinearOperatorBlockLowerTriangular
+    from headrace._src.ops.linear_operator_circulant import LinearOperatorCirculant as LinearOperatorCirculant
+    from headrace._src.ops.linear_operator_circulant import LinearOperatorCirculant2D as LinearOperatorCirculant2D
+    from headrace._src.ops.linear_operator_circulant import LinearOperatorCirculant3D as LinearOperatorCirculant3D
+    from headrace._src.ops.linear_operator_dense import LinearOperatorFullMatrix as LinearOperatorFullMatrix
+    from headrace._src.ops.linear_operator_dense import LinearOperatorLowerTriangular as LinearOperatorLowerTriangular
+    from headrace._src.ops.linear_operator_derived import LinearOperatorAdjoint as LinearOperatorAdjoint
+    from headrace._src.ops.linear_operator_derived import LinearOperatorComposition as LinearOperatorComposition
+    from headrace._src.ops.linear_operator_derived import LinearOperatorInversion as LinearOperatorInversion
+    from headrace._src.ops.linear_operator_diag import LinearOperatorDiag as LinearOperatorDiag
+    from headrace._src.ops.linear_operator_identity import LinearOperatorIdentity as LinearOperatorIdentity
+    from headrace._src.ops.linear_operator_identity import LinearOperatorScaledIdentity as LinearOperatorScaledIdentity
+    from headrace._src.ops.linear_operator_identity import LinearOperatorZeros as LinearOperatorZeros
+    from headrace._src.ops.linear_operator_kronecker import LinearOperatorKronecker as LinearOperatorKronecker
+    from headrace._src.ops.linear_operator_low_rank import LinearOperatorLowRankUpdate as LinearOperatorLowRankUpdate
+    from headrace._src.ops.linear_operator_structured import LinearOperatorHouseholder as LinearOperatorHouseholder
+    from headrace._src.ops.linear_operator_structured import LinearOperatorPermutation as LinearOperatorPermutation
+    from headrace._src.ops.linear_operator_structured import LinearOperatorToeplitz as LinearOperatorToeplitz
+    from headrace._src.ops.linear_operator_structured import LinearOperatorTridiag as LinearOperatorTridiag
     from headrace._src.ops.lu_functions import lu_matrix_inverse as lu_matrix_inverse
     from headrace._src.ops.lu_functions import lu_reconstruct as lu_reconstruct
     from headrace._src.ops.lu_functions import lu_solve as lu_solve
@@ -54,5 +75,6 @@ if TYPE_CHECKING:
     from headrace._src.ops.solving import solve as solve
     from headrace._src.ops.solving import triangular_solve as triangular_solve
     from headrace._src.ops.tridiagonal_eigenvalues import eigh_tridiagonal as eigh_tridiagonal
+    from headrace.linalg import experimental as experimental
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)
