@@ -120,7 +120,10 @@ class GradientTape:
         if self._tape is None:
             # TF: watching before the block begins is allowed and has no effect on what follows.
             self._tape = VariableTape(self._watch_accessed_variables)
-        for leaf in nest.flatten(tensor, expand_composites=True):
+        leaves = []
+        for leaf in nest.flatten(tensor):
+            leaves.extend(gradient_components(leaf) if isinstance(leaf, CompositeTensor) else [leaf])
+        for leaf in leaves:
             if not isinstance(leaf, Tensor) and hasattr(leaf, "handle"):
                 self._tape.watch_variable(leaf)
                 continue

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from headrace._src.core import dtypes, errors
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.convert import to_tensor
@@ -193,6 +195,8 @@ def broadcast_values(values):
     """
     dtype, values = match_row_splits_dtypes(*values, return_dtype=True)
     ragged = [value for value in values if isinstance(value, RaggedTensor)]
+    if len(ragged) == len(values) and _have_same_rows(ragged):
+        return [value.flat_values for value in ragged], list(ragged[0]._nested_row_partitions)
     for value in values:
         if value.shape.rank is None:
             raise ValueError(f"Ragged broadcasting needs tensors of known rank, got {value!r}.")
@@ -219,6 +223,19 @@ def broadcast_values(values):
         if operand.index is not None:
             flats[place] = lookup("GatherV2")(flats[place], operand.index, 0)
     return flats, partitions
+
+
+def _have_same_rows(ragged):
+    """Whether ragged tensors are seen to have the same ragged dimensions and equally many others."""
+    first, *others = ([partition.row_splits() for partition in value._nested_row_partitions] for value in ragged)
+    inner = ragged[0].flat_values.shape.rank
+    for value, splits in zip(ragged[1:], others):
+        if len(splits) != len(first) or value.flat_values.shape.rank != inner or inner is None:
+            return False
+        for x, y in zip(first, splits):
+            if x is not y and not (type(x) is EagerTensor and type(y) is EagerTensor and np.array_equal(x._a, y._a)):
+                return False
+    return True
 
 
 def _has_one_row(value, rank, ragged_rank):

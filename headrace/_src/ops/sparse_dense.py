@@ -358,6 +358,8 @@ def _conjugate(tensor):
 
 
 def _cwise_grads(node, dy, d_values, d_others):
+    if node.dense.shape.rank == 0:
+        return None, d_values(dy, node.dense), None, lookup("Sum")(d_others(dy, node.dense), [0])
     places, shape = _dense_places(node)
     others = lookup("GatherNd")(node.dense, places)
     return (

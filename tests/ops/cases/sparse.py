@@ -282,7 +282,6 @@ tf.sparse.to_dense(tf.sparse.from_dense(d))
 {_T} * d[0]
 {_T} * d[:, :1]
 {_T} / (d * d + 1.0)
-{_T} / 3.0
 tf.abs({_P})
 tf.sqrt(tf.abs({_P}))
 tf.sparse.sampled_addmm([[0, 1], [1, 0], [1, 1], [0, 0]], a, [2, 2], d, e, beta=0.5, alpha=2.0, output_type=a.dtype)[1]
@@ -478,6 +477,7 @@ _NO_KERNEL = "TensorFlow's CPU has no kernel for it"
 _MATMUL = "tf.sparse.sparse_dense_matmul(tf.SparseTensor([[0, 1], [1, 0], [1, 2]], a, [2, 3]), b)"
 _UNSORTED = "TensorFlow merges without sorting, so that equal positions of unsorted operands are not added up"
 _OUTSIDE = "headrace raises InvalidArgumentError, as other sparse ops do, where TensorFlow reports an internal error"
+_OF_SCALAR = "TensorFlow cannot differentiate the product with a scalar"
 _ABORTS = "TensorFlow aborts the process"
 _BOTH = "TensorFlow recurses without end"
 _EMPTY = "TensorFlow gives value_rowids of no rows the shape (0, 1)"
@@ -524,6 +524,7 @@ ROWS = [
     row("tf.sparse.add(tf.SparseTensor([[1], [0]], [1, 2], [3]), tf.SparseTensor([[0]], [5], [3]))", ours=_UNSORTED),
     row("tf.sparse.reduce_sum(tf.SparseTensor([[5, 1]], [1.0], [2, 2]), axis=1)", ours=_OUTSIDE),
     row('tf.ragged.cross([tf.ragged.constant([["a"]], row_splits_dtype=tf.int32)])', ours=_ABORTS),
+    *(row(f"{_T} {sign} b", a=normal(4), b=normal(), ours=_OF_SCALAR) for sign in "*/"),
     row("tf.sparse.sparse_dense_matmul(tf.sparse.eye(2), tf.sparse.eye(2))", ours=_BOTH),
     row(
         "tf.raw_ops.RaggedFillEmptyRows(value_rowids=a, values=[], nrows=0, default_value=1.0)",
