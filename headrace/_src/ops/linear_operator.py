@@ -1,7 +1,5 @@
 """LinearOperator, the base class of matrices that are known by what they do rather than by their elements.
 
-(LinearOperator family: written by the linear-operators helper)
-
 A subclass gives its shape and its product with a matrix, and whatever else it can do better than through its dense
 form. The arguments of its constructor are kept as they are, so that variables are read when they are used.
 """
@@ -21,7 +19,6 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.module import Module
 from headrace._src.ops import matrices
 from headrace._src.ops.assertions import assert_equal, assert_less, assert_positive
-from headrace._src.ops.casting import cast
 from headrace._src.ops.decompositions import cholesky, eigvalsh
 from headrace._src.ops.diagonals import diag_part
 from headrace._src.ops.elementwise import abs as absolute
@@ -372,13 +369,9 @@ class LinearOperator(Module, CompositeTensor):
             return left_operator
         if isinstance(right_operator, operator_class("Zeros")):
             return right_operator._zero_product(left_operator)
-        non_singular = product_non_singular(left_operator, right_operator)
-        self_adjoint = True if are_adjoint(left_operator, right_operator) else None
         return operator_class("Composition")(
             operators=[left_operator, right_operator],
-            is_non_singular=non_singular,
-            is_self_adjoint=self_adjoint,
-            is_positive_definite=True if self_adjoint and non_singular else None,
+            is_non_singular=product_non_singular(left_operator, right_operator),
             is_square=product_square(left_operator, right_operator),
         )
 
@@ -597,7 +590,8 @@ class LinearOperator(Module, CompositeTensor):
             values = absolute(self.eigvals())
         else:
             values = svd(self.to_dense(), compute_uv=False)
-        return cast(reduce_max(values, axis=-1) / reduce_min(values, axis=-1), self.dtype)
+        values = real_part(values)
+        return reduce_max(values, axis=-1) / reduce_min(values, axis=-1)
 
     # A composite tensor with batch dimensions.
 
@@ -639,12 +633,6 @@ def _read_variables(value):
     if isinstance(value, list):
         return [_read_variables(item) for item in value]
     return value._convert_variables_to_tensors() if isinstance(value, LinearOperator) else to_tensor(value)
-
-
-def are_adjoint(a, b) -> bool:
-    """Whether one of two operators is made as the adjoint of the other."""
-    adjoint = operator_class("Adjoint")
-    return (isinstance(b, adjoint) and b.operator is a) or (isinstance(a, adjoint) and a.operator is b)
 
 
 def arguments(scope: dict) -> dict:

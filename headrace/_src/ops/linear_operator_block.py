@@ -19,6 +19,7 @@ from headrace._src.ops.linear_operator_shapes import (
     dims_of,
     joined,
     product_square,
+    total,
     with_common_batch,
 )
 
@@ -136,7 +137,7 @@ class _Blocks(LinearOperator):
         return functools.reduce(lambda a, b: a * b, [operator.determinant() for operator in self._diagonal])
 
     def _log_abs_determinant(self):
-        return functools.reduce(lambda a, b: a + b, [operator.log_abs_determinant() for operator in self._diagonal])
+        return total([operator.log_abs_determinant() for operator in self._diagonal], self.dtype)
 
     def _trace(self):
         if not all(operator.is_square for operator in self._diagonal):

@@ -8,9 +8,9 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.ops import matrices
 from headrace._src.ops.complex_numbers import conj
 from headrace._src.ops.elementwise import sign
-from headrace._src.ops.linear_operator import LinearOperator, are_adjoint, arguments
+from headrace._src.ops.linear_operator import LinearOperator, arguments
 from headrace._src.ops.linear_operator_dense import LinearOperatorLowerTriangular
-from headrace._src.ops.linear_operator_shapes import common_batch, joined
+from headrace._src.ops.linear_operator_shapes import common_batch, joined, total
 from headrace._src.ops.shaping import expand_dims
 
 HINTS = {
@@ -228,7 +228,8 @@ class LinearOperatorComposition(LinearOperator):
     Args:
         operators: a list of operators of one dtype, each with as many columns as the next has rows.
         is_non_singular: by default True if all operators are.
-        is_self_adjoint, is_positive_definite, is_square: hints; see `tf.linalg.LinearOperator`.
+        is_self_adjoint, is_positive_definite: by default True where the list says so: A followed by its adjoint.
+        is_square: a hint; see `tf.linalg.LinearOperator`.
         name: by default the names of the operators with "_o_" between them.
 
     Raises:
@@ -256,6 +257,17 @@ class LinearOperatorComposition(LinearOperator):
             if is_non_singular is False:
                 raise ValueError("The composition of non-singular operators is always non-singular.")
             is_non_singular = True
+        half = len(operators) // 2
+        # A A^H, or A B B^H A^H and so on.
+        mirrored = len(operators) % 2 == 0 and all(map(_are_adjoint, operators[:half], operators[::-1]))
+        if mirrored or (len(operators) == 1 and operators[0].is_self_adjoint):
+            if is_self_adjoint is False:
+                raise ValueError("The composition is self-adjoint, got is_self_adjoint=False.")
+            is_self_adjoint = True
+        if mirrored and is_non_singular:
+            if is_positive_definite is False:
+                raise ValueError("The composition is A A^H with a non-singular A, so it is positive definite.")
+            is_positive_definite = True
         for left, right in zip(operators, operators[1:]):
             left.domain_dimension.assert_is_compatible_with(right.range_dimension)
         super().__init__(
@@ -300,10 +312,10 @@ class LinearOperatorComposition(LinearOperator):
         return functools.reduce(lambda a, b: a * b, [operator.determinant() for operator in self._operators])
 
     def _log_abs_determinant(self):
-        return functools.reduce(lambda a, b: a + b, [operator.log_abs_determinant() for operator in self._operators])
+        return total([operator.log_abs_determinant() for operator in self._operators], self.dtype)
 
     def _linop_cholesky(self):
-        if len(self._operators) == 2 and are_adjoint(*self._operators):
+        if len(self._operators) == 2 and _are_adjoint(*self._operators):
             factor = self._operators[0]
             if isinstance(factor, LinearOperatorLowerTriangular):
                 return _positive_factor(factor)
@@ -323,6 +335,13 @@ class LinearOperatorComposition(LinearOperator):
     @property
     def _experimental_parameter_ndims_to_matrix_ndims(self):
         return {"operators": [0] * len(self._operators)}
+
+
+def _are_adjoint(a, b) -> bool:
+    """Whether one of two operators is, by the way they are made, the adjoint of the other."""
+    if isinstance(b, LinearOperatorAdjoint) and b.operator is a:
+        return True
+    return (isinstance(a, LinearOperatorAdjoint) and a.operator is b) or (a is b and bool(a.is_self_adjoint))
 
 
 def _positive_factor(factor):

@@ -134,7 +134,7 @@ class LinearOperatorDiag(LinearOperator):
 
     def _cond(self):
         size = absolute(self._diag)
-        return cast(reduce_max(size, axis=-1) / reduce_min(size, axis=-1), self.dtype)
+        return reduce_max(size, axis=-1) / reduce_min(size, axis=-1)
 
     # Operators that are diagonal too.
 

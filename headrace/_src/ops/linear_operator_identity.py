@@ -316,7 +316,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
 
     def _log_abs_determinant(self):
         size = absolute(self._multiplier)
-        return cast(cast(self._rows(), size.dtype) * log(size), self.dtype)
+        return cast(self._rows(), size.dtype) * log(size)  # TF: real, also when the operator is complex
 
     def _trace(self):
         return self._factor(dims=0) * cast(self._rows(), self.dtype)

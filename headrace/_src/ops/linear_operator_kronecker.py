@@ -10,7 +10,15 @@ from headrace._src.ops.casting import cast
 from headrace._src.ops.linear_operator import LinearOperator, arguments
 from headrace._src.ops.linear_operator_block import hints_of_all
 from headrace._src.ops.linear_operator_derived import checked_operators, common_static_batch
-from headrace._src.ops.linear_operator_shapes import adjoint_if, batch_of, common_batch, dimension_of, dims_of, joined
+from headrace._src.ops.linear_operator_shapes import (
+    adjoint_if,
+    batch_of,
+    common_batch,
+    dimension_of,
+    dims_of,
+    joined,
+    total,
+)
 from headrace._src.ops.matrices import matrix_transpose
 from headrace._src.ops.powers import pow as power
 from headrace._src.ops.shaping import expand_dims, reshape
@@ -102,17 +110,17 @@ class LinearOperatorKronecker(LinearOperator):
         if not self._is_factored():
             return super()._determinant()
         # det(A x B) = det(A)^rows(B) det(B)^rows(A)
-        parts = [power(operator.determinant(), self._exponent(operator)) for operator in self._operators]
+        parts = [power(operator.determinant(), self._exponent(operator, self.dtype)) for operator in self._operators]
         return functools.reduce(lambda a, b: a * b, parts)
 
     def _log_abs_determinant(self):
         if not self._is_factored():
             return super()._log_abs_determinant()
-        parts = [operator.log_abs_determinant() * self._exponent(operator) for operator in self._operators]
-        return functools.reduce(lambda a, b: a + b, parts)
+        logarithms = [(operator.log_abs_determinant(), operator) for operator in self._operators]
+        return total([value * self._exponent(operator, value.dtype) for value, operator in logarithms], self.dtype)
 
-    def _exponent(self, operator):
-        return cast(self._rows() // operator._rows(), self.dtype)
+    def _exponent(self, operator, dtype):
+        return cast(self._rows() // operator._rows(), dtype)
 
     def _trace(self):
         if not self._is_factored():

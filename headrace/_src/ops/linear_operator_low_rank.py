@@ -19,6 +19,7 @@ from headrace._src.ops.linear_operator_shapes import (
     dimension_of,
     joined,
     solve_dense,
+    total,
 )
 from headrace._src.ops.matmul import matmul
 from headrace._src.ops.reductions import reduce_sum
@@ -206,7 +207,8 @@ class LinearOperatorLowRankUpdate(LinearOperator):
             inner = 2 * reduce_sum(log(diag_part(cholesky(capacitance))), axis=-1)
         else:
             inner = slogdet(capacitance)[1]
-        return inner + self._diag_operator.log_abs_determinant() + self._base_operator.log_abs_determinant()
+        others = [self._diag_operator.log_abs_determinant(), self._base_operator.log_abs_determinant()]
+        return total([inner, *others], self.dtype)
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
         if not self._base_operator.is_square:

@@ -9,6 +9,7 @@ from headrace._src.core.shapes import TensorShape, broadcast_static_shape
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.assertions import assert_equal, assert_less
 from headrace._src.ops.broadcasting import broadcast_to
+from headrace._src.ops.casting import cast
 from headrace._src.ops.complex_numbers import imag, real
 from headrace._src.ops.decompositions import cholesky
 from headrace._src.ops.elementwise import abs as absolute
@@ -108,6 +109,13 @@ def solve_positive(matrix, rhs):
 def adjoint_if(condition, x):
     """`x`, or its adjoint."""
     return adjoint(x) if condition else x
+
+
+def total(parts, dtype):
+    """The sum of logarithms, which are real or complex by the kind of operator; in `dtype` if they are not alike."""
+    if any(part.dtype != parts[0].dtype for part in parts):
+        parts = [cast(part, dtype) for part in parts]
+    return functools.reduce(lambda a, b: a + b, parts)
 
 
 # Hints of a product from those of its factors.

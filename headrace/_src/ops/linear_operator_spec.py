@@ -157,6 +157,8 @@ def _for_part(slices, mine, batch):
         else:
             if axis >= missing:
                 result.append(_for_dimension(item, mine[axis - missing], batch[axis]))
+            elif isinstance(item, slice):
+                result.append(None)  # repeated all the same
             axis += 1
     return tuple(result)
 

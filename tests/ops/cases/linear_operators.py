@@ -63,6 +63,12 @@ _METHODS = [
 # Where gradients of second order are not worth the time, or TensorFlow has none.
 _QUICK = ("cond()", "determinant()", "inverse().to_dense()", "shape_tensor()")
 
+_OURS = {
+    ("Circulant", "adjoint().to_dense()"): "TensorFlow's adjoint is of dtype complex64 always",
+    ("LowRankUpdate", "log_abs_determinant()"): "TensorFlow's gradient differs from finite differences for complex",
+    ("Tridiag", "solve(x, adjoint=True)"): "TensorFlow's gradient of tridiagonal_solve lacks conjugates",
+}
+
 _BY_METHOD = [
     row(
         f"{operator}.{method}",
@@ -70,6 +76,7 @@ _BY_METHOD = [
         fd=method not in _QUICK and name not in ("Inversion", "Circulant"),
         second=method in ("matmul(x)", "solve(x)") and name in ("Diag", "Toeplitz", "Kronecker", "LowRankUpdate"),
         lower=False,
+        ours=_OURS.get((name, method)) if name == "Circulant" else None,
         **_INPUTS,
     )
     for name, operator in _NAMES.items()
@@ -91,7 +98,8 @@ _COMPLEX = {
     "tf.linalg.LinearOperatorIdentity(1, dtype=d.dtype)])",
 }
 _BY_COMPLEX = [
-    row(f"{operator}.{method}", dtype="complex128", fd=False, lower=False, a=normal(3, 3), d=normal(3), x=normal(3, 2))
+    row(f"{operator}.{method}", dtype="complex128", fd=False, lower=False, ours=_OURS.get((name, method)),
+        a=normal(3, 3), d=normal(3), x=normal(3, 2))
     for name, operator in _COMPLEX.items()
     for method in (
         "to_dense()",
@@ -102,7 +110,7 @@ _BY_COMPLEX = [
         "adjoint().to_dense()",
         "trace()",
     )
-]
+]  # fmt: skip
 
 # Hints: a is made positive definite.
 _POSITIVE = "tf.matmul(a, a, adjoint_b=True) + tf.eye(3, dtype=a.dtype)"
@@ -376,6 +384,10 @@ _STATIC = [
         "t = tf.linalg.LinearOperatorLowerTriangular([[-2.0, 0.0], [1.0, 3.0]], is_non_singular=True)\n"
         f"r = t @ t.H\nresult = r.cholesky(), [str(v) for v in ({_FACTS})]",
         f"r = {_MATRIX}\nr = r.matmul(r, adjoint=True)\nresult = r.to_dense(), [str(v) for v in ({_FACTS})]",
+        "i, f = tf.linalg.LinearOperatorIdentity(2), tf.linalg.LinearOperatorFullMatrix([[1.0, 2.0], [3.0, 4.0]], "
+        "is_non_singular=True)\n"
+        "made = [tf.linalg.LinearOperatorComposition(o) for o in ([i], [i, i], [f, f.H], [f.H, f], [f, i, f.H], [f, i, i, f.H])]\n"
+        "result = [str((o.is_non_singular, o.is_self_adjoint, o.is_positive_definite)) for o in made]",
         "v = tf.Variable([1.0, 2.0])\no = tf.linalg.LinearOperatorDiag(v)\nv.assign([3.0, 4.0])\n"
         "result = o.to_dense(), o.diag is v, len(o.variables), o._convert_variables_to_tensors().diag",
         "o = tf.linalg.LinearOperatorComposition([tf.linalg.LinearOperatorDiag(tf.Variable([1.0, 2.0])), "
@@ -414,10 +426,10 @@ _GRADIENTS = [
           lower=False),
     *each("float16 bfloat16", "tf.linalg.LinearOperatorDiag(d).matmul(x)", d=normal(3), x=normal(3, 2), lower=False),
     row("tf.linalg.LinearOperatorFullMatrix(a).matmul(x)", a=normal(3, 3), x=normal(3, 2), dtype="bfloat16", lower=False),
-    row("tf.linalg.LinearOperatorFullMatrix(a + 3 * tf.eye(3)).solve(x)", a=normal(3, 3), x=normal(2, 4, 3, 2), lower=False),
-    row("tf.linalg.LinearOperatorFullMatrix(a + 3 * tf.eye(3)).solve(x)", a=normal(2, 1, 3, 3), x=normal(4, 3, 2),
+    row("tf.linalg.LinearOperatorFullMatrix(a + 3 * tf.eye(3, dtype=a.dtype)).solve(x)", a=normal(3, 3), x=normal(2, 4, 3, 2), lower=False),
+    row("tf.linalg.LinearOperatorFullMatrix(a + 3 * tf.eye(3, dtype=a.dtype)).solve(x)", a=normal(2, 1, 3, 3), x=normal(4, 3, 2),
         lower=False),
-    row("tf.linalg.LinearOperatorTridiag(a + 3 * tf.one_hot(1, 3)[:, None]).solve(x)", a=normal(3, 3), x=normal(2, 3, 2),
+    row("tf.linalg.LinearOperatorTridiag(a + 3 * tf.one_hot(1, 3, dtype=a.dtype)[:, None]).solve(x)", a=normal(3, 3), x=normal(2, 3, 2),
         lower=False),
     row("tf.linalg.LinearOperatorToeplitz(a, b).matmul(x)", a=normal(2, 1, 3), b=normal(4, 3), x=normal(3, 2), lower=False,
         ours="TensorFlow does not broadcast row and col"),
