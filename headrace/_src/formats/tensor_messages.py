@@ -84,7 +84,7 @@ def parse_tensor(data: bytes) -> tuple[np.ndarray, dtypes.DType]:
         elif number in _VARINTS:
             numbers.extend(_unpacked(value, wire))
         elif number in _FLOATS:
-            numbers.extend(_unpacked_floats(number, value))
+            numbers.extend(_unpacked_floats(number, value, wire))
     try:
         dtype = dtypes.as_dtype(kind)
     except (TypeError, ValueError):
@@ -125,6 +125,8 @@ def _packed_strings(content, size):
 def _unpacked(value, wire):
     if wire == 0:
         return [_signed(value)]
+    if wire != 2:
+        raise ValueError(f"an integer has the wire type {wire}")
     found, at = [], 0
     while at < len(value):
         number, at = _varint(value, at)
@@ -132,8 +134,10 @@ def _unpacked(value, wire):
     return found
 
 
-def _unpacked_floats(number, value):
+def _unpacked_floats(number, value, wire):
     form, size = _FLOATS[number]
+    if wire not in (2, 5 if size == 4 else 1):
+        raise ValueError(f"a floating number has the wire type {wire}")
     if len(value) % size:
         raise ValueError("packed numbers are cut off")
     return np.frombuffer(value, form).tolist()
