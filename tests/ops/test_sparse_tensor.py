@@ -73,7 +73,7 @@ def test_repeated_and_unsorted_positions():
         (lambda: tf.sparse.to_dense(tf.SparseTensor([[5]], [1], [2])), tf.errors.InvalidArgumentError, r"\[5\]"),
         (lambda: tf.sparse.to_dense(5), TypeError, "must be a SparseTensor, got int"),
         (lambda: tf.sparse.add(tf.sparse.eye(2), tf.sparse.eye(3)), tf.errors.InvalidArgumentError, "do not match"),
-        (lambda: tf.sparse.sparse_dense_matmul(tf.sparse.eye(2), tf.ones([3, 1])), tf.errors.InvalidArgumentError, "2 vs. 3"),
+        (lambda: tf.sparse.sparse_dense_matmul(tf.sparse.eye(2), [[1.0]]), tf.errors.InvalidArgumentError, "2 vs. 1"),
         (lambda: tf.sparse.reshape(tf.sparse.eye(2), [3]), tf.errors.InvalidArgumentError, "4 elements"),
         (lambda: tf.sparse.split(tf.sparse.eye(2), 3, axis=0), tf.errors.InvalidArgumentError, "num_split"),
         (lambda: tf.sparse.retain(tf.sparse.eye(2), [True]), ValueError, "not compatible"),
