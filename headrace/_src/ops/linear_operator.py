@@ -4,25 +4,18 @@ A subclass gives its shape and its product with a matrix, and whatever else it c
 form. The arguments of its constructor are kept as they are, so that variables are read when they are used.
 """
 
-import contextlib
-
 import numpy as np
 
-from headrace._src.core import dtypes
 from headrace._src.core.composite import CompositeTensor
-from headrace._src.core.context import context
-from headrace._src.core.dimensions import Dimension
-from headrace._src.core.names import name_scope
-from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.module import Module
 from headrace._src.ops import matrices
 from headrace._src.ops.assertions import assert_equal, assert_less, assert_positive
 from headrace._src.ops.decompositions import cholesky, eigvalsh
 from headrace._src.ops.diagonals import diag_part
 from headrace._src.ops.elementwise import abs as absolute
 from headrace._src.ops.elementwise import exp, log
+from headrace._src.ops.linear_operator_description import DescribedMatrix
 from headrace._src.ops.linear_operator_shapes import (
     adjoint_if,
     product_non_singular,
@@ -44,7 +37,7 @@ def operator_class(name: str) -> type:
 
 
 @api("linalg.LinearOperator")
-class LinearOperator(Module, CompositeTensor):
+class LinearOperator(DescribedMatrix, CompositeTensor):
     """Base class of linear operators: (batches of) matrices of shape `[..., M, N]`.
 
     An operator multiplies (`operator @ x`), solves, has a determinant and so on, without making the matrix where its
@@ -73,8 +66,6 @@ class LinearOperator(Module, CompositeTensor):
     [3.0, 8.0]
     """
 
-    _TF_MODULE_IGNORED_PROPERTIES = Module._TF_MODULE_IGNORED_PROPERTIES | {"_parameters"}
-
     def __init_subclass__(cls, **keywords):
         super().__init_subclass__(**keywords)
         cls._spec_class = spec_class(cls)
@@ -85,163 +76,6 @@ class LinearOperator(Module, CompositeTensor):
         if cls._matmul is LinearOperator._matmul:
             raise TypeError(f"{cls.__name__} cannot be made: it does not define _matmul.")
         return super().__new__(cls)
-
-    def __init__(
-        self,
-        dtype,
-        graph_parents=None,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name=None,
-        parameters=None,
-    ):
-        if is_positive_definite:
-            if is_non_singular is False:
-                raise ValueError("A positive definite matrix is always non-singular.")
-            is_non_singular = True
-        if is_non_singular:
-            if is_square is False:
-                raise ValueError("A non-singular matrix is always square.")
-            is_square = True
-        if is_self_adjoint:
-            if is_square is False:
-                raise ValueError("A self-adjoint matrix is always square.")
-            is_square = True
-        self._is_square_set_or_implied_by_hints = is_square
-        self._dtype = None if dtype is None else dtypes.as_dtype(dtype)
-        self._parameters = self._no_dependency(parameters)
-        self._is_non_singular = is_non_singular
-        self._is_self_adjoint = is_self_adjoint
-        self._is_positive_definite = is_positive_definite
-        self._name = name or type(self).__name__
-        self._scope_name = f"{self._name}/"
-
-    # What is known about the matrix.
-
-    @property
-    def parameters(self) -> dict:
-        """The arguments of the constructor, by name."""
-        return dict(self._parameters or {})
-
-    @property
-    def dtype(self):
-        """The dtype of the matrix."""
-        return self._dtype
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def graph_parents(self) -> list:
-        """For compatibility: an empty list."""
-        return []
-
-    @property
-    def is_non_singular(self):
-        """Whether the matrix has an inverse: True, False or None."""
-        return self._is_non_singular
-
-    @property
-    def is_self_adjoint(self):
-        """Whether the matrix is its own conjugate transpose: True, False or None."""
-        return self._is_self_adjoint
-
-    @property
-    def is_positive_definite(self):
-        """Whether the matrix is positive definite: True, False or None."""
-        return self._is_positive_definite
-
-    @property
-    def is_square(self):
-        """Whether the matrix is square, by its shape or by hints: True, False or None."""
-        hint = self._is_square_set_or_implied_by_hints
-        found = self.domain_dimension == self.range_dimension
-        if hint is False and found:
-            raise ValueError("User set is_square hint to False, but the operator was square.")
-        return found if hint is None else hint
-
-    def _can_use_cholesky(self):
-        return self.is_self_adjoint and self.is_positive_definite
-
-    # Shapes.
-
-    def _shape(self) -> TensorShape:
-        raise NotImplementedError("_shape is not implemented.")
-
-    def _shape_tensor(self):
-        raise NotImplementedError("_shape_tensor is not implemented.")
-
-    @property
-    def shape(self) -> TensorShape:
-        """The static shape, `[B1, ..., Bb, M, N]`."""
-        return self._shape()
-
-    def shape_tensor(self, name="shape_tensor"):
-        """The shape as an int32 vector."""
-        with self._name_scope(name):
-            if self.shape.is_fully_defined():
-                return to_tensor(self.shape.as_list(), dtypes.int32)
-            return to_tensor(self._shape_tensor())
-
-    @property
-    def batch_shape(self) -> TensorShape:
-        """The static shape without the last two dimensions."""
-        return self.shape[:-2]
-
-    def batch_shape_tensor(self, name="batch_shape_tensor"):
-        """The shape without the last two dimensions, as an int32 vector."""
-        with self._name_scope(name):
-            if self.batch_shape.is_fully_defined():
-                return to_tensor(self.batch_shape.as_list(), dtypes.int32)
-            return self._shape_tensor()[:-2]
-
-    def _batch(self):
-        """The batch shape as a tuple when it is known, otherwise as a vector."""
-        return tuple(self.batch_shape.as_list()) if self.batch_shape.is_fully_defined() else self.batch_shape_tensor()
-
-    @property
-    def tensor_rank(self):
-        """The number of dimensions: an int, or None."""
-        return self.shape.rank
-
-    def tensor_rank_tensor(self, name="tensor_rank_tensor"):
-        """The number of dimensions, as an int32 scalar."""
-        with self._name_scope(name):
-            if self.tensor_rank is not None:
-                return to_tensor(self.tensor_rank, dtypes.int32)
-            return PUBLIC["size"](self.shape_tensor())
-
-    @property
-    def domain_dimension(self) -> Dimension:
-        """The number of columns, as far as it is known."""
-        return Dimension(None) if self.shape.rank is None else self.shape.dims[-1]
-
-    def domain_dimension_tensor(self, name="domain_dimension_tensor"):
-        """The number of columns, as an int32 scalar."""
-        with self._name_scope(name):
-            return to_tensor(self._columns(), dtypes.int32)
-
-    @property
-    def range_dimension(self) -> Dimension:
-        """The number of rows, as far as it is known."""
-        return Dimension(None) if self.shape.rank is None else self.shape.dims[-2]
-
-    def range_dimension_tensor(self, name="range_dimension_tensor"):
-        """The number of rows, as an int32 scalar."""
-        with self._name_scope(name):
-            return to_tensor(self._rows(), dtypes.int32)
-
-    def _columns(self):
-        """The number of columns: an int when it is known, otherwise a scalar."""
-        known = self.domain_dimension.value
-        return self.shape_tensor()[-1] if known is None else known
-
-    def _rows(self):
-        known = self.range_dimension.value
-        return self.shape_tensor()[-2] if known is None else known
 
     # Checks that run.
 
@@ -620,11 +454,6 @@ class LinearOperator(Module, CompositeTensor):
 
     def __getitem__(self, slices):
         return sliced(self, slices)
-
-    def _name_scope(self, name=None):
-        if context.graph is None:
-            return contextlib.nullcontext()
-        return name_scope(f"{self.name}/{name}" if name else self.name)
 
 
 def _read_variables(value):

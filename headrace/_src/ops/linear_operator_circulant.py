@@ -38,6 +38,11 @@ def to_complex(x):
     return cast(x, dtypes.complex128 if x.dtype in (dtypes.float64, dtypes.int64) else dtypes.complex64)
 
 
+def in_dtype(x, dtype):
+    """`x` in a dtype, without its imaginary part if that is real."""
+    return cast(real_part(x) if not dtype.is_complex else x, dtype)
+
+
 class _Circulant(LinearOperator):
     """What circulant operators share; subclasses say over how many dimensions, and how they are transformed."""
 
@@ -87,7 +92,7 @@ class _Circulant(LinearOperator):
     def convolution_kernel(self, name="convolution_kernel"):
         """The inverse Fourier transform of the spectrum: what a product convolves with, in the operator's dtype."""
         with self._name_scope(name):
-            return cast(type(self)._ifft(to_complex(to_tensor(self._spectrum))), self.dtype)
+            return in_dtype(type(self)._ifft(to_complex(to_tensor(self._spectrum))), self.dtype)
 
     def assert_hermitian_spectrum(self, name="assert_hermitian_spectrum"):
         """Raise unless the spectrum is the Fourier transform of something real.
@@ -123,7 +128,7 @@ class _Circulant(LinearOperator):
         blocks = reshape(rows, joined(dims_of(rows, 0, -1), self._block()))
         result = type(self)._ifft(change(type(self)._fft(cast(blocks, dtype))))
         rows = reshape(result, joined(dims_of(result, 0, -self.block_depth), self._columns()))
-        return cast(matrix_transpose(rows), self.dtype)
+        return in_dtype(matrix_transpose(rows), self.dtype)
 
     def _block(self):
         known = self.block_shape
@@ -147,13 +152,13 @@ class _Circulant(LinearOperator):
         return list(range(-self.block_depth, 0))
 
     def _determinant(self):
-        return cast(reduce_prod(self._spectrum, axis=self._axes()), self.dtype)
+        return in_dtype(reduce_prod(self._spectrum, axis=self._axes()), self.dtype)
 
     def _log_abs_determinant(self):
-        return cast(reduce_sum(log(absolute(self._spectrum)), axis=self._axes()), self.dtype)
+        return in_dtype(reduce_sum(log(absolute(self._spectrum)), axis=self._axes()), self.dtype)
 
     def _trace(self):
-        return cast(reduce_sum(self._spectrum, axis=self._axes()), self.dtype)
+        return in_dtype(reduce_sum(self._spectrum, axis=self._axes()), self.dtype)
 
     def _diag_part(self):
         mean = self._trace() / cast(self._columns(), self.dtype)

@@ -33,7 +33,9 @@ class LinearOperatorSpec(BatchableTypeSpec):
     @classmethod
     def from_operator(cls, operator):
         """The spec of an operator of this class."""
-        specs, others = {}, {hint: getattr(operator, hint) for hint in _HINTS}
+        # A class of the user may have a constructor without hints.
+        hints = [hint for hint in _HINTS if hint in operator.parameters]
+        specs, others = {}, {hint: getattr(operator, hint) for hint in hints}
         static = operator._composite_tensor_prefer_static_fields
         for field in operator._composite_tensor_fields:
             value = argument(operator, field)

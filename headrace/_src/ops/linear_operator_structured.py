@@ -21,7 +21,7 @@ from headrace._src.ops.fourier import fft, ifft
 from headrace._src.ops.gathering import gather
 from headrace._src.ops.joining import concat, stack
 from headrace._src.ops.linear_operator import LinearOperator, arguments
-from headrace._src.ops.linear_operator_circulant import to_complex
+from headrace._src.ops.linear_operator_circulant import in_dtype, to_complex
 from headrace._src.ops.linear_operator_dense import non_variable
 from headrace._src.ops.linear_operator_shapes import (
     adjoint_if,
@@ -343,7 +343,7 @@ class LinearOperatorToeplitz(LinearOperator):
         rows = matrix_transpose(x)
         padding = [[0, 0]] * (rows.shape.rank - 1) + [[0, self._rows()]]
         transformed = fft(to_complex(pad(rows, padding))) * expand_dims(conj(spectrum) if adjoint else spectrum, -2)
-        return cast(matrix_transpose(ifft(transformed)[..., : self._rows()]), self.dtype)
+        return in_dtype(matrix_transpose(ifft(transformed)[..., : self._rows()]), self.dtype)
 
     def _to_dense(self):
         size = self._rows()
