@@ -8,7 +8,7 @@ from headrace._src.ops import broadcasting, constants, filling, shaping
 from headrace._src.ops.dynamic_ragged_shape import DynamicRaggedShape
 from headrace._src.ops.ragged_broadcasting import Operand, broadcast_partitions, outer_shape
 from headrace._src.ops.ragged_tensor import RaggedTensor, tensor_or_ragged
-from headrace._src.ops.row_arithmetic import cast_to
+from headrace._src.ops.row_arithmetic import cast_to, require
 from headrace._src.ops.row_partition import RowPartition
 
 
@@ -118,9 +118,12 @@ def broadcast_to(input, shape, name=None):
     ragged_rank = max(shape.num_row_partitions, shape.rank - value.shape.rank + own if own else 0)
     goal, inner = _operand(shape, shape.rank, ragged_rank)
     operand, flat = outer_shape(value, shape.rank, ragged_rank, dtype)
-    _, partitions = broadcast_partitions([goal, operand], dtype)
-    if goal.index is not None:
-        raise errors.invalid_argument(f"Cannot broadcast shape {value.shape} to {shape}.")
+    nrows, partitions = broadcast_partitions([goal, operand], dtype)
+    # The shape itself must not have been broadcast: then some number of rows or values would be another.
+    for mine, wanted in zip(
+        (nrows, *(p.nvals() for p in partitions)), (goal.nrows, *(p.nvals() for p in goal.partitions))
+    ):
+        require(lookup("Equal")(mine, wanted), f"Cannot broadcast shape {value.shape} to {shape}")
     if operand.index is not None:
         flat = lookup("GatherV2")(flat, operand.index, 0)
     flat = lookup("BroadcastTo")(flat, cast_to(inner, dtype))
