@@ -9,7 +9,7 @@ def add_gradients(parts: list):
     """The sum; sparse when all parts are sparse."""
     if len(parts) == 1:
         return parts[0]
-    if all(isinstance(part, IndexedSlices) for part in parts):
+    if type(parts[0]) is IndexedSlices and all(type(part) is IndexedSlices for part in parts):
         concat = REGISTRY["ConcatV2"]
         return IndexedSlices(
             concat([part.values for part in parts], 0),

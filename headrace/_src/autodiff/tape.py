@@ -99,8 +99,14 @@ class Tape:
                 dys = [_take(grads, number, keep) for number in outputs]
                 if all(dy is None for dy in dys):
                     continue
-            node.wanted = None if node.op.has_lists else [number in reached for number in inputs]
-            for number, grad in zip(inputs, node_gradients(node, dys)):
+            op = node.op
+            if op.has_lists or node.output_specs is not None:
+                node.wanted = None if op.has_lists else [number in reached for number in inputs]
+                found = node_gradients(node, dys)
+            else:
+                node.wanted = [number in reached for number in inputs]
+                found = op.grad(node, dy)
+            for number, grad in zip(inputs, found):
                 if grad is not None and number in reached:
                     before = grads.get(number)
                     if before is None:
@@ -113,15 +119,15 @@ class Tape:
 
     def _total(self, grads, number):
         """The gradient of a source; of a variable, the sum over all that was read from it."""
-        grad = _take(grads, number, ())
-        if number not in self.reads:
-            return grad
-        parts = [] if grad is None else [grad]
-        for value in self.reads[number]:
-            part = _take(grads, value, ())
+        values = self.reads.get(number, ())
+        parts = []
+        for value in (number, *values):
+            part = grads.pop(value, None)
             if part is not None:
-                parts.append(part)
-        return add_gradients(parts) if parts else None
+                parts.extend(part) if type(part) is list else parts.append(part)
+        if len(parts) > 1:
+            return add_gradients(parts)
+        return parts[0] if parts else None
 
 
 def _take(grads, number, keep):
