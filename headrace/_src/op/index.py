@@ -1914,6 +1914,7 @@ FILES: tuple = (
     "ops.linear_operator_circulant",
     "ops.linear_operator_dense",
     "ops.linear_operator_derived",
+    "ops.linear_operator_description",
     "ops.linear_operator_diag",
     "ops.linear_operator_identity",
     "ops.linear_operator_kronecker",
