@@ -12,7 +12,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.op.convert import DTypeMismatchError, eager_number, to_tensor
+from headrace._src.op.convert import MAX_RANK, DTypeMismatchError, eager_number, to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.signature import REQUIRED
 
@@ -298,7 +298,9 @@ def _convert(op, argument, value, types):
 
 def _hint_of_empty(op, attr, value):
     """int32 for an empty list where integers are due, such as the shape of a scalar; otherwise None."""
-    while isinstance(value, (list, tuple)):
+    for _ in range(MAX_RANK):  # a list may hold itself
+        if not isinstance(value, (list, tuple)):
+            return None
         if not value:
             allowed = op.types.get(attr, dtypes.ANY)
             return dtypes.int32 if dtypes.int32 in allowed and dtypes.float32 not in allowed else None

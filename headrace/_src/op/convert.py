@@ -12,6 +12,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import register_tensor_converter
 from headrace._src.core.tensor import EagerTensor, Tensor
 
+MAX_RANK = 64  # NumPy's limit, and so that of tensors
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
 
 
@@ -75,7 +76,7 @@ def to_tensor(value, dtype: DType | None = None, hint: DType | None = None, name
         result = protocol(value, dtype=wanted, name=name)
         if result is not NotImplemented:
             if not isinstance(result, Tensor):
-                raise RuntimeError(f"__tf_tensor__ of {kind.__name__} returned {result!r}, not a tensor.")
+                raise ValueError(f"__tf_tensor__ of {kind.__name__} returned {_shorten(result)}, not a tensor.")
             return to_tensor(result, dtype)
     for base, function, _ in _conversions:
         if isinstance(value, base):
@@ -83,7 +84,11 @@ def to_tensor(value, dtype: DType | None = None, hint: DType | None = None, name
             if result is not NotImplemented:
                 return result
     if isinstance(value, CompositeTensor):
-        raise CompositeConversionError(f"A {kind.__name__} cannot become a dense tensor by itself: {value!r}")
+        # Without the value: the functions that take composites come this way, and its text would take long.
+        raise CompositeConversionError(
+            f"A {kind.__name__} cannot become a dense tensor by itself; convert it, for instance with its to_tensor() "
+            "or tf.sparse.to_dense."
+        )
     if dtype is not None or hint is None:
         return _constant(value, dtype)
     if isinstance(value, (np.ndarray, np.generic)) and hint._kind != "s":
@@ -123,10 +128,12 @@ def _constant(value, dtype):
     return tensor if graph is None else graph.constant(tensor)
 
 
-def _holds_tensor(sequence):
+def _holds_tensor(sequence, depth=1):
+    if depth > MAX_RANK:
+        raise ValueError(f"Can't convert a Python sequence that is nested more than {MAX_RANK} levels deep to Tensor.")
     for item in sequence:
         if isinstance(item, (list, tuple)):
-            if _holds_tensor(item):
+            if _holds_tensor(item, depth + 1):
                 return True
         elif isinstance(item, Tensor) or hasattr(type(item), "__tf_tensor__"):
             return True
@@ -211,7 +218,9 @@ def from_numpy(array: np.ndarray, dtype: DType | None = None) -> EagerTensor:
             return EagerTensor(array.copy(), dtype)
         if dtype is not None and dtype._kind != "s":
             if array.dtype == object and array.size and not _is_text(array.flat[0]):
-                return from_numpy(np.array(array.tolist()), dtype)
+                plain = np.array(array.tolist())
+                if plain.dtype != object:
+                    return from_numpy(plain, dtype)
             raise _cannot(array, dtype)
         return EagerTensor(_bytes_array(array), dtypes.string)
     if dtype is None or dtype is found:
@@ -263,14 +272,23 @@ def _from_python(value, dtype):
     if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
         return from_numpy(np.asarray(value), dtype)
     if hasattr(value, "__len__") and hasattr(value, "__getitem__") and not isinstance(value, (dict, set)):
-        return _from_list([value[i] for i in range(len(value))], dtype)
+        try:
+            items = [value[i] for i in range(len(value))]
+        except LookupError as error:
+            raise ValueError(
+                f"Can't convert a {type(value).__name__} to a Tensor: it has no items 0 to {len(value) - 1} "
+                f"({type(error).__name__}: {error})."
+            ) from error
+        return _from_list(items, dtype)
     raise ValueError(
-        f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
+        f"Attempt to convert a value ({_shorten(value)}) with an unsupported type ({type(value)}) to a Tensor."
     )
 
 
 def _first_leaf(value):
-    while isinstance(value, (list, tuple, range, memoryview)):
+    for _ in range(MAX_RANK):  # a list may hold itself
+        if not isinstance(value, (list, tuple, range, memoryview)):
+            return value
         if not len(value):
             return None
         value = value[0]
@@ -293,7 +311,7 @@ def _from_list(value, dtype):
             raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
         if _contains_none(value):
             raise ValueError(
-                f"Attempt to convert a value ({value!r}) that holds None to a Tensor."
+                f"Attempt to convert a value ({_shorten(value)}) that holds None to a Tensor."
             ) from None
         raise ValueError(
             f"Can't convert non-rectangular Python sequence to Tensor: {_shorten(value)}"
@@ -374,7 +392,10 @@ def _contains_none(value):
 
 
 def _shorten(value):
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # a message must not fail for what it is about
+        text = f"<{type(value).__name__} object>"
     return text if len(text) < 200 else text[:200] + "..."
 
 

@@ -94,14 +94,19 @@ def _fallback(wrapper, args, kwargs):
 def _say_where(error, wrapper, args, kwargs):
     """Name the function and its arguments in an error of ours that does not, such as one of conversion."""
     text = error.args[0] if error.args else None
-    if not isinstance(text, str) or getattr(error, "says_where", False) or "[Op:" in str(error):
+    if not isinstance(text, str) or "[Op:" in str(error):
         return
-    error.says_where = True  # the innermost function knows best
+    name = wrapper.__name__
+    if getattr(error, "says_where", False):
+        # The innermost function knows best; the ones around it only add their names.
+        if name.replace("_", "").lower() not in text.replace("_", "").lower():
+            _set_text(error, f"{name}: {text}")
+        return
+    error.says_where = True
     last = error.__traceback__
     while last.tb_next is not None:
         last = last.tb_next
     module = last.tb_frame.f_globals.get("__name__", "")
-    name = wrapper.__name__
     if not module.startswith("headrace._src.") or re.search(rf"\b{name}\b", text):
         return  # raised by the user's own code, or telling already
     try:
@@ -109,19 +114,23 @@ def _say_where(error, wrapper, args, kwargs):
         values = ", ".join(f"{key}={brief(value)}" for key, value in given.items())
     except Exception:  # an object that cannot even be looked at; the first error matters
         return
-    text = f"{name}: {text.rstrip('. ')}. Got {values}."
+    _set_text(error, f"{name}: {text.rstrip('. ')}. Got {values}.")
+
+
+def _set_text(error, text):
     error.args = (text, *error.args[1:])
     if isinstance(error, errors.OpError):
         error._message = text
 
 
-def brief(value) -> str:
+def brief(value, levels: int = 3) -> str:
     """A value as messages show it: tensors by shape and dtype, anything else shortened."""
     shape = getattr(value, "shape", None)
     if shape is not None and hasattr(value, "dtype"):
         return f"<{type(value).__name__} {shape} {getattr(value.dtype, 'name', value.dtype)}>"
     if isinstance(value, (list, tuple)):
-        inner = ", ".join(brief(item) for item in value[:6]) + (", ..." if len(value) > 6 else "")
+        parts = [brief(item, levels - 1) for item in value[:6]] if levels else ["..."]
+        inner = ", ".join(parts) + (", ..." if levels and len(value) > 6 else "")
         return f"[{inner}]" if isinstance(value, list) else f"({inner})"
     return reprlib.repr(value)
 

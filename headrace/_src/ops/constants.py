@@ -77,6 +77,12 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
     return to_tensor(value, dtype, hint, name)
 
 
+def _vector(tensor):
+    if tensor._a.ndim > 1:
+        raise errors.invalid_argument(f"shape must be a vector, got a tensor of shape {tensor._a.shape}.")
+    return tensor._a.ravel().tolist()
+
+
 def known_shape(shape):
     """A shape given as ints, a TensorShape or an eager tensor, as a tuple; None when it is symbolic."""
     if isinstance(shape, TensorShape):
@@ -84,7 +90,7 @@ def known_shape(shape):
             raise ValueError(f"Cannot convert a partially known TensorShape {shape} to a Tensor.")
         return tuple(shape.as_list())
     if type(shape) is EagerTensor:
-        dims = shape._a.ravel().tolist()
+        dims = _vector(shape)
     elif isinstance(shape, (int, np.integer)):
         dims = [int(shape)]
     elif isinstance(shape, (list, tuple)) and all(type(n) is int for n in shape):
@@ -93,7 +99,7 @@ def known_shape(shape):
         tensor = to_tensor(shape)
         if type(tensor) is not EagerTensor:
             return None
-        dims = tensor._a.ravel().tolist()
+        dims = _vector(tensor)
         if tensor.dtype._kind not in "iu" and dims:
             raise TypeError(f"shape must be integers, got dtype {tensor.dtype.name}.")
     for n in dims:
@@ -113,9 +119,9 @@ def _filled(shape, dtype, number, name):
     if known is None or context.graph is not None:
         fill = text if dtype._kind == "s" else bool(number) if dtype is dtypes.bool else number
         return REGISTRY["Fill"](shape if known is None else list(known), eager_constant(fill, dtype), name=name)
-    if dtype._kind == "s":
-        return EagerTensor(np.full(known, text, object), dtype)
     try:
+        if dtype._kind == "s":
+            return EagerTensor(np.full(known, text, object), dtype)
         return EagerTensor((np.zeros if number == 0 else np.ones)(known, dtype._np), dtype)
     except (MemoryError, ValueError) as error:
         raise errors.ResourceExhaustedError(None, None, f"shape {known} of {dtype.name}: {error}") from None

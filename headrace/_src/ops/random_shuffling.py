@@ -114,6 +114,8 @@ def stateless_shuffle(value, seed, alg="auto_select", name=None):
 # numbers of 2 w bits to each other, and is applied again while the result is beyond the largest index.
 
 _MIN_WORD_BITS = 8
+_MAX_ROUNDS = 65536
+_MAX_TABLES = 32
 _ROUND_CONSTANT = 0xFFFFFFFC
 _ROUND_BITS = 0x7369F885192C0EF5
 
@@ -177,8 +179,29 @@ def _check_index_shapes(index, seed, max_index):
 
 
 def _check_rounds(rounds):
-    if rounds < 4 or rounds % 2:
-        raise errors.invalid_argument(f"RandomIndexShuffle: rounds must be even and >= 4, got {rounds}.")
+    if not 4 <= rounds <= _MAX_ROUNDS or rounds % 2:
+        raise errors.invalid_argument(
+            f"RandomIndexShuffle: rounds must be even and in [4, {_MAX_ROUNDS}], got {rounds}."
+        )
+
+
+def _walk(value, largest, keys):
+    """Each value encrypted until it is in range, in the smallest domain and with one key: a few milliseconds.
+
+    The domain has 65536 numbers, of which a small `largest` accepts so few that arrays would be gone through
+    thousands of times; all walks together visit each number once.
+    """
+    bits, mask = np.uint64(_MIN_WORD_BITS), np.uint64((1 << _MIN_WORD_BITS) - 1)
+    table = _encrypt(np.arange(1 << 2 * _MIN_WORD_BITS, dtype=np.uint64), keys, bits, mask).tolist()
+    results = []
+    for start, limit in zip(value.tolist(), largest.tolist()):
+        at = start
+        while limit:
+            at = table[at]
+            if at <= limit:
+                break
+        results.append(at)
+    return np.array(results, np.uint64)
 
 
 def _index_shuffle(index, seed, max_index, rounds):
@@ -198,6 +221,12 @@ def _index_shuffle(index, seed, max_index, rounds):
     words = np.broadcast_to(seed, (*value.shape, 3)).astype(np.uint64) & np.uint64(0xFFFFFFFF)
     bits = _word_bits(np, largest)
     mask = (np.uint64(1) << bits) - np.uint64(1)
+    seeds, which = np.unique(words, axis=0, return_inverse=True)
+    if (bits == _MIN_WORD_BITS).all() and len(seeds) <= _MAX_TABLES:
+        for i, part in enumerate(seeds):
+            mine = np.flatnonzero(which.reshape(-1) == i)
+            value[mine] = _walk(value[mine], largest[mine], _round_keys(list(part), rounds, bits[0], mask[0]))
+        return value.astype(index.dtype).reshape(shape)
     keys = np.stack(_round_keys([words[:, i] for i in range(3)], rounds, bits, mask))
     active = np.flatnonzero(largest > 0)
     while active.size:
