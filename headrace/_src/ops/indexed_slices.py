@@ -21,6 +21,8 @@ class IndexedSlices(CompositeTensor):
         dense_shape: the shape of the whole tensor, when it is known.
     """
 
+    is_tensor_like = True
+
     def __init__(self, values, indices, dense_shape=None):
         self._values = to_tensor(values)
         self._indices = to_tensor(indices)
@@ -94,7 +96,7 @@ class IndexedSlices(CompositeTensor):
 class IndexedSlicesSpec(TypeSpec):
     """The type of an `IndexedSlices`."""
 
-    __slots__ = ("_shape", "_values_shape", "_dtype", "_indices_dtype", "_dense_shape_dtype", "_indices_shape")
+    __slots__ = ("_dense_shape_dtype", "_dtype", "_indices_dtype", "_indices_shape", "_shape", "_values_shape")
 
     def __init__(
         self, shape=None, dtype=dtypes.float32, indices_dtype=dtypes.int64, dense_shape_dtype=None, indices_shape=None
