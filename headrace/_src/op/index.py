@@ -1994,6 +1994,7 @@ FILES: tuple = (
     "ops.response_normalization",
     "ops.row_arithmetic",
     "ops.row_partition",
+    "ops.row_partition_spec",
     "ops.scattering",
     "ops.searching",
     "ops.segments",
