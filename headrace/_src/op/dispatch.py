@@ -97,9 +97,11 @@ def _say_where(error, wrapper, args, kwargs):
     if not isinstance(text, str) or "[Op:" in str(error):
         return
     name = wrapper.__name__
+    # "top_k: ..." is told, and so is "TopKV2: ...".
+    told = re.search(rf"\b{name.replace('_', '')}(v\d)?[:(]", text.replace("_", ""), re.IGNORECASE)
     if getattr(error, "says_where", False):
         # The innermost function knows best; the ones around it only add their names.
-        if name.replace("_", "").lower() not in text.replace("_", "").lower():
+        if not told:
             _set_text(error, f"{name}: {text}")
         return
     error.says_where = True
@@ -107,7 +109,7 @@ def _say_where(error, wrapper, args, kwargs):
     while last.tb_next is not None:
         last = last.tb_next
     module = last.tb_frame.f_globals.get("__name__", "")
-    if not module.startswith("headrace._src.") or re.search(rf"\b{name}\b", text):
+    if told or not module.startswith("headrace._src."):
         return  # raised by the user's own code, or telling already
     try:
         given = signature_of(wrapper).bind(*args, **kwargs).arguments

@@ -312,6 +312,8 @@ _EXHAUSTIVE_UP_TO = 6
 
 def _resolve(equation, count):
     """(subscripts of the inputs, subscripts of the output) of an equation as users write it."""
+    if not isinstance(equation, str):
+        raise TypeError(f"einsum: equation must be a string, got {type(equation).__name__}.")
     written = equation.replace(" ", "")
     if not _FORMAT.fullmatch(written) or "." in written.replace(ELLIPSIS, ""):
         raise ValueError(f"einsum: subscripts have incorrect format: {equation}")

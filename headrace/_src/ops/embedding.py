@@ -1,6 +1,7 @@
 """Embedding look-ups: rows of a table by id, combined per example, and losses over sampled classes."""
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, errors
+from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
@@ -56,6 +57,7 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
     if params is None or (isinstance(params, (list, tuple)) and not params):
         raise ValueError("nn.embedding_lookup: params must be a tensor or a list of tensors.")
     tables = list(params) if isinstance(params, (list, tuple)) else [params]
+    tables = [table if hasattr(table, "shape") else to_tensor(table) for table in tables]
     ids = to_tensor(ids)
     if len(tables) == 1:
         rows = _gather(tables[0], ids)
@@ -117,6 +119,12 @@ def embedding_lookup_sparse(
             f"nn.embedding_lookup_sparse: combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner!r}."
         )
     ids, segment_ids, rows = _ids_and_rows(sp_ids)
+    if type(segment_ids) is EagerTensor and segment_ids._a.size:
+        order = segment_ids._a
+        if order[0] < 0 or (order[1:] < order[:-1]).any():
+            raise errors.invalid_argument(
+                f"nn.embedding_lookup_sparse: the rows of sp_ids must be sorted and not negative, got {order}."
+            )
     weights = None
     if sp_weights is not None:
         if type(sp_weights) is not type(sp_ids):

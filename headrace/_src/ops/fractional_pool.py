@@ -173,6 +173,8 @@ FRACTIONAL_AVG_POOL_GRAD = Op(
 
 
 def _apply(op, value, pooling_ratio, pseudo_random, overlapping, seed, name):
+    if pooling_ratio is None:
+        raise ValueError(f"{op.name}: pooling_ratio must be a number or a list, got None.")
     ratio = sequence(pooling_ratio, 2, 3, "pooling_ratio", float)
     if min(ratio) < 1:
         raise ValueError(f"{op.name}: pooling_ratio must be at least 1, got {pooling_ratio}.")

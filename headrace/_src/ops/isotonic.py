@@ -8,6 +8,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.infer import normalize_axis
 from headrace._src.op.registry import lookup
 
 
@@ -85,9 +86,10 @@ def isotonic_regression(inputs, decreasing=True, axis=-1):
     kinds = {dtypes.float64: dtypes.float64, dtypes.int32: dtypes.float64, dtypes.int64: dtypes.float64}
     dtype = x.dtype if x.dtype.is_floating else kinds.get(x.dtype, dtypes.float32)
     rank = x.shape.rank
+    axis = normalize_axis(axis, rank, "nn.isotonic_regression")
     order = list(range(rank))
     order[axis], order[-1] = order[-1], order[axis]
-    moved = axis not in (-1, rank - 1)
+    moved = axis != rank - 1
     if moved:
         x = lookup("Transpose")(x, order)
     if not decreasing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, errors
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
@@ -81,6 +81,8 @@ def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
     x = to_tensor(x)
     kind = x.dtype
     weights = to_tensor(frequency_weights)
+    if not (kind.is_floating or kind.is_complex):
+        raise errors.invalid_argument(f"nn.weighted_moments: x must be floating or complex, got {kind.name}.")
     if kind in _SMALL:
         x = cast(x, dtypes.float32)
     if weights.dtype != x.dtype:
@@ -116,6 +118,10 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
     """
     axes = sorted({int(a) for a in axes})
     x = to_tensor(x)
+    if x.shape.rank is not None and axes and not -x.shape.rank <= axes[0] <= axes[-1] < x.shape.rank:
+        raise IndexError(
+            f"nn.sufficient_statistics: axes must be in [{-x.shape.rank}, {x.shape.rank}), got {axes}."
+        )
     if x.shape.rank is not None and all(x.shape[a] is not None for a in axes):
         number = int(np.prod([x.shape[a] for a in axes], dtype=np.int64))
         count = to_tensor(np.array(number, x.dtype.as_numpy_dtype))

@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.op.api import api
+from headrace._src.op.infer import normalize_axis
 from headrace._src.ops.numpy_types import as_array, cast, promote, tf
 
 
@@ -361,7 +362,7 @@ def take_along_axis(arr, indices, axis):
     if axis is None:
         return tf["gather"](tf["reshape"](x, [-1]), tf["reshape"](positions, [-1]))
     rank = x.shape.rank
-    axis %= rank
+    axis = normalize_axis(axis, rank, "experimental.numpy.take_along_axis")
     positions = tf["where"](positions < 0, positions + cast(tf["shape"](x)[axis], positions.dtype), positions)
     outer = [i for i in range(rank) if i != axis]
     shape = list(positions.shape)

@@ -30,11 +30,7 @@ _ONE_AXIS = {i: EagerTensor(np.array(i, np.int32), dtypes.int32) for i in range(
 
 def one_axis(axis):
     """An int as the input that names an axis, without a new tensor for each call."""
-    return _ONE_AXIS[axis] if type(axis) is int and axis in _ONE_AXIS else _index_tensor(axis)
-
-
-def _index_tensor(axis):
-    return to_tensor(axis, dtypes.int32) if isinstance(axis, (int, float, list, tuple)) else axis
+    return _ONE_AXIS[axis] if type(axis) is int and axis in _ONE_AXIS else axis
 
 
 def axes_of(x, axis):
@@ -44,7 +40,9 @@ def axes_of(x, axis):
         TypeError: when it is no integer.
     """
     if axis is not None:
-        return one_axis(axis) if type(axis) is int else _index_tensor(axis)
+        if isinstance(axis, float):
+            raise TypeError(f"axis must be an integer or integers, got {axis}.")
+        return one_axis(axis)
     rank = x._a.ndim if type(x) is EagerTensor else x.shape.rank
     if rank is None:
         return lookup("Range")(0, lookup("Rank")(x), 1)

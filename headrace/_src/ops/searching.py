@@ -124,7 +124,7 @@ def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, na
     Raises:
         ValueError: when `side` is unknown.
     """
-    sorted_sequence, values = to_tensor(sorted_sequence), to_tensor(values, hint=_dtype_of(sorted_sequence))
+    sorted_sequence, values = to_tensor(sorted_sequence), to_tensor(values)
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}.")
     for argument, tensor in (("sorted_sequence", sorted_sequence), ("values", values)):
@@ -138,10 +138,6 @@ def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, na
         name=name,
     )
     return RESHAPE(found, shape_of(values))
-
-
-def _dtype_of(value):
-    return getattr(value, "dtype", None) if hasattr(value, "dtype") else to_tensor(value).dtype
 
 
 def _as_matrix(tensor):

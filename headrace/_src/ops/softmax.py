@@ -8,7 +8,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.infer import same_as_input
+from headrace._src.op.infer import normalize_axis, same_as_input
 from headrace._src.op.registry import lookup
 
 
@@ -276,7 +276,8 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
     precise, targets = (_cast(logits, dtypes.float32), _cast(labels, dtypes.float32)) if small else (logits, labels)
     rank = logits.shape.rank
     if rank is not None and rank and axis not in (-1, rank - 1):
-        order = [i for i in range(rank) if i != axis % rank] + [axis % rank]
+        axis = normalize_axis(axis, rank, "softmax_cross_entropy_with_logits")
+        order = [i for i in range(rank) if i != axis] + [axis]
         precise, targets = lookup("Transpose")(precise, order), lookup("Transpose")(targets, order)
     flat, outer = _flatten_outer(precise)
     flat_targets, _ = _flatten_outer(targets)

@@ -43,6 +43,8 @@ class SparseTensor(CompositeTensor):
         self._dense_shape = to_tensor(dense_shape, dtypes.int64)
         self._static_shape = None
         _check(self._indices.shape, self._values.shape, self._dense_shape.shape)
+        if type(self._dense_shape) is EagerTensor and (self._dense_shape._a < 0).any():
+            raise ValueError(f"SparseTensor: dense_shape must not be negative, got {self._dense_shape._a.tolist()}.")
 
     @classmethod
     def from_value(cls, sparse_tensor_value):
