@@ -224,13 +224,14 @@ def ctc_loss(
         labels = lookup("Cast")(to_tensor(labels), DstT=dtypes.int32)
         label_length = lookup("Cast")(to_tensor(label_length), DstT=dtypes.int32)
         fits = _fits(labels, label_length, logit_length)
-        labels = _sparse_labels(labels, label_length)
+        labels = _sparse_labels(labels, label_length, blank)
     values = lookup("Cast")(labels.values, DstT=dtypes.int32)
     if blank != classes - 1:
         # The op takes the last class as the blank: move it there.
         order = [c for c in range(classes) if c != blank] + [blank]
         scores = lookup("GatherV2")(scores, order, 2)
-        values = lookup("SelectV2")(lookup("Less")(values, blank), values, lookup("Sub")(values, 1))
+        moved = lookup("SelectV2")(lookup("Less")(values, blank), values, lookup("Sub")(values, 1))
+        values = lookup("SelectV2")(lookup("Equal")(values, blank), classes - 1, moved)
     loss = CTC_LOSS(
         scores,
         labels.indices,
@@ -244,8 +245,14 @@ def ctc_loss(
     return lookup("Cast")(loss, DstT=logits.dtype) if small else loss
 
 
-def _sparse_labels(labels, lengths):
-    """The first `lengths[i]` labels of each row, as a sparse tensor."""
+def _sparse_labels(labels, lengths, blank):
+    """The first `lengths[i]` labels of each row, as a sparse tensor; a blank where there is none.
+
+    The op refuses an example without labels, and leaves a blank at the end out.
+    """
+    none = lookup("ExpandDims")(lookup("Equal")(lengths, 0), 1)
+    labels = lookup("SelectV2")(none, blank, labels)
+    lengths = lookup("Maximum")(lengths, 1)
     width = labels.shape[1]
     mask = lookup("Less")(lookup("ExpandDims")(lookup("Range")(0, width, 1), 0), lookup("ExpandDims")(lengths, 1))
     indices = lookup("Where")(mask)
