@@ -342,7 +342,7 @@ SIGMOID = unary("Sigmoid", through_float32(_sigmoid), lambda x: 1 / (1 + jnp.exp
 
 
 def _sigmoid_grad(y, dy):
-    return dy * y * (1 - y)
+    return dy * y * (y.dtype.type(1) - y)
 
 
 def _grad_sigmoid_grad(node, ddz):
@@ -376,7 +376,7 @@ TANH = unary("Tanh", through_float32(np.tanh), lambda x: jnp.tanh(x), _grad_tanh
 
 
 def _tanh_grad(y, dy):
-    return dy * (1 - y * y)
+    return dy * (y.dtype.type(1) - y * y)  # NumPy before 2.2 widens bfloat16 beside a Python number
 
 
 def _grad_tanh_grad(node, ddz):
