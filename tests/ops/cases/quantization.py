@@ -186,7 +186,8 @@ ROWS = [
     row("tf.quantization.quantize(a, -1.0, 1.0, tf.qint32)", a=_X, grad=False, ours="TF wraps around at the top"),
     row("tf.quantization.quantize(a, -1.0, 1.5, tf.qint32, mode='MIN_FIRST')", a=uniform(-2, 2, 4, 5), grad=False),
     *[
-        row(f"tf.quantization.quantize(a, {options})", a=_X, grad=False)
+        # XLA may multiply and subtract in one rounding: where a value lies half way, its neighbour comes out.
+        row(f"tf.quantization.quantize(a, {options})", a=_X, grad=False, lower=options != "1.0, 1.0, tf.qint8")
         for options in (
             "-1.0, 1.0, tf.qint8, mode='SCALED', round_mode='HALF_TO_EVEN'",
             "-1.0, 1.0, tf.qint8, mode='SCALED', narrow_range=True",
