@@ -4,6 +4,7 @@ import ast
 import importlib.metadata
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tomllib
@@ -100,6 +101,13 @@ def test_every_file_opens_with_a_docstring():
     bare = [str(path.relative_to(ROOT)) for path in sorted(PACKAGE.rglob("*.py"))
             if path.stat().st_size and not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))]
     assert bare == []
+
+
+def test_every_decision_is_in_the_index():
+    folder = ROOT / "docs" / "decisions"
+    index = re.findall(r"^\| \[(\d{4})\]\(([^)]+)\)", (folder / "README.md").read_text(encoding="utf-8"), re.M)
+    assert [name for _, name in index] == sorted(path.name for path in folder.glob("[0-9]*.md"))
+    assert all(name.startswith(number) for number, name in index)
 
 
 @pytest.mark.slow
