@@ -73,6 +73,9 @@ def _checked_forward(op, allowed, x, scale, offset, mean, variance, factor, data
     _check_vectors(op, channels, scale=scale, offset=offset)
     if not is_training or factor != 1.0:
         _check_vectors(op, channels, mean=mean, variance=variance)
+    for name, shape in (("mean", mean), ("variance", variance)):
+        if len(shape) != 1:
+            raise errors.invalid_argument(f"{op}: {name} must be a vector, got shape {tuple(shape)}.")
     return axis
 
 

@@ -227,7 +227,7 @@ def _histogram(values, value_range, nbins, dtype):
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise errors.invalid_argument("HistogramFixedWidth: values must not contain NaN.")
     step = (float(high) - float(low)) / count
-    bins = (np.maximum(values.ravel(), low) - low).astype(np.float64) / step
+    bins = (np.maximum(values.ravel(), low).astype(np.float64) - float(low)) / step
     bins = np.minimum(bins, count - 1).astype(np.int64)
     return np.bincount(bins, minlength=count).astype(dtype._np)
 
@@ -242,7 +242,7 @@ def _lower_histogram(ctx, values, value_range, nbins, dtype):
         ctx.check(~jnp.any(jnp.isnan(values)), errors.InvalidArgumentError, message)
     wide = jnp.float64
     step = (high.astype(wide) - low.astype(wide)) / count
-    bins = (jnp.maximum(values.ravel(), low) - low).astype(wide) / step
+    bins = (jnp.maximum(values.ravel(), low).astype(wide) - low.astype(wide)) / step
     bins = jnp.minimum(bins, count - 1).astype(jnp.int32)
     return jnp.zeros(count, dtype._np).at[bins].add(1)
 

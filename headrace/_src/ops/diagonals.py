@@ -83,14 +83,15 @@ def _part(op, xp, input, k, padding_value, align):
     lower, upper = _band(op, k)
     rows, columns = input.shape[-2:]
     _check_bounds(op, lower, upper, rows, columns)
+    padding = _scalar(op, padding_value)
     if lower == upper:
         return xp.diagonal(input, lower, -2, -1)
     width = _longest(rows, columns, lower, upper)
     row, column, real = _places(rows, columns, lower, upper, width, align)
     if not input.size:
-        return xp.broadcast_to(_scalar(op, padding_value), (*input.shape[:-2], *real.shape))
+        return xp.broadcast_to(padding, (*input.shape[:-2], *real.shape))
     found = input[..., np.where(real, row, 0), np.where(real, column, 0)]
-    return xp.where(real, found, _scalar(op, padding_value))
+    return xp.where(real, found, padding)
 
 
 def _infer_part(input, k=None, padding_value=None, align=None):
@@ -210,9 +211,9 @@ def _matrix_size(op, width, lower, upper, rows, columns):
 
 def _size(op, name, value):
     value = np.asarray(value)
-    if value.size != 1:
+    if value.ndim:
         raise errors.invalid_argument(f"{op}: {name} must be a scalar, got shape {value.shape}.")
-    return int(value.reshape(()))
+    return int(value)
 
 
 def _check_diagonals(op, diagonal, lower, upper):
@@ -232,7 +233,9 @@ def _make(op, xp, diagonal, k, num_rows, num_cols, padding_value, align):
         op, diagonal.shape[-1], lower, upper, _size(op, "num_rows", num_rows), _size(op, "num_cols", num_cols)
     )
     batch = diagonal.shape[: -1 if lower == upper else -2]
-    matrix = xp.full((*batch, rows, columns), _scalar(op, padding_value), diagonal.dtype)
+    if padding_value.ndim:
+        raise errors.invalid_argument(f"{op}: padding_value must be a scalar, got shape {padding_value.shape}.")
+    matrix = xp.full((*batch, rows, columns), padding_value, diagonal.dtype)
     return _place(xp, matrix, diagonal, lower, upper, align)
 
 

@@ -48,6 +48,8 @@ def _split_sizes(op, length, num_split):
 def _split(split_dim, value, num_split):
     if not value.ndim:
         raise errors.invalid_argument("Split: value must have at least one dimension, got a scalar.")
+    if split_dim.ndim:
+        raise errors.invalid_argument(f"Split: split_dim must be a scalar, got shape {split_dim.shape}.")
     at = axis_value("Split", split_dim, value.ndim)
     return _cuts("Split", value, _split_sizes("Split", value.shape[at], num_split), at)
 

@@ -230,6 +230,8 @@ def _solve(matrix, rhs, adjoint):
         x = np.linalg.solve(_turned(np, a) if adjoint else a, b)
     except np.linalg.LinAlgError:
         raise not_invertible("MatrixSolve") from None
+    if np.isnan(a).any():
+        raise not_invertible("MatrixSolve")
     return x.astype(rhs.dtype, copy=False)
 
 
@@ -413,7 +415,7 @@ def _solve_ls(matrix, rhs, l2_regularizer, fast):
         raise errors.invalid_argument(
             f"MatrixSolveLs: l2_regularizer must be a scalar, got shape {l2_regularizer.shape}."
         )
-    if l2_regularizer < 0:
+    if not l2_regularizer >= 0:
         raise errors.invalid_argument(
             f"MatrixSolveLs: l2_regularizer must not be negative, got {l2_regularizer}."
         )

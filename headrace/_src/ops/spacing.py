@@ -163,6 +163,10 @@ def _sobol_arguments(dim, num_results, skip):
         raise errors.invalid_argument(f"SobolSample: num_results must be at least one, got {num_results}.")
     if skip < 0:
         raise errors.invalid_argument(f"SobolSample: skip must be non-negative, got {skip}.")
+    if int(num_results) + int(skip) >= 2**31 - 1:
+        raise errors.invalid_argument(
+            f"SobolSample: num_results + skip must be less than 2**31 - 1, got {num_results} and {skip}."
+        )
     return int(dim), int(num_results), int(skip)
 
 
