@@ -272,6 +272,8 @@ def _convert(op, argument, value, types):
             if value.dtype is wanted:
                 return value
             raise _mismatch(op, argument, wanted, value.dtype)
+        if wanted is dtypes.int32:
+            _check_int32(op, argument, value)
         return _input_tensor(op, argument, value, dtype=wanted)
     attr = argument.type_attr
     wanted = types.get(attr)
@@ -294,6 +296,15 @@ def _convert(op, argument, value, types):
             f"Cast it with tf.cast. [Op:{op.name}]",
         )
     return tensor
+
+
+def _check_int32(op, argument, value):
+    """Refuse sizes and the like that would lose their high bits (which `tf.constant` lets happen)."""
+    for number in value if type(value) in (list, tuple) else (value,):
+        if type(number) is int and not -(2**31) <= number < 2**31:
+            raise errors.invalid_argument(
+                f"{op.name}: {argument.name} must be int32, which cannot hold {number}. [Op:{op.name}]"
+            )
 
 
 def _hint_of_empty(op, attr, value):

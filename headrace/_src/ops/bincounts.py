@@ -192,6 +192,9 @@ def bincount(
     filled = CAST(GREATER(PROD(to_tensor(shape_of(arr), dtypes.int32), [0]), 0), DstT=index)
     flat = RESHAPE(arr, [-1])
     size = MUL(filled, ADD(MAX(flat, [0]), EagerTensor(np.ones((), index._np), index)))
+    for name_, length in (("minlength", minlength), ("maxlength", maxlength)):
+        if isinstance(length, int) and length >= 2**31:
+            raise errors.invalid_argument(f"bincount: {name_} must be less than 2**31, got {length}.")
     if minlength is not None:
         size = MAXIMUM(cast(minlength, index), size)
     if maxlength is not None:
@@ -276,7 +279,6 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, na
         raise errors.invalid_argument(
             f"histogram_fixed_width: dtype must be int32 or int64, got {out.name}. [Op:HistogramFixedWidth]"
         )
-    nbins = to_tensor(nbins, dtypes.int32)
     return HISTOGRAM_FIXED_WIDTH(values, value_range, nbins, dtype=out, name=name)
 
 

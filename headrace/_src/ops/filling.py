@@ -257,7 +257,10 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
         raise TypeError(f"one_hot: on_value and off_value must be given for dtype {wanted.name}.")
     on = _number(1, wanted) if on is None else on
     off = _number(0, wanted) if off is None else off
-    depth = integers(depth) if type(depth) is int and abs(depth) < 2**31 else to_tensor(depth, dtypes.int32)
+    if type(depth) is int:
+        depth = integers(depth) if abs(depth) < 2**31 else depth  # the op refuses what is no int32
+    else:
+        depth = to_tensor(depth, dtypes.int32)
     return ONE_HOT(integers(indices), depth, on, off, axis=-1 if axis is None else axis, name=name)
 
 

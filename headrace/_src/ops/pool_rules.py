@@ -32,6 +32,8 @@ def check_entries(op: str, argument: str, values: Sequence[int], layout: Layout)
         )
     if min(values) < 1:
         raise errors.invalid_argument(f"{op}: {argument} must be positive, got {values}.")
+    if max(values) >= 2**31:
+        raise errors.invalid_argument(f"{op}: {argument} must be less than 2**31, got {values}.")
     if values[0] != 1:
         raise errors.unimplemented(f"{op}: {argument} must be 1 for the batch, got {values}.")
     return values
@@ -91,7 +93,19 @@ def _plan(op, dims, shape, ksize, strides, padding, explicit, data_format) -> tu
         pairs,
     )
     check_elements(op, "the result's shape", output_shape(shape, axes, windows))
-    return axes, windows
+    return axes, _trimmed(windows)
+
+
+def _trimmed(w: Windows) -> Windows:
+    """The windows without taps that lie in the padding of all of them: a window may be far larger than the data."""
+    window, before, after = list(w.window), list(w.before), list(w.after)
+    for i, size in enumerate(w.input):
+        lead = max(0, before[i] - (w.output[i] - 1) * w.stride[i]) if w.output[i] else 0
+        kept = max(1, min(window[i] - lead, before[i] - lead + size))
+        if kept < window[i]:
+            window[i], before[i] = kept, before[i] - lead
+            after[i] = max(0, (w.output[i] - 1) * w.stride[i] - before[i] + kept - size)
+    return w._replace(window=tuple(window), before=tuple(before), after=tuple(after))
 
 
 def plan(op: str, dims: int, shape, ksize, strides, padding, data_format, explicit_paddings=()):

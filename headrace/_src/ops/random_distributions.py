@@ -278,7 +278,7 @@ def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
     Returns:
         A tensor of shape `shape + (alpha + beta).shape`.
     """
-    shape = to_tensor(shape, dtypes.int32)
+    shape = shape_tensor(shape)
     seed, seed2 = draw_seeds(seed)
     return _scaled_gamma(
         lambda alpha: RANDOM_GAMMA(shape, alpha, seed=seed, seed2=seed2, name=name), alpha, beta, dtype
@@ -426,7 +426,7 @@ def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
         A tensor of shape `shape + lam.shape`.
     """
     dtype = dtypes.as_dtype(dtype)
-    shape = to_tensor(shape, dtypes.int32)
+    shape = shape_tensor(shape)
     rate = to_tensor(lam, hint=dtypes.float64)
     seed, seed2 = draw_seeds(seed)
     return RANDOM_POISSON_V2(shape, rate, seed=seed, seed2=seed2, dtype=dtype, name=name)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, errors
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
@@ -22,6 +22,8 @@ def _checked(name, window_length, dtype):
             raise ValueError(f"signal.{name}: window_length must be a scalar, got shape {length.shape}.")
         array = getattr(length, "_a", None)
         window_length = length if array is None else int(array)
+    if isinstance(window_length, int) and window_length >= 2**31:
+        raise errors.invalid_argument(f"signal.{name}: window_length must be less than 2**31, got {window_length}.")
     return window_length, dtype
 
 
