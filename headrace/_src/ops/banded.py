@@ -401,6 +401,8 @@ def tridiagonal_solve(
     diagonals = compact_diagonals(diagonals, diagonals_format)
     rhs = to_tensor(rhs, hint=diagonals.dtype)
     rank = diagonals.shape.rank
+    if rank is not None and rank < 2:
+        raise ValueError(f"tridiagonal_solve: diagonals must have rank 2 or more, got shape {diagonals.shape}.")
     if diagonals.shape[-2] not in (3, None):
         raise ValueError(f"tridiagonal_solve: expected 3 diagonals, got {diagonals.shape[-2]}.")
     if rank is None or rhs.shape.rank is None:

@@ -222,6 +222,8 @@ def ctc_loss(
     fits = None
     if not sparse:
         labels = lookup("Cast")(to_tensor(labels), DstT=dtypes.int32)
+        if labels.shape.rank not in (2, None):
+            raise errors.invalid_argument(f"nn.ctc_loss: labels must be [batch, n], got shape {labels.shape}.")
         label_length = lookup("Cast")(to_tensor(label_length), DstT=dtypes.int32)
         fits = _fits(labels, label_length, logit_length)
         labels = _sparse_labels(labels, label_length, blank)
@@ -285,6 +287,8 @@ def ctc_unique_labels(labels, name=None):
         `(values, indices)`, each `[batch, n]`: the distinct labels padded with zeros, and for each label its index.
     """
     labels = to_tensor(labels)
+    if labels.shape.rank not in (2, None):
+        raise errors.invalid_argument(f"nn.ctc_unique_labels: labels must be [batch, n], got shape {labels.shape}.")
     rows = lookup("Unpack")(labels, num=labels.shape[0], axis=0)
     width = labels.shape[1]
     values, indices = [], []

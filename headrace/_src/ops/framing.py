@@ -189,6 +189,8 @@ def inverse_stft_window_fn(frame_step, forward_window_fn=hann_window, name=None)
         A function `(frame_length, dtype)` to a window.
     """
     step = scalar("inverse_stft_window_fn", "frame_step", frame_step)
+    if isinstance(step, int) and step < 1:
+        raise errors.invalid_argument(f"signal.inverse_stft_window_fn: frame_step must be positive, got {step}.")
 
     def inverse_stft_window_fn_inner(frame_length, dtype):
         length = scalar("inverse_stft_window_fn", "frame_length", frame_length)

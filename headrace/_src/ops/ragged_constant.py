@@ -5,7 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.op.api import api
-from headrace._src.op.convert import to_tensor
+from headrace._src.op.convert import MAX_RANK, to_tensor
 from headrace._src.ops.constants import constant as dense_constant
 from headrace._src.ops.ragged_tensor import RaggedTensor
 
@@ -41,6 +41,8 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, 
         raise TypeError("pylist may not be a RaggedTensor or RaggedTensorValue.")
     if ragged_rank is not None and ragged_rank < 0:
         raise ValueError(f"Invalid ragged_rank={ragged_rank}: must be nonnegative")
+    if ragged_rank is not None and ragged_rank >= MAX_RANK:
+        raise ValueError(f"Invalid ragged_rank={ragged_rank}: must be less than {MAX_RANK}")
     if not isinstance(pylist, _LISTS) or (isinstance(pylist, np.ndarray) and pylist.ndim == 0):
         if ragged_rank is not None and ragged_rank != 0:
             raise ValueError(f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank}")

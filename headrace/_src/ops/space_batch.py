@@ -452,6 +452,8 @@ def with_space_to_batch(
     if (rates < 1).any():
         raise ValueError(f"with_space_to_batch: dilation_rate must be positive, got {rates.tolist()}.")
     dims = len(rates)
+    if not dims:
+        raise ValueError("with_space_to_batch: dilation_rate must not be empty.")
     first = 2 if data_format is not None and data_format.startswith("NC") else 1
     axes = list(range(first, first + dims)) if spatial_dims is None else [int(a) for a in spatial_dims]
     if len(axes) != dims:
