@@ -275,6 +275,17 @@ def _ragged_kernel(
         raise errors.invalid_argument(
             f"{op}: input_order {input_order!r} does not describe the inputs {counts}."
         )
+    for name, parts, kind in (
+        ("ragged_row_splits", ragged_row_splits, "R"),
+        ("sparse_values", sparse_values, "S"),
+        ("sparse_shape", sparse_shape, "S"),
+    ):
+        if len(parts) != counts[kind]:
+            raise errors.invalid_argument(f"{op}: {name} must have {counts[kind]} tensors, got {len(parts)}.")
+    if out_values_type is not (dtypes.int64 if hashed_output else dtypes.string):
+        raise errors.invalid_argument(
+            f"{op}: out_values_type must be int64 if hashed_output and string if not, got {out_values_type.name}."
+        )
     ragged = iter(_ragged_column(op, i, *p) for i, p in enumerate(zip(ragged_values, ragged_row_splits)))
     sparse = iter(
         _sparse_column(op, i, *p) for i, p in enumerate(zip(sparse_indices, sparse_values, sparse_shape))

@@ -50,11 +50,14 @@ def _serialize_kernel(sparse_indices, sparse_values, sparse_shape, out_type):
     return _row((sparse_indices, sparse_values, sparse_shape), out_type)
 
 
+_SERIALIZED = frozenset({dtypes.string, dtypes.variant})
+
 # Strings and variants exist on the host only, here and below.
 SERIALIZE_SPARSE = Op(
     "SerializeSparse",
     "sparse_indices: int64, sparse_values: T, sparse_shape: int64, *, out_type: type = string "
     "-> serialized_sparse: out_type",
+    out_type=_SERIALIZED,
     infer=lambda sparse_indices, sparse_values, sparse_shape, out_type: TensorShape([3]),
     kernel=_serialize_kernel,
     lower=None,
@@ -88,6 +91,7 @@ SERIALIZE_MANY_SPARSE = Op(
     "SerializeManySparse",
     "sparse_indices: int64, sparse_values: T, sparse_shape: int64, *, out_type: type = string "
     "-> serialized_sparse: out_type",
+    out_type=_SERIALIZED,
     infer=_serialize_many_infer,
     kernel=_serialize_many_kernel,
     lower=None,
