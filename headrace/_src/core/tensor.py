@@ -12,6 +12,19 @@ from headrace._src.core.tensor_text import tensor_repr, tensor_str
 _NUMPY_METHODS = frozenset({"T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"})
 
 
+class _Absent:
+    """An attribute that is not there, and says why.
+
+    Instead of `__getattr__`, which would make every read of every attribute slow in Python 3.11.
+    """
+
+    def __init__(self, message):
+        self._message = message
+
+    def __get__(self, instance, owner=None):
+        raise AttributeError(self._message)
+
+
 class Tensor(types.Tensor):
     """A multidimensional array of one dtype.
 
@@ -206,7 +219,7 @@ class EagerTensor(Tensor):
         return self._scalar("index").__index__()
 
     def __round__(self, digits=0):
-        return round(self._scalar("round"), digits) if not self._a.ndim else self.__getattr__("astype")
+        return round(self._scalar("round"), digits) if not self._a.ndim else self.astype
 
     def set_shape(self, shape):
         """Check that `shape` is compatible with this tensor's shape, which is already known."""
@@ -239,15 +252,15 @@ class EagerTensor(Tensor):
     def consumers(self):
         raise NotImplementedError("Tensor.consumers is not supported when eager execution is enabled.")
 
-    def __getattr__(self, name):
-        if name in ("name", "op", "graph", "value_index"):
-            raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
-        if name in _NUMPY_METHODS:
-            raise AttributeError(
-                f"EagerTensor object has no attribute {name!r}. For NumPy's methods on tensors, call "
-                f"tf.experimental.numpy.experimental_enable_numpy_behavior() first."
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+for _name in ("op", "graph", "value_index"):
+    setattr(EagerTensor, _name, _Absent(f"Tensor.{_name} is undefined when eager execution is enabled."))
+for _name in _NUMPY_METHODS:
+    _text = (
+        f"EagerTensor object has no attribute {_name!r}. For NumPy's methods on tensors, call "
+        "tf.experimental.numpy.experimental_enable_numpy_behavior() first."
+    )
+    setattr(Tensor, _name, _Absent(_text))
 
 
 def _restore(array, dtype_name):

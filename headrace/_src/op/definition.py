@@ -223,7 +223,8 @@ def _output_specs(outputs):
     specs = []
     for output in outputs:
         for tensor in output if type(output) is list else (output,):
-            specs.append((tensor.shape, tensor.dtype))
+            # A symbolic tensor stands for its shape, which may be known only when the graph runs.
+            specs.append((tensor.shape if hasattr(tensor, "_a") else tensor, tensor.dtype))
     return specs
 
 
@@ -238,20 +239,21 @@ class Node:
     # `wanted`: which inputs need a gradient, set before `grad` is called.
     __slots__ = ("op", "attrs", "output_specs", "wanted")
 
-    def __getattr__(self, name):
-        raise AttributeError(f"The gradient of {self.op.name} reads {name!r}, which is not in `saves`.")
-
     def wants(self, index: int) -> bool:
         """Whether the gradient of the index-th input is needed (worth asking before heavy work)."""
         return self.wanted is None or self.wanted[index]
 
 
 class Spec:
-    """What `infer` knows of an input: shape and dtype, and the value when it is a constant."""
+    """What `infer` knows of an input: shape and dtype, and the value when it is a constant.
 
-    __slots__ = ("dtype", "shape", "value")
+    `partial`: of a vector or scalar of integers that is no constant, the elements that are certain, None for the others.
+    """
 
-    def __init__(self, shape, dtype, value=None):
+    __slots__ = ("dtype", "partial", "shape", "value")
+
+    def __init__(self, shape, dtype, value=None, partial=None):
         self.shape = shape
         self.dtype = dtype
         self.value = value
+        self.partial = partial
