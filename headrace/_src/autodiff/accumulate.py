@@ -1,5 +1,6 @@
 """Adding the gradients that reach one tensor along several paths, dense and sparse."""
 
+from headrace._src.core import dtypes
 from headrace._src.op.definition import REGISTRY
 from headrace._src.ops.arithmetic import ADD
 from headrace._src.ops.indexed_slices import IndexedSlices
@@ -16,6 +17,8 @@ def add_gradients(parts: list):
             concat([REGISTRY["Cast"](part.indices, DstT=parts[0].indices.dtype) for part in parts], 0),
             parts[0].dense_shape,
         )
+    if parts[0].dtype is dtypes.variant:  # lists of tensors
+        return REGISTRY["AddN"](parts)
     total = parts[0]
     for part in parts[1:]:
         total = ADD(total, part)

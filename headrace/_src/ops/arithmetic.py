@@ -1,5 +1,7 @@
 """Sums, differences, products and extremes of tensors that broadcast."""
 
+import functools
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
@@ -15,6 +17,7 @@ from headrace._src.ops.broadcasting import shape_of, sum_to
 from headrace._src.ops.comparison import GREATER_EQUAL, LESS_EQUAL
 from headrace._src.ops.complex_numbers import conjugate, zero_like
 from headrace._src.ops.indexed_slices import IndexedSlices
+from headrace._src.ops.tensor_list_values import add_variants
 
 
 def number_like(x, number):
@@ -285,6 +288,8 @@ def _add_n(inputs):
             )
     if len(inputs) == 1:
         return first
+    if first.dtype == object:  # variants, such as lists of tensors
+        return functools.reduce(add_variants, inputs)
     if first.dtype.itemsize == 2 and first.dtype.kind in "fV":
         wide = inputs[0].astype(np.float32)
         for array in inputs[1:]:

@@ -18,6 +18,7 @@ from headrace._src.ops.constants import zeros
 from headrace._src.ops.shaping import RESHAPE, checked_dims, checked_vector
 from headrace._src.ops.shaping import shape as shape_of
 from headrace._src.ops.small_integers import integers
+from headrace._src.ops.tensor_list_values import zeros_like as variant_zeros
 
 
 def _checked_scalar(op, argument, array, relaxed=False):
@@ -275,7 +276,11 @@ def _number(value, dtype):
 
 
 def _zeros_like(x):
-    return np.full(x.shape, b"", object) if x.dtype == np.object_ else np.zeros(x.shape, x.dtype)
+    return variant_zeros(x) if x.dtype == np.object_ else np.zeros(x.shape, x.dtype)
+
+
+def _lower_zeros_like(ctx, x):
+    return x.zeros_like() if hasattr(x, "zeros_like") else jnp.zeros(x.shape, x.dtype)  # lists have their own
 
 
 ZEROS_LIKE = Op(
@@ -283,7 +288,7 @@ ZEROS_LIKE = Op(
     "x: T -> y: T",
     infer=same_as_input,
     kernel=_zeros_like,
-    lower=lambda ctx, x: jnp.zeros(x.shape, x.dtype),
+    lower=_lower_zeros_like,
     grad=None,
 )
 

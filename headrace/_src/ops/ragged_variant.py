@@ -18,6 +18,15 @@ class RaggedVariant:
         self.splits = splits
         self.values = values
 
+    def __add__(self, other):
+        if not isinstance(other, RaggedVariant):
+            return NotImplemented
+        return RaggedVariant(self.splits, self.values + other.values)
+
+    def zeros_like(self):
+        """The same splits with zeros."""
+        return RaggedVariant(self.splits, np.zeros_like(self.values))
+
     def __repr__(self):
         return f"RaggedVariant(splits={self.splits}, values={self.values!r})"
 
