@@ -20,9 +20,12 @@ class VariableWatcher:
     def __init__(self):
         self.variables = {}
 
-    def variable_read(self, variable, tensor):
+    def variable_used(self, variable):
         if variable.trainable:
             self.variables[id(variable.handle)] = variable
+
+    def variable_read(self, variable, tensor):
+        self.variable_used(variable)
 
 
 def without_tapes():
@@ -106,8 +109,9 @@ def custom_gradient(f=None):
         variables = [v for key, v in watcher.variables.items() if key not in passed]
         _check_accepts(f, grad_fn, variables)
         with without_tapes():
-            identity = REGISTRY["Identity"]
-            outputs = [identity(to_tensor(leaf)) for leaf in nest.flatten(result, expand_composites=True)]
+            results = [to_tensor(leaf) for leaf in nest.flatten(result, expand_composites=True)]
+            handles = [handle_of(x) for x in [*inputs, *variables]]
+            outputs = REGISTRY["IdentityN"](results + handles)[: len(results)]
 
         def grad(*dys):
             if variables:
@@ -130,7 +134,10 @@ def custom_gradient(f=None):
 
         for variable in variables:
             variable.value()  # tapes that watch what is read watch it from here on
-        record_custom(f.__name__, [handle_of(x) for x in [*inputs, *variables]], outputs, grad)
+        record_custom(f.__name__, handles, outputs, grad)
+        if context.graph is not None and outputs:
+            # A graph may be differentiated later, when no tape has seen this.
+            outputs[0].op.custom_gradient = (len(outputs), f.__name__, grad)
         return nest.pack_sequence_as(result, outputs, expand_composites=True)
 
     return Bind(f, decorated)

@@ -6,7 +6,7 @@ import logging
 
 import numpy as np
 
-from headrace._src.autodiff.tape import Tape, ones_of
+from headrace._src.autodiff.tape import Tape, next_id, ones_of
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
@@ -55,11 +55,22 @@ class VariableTape(Tape):
     def variable_read(self, variable, tensor):
         """Note that `tensor` is the value of `variable` now; watch the variable if that is wanted."""
         handle = variable._handle
-        if handle._id not in self.ids:
-            if not (self.watches_variables and variable._trainable):
-                return
+        values = self.reads.get(handle._id)
+        if values is None:
+            if handle._id not in self.ids:
+                if not (self.watches_variables and variable._trainable):
+                    return
+                self.watch_variable(variable)
+            values = self.reads[handle._id] = []
+        if tensor._id is None:
+            tensor._id = next_id()
+        self.ids.add(tensor._id)
+        values.append(tensor._id)
+
+    def variable_used(self, variable):
+        """Watch a variable that a function uses, if that is wanted."""
+        if self.watches_variables and variable.trainable and variable.handle._id not in self.ids:
             self.watch_variable(variable)
-        self.read(handle, tensor)
 
     def watch_variable(self, variable):
         """Follow a variable whatever is read from it."""
@@ -200,10 +211,11 @@ class GradientTape:
         if type(target) is EagerTensor and output_gradients is None and unconnected is UnconnectedGradients.NONE:
             # The common case: one target, and a source or a flat list of them.
             if type(sources) in (list, tuple):
-                if not any(map(_is_structure, sources)):
-                    return type(sources)(_gradients(tape, [target], None, [handle_of(s) for s in sources]))
-            elif not _is_structure(sources):
-                return _gradients(tape, [target], None, [handle_of(sources)])[0]
+                handles = [_plain_handle(source) for source in sources]
+                if None not in handles:
+                    return type(sources)(_gradients(tape, [target], None, handles))
+            elif (handle := _plain_handle(sources)) is not None:
+                return _gradients(tape, [target], None, [handle])[0]
         targets = []
         for leaf in nest.flatten(target):
             if isinstance(leaf, CompositeTensor):
@@ -300,8 +312,11 @@ class GradientTape:
         return REGISTRY["Reshape"](stacked, out + into[1:])
 
 
-def _is_structure(value):
-    return isinstance(value, CompositeTensor) or nest.is_nested(value)
+def _plain_handle(source):
+    """What tapes know a tensor or variable by; None for anything else, such as structures."""
+    if type(source) is EagerTensor:
+        return source
+    return source.handle if getattr(type(source), "reads_as_tensor", False) else None
 
 
 def _unconnected(value):

@@ -6,7 +6,8 @@ import numpy as np
 
 from headrace._src.autodiff.accumulate import add_gradients
 from headrace._src.core import dtypes
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.op.definition import REGISTRY
 from headrace._src.ops.constants import zeros
 
 next_id = itertools.count(1).__next__
@@ -37,6 +38,9 @@ class Tape:
             tensor._id = next_id()
         self.ids.add(tensor._id)
         self.reads.setdefault(handle._id, []).append(tensor._id)
+
+    def variable_used(self, variable):
+        """What a recorder is told when a function that uses a variable is about to be called."""
 
     def variable_read(self, variable, tensor):
         """What a recorder is told when a variable is read."""
@@ -79,9 +83,13 @@ class Tape:
         path = []
         for entry in self.entries:
             if not reached.isdisjoint(entry[1]):
-                reached.update(entry[2])
-                reached.discard(None)  # integer outputs have no number
                 path.append(entry)
+                outputs = entry[2]
+                if len(outputs) == 1:
+                    reached.add(outputs[0])
+                else:
+                    reached.update(outputs)
+                    reached.discard(None)  # integer outputs have no number
         # A number has a gradient, or a list of them that are to be added up when they are first read.
         grads = dict(target_grads)
         for node, inputs, outputs in reversed(path):
@@ -104,7 +112,10 @@ class Tape:
                 node.wanted = None if op.has_lists else [number in reached for number in inputs]
                 found = node_gradients(node, dys)
             else:
-                node.wanted = [number in reached for number in inputs]
+                if len(inputs) == 2:
+                    node.wanted = (inputs[0] in reached, inputs[1] in reached)
+                elif len(inputs) > 2:
+                    node.wanted = [number in reached for number in inputs]
                 found = op.grad(node, dy)
             for number, grad in zip(inputs, found):
                 if grad is not None and number in reached:
@@ -120,6 +131,9 @@ class Tape:
     def _total(self, grads, number):
         """The gradient of a source; of a variable, the sum over all that was read from it."""
         values = self.reads.get(number, ())
+        if not values:
+            part = grads.get(number)
+            return add_gradients(part) if type(part) is list else part
         parts = []
         for value in (number, *values):
             part = grads.pop(value, None)
@@ -144,7 +158,7 @@ def node_gradients(node, dys):
     """The gradients of the inputs of one application, as a flat list."""
     if node.output_specs is not None:
         dys = [
-            zeros_of(spec) if dy is None and spec[1] in dtypes.DIFFERENTIABLE else dy
+            zeros_of(spec) if dy is None and spec[1]._kind in "fcv" else dy
             for dy, spec in zip(dys, node.output_specs)
         ]
         dys = _structured(node, dys)
@@ -184,8 +198,12 @@ def _structured(node, dys):
 def zeros_of(spec):
     """A zero gradient for an output that nothing depends on."""
     shape, dtype = spec
+    if dtype._kind == "v" and isinstance(shape, Tensor):  # a list of tensors
+        return REGISTRY["ZerosLike"](shape)
     if dtype._kind in "rv":
         return None
+    if isinstance(shape, Tensor):  # a symbolic tensor, of whatever shape it will have
+        return shape._zeros_like()
     return zeros(shape, dtype)
 
 
@@ -199,4 +217,6 @@ def ones_of(tensor):
         return tensor._ones_like()
     if not array.ndim and tensor.dtype in _scalar_ones:
         return EagerTensor(_scalar_ones[tensor.dtype], tensor.dtype)
-    return EagerTensor(np.ones(array.shape, array.dtype), tensor.dtype)
+    ones = np.empty(array.shape, array.dtype)
+    ones.fill(1)
+    return EagerTensor(ones, tensor.dtype)

@@ -28,6 +28,7 @@ class RandomState:
         # Set by tf.config.experimental.enable_op_determinism: unknown seeds are then refused.
         self.deterministic = False
         self._op_seeds = None
+        self._epoch = 0  # how often the streams were started anew
         self._lock = threading.RLock()
         # For each stream: its random seeds (when it has none of its own), the blocks used, and what else the
         # op keeps from call to call.
@@ -44,11 +45,23 @@ class RandomState:
             self.seed = seed
             self._op_seeds = generator
             self._streams.clear()
+            self._epoch += 1
 
     def next_op_seed(self) -> int:
         """The op seed for an eager op that was given none, once there is a global seed."""
         with self._lock:
             return self._op_seeds.randint(0, MAX_SEED)
+
+    def _current_streams(self) -> dict:
+        """The streams of the operation of a graph that runs, kept with it, or those of eager execution."""
+        node = context.random_node
+        if node is None:
+            return self._streams
+        epoch, streams = getattr(node, "random_streams", (None, None))
+        if epoch != self._epoch:
+            streams = {}
+            node.random_streams = (self._epoch, streams)
+        return streams
 
     def reserve(self, owner: Hashable, seed: int, seed2: int, blocks: int) -> tuple[int, int, int]:
         """Takes the next `blocks` blocks of a stream.
@@ -61,25 +74,26 @@ class RandomState:
         Returns:
             The stream's two seeds, and the number of the first block.
         """
-        key = (context.random_node, owner, seed, seed2)
+        key = (owner, seed, seed2)
         with self._lock:
-            stream = self._streams.get(key)
+            streams = self._current_streams()
+            stream = streams.get(key)
             if stream is None:
                 stream = _Stream(seed, seed2)
                 # Seeds drawn for one call are not seen again: keeping their streams would only fill memory.
-                if context.drawn_seeds != (seed, seed2):
-                    self._streams[key] = stream
+                if context.random_node is not None or context.drawn_seeds != (seed, seed2):
+                    streams[key] = stream
             first = stream.used
             stream.used += blocks
             return stream.seed, stream.seed2, first
 
     def memory(self, owner: Hashable, seed: int, seed2: int, make: Callable[[], Any]) -> Any:
         """What an op keeps from call to call besides its place in the stream; `make()` the first time."""
-        if context.drawn_seeds == (seed, seed2):
+        if context.random_node is None and context.drawn_seeds == (seed, seed2):
             return make()
-        key = (context.random_node, owner, seed, seed2)
+        key = (owner, seed, seed2)
         with self._lock:
-            stream = self._streams.setdefault(key, _Stream(seed, seed2))
+            stream = self._current_streams().setdefault(key, _Stream(seed, seed2))
             if stream.memory is None:
                 stream.memory = make()
             return stream.memory

@@ -2,7 +2,6 @@
 
 import collections
 import functools
-import operator
 import sys
 
 from headrace._src.core import dtypes
@@ -96,25 +95,30 @@ class Op:
         return any(argument.is_list for argument in self.signature.inputs)
 
     @functools.cached_property
-    def common_types(self):
-        """The dtypes of the inputs, when they are single tensors of one type; None otherwise."""
-        inputs = self.signature.inputs
-        if not inputs or not self.single_output:
-            return None
-        first = inputs[0]
-        if any(x.is_list or x.type_attr != first.type_attr or x.dtype is not first.dtype for x in inputs):
-            return None
-        if first.type_attr is None:
-            return frozenset({first.dtype})
-        return self.types.get(first.type_attr, dtypes.ANY)
+    def unary_types(self) -> frozenset:
+        """The dtypes T of an op `x: T -> y: T` or `x: T -> y: some dtype` without attributes; none for other ops."""
+        return self._common_types(1)
+
+    @functools.cached_property
+    def binary_types(self) -> frozenset:
+        """The dtypes T of an op `x: T, y: T -> z: T` (or some dtype) without attributes; none for other ops."""
+        return self._common_types(2)
+
+    def _common_types(self, count):
+        inputs, outputs = self.signature.inputs, self.signature.outputs
+        if len(inputs) != count or self.attribute_names or not self.is_plain or not self.quiet:
+            return frozenset()
+        first, output = inputs[0], outputs[0]
+        if any(x.type_attr != first.type_attr or x.dtype is not first.dtype for x in inputs):
+            return frozenset()
+        if output.dtype is None and output.type_attr != first.type_attr:
+            return frozenset()
+        return frozenset({first.dtype} if first.type_attr is None else self.types.get(first.type_attr, dtypes.ANY))
 
     @functools.cached_property
     def output_dtype(self):
-        """For ops with `common_types`: the dtype of the output, or None when it is T."""
-        output = self.signature.outputs[0]
-        if output.dtype is not None:
-            return output.dtype
-        return None if output.type_attr == self.signature.inputs[0].type_attr else False
+        """For ops with `unary_types` or `binary_types`: the dtype of the output, None when it is T."""
+        return self.signature.outputs[0].dtype
 
     @functools.cached_property
     def lane(self):
@@ -173,14 +177,18 @@ class Op:
         Written out for each op once, since this runs for every op under a tape: the node's class has one slot for
         each entry of `saves`, and filling them takes no loop.
         """
-        names = {"new": Node.__new__, "shape": _read_shape, "dtype": _read_dtype, "specs": _output_specs, "op": self}
+        names = {"shape": _read_shape, "specs": _output_specs, "op": self}
         names["Class"] = type(f"{self.name}Node", (Node,), {"__slots__": tuple(self.saves)})
-        lines = ["def make(inputs, outputs, attrs):", "    node = new(Class)"]
+        lines = ["def make(inputs, outputs, attrs):", "    node = Class()"]
         lines += ["    node.op = op", "    node.attrs = attrs", "    node.wanted = None"]
         lines += [f"    node.output_specs = {'None' if self.single_output else 'specs(outputs)'}"]
         for entry, (from_output, position, read) in zip(self.saves, self.saved_reads):
             value = f"{'outputs' if from_output else 'inputs'}[{position}]"
-            lines.append(f"    node.{entry} = {value if read is None else f'{read}({value})'}")
+            if read == "shape":
+                lines += ["    try:", f"        node.{entry} = {value}._a.shape"]
+                lines += ["    except AttributeError:", f"        node.{entry} = shape({value})"]
+            else:
+                lines.append(f"    node.{entry} = {value}{'.dtype' if read == 'dtype' else ''}")
         lines.append("    return node")
         exec("\n".join(lines), names)  # only names from our own signatures
         return names["make"]
@@ -215,9 +223,6 @@ def _read_shape(tensor):
         return tensor._dynamic_shape()
 
 
-_read_dtype = operator.attrgetter("dtype")
-
-
 def _output_specs(outputs):
     """(shape, dtype) of every output, for zero gradients."""
     specs = []
@@ -248,12 +253,14 @@ class Spec:
     """What `infer` knows of an input: shape and dtype, and the value when it is a constant.
 
     `partial`: of a vector or scalar of integers that is no constant, the elements that are certain, None for the others.
+    `handle_data`: of a variant, what is known about the tensors inside; see core/handle_data.py.
     """
 
-    __slots__ = ("dtype", "partial", "shape", "value")
+    __slots__ = ("dtype", "handle_data", "partial", "shape", "value")
 
     def __init__(self, shape, dtype, value=None, partial=None):
         self.shape = shape
         self.dtype = dtype
         self.value = value
         self.partial = partial
+        self.handle_data = None

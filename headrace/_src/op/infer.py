@@ -41,6 +41,9 @@ def shape_from_value(spec) -> TensorShape:
         if value.ndim == 0:
             return UNKNOWN if value < 0 else TensorShape([int(value)])
         return TensorShape([None if n < 0 else int(n) for n in value.ravel()])
+    if spec.partial is not None:
+        partial = spec.partial if isinstance(spec.partial, list) else [spec.partial]
+        return TensorShape([None if n is None or n < 0 else n for n in partial])
     if spec.shape.rank is None or spec.shape[0] is None:
         return UNKNOWN
     return TensorShape([None] * spec.shape[0])

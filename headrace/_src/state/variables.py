@@ -268,7 +268,7 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
         """The current value as a tensor, which later assignments do not change."""
         mode = context.mode
         if mode is not None and mode.graph is not None:
-            return storage.READ_VARIABLE(self._handle, dtype=self._dtype)
+            return self._symbolic_value(mode)
         array = self._storage.value
         tensor = EagerTensor(self._storage.read() if array is None else array, self._dtype)
         if mode is None:
@@ -277,6 +277,18 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
             recorder.variable_read(self, tensor)
         if mode.device is not None:
             tensor._device = mode.device
+        return tensor
+
+    def _symbolic_value(self, mode):
+        """The value that this variable will have at this point of the graph."""
+        mode.graph.variables[id(self._handle)] = self
+        context.mode = mode.with_recorders(())
+        try:
+            tensor = storage.READ_VARIABLE(self._handle, dtype=self._dtype)
+        finally:
+            context.mode = mode
+        for recorder in mode.recorders:
+            recorder.variable_read(self, tensor)
         return tensor
 
     def _watch(self):
@@ -514,6 +526,36 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
             full = " ".join(str(n) for n in self.full_shape)
             slices = ":".join(f"{at},{size}" for at, size in zip(self.var_offset, self.var_shape))
             return f"{full} {slices}"
+
+
+class ArgumentVariable(Variable):
+    """A variable that is an argument of a function that is being traced: its handle is an input of the graph."""
+
+    def __init__(self, handle, dtype, shape, trainable):
+        self._storage = storage.Storage(None, dtype, shape, "argument")
+        self._handle = handle
+        self._dtype = dtype
+        self._name = "argument"
+        self._unique_id = f"argument_{next(_unique)}"
+        self._trainable = trainable
+        self._synchronization = VariableSynchronization.AUTO
+        self._aggregation = VariableAggregation.NONE
+        self._constraint = None
+        box = np.empty((), object)
+        box[()] = self._storage
+        handle._known = box  # tells the shape of what is read
+
+    @property
+    def device(self) -> str:
+        return ""
+
+    def numpy(self):
+        raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+
+    def __repr__(self):
+        return f"<tf.Variable '{self.name}' shape={self._storage.shape} dtype={self._dtype.name}>"
+
+    __str__ = __repr__
 
 
 def _restore(array, dtype_name, name, trainable, shape, constraint, synchronization, aggregation):

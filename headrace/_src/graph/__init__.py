@@ -1,0 +1,1 @@
+"""Graphs: what a traced function becomes, and how it runs."""

@@ -1,0 +1,134 @@
+"""Derivatives of graphs: for a function, one that also returns what its gradient needs, and the gradient function.
+
+The gradient of a graph is a graph of its own that uses tensors of the first. Those become outputs of the forward
+function, its residuals, and inputs of the backward function. Both are functions like any other, so this works at any
+order.
+"""
+
+from headrace._src.autodiff.custom_gradient import CustomNode
+from headrace._src.autodiff.tape import Tape
+from headrace._src.core import dtypes, nest
+from headrace._src.core.composite import CompositeTensor
+from headrace._src.graph.func_graph import FuncGraph, copy_handle_data
+from headrace._src.graph.operation import has_gradient
+from headrace._src.graph.plan import input_counts
+from headrace._src.op.convert import to_tensor
+from headrace._src.ops.filling import CONST
+from headrace._src.ops.constants import zeros
+
+
+class Derivative:
+    """The two functions that differentiate a graph with respect to some of its inputs."""
+
+    def __init__(self, forward, backward, count, wanted, gradients):
+        self.forward = forward  # the function, with residuals after its outputs
+        self.backward = backward  # (gradients of the differentiable outputs, residuals) to gradients
+        self.count = count  # how many residuals there are
+        self.wanted = wanted  # positions of the inputs whose gradients are computed
+        self.gradients = gradients  # for each of them a tensor, a composite, or None; the backward function's outputs
+
+
+def derivative_of(graph, wanted) -> Derivative:
+    """How to differentiate `graph` with respect to the inputs at the positions `wanted`; kept for the next time."""
+    key = tuple(wanted)
+    found = graph._derivatives.get(key)
+    if found is None:
+        found = graph._derivatives[key] = _derive(graph, key)
+    return found
+
+
+def _derive(graph, wanted):
+    base = graph.base
+    backward = FuncGraph(f"{base.name}_backward", base)
+    targets = [y for y in graph.outputs if has_gradient(y.dtype)]
+    with backward.building():
+        dys = [backward.add_input(y.shape, y.dtype, "gradient") for y in targets]
+    for y, dy in zip(targets, dys):
+        copy_handle_data(y, dy)
+    sources = [graph.inputs[i] for i in wanted]
+    tape = tape_of(base, graph.nodes, sources)
+    with backward.building():
+        gradients = walk(tape, targets, dys, sources)
+        flat = [backward.inside(to_tensor(x)) for x in nest.flatten(gradients, expand_composites=True) if x is not None]
+    backward.outputs = flat
+    backward.structured_outputs = gradients
+    residuals = backward.external_captures
+    forward = graph.view(graph.outputs + residuals)
+    return Derivative(forward, backward, len(residuals), wanted, gradients)
+
+
+def tape_of(graph, nodes, sources) -> Tape:
+    """A tape of what the operations compute from the sources."""
+    tape = Tape()
+    for source in sources:
+        tape.watch(source)
+    before = graph._control_inputs
+    with graph.building():
+        graph._control_inputs = ()
+        for node in list(nodes):
+            ids = [tensor._id for tensor in node.inputs]
+            if tape.ids.isdisjoint(ids):
+                continue
+            custom = node.__dict__.get("custom_gradient")
+            if custom is not None:
+                count, name, grad = custom
+                outputs = node.outputs
+                specs = [(tensor, tensor.dtype) for tensor in outputs[:count]]
+                tape.record(CustomNode(name, specs, grad), node.inputs[count:], ids[count:], outputs[:count])
+            elif node.record.grad is not None:
+                inputs, outputs = structured(node)
+                tape.record(node.record.make_node(inputs, outputs, node.attrs), node.inputs, ids, node.outputs)
+    graph._control_inputs = before
+    return tape
+
+
+def structured(node):
+    """Inputs and outputs of an operation, with lists where the op has lists."""
+    inputs, at = [], 0
+    for argument, count in zip(node.record.signature.inputs, input_counts(node)):
+        items = list(node.inputs[at : at + count])
+        inputs.append(items if argument.is_list else items[0])
+        at += count
+    outputs, rest = [], node.outputs
+    singles = sum(not argument.is_list for argument in node.record.signature.outputs)
+    for argument in node.record.signature.outputs:
+        if argument.is_list:
+            count = len(rest) if not singles else len(node.outputs) - singles
+            outputs.append(rest[:count])
+            rest = rest[count:]
+        else:
+            outputs.append(rest[0])
+            rest = rest[1:]
+    return inputs, outputs
+
+
+def walk(tape, targets, dys, sources) -> list:
+    """The gradients of the sources, given those of the targets; None for what the targets do not depend on."""
+    start: dict = {}
+    for target, dy in zip(targets, dys):
+        if dy is None or target._id is None or target._id not in tape.ids:
+            continue
+        start[target._id] = dy if target._id not in start else start[target._id] + dy
+    ids = [source._id for source in sources]
+    found = tape.backward(start, [number for number in ids if number in tape.ids])
+    return [found.get(number) for number in ids]
+
+
+def dense(gradient):
+    """A gradient as one tensor."""
+    return to_tensor(gradient) if isinstance(gradient, CompositeTensor) else gradient
+
+
+def is_constant(tensor) -> bool:
+    """Whether a tensor of a graph is a constant, which another graph can have a copy of."""
+    return tensor.op.record is CONST
+
+
+def zeros_for(tensor):
+    """The gradient of something that nothing depends on."""
+    if tensor.dtype is dtypes.resource:
+        storage = None if tensor._known is None else tensor._known[()]
+        if storage is None:
+            raise ValueError(f"The gradient of {tensor!r} cannot be zeros: its shape is unknown.")
+        return zeros(storage.shape, storage.dtype)
+    return tensor._zeros_like()

@@ -1,0 +1,205 @@
+"""`FuncGraph`: the graph of a function, with inputs, outputs, and what it captures from outside."""
+
+import contextlib
+
+from headrace._src.core import nest
+from headrace._src.core.context import context
+from headrace._src.core.names import fresh_scope
+from headrace._src.core.random_state import random_state
+from headrace._src.core.tensor import EagerTensor
+from headrace._src.graph.graph import BaseGraph, InaccessibleTensorError, is_dense_value
+from headrace._src.graph.plan import plan_of
+from headrace._src.graph.symbolic import SymbolicTensor
+from headrace._src.op.convert import to_tensor
+from headrace._src.ops.filling import CONST
+
+# TF: eager tensors up to this size become constants of the graph, larger ones extra inputs.
+_INLINED = 128
+
+
+class FuncGraph(BaseGraph):
+    """A graph with inputs and outputs.
+
+    Tensors from outside that its operations use become extra inputs, the captures: whoever calls the function passes
+    their values after the arguments.
+    """
+
+    building_function = True
+
+    def __init__(self, name, outer=None):
+        super().__init__()
+        self.name = name
+        self.inputs: list[SymbolicTensor] = []  # arguments, then captures
+        self.outputs: list[SymbolicTensor] = []
+        self.structured_outputs = None
+        self.variables: dict[int, object] = {}  # id of the handle to the variable, for those that are used
+        self.seed = random_state.seed if outer is None else outer.seed
+        self.default_session = lambda: None
+        self._outer = outer.reference if outer is not None else None
+        self._captures: dict[int, tuple] = {}  # id of the outer tensor to it and the input that stands for it
+        self._plan = None
+        self._derivatives: dict = {}
+
+    @property
+    def outer_graph(self):
+        """The graph in which this one is used; None at the top."""
+        return None if self._outer is None else self._outer()
+
+    @property
+    def base(self):
+        """The graph that the operations belong to: this one, unless it is a view of another."""
+        return self
+
+    def view(self, outputs, inputs=None):
+        """The same operations as a function with other outputs (and inputs)."""
+        return FuncGraphView(self, outputs, inputs)
+
+    @property
+    def captures(self) -> list:
+        """Pairs of an outer tensor and the input that stands for it."""
+        return list(self._captures.values())
+
+    @property
+    def external_captures(self) -> list:
+        """The outer tensors."""
+        return [outer for outer, _ in self._captures.values()]
+
+    @property
+    def internal_captures(self) -> list:
+        """The inputs that stand for the outer tensors."""
+        return [inner for _, inner in self._captures.values()]
+
+    @property
+    def trainable_variables(self) -> tuple:
+        return tuple(v for v in self.variables.values() if v.trainable)
+
+    def capture(self, tensor, name=None):
+        """The input that stands for an outer tensor; a small eager one becomes a constant instead.
+
+        Raises:
+            InaccessibleTensorError: the tensor belongs to a graph that does not contain this one.
+        """
+        entry = self._captures.get(id(tensor))
+        if entry is not None:
+            return entry[1]
+        if type(tensor) is EagerTensor:
+            if is_dense_value(tensor.dtype) and tensor._a.size <= _INLINED:
+                return self.shared_constant(tensor)
+        elif type(tensor) is SymbolicTensor:
+            self._check_reachable(tensor)
+            if tensor.op.record is CONST:
+                return self.shared_constant(tensor.op.attrs["value"])
+        else:
+            return self.inside(to_tensor(tensor))
+        return self.add_capture(tensor, name)
+
+    def add_capture(self, tensor, name=None) -> SymbolicTensor:
+        """A new input that stands for `tensor`."""
+        before, self._control_inputs = self._control_inputs, ()
+        with fresh_scope():
+            inner = self.placeholder(tensor.shape, tensor.dtype, name or "capture")
+        self._control_inputs = before
+        if type(tensor) is EagerTensor:
+            inner._known = tensor._a
+        else:
+            inner._known, inner._partial = tensor._known, tensor._partial
+            copy_handle_data(tensor, inner)
+        self._captures[id(tensor)] = (tensor, inner)
+        self.inputs.append(inner)
+        return inner
+
+    def replace_capture(self, tensor, inner):
+        """Let an input stand for `tensor`, which is then not captured anew."""
+        self._captures[id(tensor)] = (tensor, inner)
+
+    def _check_reachable(self, tensor):
+        graph = self.outer_graph
+        while graph is not None:
+            if tensor.op._graph is graph.reference:
+                return
+            graph = getattr(graph, "outer_graph", None)
+        raise out_of_scope(tensor)
+
+    def add_input(self, shape, dtype, name=None) -> SymbolicTensor:
+        """A new argument. All must be added before anything is captured."""
+        tensor = self.placeholder(shape, dtype, name)
+        self.inputs.append(tensor)
+        return tensor
+
+    @contextlib.contextmanager
+    def building(self):
+        """Within this block, operations are added to this graph, and tapes from outside do not see them."""
+        before = context.change(graph=self, recorders=(), device=None)
+        try:
+            with fresh_scope():
+                yield self
+        finally:
+            context.mode = before
+
+    def plan(self):
+        """How to run this graph, made when first asked for."""
+        if self._plan is None:
+            self._plan = plan_of(self)
+        return self._plan
+
+    def __repr__(self):
+        return f"FuncGraph(name={self.name}, id={id(self)})"
+
+
+class FuncGraphView:
+    """The operations of a graph as a function with other outputs and inputs."""
+
+    building_function = True
+
+    def __init__(self, graph, outputs, inputs=None):
+        self._base = graph.base
+        self.name = graph.name
+        self.outputs = list(outputs)
+        self.inputs = list(graph.inputs if inputs is None else inputs)
+        self._plan = None
+        self._derivatives: dict = {}
+
+    @property
+    def base(self):
+        return self._base
+
+    def view(self, outputs, inputs=None):
+        return FuncGraphView(self, outputs, inputs)
+
+    @property
+    def nodes(self):
+        return self._base.nodes
+
+    @property
+    def variables(self):
+        return self._base.variables
+
+    @property
+    def is_stateful(self):
+        return self._base.is_stateful
+
+    plan = FuncGraph.plan
+
+    def __repr__(self):
+        return f"{self._base!r} with {len(self.outputs)} outputs"
+
+
+def out_of_scope(tensor) -> InaccessibleTensorError:
+    file, line, function = tensor.op.location
+    return InaccessibleTensorError(
+        f"{tensor!r} is out of scope and cannot be used here. It was made at {file}:{line} in {function}, while a "
+        "function was traced, and has no value outside of it. Use return values, explicit Python locals or TensorFlow "
+        "collections to access it."
+    )
+
+
+def copy_handle_data(source, target):
+    """Hand on what is known of the elements of a list or the content of a resource."""
+    data = source.__dict__.get("_handle_data")
+    if data is not None:
+        target._handle_data = data
+
+
+def flat_tensors(structure) -> list:
+    """The tensors of a structure, composites taken apart, in order."""
+    return [to_tensor(leaf) for leaf in nest.flatten(structure, expand_composites=True)]

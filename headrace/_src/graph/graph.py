@@ -1,0 +1,438 @@
+"""`Graph`: operations in the order in which they were made."""
+
+import contextlib
+import re
+import weakref
+
+import numpy as np
+
+from headrace._src.core import dtypes, errors
+from headrace._src.core.context import context
+from headrace._src.core.handle_data import output_handle_data
+from headrace._src.core.names import NameTable, fresh_scope
+from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import EagerTensor
+from headrace._src.graph.operation import Operation, is_stateful
+from headrace._src.graph.source_lines import users_line
+from headrace._src.graph.static_values import partial_value
+from headrace._src.graph.symbolic import SymbolicTensor
+from headrace._src.op.api import api
+from headrace._src.op.apply import output_types
+from headrace._src.op.convert import eager_constant
+from headrace._src.op.definition import Op, Spec
+from headrace._src.ops.filling import CONST
+
+# How many elements a value may have to be computed while the graph is built, for the sake of shapes.
+_SMALL = 64
+
+# TF: what operators call their nodes.
+_NODE_NAMES = {
+    "AddV2": "add", "Sub": "sub", "Mul": "mul", "RealDiv": "truediv", "FloorDiv": "floordiv", "FloorMod": "mod",
+    "Pow": "pow", "StridedSlice": "strided_slice", "Pack": "stack", "ConcatV2": "concat", "Range": "range",
+    "Transpose": "transpose", "Fill": "zeros", "RandomUniform": "random_uniform", "StatefulPartitionedCall":
+    "StatefulPartitionedCall", "If": "cond", "StatelessIf": "cond", "While": "while", "StatelessWhile": "while",
+}  # fmt: skip
+
+
+class GraphBuildError(errors.InvalidArgumentError, ValueError):
+    """What can be seen to be wrong while a graph is built. TF: a ValueError then, and the op's own error eagerly."""
+
+
+class InaccessibleTensorError(ValueError, TypeError):
+    """A tensor of a graph used outside of it."""
+
+
+def _not_fed(dtype, shape):
+    raise errors.invalid_argument(f"You must feed a value for placeholder tensor with dtype {dtype.name}.")
+
+
+PLACEHOLDER = Op(
+    "Placeholder",
+    "*, dtype: type, shape: shape = None -> output: dtype",
+    infer=lambda dtype, shape: TensorShape(shape),
+    kernel=_not_fed,
+    lower=None,  # an input of the program, never computed
+    grad=None,
+    stateful=True,
+)
+
+
+class BaseGraph:
+    """What all graphs share: operations are added by `apply`, in order, while the graph is the current one."""
+
+    building_function = False
+
+    def __init__(self):
+        self.nodes: list[Operation] = []
+        self.tensors: list[SymbolicTensor] = []  # the outputs of all nodes, which hold them weakly
+        self.names = NameTable()
+        self.seed = None
+        self.reference = self._make_reference()
+        self._seeds_drawn = 0
+        self._control_inputs: tuple = ()
+        self._constants: dict[int, tuple] = {}  # id of an eager tensor to it and the node that stands for it
+
+    def _make_reference(self):
+        return weakref.ref(self)
+
+    def next_op_seed(self) -> int:
+        """The seed of the next random op that is given none. TF: counted per graph."""
+        self._seeds_drawn += 1
+        return self._seeds_drawn - 1
+
+    # Adding operations.
+
+    def add_node(self, op, tensors, attrs, types, name=None):
+        """Add an operation; returns its outputs as `apply` wants them.
+
+        Args:
+            op: the op.
+            tensors: one tensor per input, or a list for an input that is a list.
+            attrs: all attributes by name, in canonical form.
+            types: the type attributes that the inputs determine.
+            name: a wish for the operation's name.
+        """
+        flat, specs, known = [], [], True
+        for tensor in tensors:
+            if type(tensor) is list:
+                inner = [self.inside(item) for item in tensor]
+                flat.extend(inner)
+                specs.append([_spec_of(x) for x in inner])
+                known = known and all(x._known is not None for x in inner)
+            else:
+                x = self.inside(tensor)
+                flat.append(x)
+                specs.append(_spec_of(x))
+                known = known and x._known is not None
+        location = users_line()
+        try:
+            shapes = op.infer(*specs, **attrs)
+        except (ValueError, LookupError, ArithmeticError, errors.InvalidArgumentError) as error:
+            raise _build_error(op, specs, error) from None
+        outputs = self.create(op, tuple(flat), attrs, types, shapes, name, location)
+        if known and flat and not op.stateful:
+            _compute(op, specs, attrs, outputs)
+        elif op.single_output:
+            outputs[0]._partial = partial_value(op.name, specs, attrs)
+        for tensor in outputs:
+            if type(tensor) is SymbolicTensor and tensor.dtype is dtypes.variant:
+                tensor._handle_data = output_handle_data(op.name, specs, attrs, types)
+        return outputs
+
+    def create(self, op, inputs, attrs, types, shapes, name=None, location=("", 0, "")):
+        """Add an operation whose inputs are tensors of this graph and whose output shapes are known."""
+        if name is None:
+            name = self.names.unique_name(_NODE_NAMES.get(op.name, op.name))
+        elif name.endswith("/"):
+            name = self.names.unique_full_name(name[:-1])
+        else:
+            name = self.names.unique_name(name)
+        device = context.mode.device if context.mode is not None else None
+        node = Operation(self, op, inputs, attrs, types, name, location, device or "")
+        node.index = len(self.nodes)
+        if self._control_inputs:
+            node.control_inputs = self._control_inputs
+        self.nodes.append(node)
+        if op.single_output:
+            tensor = SymbolicTensor(node, 0, _shape(shapes), output_types(op.signature.outputs[0], attrs, types))
+            node.set_outputs((tensor,))
+            return (tensor,)
+        flat, outputs = [], []
+        for argument, shape in zip(op.signature.outputs, shapes if op.number_of_outputs > 1 else (shapes,)):
+            dtype = output_types(argument, attrs, types)
+            if argument.is_list:
+                if isinstance(shape, tuple) and len(shape) == 1 and isinstance(shape[0], list):
+                    shape = shape[0]  # the only output, a list
+                kinds = dtype if argument.type_list else [dtype] * len(shape)
+                items = [SymbolicTensor(node, len(flat) + i, _shape(s), d) for i, (s, d) in enumerate(zip(shape, kinds))]
+                flat.extend(items)
+                outputs.append(items)
+            else:
+                tensor = SymbolicTensor(node, len(flat), _shape(shape), dtype)
+                flat.append(tensor)
+                outputs.append(tensor)
+        node.set_outputs(flat)
+        return tuple(outputs)
+
+    def inside(self, tensor) -> SymbolicTensor:
+        """The tensor of this graph that stands for `tensor`."""
+        if type(tensor) is SymbolicTensor and tensor.op._graph is self.reference:
+            return tensor
+        return self.capture(tensor)
+
+    def capture(self, tensor, name=None):
+        """The tensor of this graph that stands for one from outside."""
+        raise NotImplementedError
+
+    def constant(self, tensor, name=None) -> SymbolicTensor:
+        """A constant of this graph with the value of an eager tensor."""
+        if type(tensor) is not EagerTensor:
+            return self.inside(tensor)
+        return self.constant_array(tensor._a, tensor.dtype, name)
+
+    def constant_array(self, array, dtype, name=None) -> SymbolicTensor:
+        """A constant of this graph."""
+        attrs = {"value": EagerTensor(array, dtype), "dtype": dtype}
+        (tensor,) = self.create(CONST, (), attrs, {}, TensorShape(array.shape), name, users_line())
+        tensor._known = array
+        return tensor
+
+    def shared_constant(self, tensor) -> SymbolicTensor:
+        """The constant for an eager tensor, the same one each time."""
+        entry = self._constants.get(id(tensor))
+        if entry is None:
+            before, self._control_inputs = self._control_inputs, ()
+            entry = self._constants[id(tensor)] = (tensor, self.constant_array(tensor._a, tensor.dtype))
+            self._control_inputs = before
+        return entry[1]
+
+    def placeholder(self, shape, dtype, name=None) -> SymbolicTensor:
+        """An input of this graph."""
+        shape = TensorShape(shape)
+        attrs = {"dtype": dtype, "shape": None if shape.rank is None else tuple(shape.as_list())}
+        return self.create(PLACEHOLDER, (), attrs, {}, shape, name, users_line())[0]
+
+    # Asking.
+
+    @property
+    def is_stateful(self) -> bool:
+        """Whether running the graph does more than compute outputs from inputs."""
+        return any(node.record is not PLACEHOLDER and is_stateful(node) for node in self.nodes)
+
+    def get_operations(self) -> list:
+        """All operations, in the order in which they were made."""
+        return list(self.nodes)
+
+    def get_operation_by_name(self, name):
+        """The operation of that name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+
+    def get_tensor_by_name(self, name):
+        """The tensor called "operation:index".
+
+        Raises:
+            KeyError: there is none. ValueError: `name` is no name of a tensor.
+        """
+        operation, colon, index = name.rpartition(":")
+        if not colon or not index.isdecimal():
+            raise ValueError(f"The name {name!r} looks like an Operation's, not a Tensor's: these end in ':0', ':1', ...")
+        try:
+            node = self.get_operation_by_name(operation)
+        except KeyError:
+            raise KeyError(
+                f"The name {name!r} refers to a Tensor which does not exist. The operation, {operation!r}, does not "
+                "exist in the graph."
+            ) from None
+        outputs = node.outputs
+        if int(index) >= len(outputs):
+            raise KeyError(f"The name {name!r} refers to a Tensor which does not exist: {operation!r} has "
+                           f"{len(outputs)} outputs.")
+        return outputs[int(index)]
+
+    def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
+        """The tensor or operation of this graph that `obj` is or names."""
+        if isinstance(obj, str):
+            if ":" in obj and allow_tensor:
+                return self.get_tensor_by_name(obj)
+            if ":" not in obj and allow_operation:
+                return self.get_operation_by_name(obj)
+            raise ValueError(f"The name {obj!r} is not of the kind that is asked for.")
+        converter = getattr(obj, "_as_graph_element", None)
+        if converter is not None:
+            obj = converter()
+        wanted = ([SymbolicTensor] if allow_tensor else []) + ([Operation] if allow_operation else [])
+        if isinstance(obj, tuple(wanted)):
+            if obj.graph is not self:
+                raise ValueError(f"{obj!r} is not an element of this graph.")
+            return obj
+        raise TypeError(f"Can not convert a {type(obj).__name__} into a Tensor or Operation.")
+
+    def unique_name(self, name, mark_as_used=True):
+        """`name` under the open scope, made unique in this graph."""
+        return self.names.unique_name(name, mark_as_used)
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every operation."""
+        return len(self.nodes)
+
+    def default_session(self):
+        """The session that `eval` and `run` use."""
+        return None
+
+    # Scopes.
+
+    @contextlib.contextmanager
+    def as_default(self):
+        """Within this block, operations are added to this graph."""
+        before = context.change(graph=self, recorders=(), device=None)
+        try:
+            with fresh_scope():
+                yield self
+        finally:
+            context.mode = before
+
+    @contextlib.contextmanager
+    def control_dependencies(self, control_inputs):
+        """Operations made within this block run only after `control_inputs`; None forgets those of outer blocks."""
+        before = self._control_inputs
+        if control_inputs is None:
+            self._control_inputs = ()
+        else:
+            found = list(before)
+            for item in control_inputs:
+                node = _operation_of(item)
+                if node is not None and node._graph is self.reference and node not in found:
+                    found.append(node)
+            self._control_inputs = tuple(found)
+        try:
+            yield
+        finally:
+            self._control_inputs = before
+
+
+def _operation_of(item):
+    if isinstance(item, Operation):
+        return item
+    if isinstance(item, SymbolicTensor):
+        return item.op
+    converter = getattr(item, "_as_graph_element", None)
+    if converter is not None:
+        return _operation_of(converter())
+    values = getattr(item, "values", None)  # IndexedSlices
+    if isinstance(values, SymbolicTensor):
+        return values.op
+    return None  # an eager tensor: its value is there already
+
+
+def _shape(shape):
+    return shape if type(shape) is TensorShape else TensorShape(shape)
+
+
+def _spec_of(tensor):
+    spec = Spec(tensor._shape, tensor.dtype, tensor._known, tensor._partial)
+    if tensor.dtype is dtypes.variant:
+        spec.handle_data = tensor.__dict__.get("_handle_data")
+    return spec
+
+
+def _compute(op, specs, attrs, outputs):
+    """Compute small values that depend on constants only, for the sake of shapes; errors are left to the run."""
+    tensors = outputs[0] if type(outputs[0]) is list else outputs
+    if any(type(t) is list or not _is_small(t) for t in tensors):
+        return
+    for spec in specs:
+        if any(s.value.size > _SMALL or s.dtype._kind in "rv" for s in (spec if type(spec) is list else (spec,))):
+            return
+    arrays = [[s.value for s in spec] if type(spec) is list else spec.value for spec in specs]
+    try:
+        results = context.run_quietly(op.kernel, *arrays, **attrs)
+    except Exception:
+        return
+    for tensor, result in zip(tensors, (results,) if op.single_output else results):
+        array = result if isinstance(result, np.ndarray) else eager_constant(result, tensor.dtype)._a
+        if array.dtype == tensor.dtype._np:
+            tensor._known = array
+            if tensor._shape.rank is None or not tensor._shape.is_fully_defined():
+                tensor._shape = TensorShape(array.shape)
+
+
+def _is_small(tensor):
+    if tensor.dtype._kind in "rv":
+        return False
+    size = tensor._shape.num_elements()
+    return size is None or size <= _SMALL
+
+
+def _build_error(op, specs, error):
+    shapes = ", ".join(
+        f"{argument.name} {[str(s.shape) for s in spec] if type(spec) is list else spec.shape}"
+        for argument, spec in zip(op.signature.inputs, specs)
+    )
+    text = getattr(error, "message", None) or str(error)
+    if not text.startswith(op.name):
+        text = f"{op.name}: {text}"
+    return GraphBuildError(None, None, f"{text.rstrip('. ')}. Got {shapes}. [Op:{op.name}]")
+
+
+def is_dense_value(dtype: dtypes.DType) -> bool:
+    """Whether tensors of this dtype have elements, rather than standing for a resource or an object."""
+    return dtype._kind not in "rv"
+
+
+@api("Graph")
+class Graph(BaseGraph):
+    """A graph of operations, built once and run by a `tf.compat.v1.Session`.
+
+    >>> with tf.Graph().as_default() as graph:
+    ...     x = tf.constant(1.0, name="x")
+    >>> graph.get_tensor_by_name("x:0") is x
+    True
+    """
+
+    def __init__(self):
+        super().__init__()
+        self._collections: dict[str, list] = {}
+        self._finalized = False
+
+    def _make_reference(self):
+        # A tensor of a user's graph keeps the graph alive: people return a tensor and make a session of its graph.
+        return lambda: self
+
+    def capture(self, tensor, name=None):
+        if type(tensor) is EagerTensor:
+            if is_dense_value(tensor.dtype) or tensor.dtype is dtypes.resource:
+                return self.shared_constant(tensor)
+            raise RuntimeError("Attempting to capture an EagerTensor without building a function.")
+        raise ValueError(f"{tensor!r} must be from the same graph as the operations that use it.")
+
+    def create(self, *args, **kwargs):
+        if self._finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+        return super().create(*args, **kwargs)
+
+    def finalize(self):
+        """Refuse further operations."""
+        self._finalized = True
+
+    @property
+    def finalized(self) -> bool:
+        return self._finalized
+
+    # Collections: named lists that belong to the graph.
+
+    def add_to_collection(self, name, value):
+        """Append `value` to a collection."""
+        self._collections.setdefault(name, []).append(value)
+
+    def add_to_collections(self, names, value):
+        """Append `value` to several collections."""
+        for name in (names,) if isinstance(names, str) else dict.fromkeys(names):
+            self.add_to_collection(name, value)
+
+    def get_collection_ref(self, name) -> list:
+        """The collection itself."""
+        return self._collections.setdefault(name, [])
+
+    def get_collection(self, name, scope=None) -> list:
+        """A copy of a collection; with `scope`, of what has a name that begins with it."""
+        items = list(self._collections.get(name, ()))
+        if scope is None:
+            return items
+        pattern = re.compile(scope)
+        return [item for item in items if hasattr(item, "name") and pattern.match(item.name)]
+
+    def get_all_collection_keys(self) -> list:
+        """The names of the collections."""
+        return list(self._collections)
+
+    def clear_collection(self, name):
+        """Forget a collection."""
+        self._collections.pop(name, None)

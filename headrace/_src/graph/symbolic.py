@@ -1,0 +1,162 @@
+"""`SymbolicTensor`: a tensor that a graph will compute."""
+
+import numpy as np
+
+from headrace._src.core import dtypes, errors
+from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
+from headrace._src.op.definition import REGISTRY
+
+
+class SymbolicTensor(Tensor):
+    """One output of an operation of a graph.
+
+    The operation is held, the graph only weakly through it: dropping a graph frees it at once.
+    """
+
+    # `_id`: the number under which tapes know this tensor. `_known`: its value when that is certain already.
+    # `_partial`: for a vector or scalar of integers, the elements that are certain (None for the others).
+    __slots__ = ("_id", "_known", "_partial", "_shape", "dtype", "op", "value_index")
+
+    def __init__(self, operation, value_index, shape, dtype):
+        self.op = operation
+        self.value_index = value_index
+        self._shape = shape
+        self.dtype = dtype
+        self._id = None
+        self._known = None
+        self._partial = None
+
+    @property
+    def graph(self):
+        """The graph that computes this tensor."""
+        return self.op.graph
+
+    @property
+    def name(self) -> str:
+        return f"{self.op.name}:{self.value_index}"
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._shape
+
+    @property
+    def device(self) -> str:
+        """The device that was asked for; empty when none was."""
+        return self.op.device
+
+    def set_shape(self, shape):
+        """Add what is known about the shape.
+
+        Raises:
+            ValueError: it contradicts what is known already.
+        """
+        self._shape = self._shape.merge_with(shape)
+
+    def consumers(self) -> list:
+        """The operations that read this tensor."""
+        return [node for node in self.graph.nodes if any(x is self for x in node.inputs)]
+
+    def eval(self, feed_dict=None, session=None):
+        """The value, computed by a session."""
+        session = session or self.graph.default_session()
+        if session is None:
+            raise ValueError(
+                "Cannot evaluate tensor using `eval()`: No default session is registered. Use `with sess.as_default()` "
+                "or pass an explicit session to `eval(session=sess)`"
+            )
+        return session.run(self, feed_dict)
+
+    # What gradients ask for.
+
+    def _dynamic_shape(self):
+        """The shape as a tuple of ints, or where it is not fully known as an int32 tensor."""
+        if self._shape.is_fully_defined():
+            return tuple(self._shape.as_list())
+        return REGISTRY["Shape"](self, out_type=dtypes.int32)
+
+    def _ones_like(self):
+        return self._filled_like(1)
+
+    def _zeros_like(self):
+        return self._filled_like(0)
+
+    def _filled_like(self, number):
+        value = np.array(number, self.dtype._np)
+        if self._shape.is_fully_defined() and self._shape.num_elements() <= 1024:
+            return self.graph.constant_array(np.full(self._shape.as_list(), value, self.dtype._np), self.dtype)
+        filled = REGISTRY["Fill"](self._dynamic_shape(), self.graph.constant_array(value, self.dtype))
+        filled.set_shape(self._shape)
+        return filled
+
+    # Python's protocols.
+
+    def __repr__(self):
+        return f"<tf.Tensor {self.name!r} shape={_shape_text(self._shape)} dtype={self.dtype.name}>"
+
+    def __str__(self):
+        parts = [f'"{self.name}"']
+        if self._shape.rank is not None:
+            parts.append(f"shape={self._shape}")
+        parts.append(f"dtype={self.dtype.name}")
+        if self.device:
+            parts.append(f"device={self.device}")
+        return f"Tensor({', '.join(parts)})"
+
+    def __format__(self, spec):
+        return format(str(self), spec)
+
+    def __bool__(self):
+        raise self._not_allowed("Using a symbolic `tf.Tensor` as a Python `bool`")
+
+    def __iter__(self):
+        raise self._not_allowed("Iterating over a symbolic `tf.Tensor`")
+
+    def _not_allowed(self, what):
+        file, line, function = self.op.location
+        return errors.OperatorNotAllowedInGraphError(
+            f"{what} is not allowed. {self!r}, made at {file}:{line} in {function}, has no value while the graph is "
+            "built. In a function decorated with @tf.function, AutoGraph turns `if`, `while` and `for` into graph "
+            "operations when it can see the source (and is not switched off by autograph=False or do_not_convert); "
+            "otherwise use tf.cond, tf.while_loop or tf.where."
+        )
+
+    def __len__(self):
+        raise TypeError(
+            f"len is not well defined for a symbolic Tensor ({self.name}). "
+            f"Please call `x.shape` rather than `len(x)` for shape information."
+        )
+
+    def __array__(self, dtype=None, copy=None):
+        raise NotImplementedError(
+            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that you're "
+            f"trying to pass a Tensor to a NumPy call, which is not supported."
+        )
+
+    def __int__(self):
+        raise self._no_number("int")
+
+    def __float__(self):
+        raise self._no_number("float")
+
+    def __complex__(self):
+        raise self._no_number("complex")
+
+    def __index__(self):
+        raise self._no_number("index")
+
+    def _no_number(self, what):
+        return TypeError(f"{what}: {self!r} has no value while the graph is built. Use tf.cast to change its dtype.")
+
+    def __copy__(self):
+        return REGISTRY["Identity"](self)
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        raise TypeError(f"{self!r} cannot be pickled: it belongs to a graph.")
+
+
+def _shape_text(shape):
+    return "<unknown>" if shape.rank is None else str(shape)

@@ -1,0 +1,234 @@
+"""`ConcreteFunction`: a graph with the signature of the Python function that it was traced from."""
+
+import inspect
+import itertools
+import weakref
+
+from headrace._src.core import errors, nest
+from headrace._src.core.specs import TensorSpec
+from headrace._src.core.context import context
+from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tracing_protocol import CastContext, PlaceholderContext, TraceType
+from headrace._src.graph.calls import call_graph
+from headrace._src.graph.conditional import pack_outputs
+from headrace._src.op.convert import to_tensor
+from headrace._src.tracing.trace_types import Literal, Typing
+from headrace._src.tracing.variable_specs import VariableSpec
+
+_numbers = itertools.count(1)
+
+
+class ConcreteFunction:
+    """A traced function for arguments of certain types.
+
+    Call it like the Python function it came from; arguments that were Python values when it was traced may be left out.
+    """
+
+    def __init__(self, graph, parameters, types, name, function=None):
+        """
+        Args:
+            graph: the FuncGraph; its inputs are the tensors of the arguments, then the captures.
+            parameters: inspect.Parameter for each argument, in order.
+            types: the trace type of each argument.
+            name: of the Python function.
+            function: the `Function` that it is a trace of, if any.
+        """
+        self.graph = graph
+        self._parameters = parameters
+        self._types = types
+        self._python_name = name
+        self.name = f"__inference_{name}_{next(_numbers)}"
+        self._captured = graph.external_captures
+        self._plain = isinstance(graph.structured_outputs, Tensor)
+        self._function = None if function is None else weakref.ref(function)
+        # Whether a call can go straight to arrays: the arguments are tensors and values, all captures are eager.
+        self.is_simple = all(isinstance(x, EagerTensor) for x in self._captured) and all(
+            type(kind) in (TensorSpec, Literal) for kind in types
+        )
+        self._captured_arrays = [x._a for x in self._captured] if self.is_simple else None
+
+    # Calling.
+
+    def __call__(self, *args, **kwargs):
+        return self.call_flat(self._flat_arguments(args, kwargs))
+
+    def call_flat(self, tensors):
+        """Call with the tensors of the arguments in order."""
+        results = call_graph(self.graph, [*tensors, *self._captured])
+        if self._plain:
+            return results[0]
+        return pack_outputs(self.graph.structured_outputs, results)
+
+    def call_arrays(self, arrays):
+        """The shortest way of a call in plain eager execution, for functions that are `is_simple`."""
+        graph = self.graph
+        results = context.run_quietly(graph.plan().run, arrays + self._captured_arrays)
+        if self._plain:
+            return EagerTensor(results[0], graph.outputs[0].dtype)
+        tensors = [EagerTensor(array, tensor.dtype) for array, tensor in zip(results, graph.outputs)]
+        return pack_outputs(graph.structured_outputs, tensors)
+
+    def _flat_arguments(self, args, kwargs):
+        args, kwargs = list(args), dict(kwargs)
+        tensors = []
+        for parameter, kind in zip(self._parameters, self._types):
+            name = parameter.name
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                value = tuple(args)
+                args = []
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                value = kwargs
+                kwargs = {}
+            elif name in kwargs:
+                value = kwargs.pop(name)
+            elif args and parameter.kind is not parameter.KEYWORD_ONLY:
+                value = args.pop(0)
+            elif isinstance(kind, Literal) or not kind.flatten():
+                continue  # part of the graph
+            else:
+                raise TypeError(f"{self._python_name}: missing a required argument: {name!r}. {self._text_of_signature()}")
+            try:
+                value = kind.cast(value, CastContext())
+            except (AssertionError, TypeError, ValueError) as error:
+                if isinstance(kind, TensorSpec):
+                    value = self._checked(value, kind, name)
+                else:
+                    raise TypeError(
+                        f"{self._python_name}: argument {name!r}: {error}. {self._text_of_signature()}"
+                    ) from None
+            tensors.extend(kind.to_tensors(value) if not isinstance(kind, TensorSpec) else [value])
+        if args or kwargs:
+            raise TypeError(f"{self._python_name}: too many arguments: {[*args, *kwargs]}. {self._text_of_signature()}")
+        return tensors
+
+    def _checked(self, value, spec, name):
+        tensor = to_tensor(value, None, spec.dtype)
+        if tensor.dtype is not spec.dtype:
+            raise errors.invalid_argument(
+                f"cannot compute {self.name} as argument {name!r} was expected to be a {spec.dtype.name} tensor but is "
+                f"a {tensor.dtype.name} tensor [Op:{self.name}]"
+            )
+        if not spec.shape.is_compatible_with(tensor.shape):
+            raise errors.invalid_argument(
+                f"{self._python_name}: argument {name!r} must have shape {spec.shape}, got {tensor.shape}. "
+                f"[Op:{self.name}]"
+            )
+        return tensor
+
+    # What it is.
+
+    @property
+    def inputs(self) -> list:
+        """The inputs of the graph: arguments, then captures."""
+        return self.graph.inputs
+
+    @property
+    def outputs(self) -> list:
+        """The outputs of the graph."""
+        return self.graph.outputs
+
+    @property
+    def captured_inputs(self) -> list:
+        """The tensors from outside that are passed after the arguments."""
+        return self._captured
+
+    @property
+    def variables(self) -> tuple:
+        """The variables that the function uses."""
+        return tuple(self.graph.variables.values())
+
+    @property
+    def trainable_variables(self) -> tuple:
+        """Those of the variables that are trained."""
+        return self.graph.trainable_variables
+
+    @property
+    def structured_input_signature(self):
+        """(positional, keyword) arguments: specs for tensors, values for what is part of the graph."""
+        positional, keyword = [], {}
+        for parameter, kind in zip(self._parameters, self._types):
+            described = _described(kind, parameter.name)
+            if parameter.kind is parameter.KEYWORD_ONLY:
+                keyword[parameter.name] = described
+            elif parameter.kind is parameter.VAR_POSITIONAL:
+                positional.extend(described)
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                keyword.update(described)
+            else:
+                positional.append(described)
+        return tuple(positional), keyword
+
+    @property
+    def structured_outputs(self):
+        """What the function returns, as symbolic tensors."""
+        return self.graph.structured_outputs
+
+    @property
+    def output_shapes(self):
+        return nest.map_structure(lambda x: x.shape, self.graph.structured_outputs, expand_composites=True)
+
+    @property
+    def output_dtypes(self):
+        return nest.map_structure(lambda x: x.dtype, self.graph.structured_outputs, expand_composites=True)
+
+    @property
+    def function_type(self):
+        """The signature with types as annotations."""
+        return inspect.Signature([p.replace(annotation=t) for p, t in zip(self._parameters, self._types)])
+
+    def _text_of_signature(self):
+        return f"Its signature: {self._short_signature()}"
+
+    def _short_signature(self):
+        parts = []
+        for parameter, kind in zip(self._parameters, self._types):
+            stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+            parts.append(f"{stars}{parameter.name}: {kind!r}")
+        return f"({', '.join(parts)}) -> {type_text(self.graph.structured_outputs)}"
+
+    def pretty_printed_signature(self, verbose=True) -> str:
+        """The signature, one argument per line."""
+        if not verbose:
+            return self._short_signature()
+        lines = ["Input Parameters:"]
+        for parameter, kind in zip(self._parameters, self._types):
+            lines.append(f"  {parameter.name} ({parameter.kind.name}): {kind!r}")
+        if len(lines) == 1:
+            lines[0] += " None"
+        lines += ["Output Type:", f"  {type_text(self.graph.structured_outputs)}", "Captures:"]
+        for outer, inner in self.graph.captures:
+            lines.append(f"  {id(outer)}: TensorSpec(shape={inner.shape}, dtype={inner.dtype!r}, name=None)")
+        if lines[-1] == "Captures:":
+            lines.append("  None")
+        return "\n".join(lines)
+
+    def __str__(self):
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+    def __repr__(self):
+        return f"<ConcreteFunction {self._short_signature()} at 0x{id(self):X}>"
+
+
+def _described(kind, name):
+    """A type as `structured_input_signature` shows it."""
+    if isinstance(kind, TensorSpec):
+        return TensorSpec(kind.shape, kind.dtype, kind.name or name)
+    if isinstance(kind, Literal):
+        return kind.value
+    children = getattr(kind, "children", None)
+    if children is not None:
+        names = kind.keys if kind.keys is not None else range(len(children))
+        return kind.packed([_described(child, f"{name}_{key}") for key, child in zip(names, children)])
+    if isinstance(kind, VariableSpec) or kind.flatten():
+        return kind
+    return kind.placeholder_value(PlaceholderContext())
+
+
+def type_text(structure) -> str:
+    """The types of a structure of tensors as text."""
+    return repr(nest_type(structure))
+
+
+def nest_type(structure) -> TraceType:
+    """The trace type of what a function returns."""
+    return Typing().type_of(structure)

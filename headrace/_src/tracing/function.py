@@ -1,0 +1,560 @@
+"""`tf.function`: the decorator, and the cache of traced functions."""
+
+import functools
+import inspect
+import logging
+import threading
+import types
+import weakref
+
+from headrace._src.core import nest
+from headrace._src.core.composite import CompositeTensor
+from headrace._src.core.context import context
+from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tracing_protocol import CastContext, TraceType
+from headrace._src.graph.func_graph import FuncGraph
+from headrace._src.graph.operation import Operation
+from headrace._src.graph.source_lines import users_line
+from headrace._src.op.api import api
+from headrace._src.op.convert import to_tensor
+from headrace._src.tracing.concrete_function import ConcreteFunction
+from headrace._src.tracing.trace_types import Literal, Placeholders, Typing
+from headrace._src.tracing.variable_creation import VariableMaker
+
+logger = logging.getLogger("headrace")
+
+
+class _Switch:
+    eagerly = False
+
+
+@api("config.run_functions_eagerly", "config.experimental_run_functions_eagerly", dispatch=False)
+def run_functions_eagerly(run_eagerly):
+    """Whether calls of tf.functions run the Python code each time instead of a graph, as one wants when debugging."""
+    _Switch.eagerly = bool(run_eagerly)
+
+
+@api("config.functions_run_eagerly", "config.experimental_functions_run_eagerly", dispatch=False)
+def functions_run_eagerly() -> bool:
+    """What `run_functions_eagerly` was last told."""
+    return _Switch.eagerly
+
+
+class Function:
+    """A Python function that runs as a graph, traced once for each combination of argument types."""
+
+    def __init__(self, python_function, name, *, input_signature=None, autograph=True, jit_compile=None,
+                 reduce_retracing=False, implements=None, autograph_options=None):
+        self._python_function = python_function
+        self._name = name
+        self._autograph = autograph
+        self._autograph_options = autograph_options
+        self._jit_compile = jit_compile
+        self._reduce_retracing = reduce_retracing
+        self._implements = implements
+        self._lock = threading.RLock()
+        self._parameters = _parameters_of(python_function)
+        self._input_signature = None if input_signature is None else self._signature_types(input_signature)
+        self._traces: dict = {}  # tuple of trace types to ConcreteFunction
+        self._fast: dict = {}  # key of a simple call to ConcreteFunction
+        self._relaxed: list = []  # tuples of types that were generalised
+        self._being_traced: set = set()
+        self._trace_count = 0
+        self._call_history: list = []
+        self._may_create = True  # until the first call has ended
+        self._created = []
+        self._methods = weakref.WeakKeyDictionary()
+        functools.update_wrapper(self, python_function, updated=())
+
+    # Calling.
+
+    def __call__(self, *args, **kwargs):
+        if context.mode is None and not kwargs and not _Switch.eagerly:
+            key = _fast_key(args)
+            if key is not None:
+                concrete = self._fast.get(key)
+                if concrete is not None:
+                    return concrete.call_arrays([x._a for x in args if type(x) is EagerTensor])
+        else:
+            key = None
+        if _Switch.eagerly:
+            return self._python_function(*args, **kwargs)
+        values, kinds = self._bind(args, kwargs)
+        with self._lock:
+            concrete = self._concrete_for(kinds)
+        if key is not None and concrete.is_simple and context.mode is None:
+            if len(self._fast) > 1000:
+                self._fast.clear()
+            self._fast[key] = concrete
+        return concrete.call_flat(_tensors_of(kinds, values))
+
+    def _bind(self, args, kwargs):
+        """The values of all arguments and their types."""
+        values = bind(self._parameters, args, kwargs, self._name)
+        if self._input_signature is not None:
+            return self._cast(values), self._input_signature
+        typing = Typing()
+        return values, tuple(typing.type_of(value) for value in values)
+
+    def _cast(self, values):
+        cast = []
+        for parameter, kind, value in zip(self._parameters, self._input_signature, values):
+            try:
+                cast.append(kind.cast(value, CastContext(allow_specs=True)))
+            except (AssertionError, TypeError, ValueError) as error:
+                raise TypeError(
+                    f"{self._name}: argument {parameter.name!r} does not fit the input_signature: {error}. "
+                    f"Expected {kind!r}, got {value!r}."
+                ) from None
+        return cast
+
+    # Tracing.
+
+    def _concrete_for(self, kinds):
+        concrete = self._lookup(kinds)
+        if concrete is not None:
+            self._note_call(None, None)
+            return concrete
+        traced = kinds
+        if self._reduce_retracing and self._input_signature is None:
+            traced = self._generalised(kinds)
+            concrete = self._lookup(traced)
+            if concrete is not None:
+                return concrete
+        self._explain_retrace(kinds)
+        first = self._may_create
+        concrete, maker = self._trace(traced, first)
+        if first:
+            self._may_create = False
+            if maker.variables:
+                self._created.extend(maker.variables)
+                if maker.needs_run:
+                    # Some variables get their first values from the arguments: this graph sets them, once.
+                    return concrete
+                concrete, _ = self._trace(traced, False)
+        self._remember(traced, concrete)
+        return concrete
+
+    def _lookup(self, kinds):
+        concrete = self._cache().get(kinds)
+        if concrete is not None:
+            return concrete
+        best = None
+        for known, candidate in self._cache().items():
+            if all(a.is_subtype_of(b) for a, b in zip(kinds, known)) and len(kinds) == len(known):
+                if best is None or all(a.is_subtype_of(b) for a, b in zip(known, best[0])):
+                    best = known, candidate
+        return None if best is None else best[1]
+
+    def _cache(self):
+        """The traces that can be used here: all, but for those that use tensors of another graph."""
+        graph = context.graph
+        local = None if graph is None else graph.__dict__.get("local_functions", {}).get(self)
+        return self._traces if local is None else {**self._traces, **local}
+
+    def _remember(self, kinds, concrete):
+        graph = context.graph
+        if graph is not None and any(not isinstance(x, EagerTensor) for x in concrete.captured_inputs):
+            # It uses tensors of the graph in which it was called, and is of no use elsewhere.
+            graph.__dict__.setdefault("local_functions", {}).setdefault(self, {})[kinds] = concrete
+        else:
+            self._traces[kinds] = concrete
+
+    def _generalised(self, kinds):
+        """The types with what varied between calls made unknown."""
+        for known in self._traces:
+            if len(known) != len(kinds):
+                continue
+            common = [a.most_specific_common_supertype([b]) for a, b in zip(kinds, known)]
+            if all(kind is not None for kind in common):
+                return tuple(common)
+        return kinds
+
+    def _trace(self, kinds, may_create):
+        if kinds in self._being_traced:
+            raise RecursionError(
+                f"tf.function {self._name} calls itself with arguments of the same types while it is traced, which "
+                "would never end. Put the recursion into Python values that change, or use tf.while_loop."
+            )
+        self._being_traced.add(kinds)
+        try:
+            self._trace_count += 1
+            return trace(self._prepared(), self._parameters, kinds, self._name, may_create, self)
+        finally:
+            self._being_traced.discard(kinds)
+
+    def _prepared(self):
+        """The Python function as it is traced: with its control flow turned into operations."""
+        if not self._autograph:
+            return self._python_function
+        return convert(self._python_function)
+
+    def _note_call(self, old, new):
+        history = self._call_history
+        history.append((old, new))
+        if len(history) > 20:
+            del history[:10]
+
+    def _explain_retrace(self, kinds):
+        """Warn when calls keep being traced, and say which argument is the cause."""
+        old = next(reversed(self._traces), None) if self._traces else None
+        self._note_call(old, kinds)
+        recent = self._call_history[-6:]
+        retraces = [entry for entry in recent if entry[1] is not None and entry[0] is not None]
+        if len(retraces) < 5:
+            return
+        causes = self._differences(old, kinds)
+        file, line, function = users_line()
+        logger.warning(
+            "%d out of the last %d calls to tf.function %s triggered tf.function retracing, which is slow. %s Called at "
+            "%s:%d in %s. Pass tensors instead of Python values, give the arguments an input_signature, or use "
+            "reduce_retracing=True.",
+            len(retraces), len(recent), self._name, causes, file, line, function,
+        )  # fmt: skip
+
+    def _differences(self, old, new):
+        parts = [
+            f"Argument {parameter.name!r} was {a!r} and is now {b!r}."
+            for parameter, a, b in zip(self._parameters, old, new)
+            if a != b
+        ]
+        return " ".join(parts)
+
+    # What it is.
+
+    @property
+    def python_function(self):
+        """The Python function that was decorated."""
+        return self._python_function
+
+    @property
+    def name(self):
+        return self._name
+
+    @property
+    def input_signature(self):
+        """The `input_signature` that was given, as a tuple of specs; None without one."""
+        return None if self._input_signature is None else tuple(
+            kind for kind, p in zip(self._input_signature, self._parameters) if not isinstance(kind, Literal)
+        )
+
+    @property
+    def autograph(self):
+        return self._autograph
+
+    @property
+    def jit_compile(self):
+        return self._jit_compile
+
+    @property
+    def reduce_retracing(self):
+        return self._reduce_retracing
+
+    def experimental_get_tracing_count(self) -> int:
+        """How often the function has been traced."""
+        return self._trace_count
+
+    def get_concrete_function(self, *args, **kwargs):
+        """The traced function for arguments of these types; a spec may stand for a tensor."""
+        if self._input_signature is not None and not args and not kwargs:
+            kinds = self._input_signature
+        else:
+            _, kinds = self._bind(args, kwargs)
+        with self._lock:
+            concrete = self._cache().get(kinds)
+            if concrete is None:
+                concrete = self._concrete_for(kinds)
+        return concrete
+
+    def pretty_printed_concrete_signatures(self, verbose=True) -> str:
+        """The signatures of all traces."""
+        return "\n\n".join(c.pretty_printed_signature(verbose) for c in self._traces.values())
+
+    def _signature_types(self, input_signature):
+        typing = Typing()
+        if isinstance(input_signature, dict):
+            given = dict(input_signature)
+        else:
+            if not isinstance(input_signature, (list, tuple)):
+                raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
+            names = [p.name for p in self._parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+            star = next((p.name for p in self._parameters if p.kind is p.VAR_POSITIONAL), None)
+            if len(input_signature) > len(names) and star is None:
+                raise TypeError(
+                    f"input_signature has {len(input_signature)} entries, but {self._name} takes {len(names)} arguments."
+                )
+            given = dict(zip(names, input_signature))
+            if star is not None:
+                given[star] = tuple(input_signature[len(names) :])
+        kinds = []
+        for parameter in self._parameters:
+            if parameter.name in given:
+                value = given[parameter.name]
+            elif parameter.kind is parameter.VAR_POSITIONAL:
+                value = ()
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                value = {}
+            elif parameter.default is not parameter.empty:
+                value = parameter.default
+            else:
+                raise TypeError(f"input_signature says nothing about the argument {parameter.name!r} of {self._name}.")
+            for leaf in nest.flatten(value) if parameter.name in given else ():
+                if not isinstance(leaf, TraceType):
+                    raise TypeError(f"input_signature must be a possibly nested sequence of TensorSpec objects, "
+                                    f"got {leaf!r}.")
+            kinds.append(typing.type_of(value))
+        return tuple(kinds)
+
+    # As a method.
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        try:
+            bound = self._methods.get(instance)
+            if bound is None:
+                bound = self._methods[instance] = self._bound_to(instance)
+            return bound
+        except TypeError:  # an instance that cannot be hashed or referred to weakly
+            store = instance.__dict__.setdefault("_headrace_functions", {})
+            if id(self) not in store:
+                store[id(self)] = self._bound_to(instance)
+            return store[id(self)]
+
+    def _bound_to(self, instance):
+        signature = self._input_signature
+        bound = Function.__new__(Function)
+        method = _WeakMethod(self._python_function, instance)
+        Function.__init__(
+            bound, method, self._name, autograph=self._autograph, jit_compile=self._jit_compile,
+            reduce_retracing=self._reduce_retracing, implements=self._implements,
+            autograph_options=self._autograph_options,
+        )  # fmt: skip
+        if signature is not None:
+            bound._input_signature = signature[1:] if len(signature) > len(bound._parameters) else signature
+        return bound
+
+    def __repr__(self):
+        return f"<tf.function {self._name} at {id(self):#x}>"
+
+    def __reduce__(self):
+        return _restore, (self._python_function, self._name, self._autograph, self._jit_compile, self._reduce_retracing)
+
+
+def _restore(python_function, name, autograph, jit_compile, reduce_retracing):
+    return Function(python_function, name, autograph=autograph, jit_compile=jit_compile,
+                    reduce_retracing=reduce_retracing)
+
+
+class _WeakMethod:
+    """A function bound to an instance that it does not keep alive."""
+
+    def __init__(self, function, instance):
+        self._instance = weakref.ref(instance) if _takes_weak_references(instance) else lambda: instance
+        self._function = function
+        functools.update_wrapper(self, function, updated=())
+        self.__signature__ = inspect.Signature(list(inspect.signature(function).parameters.values())[1:])
+
+    @property
+    def bound(self):
+        """The method itself."""
+        instance = self._instance()
+        if instance is None:
+            raise ReferenceError(f"The object whose method {self.__name__} is called is gone.")
+        return types.MethodType(self._function, instance)
+
+    def __call__(self, *args, **kwargs):
+        return self.bound(*args, **kwargs)
+
+
+def _takes_weak_references(instance):
+    try:
+        weakref.ref(instance)
+    except TypeError:
+        return False
+    return True
+
+
+def convert(python_function):
+    """The function with its control flow turned into operations."""
+    if isinstance(python_function, _WeakMethod):
+        return convert(python_function.bound)
+    return python_function
+
+
+def _fast_key(args):
+    """A key for a call with tensors and simple Python values only; None for any other."""
+    key = []
+    for x in args:
+        kind = type(x)
+        if kind is EagerTensor:
+            key.append(x.dtype)
+            key.append(x._a.shape)
+        elif kind is int or kind is float or kind is bool or kind is str or x is None:
+            key.append(kind)
+            key.append(x)
+        else:
+            return None
+    return tuple(key)
+
+
+def _parameters_of(function):
+    try:
+        return tuple(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return (
+            inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
+            inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD),
+        )
+
+
+def bind(parameters, args, kwargs, name) -> list:
+    """The value of each parameter, defaults filled in."""
+    values, given, rest = [], list(args), dict(kwargs)
+    for parameter in parameters:
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            values.append(tuple(given))
+            given = []
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            values.append(rest)
+            rest = {}
+        elif given and parameter.kind is not parameter.KEYWORD_ONLY:
+            values.append(given.pop(0))
+            if parameter.name in rest and parameter.kind is not parameter.POSITIONAL_ONLY:
+                raise TypeError(f"{name}() got multiple values for argument {parameter.name!r}")
+        elif parameter.name in rest and parameter.kind is not parameter.POSITIONAL_ONLY:
+            values.append(rest.pop(parameter.name))
+        elif parameter.default is not parameter.empty:
+            values.append(parameter.default)
+        else:
+            raise TypeError(f"{name}() missing a required argument: {parameter.name!r}")
+    if given:
+        raise TypeError(f"{name}() got too many positional arguments: takes {len(parameters)}, got {len(args)}")
+    if rest:
+        raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(rest))!r}")
+    return values
+
+
+def _tensors_of(kinds, values):
+    """The tensors of the arguments, a variable that is passed twice only once."""
+    tensors, handles = [], set()
+    for kind, value in zip(kinds, values):
+        if type(kind) is Literal:
+            continue
+        for tensor in kind.to_tensors(value):
+            if tensor.dtype._kind == "r":
+                if id(tensor) in handles:
+                    continue
+                handles.add(id(tensor))
+            tensors.append(tensor)
+    return tensors
+
+
+def trace(python_function, parameters, kinds, name, may_create, owner=None):
+    """Trace a function; returns the concrete function and the maker of its variables."""
+    graph = FuncGraph(name, context.graph)
+    maker = VariableMaker(graph, may_create)
+    creators = context.variable_creators
+    context.variable_creators = (maker, *(c for c in creators if not isinstance(c, VariableMaker)))
+    try:
+        with graph.building():
+            placeholders = Placeholders(graph)
+            positional, keyword = [], {}
+            for parameter, kind in zip(parameters, kinds):
+                value = kind.placeholder_value(placeholders.named(parameter.name))
+                if parameter.kind is parameter.VAR_POSITIONAL:
+                    positional.extend(value)
+                elif parameter.kind is parameter.VAR_KEYWORD:
+                    keyword.update(value)
+                elif parameter.kind is parameter.KEYWORD_ONLY:
+                    keyword[parameter.name] = value
+                else:
+                    positional.append(value)
+            result = python_function(*positional, **keyword)
+            graph.structured_outputs = _returned(result, name)
+            leaves = nest.flatten(graph.structured_outputs, expand_composites=True)
+            graph.outputs = [graph.inside(leaf) for leaf in leaves if leaf is not None]
+            at = iter(graph.outputs)
+            inner = [None if leaf is None else next(at) for leaf in leaves]
+            graph.structured_outputs = nest.pack_sequence_as(graph.structured_outputs, inner, expand_composites=True)
+    finally:
+        context.variable_creators = creators
+    outer = context.graph
+    if outer is not None and hasattr(outer, "variables"):
+        outer.variables.update(graph.variables)
+    return ConcreteFunction(graph, parameters, kinds, name, owner), maker
+
+
+def _returned(result, name):
+    """What a function returned, with tensors at the leaves."""
+
+    def leaf(value):
+        if value is None or isinstance(value, Operation):
+            return None
+        if isinstance(value, (Tensor, CompositeTensor)):
+            return value
+        try:
+            return to_tensor(value)
+        except (TypeError, ValueError):
+            raise TypeError(
+                "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes "
+                f"or None values; in compilation of {name}, found return value of type {type(value).__name__}, which is "
+                "not a Tensor or ExtensionType."
+            ) from None
+
+    return nest.map_structure(leaf, result)
+
+
+@api("function", dispatch=False)
+def function(
+    func=None,
+    input_signature=None,
+    autograph=True,
+    jit_compile=None,
+    reduce_retracing=False,
+    experimental_implements=None,
+    experimental_autograph_options=None,
+    experimental_attributes=None,
+    experimental_relax_shapes=None,
+    experimental_compile=None,
+    experimental_follow_type_hints=None,
+):
+    """Make a Python function run as a graph.
+
+    The function is traced when it is called with arguments of new types (dtype and shape for tensors, the value for
+    Python values); later calls with the same types run the graph.
+
+    Args:
+        func: the function; without it, a decorator is returned.
+        input_signature: specs of the arguments: then there is one trace, whatever is passed must fit.
+        autograph: whether Python control flow that depends on tensors becomes part of the graph.
+        jit_compile: True compiles at once and refuses what cannot be compiled; None and False compile in the background.
+        reduce_retracing: generalise shapes that differ between calls, instead of tracing each.
+        experimental_implements, experimental_attributes: names handed on to other tools.
+        experimental_autograph_options: features of AutoGraph.
+
+    >>> @tf.function
+    ... def double(x):
+    ...     return x + x
+    >>> double(tf.constant(2)).numpy()
+    np.int32(4)
+    """
+    if experimental_relax_shapes is not None:
+        reduce_retracing = experimental_relax_shapes
+    if experimental_compile is not None:
+        jit_compile = experimental_compile
+
+    def decorate(inner):
+        if not callable(inner):
+            raise TypeError(f"tf.function: the decorated object must be callable, got {inner!r}.")
+        while isinstance(inner, Function):
+            inner = inner.python_function
+        name = getattr(inner, "__name__", None) or type(getattr(inner, "func", inner)).__name__
+        return Function(
+            inner, name.replace("<lambda>", "lambda"), input_signature=input_signature, autograph=autograph,
+            jit_compile=jit_compile, reduce_retracing=reduce_retracing, implements=experimental_implements,
+            autograph_options=experimental_autograph_options,
+        )  # fmt: skip
+
+    return decorate if func is None else decorate(func)
+

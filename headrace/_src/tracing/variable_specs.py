@@ -1,0 +1,84 @@
+"""Variables as arguments of traced functions: any variable of the same dtype and shape can be passed."""
+
+from headrace._src.core import dtypes
+from headrace._src.core.shapes import TensorShape
+from headrace._src.core.specs import TensorSpec
+from headrace._src.core.tracing_protocol import TraceType
+from headrace._src.op.api import api
+from headrace._src.state.variables import ArgumentVariable, Variable
+
+
+@api("__internal__.VariableSpec")
+class VariableSpec(TraceType):
+    """The type of a variable: dtype, shape, whether it is trained, and which arguments are the same variable."""
+
+    def __init__(self, shape, dtype=dtypes.float32, trainable=True, alias_id=None):
+        self.shape = TensorShape(shape)
+        self.dtype = dtypes.as_dtype(dtype)
+        self.trainable = trainable
+        self.alias_id = alias_id
+        self.name = None
+
+    @classmethod
+    def from_value(cls, value):
+        return cls(value.shape, value.dtype, value.trainable)
+
+    @property
+    def value_type(self):
+        return Variable
+
+    def _key(self):
+        return (self.shape, self.dtype, self.trainable, self.alias_id)
+
+    def is_compatible_with(self, other):
+        """Whether a variable (or its spec) has this dtype and a fitting shape."""
+        return self.dtype is other.dtype and self.shape.is_compatible_with(other.shape)
+
+    def is_subtype_of(self, other):
+        return (
+            isinstance(other, VariableSpec)
+            and self._key()[1:] == other._key()[1:]
+            and self.shape.is_subtype_of(other.shape)
+        )
+
+    def most_specific_common_supertype(self, others):
+        if not all(isinstance(other, VariableSpec) and self._key()[1:] == other._key()[1:] for other in others):
+            return None
+        shape = self.shape.most_specific_common_supertype([other.shape for other in others])
+        return VariableSpec(shape, self.dtype, self.trainable, self.alias_id)
+
+    def placeholder_value(self, placeholder_context):
+        """A variable whose handle is an input of the graph."""
+        known = placeholder_context.variables.get(self.alias_id)
+        if known is not None and self.alias_id is not None:
+            return known
+        handle = placeholder_context.placeholder(TensorSpec([], dtypes.resource))
+        variable = ArgumentVariable(handle, self.dtype, self.shape, self.trainable)
+        placeholder_context.variables[self.alias_id] = variable
+        return variable
+
+    def to_tensors(self, value):
+        return [value.handle]
+
+    def from_tensors(self, tensors):
+        return ArgumentVariable(next(tensors), self.dtype, self.shape, self.trainable)
+
+    def flatten(self):
+        return [TensorSpec([], dtypes.resource)]
+
+    def cast(self, value, casting_context):
+        if not isinstance(value, Variable) or not self.is_compatible_with(value):
+            raise TypeError(f"Can not cast {value!r} to {self!r}")
+        return value
+
+    def __eq__(self, other):
+        return isinstance(other, VariableSpec) and self._key() == other._key()
+
+    def __hash__(self):
+        return hash(self._key())
+
+    def __repr__(self):
+        return (
+            f"VariableSpec(shape={self.shape}, dtype={self.dtype!r}, trainable={self.trainable!r}, "
+            f"alias_id={self.alias_id!r})"
+        )
