@@ -1,7 +1,7 @@
 """The single door: applying an op converts inputs, runs the kernel or adds a node, and tells the tapes.
 
-This is the hottest code in the project. `call` has a fast lane for what most ops are, single tensors of one
-dtype; `apply` does everything else.
+This is the hottest code in the project, so there are short ways for what most ops are. `unary` and `binary` take one
+or two eager tensors of one dtype, `_single` takes any number of single ones; what they cannot do, `apply` does.
 """
 
 import re
@@ -10,7 +10,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.composite import CompositeTensor
-from headrace._src.core.context import context
+from headrace._src.core.context import context, idle_runners, quiet_runner, run_quietly
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.convert import MAX_RANK, DTypeMismatchError, eager_number, to_tensor
 from headrace._src.op.definition import Op
@@ -22,97 +22,110 @@ _asarray = np.asarray
 
 def call(self, *args, name=None, **attrs):
     """Apply the op to inputs, in the signature's order, and attributes, by name."""
-    types = self.common_types
-    mode = context.mode
-    if types is not None and (mode is None or mode.graph is None):
+    if not attrs:
         if len(args) == 2:
             x, y = args
-            if (
-                type(x) is EagerTensor
-                and type(y) is EagerTensor
-                and (dtype := x.dtype) is y.dtype
-                and dtype in types
-                and (out_dtype := self.output_dtype) is not False
-            ):
-                if len(attrs) != len(self.attribute_names):
-                    attrs = complete(self, attrs)
-                try:
-                    out = context.run_quietly(self.kernel, x._a, y._a, **attrs)
-                except Exception as error:
-                    raise kernel_error(self, args, error) from None
-                if out_dtype is not None:
-                    dtype = out_dtype
-                if type(out) is not _ndarray:
-                    out = as_array(out, dtype) if type(out) is bytes else _asarray(out)
-                if out.dtype is not dtype._np:
-                    check_dtype(self, out, dtype)
-                tensor = EagerTensor(out, dtype)
-                if mode is not None:
-                    finish(mode, self, args, (tensor,), attrs)
-                return tensor
-        elif len(args) == 1:
-            x = args[0]
-            if (
-                type(x) is EagerTensor
-                and (dtype := x.dtype) in types
-                and (out_dtype := self.output_dtype) is not False
-            ):
-                if len(attrs) != len(self.attribute_names):
-                    attrs = complete(self, attrs)
-                try:
-                    out = context.run_quietly(self.kernel, x._a, **attrs)
-                except Exception as error:
-                    raise kernel_error(self, args, error) from None
-                if out_dtype is not None:
-                    dtype = out_dtype
-                if type(out) is not _ndarray:
-                    out = as_array(out, dtype) if type(out) is bytes else _asarray(out)
-                if out.dtype is not dtype._np:
-                    check_dtype(self, out, dtype)
-                tensor = EagerTensor(out, dtype)
-                if mode is not None:
-                    finish(mode, self, args, (tensor,), attrs)
-                return tensor
-    lane = self.lane
-    if lane is not None and (mode is None or mode.graph is None) and len(args) == len(lane[0]):
-        tensor = _mixed(self, lane, args, attrs, mode)
-        if tensor is not None:
-            return tensor
-    return apply(self, args, attrs, name)
+            return binary(self, x, y, name)
+        if len(args) == 1:
+            return unary(self, args[0], name)
+    return _single(self, args, attrs, name)
 
 
 Op.__call__ = call
 
 
-def _mixed(op, lane, args, attrs, mode):
-    """The short way for single tensors of several types, such as a tensor and axes; None when it is not that simple."""
+def unary(op, x, name=None):
+    """`op(x)`; the short way for an eager tensor and an op without attributes."""
+    if type(x) is EagerTensor and (dtype := x.dtype) in op.unary_types:
+        mode = context.mode
+        if mode is None or mode.graph is None:
+            try:
+                run = idle_runners.pop()
+            except IndexError:
+                run = quiet_runner()
+            try:
+                out = run(op.kernel, x._a)
+            except Exception as error:
+                raise kernel_error(op, (x,), error) from None
+            finally:
+                idle_runners.append(run)
+            if op.output_dtype is not None:
+                dtype = op.output_dtype
+            if type(out) is not _ndarray:
+                out = as_array(out, dtype)
+            elif out.dtype is not dtype._np:
+                check_dtype(op, out, dtype)
+            y = EagerTensor(out, dtype)
+            if mode is not None:
+                finish(mode, op, (x,), (y,), _NO_ATTRIBUTES)
+            return y
+    return _single(op, (x,), _NO_ATTRIBUTES, name)
+
+
+def binary(op, x, y, name=None):
+    """`op(x, y)`; the short way for eager tensors of one dtype and an op without attributes."""
+    if type(x) is EagerTensor and type(y) is EagerTensor and (dtype := x.dtype) is y.dtype and dtype in op.binary_types:
+        mode = context.mode
+        if mode is None or mode.graph is None:
+            try:
+                run = idle_runners.pop()
+            except IndexError:
+                run = quiet_runner()
+            try:
+                out = run(op.kernel, x._a, y._a)
+            except Exception as error:
+                raise kernel_error(op, (x, y), error) from None
+            finally:
+                idle_runners.append(run)
+            if op.output_dtype is not None:
+                dtype = op.output_dtype
+            if type(out) is not _ndarray:
+                out = as_array(out, dtype)
+            elif out.dtype is not dtype._np:
+                check_dtype(op, out, dtype)
+            z = EagerTensor(out, dtype)
+            if mode is not None:
+                finish(mode, op, (x, y), (z,), _NO_ATTRIBUTES)
+            return z
+    return _single(op, (x, y), _NO_ATTRIBUTES, name)
+
+
+_NO_ATTRIBUTES: dict = {}
+
+
+def _single(op, args, attrs, name):
+    """The short way for single tensors of several types, such as a tensor and axes, and attributes."""
+    mode = context.mode
+    if (lane := op.lane) is None or len(args) != len(lane[0]) or not (mode is None or mode.graph is None):
+        return apply(op, args, attrs, name)
     checks, same, kind = lane
     tensors, arrays = [], []
     for x, (allowed, is_index) in zip(args, checks):
         if type(x) is not EagerTensor:
-            if not is_index:
-                return None
-            kind_of_x = type(x)
-            if kind_of_x is tuple or kind_of_x is list:
+            if is_index and (type(x) is tuple or type(x) is list):
                 x = int_vector(x)
             else:
-                x = eager_number(x, dtypes.int32) if kind_of_x is int else None
-            if x is None:
-                return None
-        if x.dtype not in allowed:
-            return None
+                x = eager_number(x, dtypes.int32) if is_index and type(x) is int else None
+        if x is None or x.dtype not in allowed:
+            return apply(op, args, attrs, name)
         tensors.append(x)
         arrays.append(x._a)
     for i, j in same:
         if tensors[i].dtype is not tensors[j].dtype:
-            return None
+            return apply(op, args, attrs, name)
     if len(attrs) != len(op.attribute_names):
         attrs = complete(op, attrs)
     dtype = tensors[kind].dtype if type(kind) is int else attrs[kind] if type(kind) is str else kind
     try:
-        out = context.run_quietly(op.kernel, *arrays, **attrs)
+        run = idle_runners.pop()
+    except IndexError:
+        run = quiet_runner()
+    try:
+        out = run(op.kernel, *arrays, **attrs)
     except Exception as error:
         raise kernel_error(op, tensors, error) from None
+    finally:
+        idle_runners.append(run)
     if type(out) is not _ndarray:
         out = as_array(out, dtype)
     elif out.dtype is not dtype._np:
@@ -347,7 +360,7 @@ def run_kernel(op, tensors, attrs, types):
     ] if op.has_lists else [tensor._a for tensor in tensors]
     try:
         if op.quiet:
-            results = context.run_quietly(op.kernel, *arrays, **attrs)
+            results = run_quietly(op.kernel, *arrays, **attrs)
         else:
             results = op.kernel(*arrays, **attrs)
     except Exception as error:
@@ -388,7 +401,7 @@ def _wrap(op, array, dtype):
 
 def as_array(value, dtype):
     """A kernel's scalar as an array."""
-    if dtype._np == object:
+    if dtype._np.hasobject:
         array = np.empty((), object)
         array[()] = value
         return array
@@ -453,7 +466,10 @@ def finish(mode, op, inputs, outputs, attrs):
             flat, flat_outputs = inputs, outputs
         else:
             flat, flat_outputs = _spread(inputs), _spread(outputs)
-        ids = [tensor._id for tensor in flat]
+        if len(flat) == 2:
+            ids = (flat[0]._id, flat[1]._id)
+        else:
+            ids = tuple([tensor._id for tensor in flat])
         node = None
         for recorder in mode.recorders:
             if not recorder.ids.isdisjoint(ids):

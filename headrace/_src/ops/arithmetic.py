@@ -22,7 +22,12 @@ from headrace._src.ops.tensor_list_values import add_variants
 
 def number_like(x, number):
     """A scalar of the dtype of `x`, to broadcast against it."""
-    return EagerTensor(np.array(number, x.dtype._np), x.dtype)
+    return _number(number, x.dtype)
+
+
+@functools.lru_cache(maxsize=4096)
+def _number(number, dtype):
+    return EagerTensor(np.array(number, dtype._np), dtype)
 
 
 def _grad_neg(node, dy):
@@ -47,7 +52,10 @@ def negative(x, name=None):
 
 
 def _grad_add(node, dy):
-    return sum_to(dy, node.x_shape, node.y_shape), sum_to(dy, node.y_shape, node.x_shape)
+    return (
+        sum_to(dy, node.x_shape, node.y_shape) if node.wants(0) else None,
+        sum_to(dy, node.y_shape, node.x_shape) if node.wants(1) else None,
+    )
 
 
 ADD = Op(

@@ -18,9 +18,10 @@ from headrace._src.ops.shaping import RESHAPE
 
 def reduction_axes(axis, rank, op="reduction"):
     """The axes to reduce, as a sorted tuple in [0, rank)."""
-    axes = np.asarray(axis).ravel().tolist()
-    if len(axes) == 1 and 0 <= axes[0] < rank:
-        return tuple(axes)
+    axis = np.asarray(axis)
+    if axis.size == 1 and 0 <= (only := axis.item()) < rank:
+        return (only,)
+    axes = axis.ravel().tolist()
     for a in axes:
         if not -rank <= a < rank:
             raise errors.invalid_argument(
@@ -203,6 +204,6 @@ def reduced_shape(shape, axes):
 
 def unreduce(dy, shape, axes, keep_dims):
     """The gradient `dy` of a reduction over `axes`, repeated to the `shape` that was reduced."""
-    if not keep_dims and dy.shape.rank != 0:  # one number needs no axes to be repeated along
+    if not keep_dims and dy.ndim != 0:  # one number needs no axes to be repeated along
         dy = RESHAPE(dy, reduced_shape(shape, axes))
     return BROADCAST_TO(dy, shape)

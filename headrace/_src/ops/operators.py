@@ -5,6 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.op.apply import binary
 from headrace._src.op.convert import DTypeMismatchError, eager_number, to_tensor
 from headrace._src.ops import arithmetic, bitwise, comparison, division, elementwise, powers
 from headrace._src.ops.matmul import matmul
@@ -13,10 +14,12 @@ from headrace._src.ops.matmul import matmul
 _PLAIN = (int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
 _STRING = dtypes.string
 _ADD = arithmetic.ADD
+_ADD_STRINGS = arithmetic.ADD_STRINGS
+_REAL_DIV = division.REAL_DIV
 
 
 def _binary(name, op, function):
-    """The operator `__name__` and its reflection, for an op and its public function."""
+    """The operator `__name__` and its reflection, for what applies the op to tensors and its public function."""
     reflection = f"__r{name}__"
 
     def forward(self, other):
@@ -64,15 +67,18 @@ def _left_operand(value, tensor):
     return to_tensor(value, tensor.dtype)
 
 
+def _applied(op):
+    """`op` as a function: Python calls those faster than objects with `__call__`."""
+    return lambda x, y: binary(op, x, y)
+
+
 def _add(x, y):
-    if x.dtype is _STRING:
-        return arithmetic.ADD_STRINGS(x, y)
-    return _ADD(x, y)
+    return binary(_ADD_STRINGS if x.dtype is _STRING else _ADD, x, y)
 
 
 def _truediv(x, y):
     if x.dtype._kind in "fc":
-        return division.REAL_DIV(x, y)
+        return binary(_REAL_DIV, x, y)
     return division.truediv(x, y)
 
 
@@ -161,10 +167,10 @@ def _operators():
     found = {
         "__eq__": _eq,
         "__ne__": _ne,
-        "__lt__": _order(comparison.LESS, comparison.less),
-        "__le__": _order(comparison.LESS_EQUAL, comparison.less_equal),
-        "__gt__": _order(comparison.GREATER, comparison.greater),
-        "__ge__": _order(comparison.GREATER_EQUAL, comparison.greater_equal),
+        "__lt__": _order(_applied(comparison.LESS), comparison.less),
+        "__le__": _order(_applied(comparison.LESS_EQUAL), comparison.less_equal),
+        "__gt__": _order(_applied(comparison.GREATER), comparison.greater),
+        "__ge__": _order(_applied(comparison.GREATER_EQUAL), comparison.greater_equal),
         "__invert__": _invert,
         "__neg__": _neg,
         "__abs__": _abs,
@@ -172,13 +178,13 @@ def _operators():
     c, b = comparison, bitwise
     for name, op, function in (
         ("add", _add, arithmetic.add),
-        ("sub", arithmetic.SUB, arithmetic.subtract),
-        ("mul", arithmetic.MUL, arithmetic.multiply),
+        ("sub", _applied(arithmetic.SUB), arithmetic.subtract),
+        ("mul", _applied(arithmetic.MUL), arithmetic.multiply),
         ("truediv", _truediv, division.truediv),
         ("div", _divide_as_python2, _divide_as_python2),
-        ("floordiv", division.FLOOR_DIV, division.floordiv),
-        ("mod", division.FLOOR_MOD, division.floormod),
-        ("pow", powers.POW, powers.pow),
+        ("floordiv", _applied(division.FLOOR_DIV), division.floordiv),
+        ("mod", _applied(division.FLOOR_MOD), division.floormod),
+        ("pow", _applied(powers.POW), powers.pow),
         ("and", *_logic(c.LOGICAL_AND, b.BITWISE_AND, c.logical_and, b.bitwise_and)),
         ("or", *_logic(c.LOGICAL_OR, b.BITWISE_OR, c.logical_or, b.bitwise_or)),
         ("xor", *_logic(c.logical_xor, b.BITWISE_XOR, c.logical_xor, b.bitwise_xor)),
@@ -194,7 +200,19 @@ OPERATORS = _operators()
 def attach_operators(cls):
     """Give a class that can become a tensor (such as Variable) the operators of tensors."""
     for name, function in OPERATORS.items():
-        setattr(cls, name, function)
+        setattr(cls, name, _reading(function) if cls is not Tensor and function.__code__.co_argcount == 2 else function)
+
+
+def _reading(operator):
+    """The operator for a variable: with plain operands, that of its value."""
+
+    def read_first(self, other):
+        kind = type(other)
+        if kind is EagerTensor or kind is float or kind is int or getattr(kind, "reads_as_tensor", False):
+            self = self.value()
+        return operator(self, other)
+
+    return read_first
 
 
 attach_operators(Tensor)
