@@ -6,6 +6,9 @@ import types
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
+# How the qualified names end of functions that AutoGraph makes of the blocks of a user's function.
+STAGED = ".<staged>"
+
 
 class _Switch(threading.local):
     on = True
@@ -30,16 +33,29 @@ def disable_traceback_filtering():
 
 
 def outside_frames(traceback: types.TracebackType | None) -> types.TracebackType | None:
-    """The traceback without the frames whose code is in this package; None when no other is left."""
-    frames = []
+    """The traceback without the frames whose code is in this package; None when no other is left.
+
+    A block of a function that AutoGraph converted replaces the frame of the statement that runs it, so that each
+    function of the user appears once.
+    """
+    frames: list[types.TracebackType] = []
     while traceback is not None:
-        if not traceback.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+        code = traceback.tb_frame.f_code
+        if not code.co_filename.startswith(_PACKAGE):
+            if code.co_qualname.endswith(STAGED) and frames and _runs(frames[-1].tb_frame.f_code, code):
+                frames.pop()
             frames.append(traceback)
         traceback = traceback.tb_next
     kept = None
     for frame in reversed(frames):
         kept = types.TracebackType(kept, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
     return kept
+
+
+def _runs(outer, block):
+    """Whether `block` is a block of the function `outer`, or of one that `outer` is a block of."""
+    whole = block.co_qualname.removesuffix(STAGED)
+    return outer.co_filename == block.co_filename and outer.co_qualname.removesuffix(STAGED) == whole
 
 
 PUBLIC = {

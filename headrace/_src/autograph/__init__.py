@@ -1,0 +1,1 @@
+"""AutoGraph: Python source to functional control flow."""

@@ -1,0 +1,249 @@
+"""Calls in converted code: which functions are converted too, and which are called as they are."""
+
+from __future__ import annotations
+
+import functools
+import os
+import types
+import weakref
+
+from headrace._src.autograph import conditionals, iteration, status
+from headrace._src.autograph.builtin_functions import OVERLOADS, callback_converters, frame_call
+from headrace._src.autograph.conversion import (
+    OPERATORS,
+    ConversionError,
+    Converted,
+    conversion_of,
+    explain_unconverted,
+    is_converted,
+)
+from headrace._src.autograph.variables import Undefined
+from headrace._src.op.api import api
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+_STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+# Libraries whose code decides nothing on tensors: it runs as it is. Others may be written for AutoGraph.
+_LIBRARIES = frozenset(
+    "IPython PIL _pytest absl attr attrs google h5py ipykernel ipdb jax jaxlib keras matplotlib ml_dtypes mock numpy "
+    "opt_einsum pandas pluggy pytest scipy sklearn tensorboard tensorflow tensorflow_datasets tensorflow_probability "
+    "tf_keras tqdm".split()
+)
+
+
+def is_library(function: types.FunctionType) -> bool:
+    """Whether a function belongs to a library that is not converted."""
+    filename = function.__code__.co_filename
+    if filename.startswith((_PACKAGE, "<frozen ")):
+        return True
+    if filename.startswith(_STANDARD) and "-packages" not in filename:
+        return True
+    return (function.__globals__.get("__name__") or "").partition(".")[0] in _LIBRARIES
+
+
+_plain: dict = {}  # id of a function without closure to (weak reference, what to call)
+
+
+def _converted_function(f, recursive=True):
+    entry = _plain.get(id(f))
+    if entry is not None and entry[0]() is f and recursive and entry[1].__defaults__ is f.__defaults__:
+        return entry[1]
+    result = _decided(f, recursive)
+    # What has a closure may be in it: remembering that would keep it alive for ever.
+    if recursive and f.__closure__ is None and isinstance(result, types.FunctionType):
+        key = id(f)
+        _plain[key] = (weakref.ref(f, lambda _: _plain.pop(key, None)), result)
+    return result
+
+
+def _decided(f, recursive):
+    if is_converted(f):
+        return f
+    if is_library(f):
+        return _through_wrapper(f, recursive)
+    conversion = conversion_of(f, recursive)
+    if isinstance(conversion, Converted):
+        return conversion.function(f) if conversion.needed else f
+    if f.__code__.co_flags & 0x2A0:  # generators and coroutines: nobody expects them to be converted
+        return f
+    return explain_unconverted(f, conversion)
+
+
+def _through_wrapper(f, recursive):
+    """A wrapper that a library put around a user's function, with that function converted inside."""
+    wrapped = f.__dict__.get("__wrapped__")
+    if f.__code__ in _FINAL:
+        return f
+    if type(wrapped) is not types.FunctionType or f.__closure__ is None or is_library(wrapped):
+        return f
+    cells = [cell for cell in f.__closure__ if _contents(cell) is wrapped]
+    if not cells:
+        return f
+    inner = _converted_function(wrapped, recursive)
+    closure = tuple(types.CellType(inner) if cell in cells else cell for cell in f.__closure__)
+    made = types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, closure)
+    made.__kwdefaults__ = f.__kwdefaults__
+    made.__dict__.update(f.__dict__)
+    return made
+
+
+def _contents(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def converted_call(f):
+    """What to call in place of `f`: its conversion, a built-in function's overload, or `f` itself."""
+    cls = type(f)
+    if cls is types.FunctionType:
+        return _converted_function(f)
+    if cls is types.BuiltinFunctionType or cls is type:
+        return OVERLOADS.get(id(f), f)
+    if cls is types.MethodType:
+        return _converted_method(f, True)
+    return _converted_object(f, True)
+
+
+callback_converters.append(converted_call)
+
+
+def builtin_call(f):
+    """The same where conversion is not recursive: only built-in functions are replaced."""
+    return OVERLOADS.get(id(f), f)
+
+
+def _converted_method(f, recursive):
+    function = f.__func__
+    if type(function) is not types.FunctionType:
+        return f
+    converted = _converted_function(function, recursive)
+    return f if converted is function else types.MethodType(converted, f.__self__)
+
+
+def _converted_object(f, recursive):
+    if isinstance(f, functools.partial):
+        if type(f) is functools.partial:
+            return functools.partial(converted_call(f.func), *f.args, **f.keywords)
+        return f
+    if isinstance(f, type):
+        return f  # TF: constructors run as they are
+    call = call_of(f)
+    if type(call) is not types.FunctionType:
+        return f
+    converted = _converted_function(call, recursive)
+    return f if converted is call else types.MethodType(converted, f)
+
+
+def call_of(f):
+    """The function that runs when an object is called, or None."""
+    if isinstance(f, type):
+        return None
+    return next((c.__dict__["__call__"] for c in type(f).__mro__ if "__call__" in c.__dict__), None)
+
+
+def convert(function, recursive: bool = True, strict: bool = False):
+    """A function like `function` whose control flow works on symbolic tensors.
+
+    It has the same signature, defaults, globals and closure cells. Bound methods, static and class methods, partial
+    functions and objects with `__call__` are converted too. What needs no conversion is returned as it is: built-in
+    functions, classes, library functions, generators, what is marked with `do_not_convert`.
+
+    Args:
+        function: What to convert.
+        recursive: Whether functions that it calls are converted.
+        strict: Whether it is an error when there is no source or something in it cannot be converted. Otherwise a
+            warning says so, once, and the function runs as it is.
+
+    Raises:
+        ConversionError: `strict`, and it cannot be converted.
+    """
+    if strict:
+        _check(function)
+    cls = type(function)
+    if cls is types.FunctionType:
+        return _converted_function(function, recursive)
+    if cls is types.MethodType:
+        return _converted_method(function, recursive)
+    if cls in (staticmethod, classmethod):
+        return cls(convert(function.__func__, recursive))
+    return _converted_object(function, recursive)
+
+
+def _check(function):
+    """Raise the error that keeps a function from being converted, if there is one."""
+    while isinstance(function, (functools.partial, types.MethodType, staticmethod, classmethod)):
+        function = function.func if isinstance(function, functools.partial) else function.__func__
+    if type(function) is not types.FunctionType:
+        function = call_of(function)
+    if type(function) is types.FunctionType and not is_converted(function) and not is_library(function):
+        conversion = conversion_of(function)
+        if isinstance(conversion, ConversionError):
+            raise conversion
+
+
+@api("autograph.experimental.do_not_convert", dispatch=False)
+def do_not_convert(func=None):
+    """Decorator: AutoGraph leaves a function, and what it calls, as they are.
+
+    >>> @tf.autograph.experimental.do_not_convert
+    ... def f(x):
+    ...     return x + 1 if isinstance(x, int) else x
+    >>> f(1)
+    2
+    """
+    return do_not_convert if func is None else with_status(func, status.DISABLED)
+
+
+@api("__internal__.autograph.tf_convert", dispatch=False)
+def tf_convert(f, ctx, convert_by_default=True, user_requested=False):
+    """What the library calls in place of a function given to it: converted if that is this thread's state.
+
+    Args:
+        f: The function.
+        ctx: The state that counts, as given by `control_status_ctx()`.
+        convert_by_default: What to do where nobody said.
+        user_requested: Kept for compatibility.
+    """
+    if is_final(f):
+        return f
+    if ctx.status is status.Status.ENABLED or (ctx.status is status.Status.UNSPECIFIED and convert_by_default):
+        return with_status(convert(f), status.ENABLED)
+    if ctx.status is status.Status.DISABLED:
+        return do_not_convert(f)
+    return with_status(f, status.UNSPECIFIED)
+
+
+def with_status(f, state):
+    """`f`, called in a state of conversion; it is not converted any more."""
+
+    def call(*args, **kwargs):
+        with state:
+            return f(*args, **kwargs)
+
+    _FINAL.add(call.__code__)
+    return functools.update_wrapper(call, f)
+
+
+# The code of functions that already see to it whether what they call is converted.
+_FINAL: set = set()
+
+
+def is_final(f) -> bool:
+    """Whether a function comes from `do_not_convert` or `tf_convert`."""
+    return type(f) is types.FunctionType and f.__code__ in _FINAL
+
+
+def _operators():
+    """What converted code refers to as `ag__`."""
+    found = types.ModuleType("ag__", "The operators of converted code.")
+    for home, names in (
+        (conditionals, "if_stmt if_exp and_ or_ not_ compare asserted"),
+        (iteration, "while_stmt for_stmt loop_options"),
+    ):
+        found.__dict__.update({name: getattr(home, name) for name in names.split()})
+    found.__dict__.update({f.__name__: f for f in (converted_call, builtin_call, frame_call, Undefined)})
+    return found
+
+
+OPERATORS.cell_contents = _operators()
