@@ -7,7 +7,7 @@ from headrace._src.core.context import context
 from headrace._src.core.names import fresh_scope
 from headrace._src.core.random_state import random_state
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.graph.graph import BaseGraph, InaccessibleTensorError, is_dense_value
+from headrace._src.graph.graph import BaseGraph, is_dense_value
 from headrace._src.graph.plan import plan_of
 from headrace._src.graph.symbolic import SymbolicTensor
 from headrace._src.op.convert import to_tensor
@@ -118,7 +118,7 @@ class FuncGraph(BaseGraph):
             if tensor.op._graph is graph.reference:
                 return
             graph = getattr(graph, "outer_graph", None)
-        raise out_of_scope(tensor)
+        raise tensor._out_of_scope()
 
     def add_input(self, shape, dtype, name=None) -> SymbolicTensor:
         """A new argument. All must be added before anything is captured."""
@@ -182,15 +182,6 @@ class FuncGraphView:
 
     def __repr__(self):
         return f"{self._base!r} with {len(self.outputs)} outputs"
-
-
-def out_of_scope(tensor) -> InaccessibleTensorError:
-    file, line, function = tensor.op.location
-    return InaccessibleTensorError(
-        f"{tensor!r} is out of scope and cannot be used here. It was made at {file}:{line} in {function}, while a "
-        "function was traced, and has no value outside of it. Use return values, explicit Python locals or TensorFlow "
-        "collections to access it."
-    )
 
 
 def copy_handle_data(source, target):

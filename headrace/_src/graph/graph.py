@@ -38,10 +38,6 @@ class GraphBuildError(errors.InvalidArgumentError, ValueError):
     """What can be seen to be wrong while a graph is built. TF: a ValueError then, and the op's own error eagerly."""
 
 
-class InaccessibleTensorError(ValueError, TypeError):
-    """A tensor of a graph used outside of it."""
-
-
 def _not_fed(dtype, shape):
     raise errors.invalid_argument(f"You must feed a value for placeholder tensor with dtype {dtype.name}.")
 

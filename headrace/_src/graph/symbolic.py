@@ -8,6 +8,10 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.definition import REGISTRY
 
 
+class InaccessibleTensorError(ValueError, TypeError):
+    """A tensor of a graph used outside of it."""
+
+
 class SymbolicTensor(Tensor):
     """One output of an operation of a graph.
 
@@ -119,6 +123,15 @@ class SymbolicTensor(Tensor):
             "built. In a function decorated with @tf.function, AutoGraph turns `if`, `while` and `for` into graph "
             "operations when it can see the source (and is not switched off by autograph=False or do_not_convert); "
             "otherwise use tf.cond, tf.while_loop or tf.where."
+        )
+
+    def _out_of_scope(self):
+        """The error for using this tensor where its graph is not being built."""
+        file, line, function = self.op.location
+        return InaccessibleTensorError(
+            f"{self!r} is out of scope and cannot be used here. It was made at {file}:{line} in {function} while a graph "
+            "was built, and has no value outside of it. Use return values, explicit Python locals or TensorFlow "
+            "collections to access it."
         )
 
     def __len__(self):

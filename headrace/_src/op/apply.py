@@ -355,9 +355,13 @@ def _mismatch(op, argument, wanted, got):
 
 def run_kernel(op, tensors, attrs, types):
     """Run the kernel on eager tensors; returns the tuple of outputs, a list for each output that is one."""
-    arrays = [
-        [item._a for item in tensor] if type(tensor) is list else tensor._a for tensor in tensors
-    ] if op.has_lists else [tensor._a for tensor in tensors]
+    try:
+        arrays = [
+            [item._a for item in tensor] if type(tensor) is list else tensor._a for tensor in tensors
+        ] if op.has_lists else [tensor._a for tensor in tensors]
+    except AttributeError:
+        symbolic = next(tensor for tensor in _spread(tensors) if type(tensor) is not EagerTensor)
+        raise symbolic._out_of_scope() from None
     try:
         if op.quiet:
             results = run_quietly(op.kernel, *arrays, **attrs)

@@ -7,6 +7,8 @@ import threading
 import types
 import weakref
 
+from headrace._src.autograph.calls import convert, with_status
+from headrace._src.autograph.status import ENABLED
 from headrace._src.core import nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
@@ -187,7 +189,7 @@ class Function:
         """The Python function as it is traced: with its control flow turned into operations."""
         if not self._autograph:
             return self._python_function
-        return convert(self._python_function)
+        return _converted(self._python_function)
 
     def _note_call(self, old, new):
         history = self._call_history
@@ -375,11 +377,11 @@ def _takes_weak_references(instance):
     return True
 
 
-def convert(python_function):
+def _converted(python_function):
     """The function with its control flow turned into operations."""
     if isinstance(python_function, _WeakMethod):
-        return convert(python_function.bound)
-    return python_function
+        python_function = python_function.bound
+    return with_status(convert(python_function), ENABLED)
 
 
 def _fast_key(args):
