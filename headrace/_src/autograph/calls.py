@@ -131,6 +131,8 @@ def _converted_object(f, recursive):
     call = call_of(f)
     if type(call) is not types.FunctionType:
         return f
+    if call.__code__.co_filename.startswith(_PACKAGE):
+        return f  # a tf.function, a module's own call
     converted = _converted_function(call, recursive)
     return f if converted is call else types.MethodType(converted, f)
 

@@ -66,12 +66,13 @@ def staged_if(test, body, orelse, variables):
 def _merged(test, graphs, names, results):
     """The values of variables after a conditional, given those after its branches."""
     merged, positions, outputs = [], [], ([], [])
+    returned = _returned(names, results)
     for name, a, b in zip(names, *results):
         if _same(a, b):
             merged.append(a)
             continue
-        a, b = _filled(name, a, b, graphs)
-        leaves = _paired(f"'{name}'", a, b, graphs)
+        a, b = _filled(name, a, b, graphs, returned)
+        leaves = _paired(described(name), a, b, graphs)
         positions.append(len(merged))
         merged.append(a)
         for collected, found in zip(outputs, leaves):
@@ -97,18 +98,34 @@ def is_result(name: str) -> bool:
     return name.startswith("retval_")
 
 
-def _filled(name, a, b, graphs):
-    """Refuse a variable that only one branch defines, except the result: a flag says whether that is there."""
-    for value, other, branch, graph in ((a, b, "main", graphs[0]), (b, a, "else", graphs[1])):
-        if value is UNDEFINED:
-            if not is_result(name) or other is None:
-                raise ValueError(f"'{name}' must also be initialized in the {branch} branch")
+def described(name: str) -> str:
+    """A variable as messages call it."""
+    return "the return value" if is_result(name) else f"'{name}'"
+
+
+def _returned(names, results):
+    """For each branch, whether it is the one that ends in `return`: none of its other variables are read again."""
+    for name, a, b in zip(names, *results):
+        if is_result(name) and (a is UNDEFINED) != (b is UNDEFINED):
+            return a is not UNDEFINED, b is not UNDEFINED
+    return False, False
+
+
+def _filled(name, a, b, graphs, returned):
+    """Refuse a variable that only one branch defines, unless nobody will ask for it: it is zero then."""
+    branches = (a, b, "main", graphs[0], returned[0]), (b, a, "else", graphs[1], returned[1])
+    for value, other, branch, graph, is_over in branches:
+        if value is not UNDEFINED and value is not None:
+            continue
+        unread = (is_over and not is_result(name)) or (is_result(name) and value is UNDEFINED)
+        if unread and other is not None and other is not UNDEFINED:
             filler = _zeros(other, graph)
-            return (filler, b) if value is a else (a, filler)
+            return (filler, b) if branch == "main" else (a, filler)
+        if is_result(name):
+            raise ValueError(f"the {branch} branch must also have a return statement.")
         if value is None:
-            if is_result(name):
-                raise ValueError(f"the {branch} branch must also have a return statement.")
             raise ValueError(f"'{name}' is None at the end of the {branch} branch.")
+        raise ValueError(f"'{name}' must also be initialized in the {branch} branch")
     return a, b
 
 

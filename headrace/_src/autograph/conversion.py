@@ -16,6 +16,7 @@ import weakref
 
 from headrace._src.autograph import source, transform
 from headrace._src.autograph.exits import UnsupportedError
+from headrace._src.autograph.positions import at
 from headrace._src.core import errors
 from headrace._src.core.tracebacks import STAGED
 
@@ -152,10 +153,10 @@ def _compiled(rewriter, code, class_name):
         inner = ast.FunctionDef(
             name=node.name, args=bare, body=node.body, decorator_list=[], returns=None, type_params=[]
         )
-    ast.copy_location(inner, node)
+    at(inner, node)
     if class_name:  # so that the compiler spells private names as it did the first time
         inner = ast.ClassDef(name=class_name, bases=[], keywords=[], body=[inner], decorator_list=[], type_params=[])
-        ast.copy_location(inner, node)
+        at(inner, node)
     # A function around it makes the names of its closure free variables. It is never run.
     outer = [*code.co_freevars, rewriter.operators]
     parameters = ast.arguments(
@@ -165,12 +166,10 @@ def _compiled(rewriter, code, class_name):
     factory = ast.FunctionDef(
         name="factory", args=parameters, body=[inner], decorator_list=[], returns=None, type_params=[]
     )
-    module = ast.Module(body=[ast.copy_location(factory, node)], type_ignores=[])
+    module = ast.Module(body=[at(factory, node)], type_ignores=[])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # the user has seen them
-        program = compile(
-            ast.fix_missing_locations(module), code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True
-        )
+        program = compile(module, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
     found = program
     for name in ("factory", *([class_name] if class_name else []), code.co_name):
         found = next(c for c in found.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
@@ -178,7 +177,7 @@ def _compiled(rewriter, code, class_name):
 
 
 def _bare(parameters):
-    return [ast.copy_location(ast.arg(arg=p.arg, annotation=None), p) for p in parameters]
+    return [at(ast.arg(arg=p.arg, annotation=None), p) for p in parameters]
 
 
 def _renamed(code, name, qualname, generated, inside=None):

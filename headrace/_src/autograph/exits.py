@@ -9,6 +9,8 @@ a statement that leaves on some of its paths only. After this step
 
 import ast
 
+from headrace._src.autograph.positions import at
+
 _BLOCKS = ("body", "orelse", "finalbody")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _LOOPS = (ast.For, ast.While)
@@ -67,9 +69,9 @@ class _Lowering:
         self.result = self.fresh("retval_")
         rest = body[i:]
         if not always_leaves(rest):
-            rest = [*rest, _at(ast.Return(value=_at(ast.Constant(None), rest[-1])), rest[-1])]
+            rest = [*rest, at(ast.Return(value=at(ast.Constant(None), rest[-1])), rest[-1])]
         end = ast.Return(value=_name(self.result, rest[-1]))
-        return [*self.block(body[:i], None), *self.block(rest, _Place()), _at(end, rest[-1])]
+        return [*self.block(body[:i], None), *self.block(rest, _Place()), at(end, rest[-1])]
 
     def block(self, statements, place):
         """Lower the exits of a block. `place` None: nothing but loops of its own is to be lowered."""
@@ -98,8 +100,8 @@ class _Lowering:
         raised = list(place.flags)
         if isinstance(s, ast.Return):
             if not getattr(s, "is_done", False):
-                value = s.value if s.value is not None else _at(ast.Constant(None), s)
-                out.append(_at(ast.Assign(targets=[_name(self.result, s, ast.Store())], value=value), s))
+                value = s.value if s.value is not None else at(ast.Constant(None), s)
+                out.append(at(ast.Assign(targets=[_name(self.result, s, ast.Store())], value=value), s))
             if place.loop is not None:
                 raised += [place.loop.returned, place.loop.stop]
         elif isinstance(s, ast.Break):
@@ -144,13 +146,13 @@ class _Lowering:
         before = [_assign(flag, False, s) for flag in (returned, stop) if flag]
         after = []
         if returned:
-            done = _at(ast.Return(value=None), s)
+            done = at(ast.Return(value=None), s)
             done.is_done = True
-            after.append(_at(ast.If(test=_name(returned, s), body=[done], orelse=[]), s))
+            after.append(at(ast.If(test=_name(returned, s), body=[done], orelse=[]), s))
         if s.orelse:
             after += [_guard(stop, s.orelse, s)] if stop else s.orelse
             s.orelse = []
-        s.body = self.block(s.body, _Place(_Loop(stop, returned))) or [_at(ast.Pass(), s)]
+        s.body = self.block(s.body, _Place(_Loop(stop, returned))) or [at(ast.Pass(), s)]
         return before, after
 
     def nested(self, s, lowered):
@@ -161,9 +163,9 @@ class _Lowering:
             block = getattr(s, field, None)
             if block:
                 new = lowered(block)
-                setattr(s, field, new or ([] if field == "orelse" else [_at(ast.Pass(), s)]))
+                setattr(s, field, new or ([] if field == "orelse" else [at(ast.Pass(), s)]))
         for part in (*getattr(s, "handlers", ()), *getattr(s, "cases", ())):
-            part.body = lowered(part.body) or [_at(ast.Pass(), s)]
+            part.body = lowered(part.body) or [at(ast.Pass(), s)]
 
 
 def blocks_of(s):
@@ -221,18 +223,14 @@ def _returns_dynamically(s):
     return any(_returns_dynamically(x) for block in blocks_of(s) for x in block)
 
 
-def _at(node, where):
-    return ast.fix_missing_locations(ast.copy_location(node, where))
-
-
 def _name(name, where, context=None):
-    return _at(ast.Name(id=name, ctx=context or ast.Load()), where)
+    return at(ast.Name(id=name, ctx=context or ast.Load()), where)
 
 
 def _assign(name, value, where):
-    return _at(ast.Assign(targets=[_name(name, where, ast.Store())], value=_at(ast.Constant(value), where)), where)
+    return at(ast.Assign(targets=[_name(name, where, ast.Store())], value=at(ast.Constant(value), where)), where)
 
 
 def _guard(flag, block, where):
     """`block`, unless the flag is raised."""
-    return _at(ast.If(test=_name(flag, where), body=[_at(ast.Pass(), where)], orelse=block), where)
+    return at(ast.If(test=_name(flag, where), body=[at(ast.Pass(), where)], orelse=block), where)

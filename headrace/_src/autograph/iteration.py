@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from headrace._src.autograph.conditionals import as_leaf, is_result, lazy_and, staged_if, zeros_of
+from headrace._src.autograph.conditionals import as_leaf, described, is_result, lazy_and, staged_if, zeros_of
 from headrace._src.autograph.staging import condition, is_symbolic
 from headrace._src.autograph.variables import UNDEFINED, Variables
 from headrace._src.core import dtypes, nest
@@ -449,7 +449,7 @@ class _Loop:
         if value is UNDEFINED or value is None:
             return value
         try:
-            return nest.map_structure(lambda x: as_leaf(x, f"'{name}'"), value)
+            return nest.map_structure(lambda x: as_leaf(x, described(name)), value)
         except TypeError:
             return _Fixed(value)
 
@@ -493,7 +493,7 @@ class _Loop:
             if value is UNDEFINED or value is None:
                 continue
             with graph.building():
-                value = nest.map_structure(lambda x, name=name: as_leaf(x, f"'{name}'"), value)
+                value = nest.map_structure(lambda x, name=name: as_leaf(x, described(name)), value)
             try:
                 first = nest.map_structure(zeros_of, value, expand_composites=True)
             except ValueError as error:
@@ -516,22 +516,23 @@ class _Loop:
             raise ValueError(f"'{name}' is None at the end of the iteration.")
         if after is UNDEFINED:
             raise ValueError(f"'{name}' has no value at the end of the iteration.")
-        after = nest.map_structure(lambda x: as_leaf(x, f"'{name}'"), after)
+        after = nest.map_structure(lambda x: as_leaf(x, described(name)), after)
         try:
             nest.assert_same_structure(before, after, expand_composites=True)
         except (ValueError, TypeError) as error:
             raise TypeError(
-                f"'{name}' does not have the same nested structure after one iteration.\n\n{error}"
+                f"{described(name)} does not have the same nested structure after one iteration.\n\n{error}"
             ) from None
         pairs = zip(nest.flatten(before, expand_composites=True), nest.flatten(after, expand_composites=True))
         for x, y in pairs:
             if x.dtype is not y.dtype:
                 raise TypeError(
-                    f"'{name}' has dtype {x.dtype.name} before the loop, but dtype {y.dtype.name} after one iteration"
+                    f"{described(name)} has dtype {x.dtype.name} before the loop, but dtype {y.dtype.name} after one "
+                    "iteration"
                 )
             if not y.shape.is_subtype_of(x.shape):
                 raise ValueError(
-                    f"'{name}' has shape {x.shape} before the loop, but shape {y.shape} after one iteration. Use "
-                    "tf.autograph.experimental.set_loop_options to set shape invariants."
+                    f"{described(name)} has shape {x.shape} before the loop, but shape {y.shape} after one iteration. "
+                    "Use tf.autograph.experimental.set_loop_options to set shape invariants."
                 )
         return after

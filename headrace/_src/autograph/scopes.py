@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 
+from headrace._src.autograph.positions import children, descendants
+
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _NONE: frozenset = frozenset()
@@ -82,14 +84,18 @@ class Scope:
         if isinstance(node, ast.ClassDef):
             return self._nested(free_names(node)) | Summary(bound=frozenset((node.name,)))
         if isinstance(node, _COMPREHENSIONS):
-            walrus = frozenset(n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+            walrus = frozenset(n.target.id for n in descendants(node) if isinstance(n, ast.NamedExpr))
             return self._nested(free_names(node)) | Summary(bound=walrus)
         if isinstance(node, (ast.Global, ast.Nonlocal)):
             (self.globals if isinstance(node, ast.Global) else self.nonlocals).update(node.names)
             return _EMPTY
+        if isinstance(node, (ast.Constant, ast.Pass)):
+            return _EMPTY
         total = _EMPTY
-        for child in ast.iter_child_nodes(node):
-            total |= self.of(child)
+        for child in children(node):
+            found = self.of(child)
+            if found is not _EMPTY:
+                total = found if total is _EMPTY else total | found
         bound = binders(node)
         if bound:
             total |= Summary(bound=frozenset(bound))
@@ -258,7 +264,7 @@ def free_names(node) -> frozenset:
     """The names that a function, class or comprehension refers to and does not bind itself."""
     if isinstance(node, _COMPREHENSIONS):
         bound = frozenset(n.id for g in node.generators for t in [g.target] for n in _target_names(t))
-        return _references(list(ast.iter_child_nodes(node)), set()) - bound
+        return _references(children(node), set()) - bound
     declared: set = set()
     if isinstance(node, ast.ClassDef):
         # What a class body binds is not visible in its methods, so all references may go outward.
@@ -286,7 +292,7 @@ def _references(nodes, declared):
         elif isinstance(n, (*_COMPREHENSIONS, ast.ClassDef)):
             found |= free_names(n)
         else:
-            pending += ast.iter_child_nodes(n)
+            pending += children(n)
     return frozenset(found)
 
 
@@ -302,10 +308,10 @@ def _bindings(nodes):
         elif isinstance(n, (*_FUNCTIONS, ast.ClassDef)):
             found.add(n.name)
         elif isinstance(n, _COMPREHENSIONS):
-            found.update(w.target.id for w in ast.walk(n) if isinstance(w, ast.NamedExpr))
+            found.update(w.target.id for w in descendants(n) if isinstance(w, ast.NamedExpr))
         elif not isinstance(n, ast.Lambda):
             found.update(binders(n))
-            pending += ast.iter_child_nodes(n)
+            pending += children(n)
     return found
 
 
@@ -317,7 +323,7 @@ def _find_functions(nodes, scope):
         if isinstance(n, _FUNCTIONS):
             free = free_names(n)
             scope._reads_of[n.name] = scope._reads_of.get(n.name, _NONE) | free
-            written = frozenset(x for w in ast.walk(n) if isinstance(w, ast.Nonlocal) for x in w.names)
+            written = frozenset(x for w in descendants(n) if isinstance(w, ast.Nonlocal) for x in w.names)
             if written & free:
                 scope._writes_of[n.name] = scope._writes_of.get(n.name, _NONE) | (written & free)
         elif isinstance(n, ast.Assign) and isinstance(n.value, ast.Lambda):
@@ -326,6 +332,6 @@ def _find_functions(nodes, scope):
                     scope._reads_of[target.id] = scope._reads_of.get(target.id, _NONE) | free_names(n.value)
         elif isinstance(n, ast.stmt) and not isinstance(n, ast.ClassDef):
             blocks = (ast.stmt, ast.ExceptHandler, ast.match_case)
-            pending += [c for c in ast.iter_child_nodes(n) if isinstance(c, blocks)]
+            pending += [c for c in children(n) if isinstance(c, blocks)]
         elif isinstance(n, (ast.ExceptHandler, ast.match_case)):
             pending += n.body

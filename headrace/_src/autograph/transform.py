@@ -19,6 +19,7 @@ import ast
 
 from headrace._src.autograph import exits
 from headrace._src.autograph.exits import UnsupportedError, is_static
+from headrace._src.autograph.positions import at, children, descendants
 from headrace._src.autograph.scopes import Scope, parameters_of
 
 # Called without arguments these see the variables of the frame they are called in.
@@ -39,6 +40,7 @@ class Rewriter(ast.NodeTransformer):
     def __init__(self, node, class_name=None, recursive=True):
         self.class_name = class_name
         self.taken = _identifiers(node)
+        self.may_read_frame = not self.taken.isdisjoint(_FRAME_READERS)
         self.generated: set = set()  # the names of functions that stand for blocks
         self.operators = self.fresh("ag__")
         self.call = "converted_call" if recursive else "builtin_call"
@@ -72,7 +74,7 @@ class Rewriter(ast.NodeTransformer):
         self.scope = Scope(node, body)
         self.scope.node = node
         self.scope.liveness(body)
-        self.scope.reads_frame = _reads_frame(body)
+        self.scope.reads_frame = self.may_read_frame and _reads_frame(body)
         frame = _Frame()
         self.frames = [frame]
         new = self.block(body)
@@ -102,7 +104,7 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Lambda(self, node):
         node.args = self._visit_defaults(node.args)
-        if not any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(node.body)):
+        if not any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in descendants(node.body)):
             node.body = self.visit(node.body)
         return node
 
@@ -129,6 +131,11 @@ class Rewriter(ast.NodeTransformer):
                 setattr(node, field, self.visit(value))
         return node
 
+    def visit_Name(self, node):
+        return node
+
+    visit_Constant = visit_Pass = visit_Name
+
     def visit_If(self, node):
         if is_static(node.test):
             return self.generic_visit(node)
@@ -144,7 +151,7 @@ class Rewriter(ast.NodeTransformer):
                 out.append(self._body(name, block, live, node.live_after, block[0]))
                 functions.append(_name(out[-1].name, node))
         call = self._operator("if_stmt", [test, *functions, _constants(names, node)], node.test)
-        return [*out, _at(ast.Expr(call), node)]
+        return [*out, at(ast.Expr(call), node)]
 
     def visit_While(self, node):
         of = self.scope.of
@@ -153,7 +160,7 @@ class Rewriter(ast.NodeTransformer):
         options = self._options(node)
         test = ast.FunctionDef(
             name=self._generated("loop_test"), args=_no_arguments(), decorator_list=[], returns=None, type_params=[],
-            body=[*self._sharing(test_summary.bound, node), _at(ast.Return(self.visit(node.test)), node.test)],
+            body=[*self._sharing(test_summary.bound, node), at(ast.Return(self.visit(node.test)), node.test)],
         )  # fmt: skip
         body = self._body("loop_body", node.body, node.live_body, node.live_head, node)
         arguments = [
@@ -162,7 +169,7 @@ class Rewriter(ast.NodeTransformer):
         if test_summary.bound:
             arguments.append(_constant(True, node))
         call = self._operator("while_stmt", arguments, node.test)
-        return [_at(test, node), body, _at(ast.Expr(call), node)]
+        return [at(test, node), body, at(ast.Expr(call), node)]
 
     def visit_For(self, node):
         of = self.scope.of
@@ -171,7 +178,7 @@ class Rewriter(ast.NodeTransformer):
         options = self._options(node)
         iterable = self.visit(node.iter)
         item = self.fresh("item")
-        assign = _at(ast.Assign(targets=[node.target], value=_name(item, node.target)), node.target)
+        assign = at(ast.Assign(targets=[node.target], value=_name(item, node.target)), node.target)
         self.scope._summaries[assign] = targets
         body = self._body(
             "loop_body", [assign, *node.body], node.live_body - targets.bound, node.live_head, node, (item,)
@@ -181,7 +188,7 @@ class Rewriter(ast.NodeTransformer):
             _constants(sorted(map(self.mangled, targets.bound)), node),
         ]  # fmt: skip
         call = self._operator("for_stmt", arguments, node.iter)
-        return [body, _at(ast.Expr(call), node)]
+        return [body, at(ast.Expr(call), node)]
 
     def visit_Assert(self, node):
         message = node.msg
@@ -208,12 +215,12 @@ class Rewriter(ast.NodeTransformer):
         shared = self._sharing(bound - private, where)
         frame = _Frame(private)
         self.frames.append(frame)
-        new = self.block(statements) or [_at(ast.Pass(), where)]
+        new = self.block(statements) or [at(ast.Pass(), where)]
         self.frames.pop()
         declared = self._declarations((frame.needed & private) - frame.direct, where)
         arguments = _no_arguments()
         arguments.args = [ast.arg(arg=p, annotation=None) for p in parameters]
-        return _at(
+        return at(
             ast.FunctionDef(
                 name=self._generated(name), args=arguments, body=[*shared, *declared, *new],
                 decorator_list=[], returns=None, type_params=[],
@@ -227,10 +234,10 @@ class Rewriter(ast.NodeTransformer):
         out = []
         as_global = sorted(names & scope.globals)
         if as_global:
-            out.append(_at(ast.Global(names=as_global), where))
+            out.append(at(ast.Global(names=as_global), where))
         shared = sorted(names - scope.globals)
         if shared:
-            out.append(_at(ast.Nonlocal(names=shared), where))
+            out.append(at(ast.Nonlocal(names=shared), where))
             for n in shared:
                 if n not in scope.nonlocals:
                     owner = next((f for f in reversed(self.frames) if n in f.private), self.frames[0])
@@ -241,7 +248,7 @@ class Rewriter(ast.NodeTransformer):
         """Annotations without value: they make names local variables, and do nothing when run."""
         undefined = ast.Attribute(value=ast.Name(self.operators, ast.Load()), attr="Undefined", ctx=ast.Load())
         return [
-            _at(ast.AnnAssign(target=ast.Name(n, ast.Store()), annotation=undefined, value=None, simple=1), where)
+            at(ast.AnnAssign(target=ast.Name(n, ast.Store()), annotation=undefined, value=None, simple=1), where)
             for n in sorted(names)
         ]
 
@@ -271,7 +278,7 @@ class Rewriter(ast.NodeTransformer):
         first = node.body[0]
         if not _is_directive(first):
             return _constant(None, node)
-        node.body = node.body[1:] or [_at(ast.Pass(), node)]
+        node.body = node.body[1:] or [at(ast.Pass(), node)]
         call = first.value
         return _thunk(self._operator("loop_options", [call.func, *call.args], call, call.keywords))
 
@@ -301,7 +308,7 @@ class Rewriter(ast.NodeTransformer):
     def _frame_reader(self, node, name):
         """`locals()` and its like, given the variables of the user's function whatever block they are called in."""
         visible = sorted(n for n in self.scope.locals | self.scope.nonlocals if n not in self._hidden())
-        variables = _at(ast.Tuple([_name(n, node) for n in visible], ast.Load()), node)
+        variables = at(ast.Tuple([_name(n, node) for n in visible], ast.Load()), node)
         # The function is never called: its closure holds the variables.
         return self._operator("frame_call", [node.func, _thunk(variables), *node.args], node)
 
@@ -347,7 +354,7 @@ class Rewriter(ast.NodeTransformer):
     def _operator(self, name, arguments, where, keywords=()):
         self.changed = True
         function = ast.Attribute(value=ast.Name(self.operators, ast.Load()), attr=name, ctx=ast.Load())
-        return _at(ast.Call(func=function, args=arguments, keywords=list(keywords)), where)
+        return at(ast.Call(func=function, args=arguments, keywords=list(keywords)), where)
 
 
 class _Frame:
@@ -365,20 +372,16 @@ _SYMBOLS = {
 }  # fmt: skip
 
 
-def _at(node, where):
-    return ast.fix_missing_locations(ast.copy_location(node, where))
-
-
 def _name(name, where):
-    return _at(ast.Name(id=name, ctx=ast.Load()), where)
+    return at(ast.Name(id=name, ctx=ast.Load()), where)
 
 
 def _constant(value, where):
-    return _at(ast.Constant(value), where)
+    return at(ast.Constant(value), where)
 
 
 def _constants(values, where):
-    return _at(ast.Tuple([ast.Constant(v) for v in values], ast.Load()), where)
+    return at(ast.Tuple([ast.Constant(v) for v in values], ast.Load()), where)
 
 
 def _no_arguments():
@@ -386,18 +389,18 @@ def _no_arguments():
 
 
 def _thunk(expression):
-    return _at(ast.Lambda(args=_no_arguments(), body=expression), expression)
+    return at(ast.Lambda(args=_no_arguments(), body=expression), expression)
 
 
 def _binds(expression):
     """Whether an expression binds names, or suspends, so that it cannot move into a function of its own."""
-    return any(isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)) for n in ast.walk(expression))
+    return any(isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)) for n in descendants(expression))
 
 
 def _parts(text):
     """The name that "a.b[i]" starts with, and the names used as keys."""
     tree = ast.parse(text, mode="eval").body
-    keys = {n.slice.id for n in ast.walk(tree) if isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Name)}
+    keys = {n.slice.id for n in descendants(tree) if isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Name)}
     while not isinstance(tree, ast.Name):
         tree = tree.value
     return tree.id, keys
@@ -426,18 +429,18 @@ def is_generator(node) -> bool:
         if isinstance(n, (ast.Yield, ast.YieldFrom)):
             return True
         if not isinstance(n, (*_FUNCTIONS, ast.ClassDef, ast.Lambda, ast.GeneratorExp)):
-            pending += ast.iter_child_nodes(n)
+            pending += children(n)
     return False
 
 
 def _reads_frame(body):
-    return any(isinstance(n, ast.Name) and n.id in _FRAME_READERS for s in body for n in ast.walk(s))
+    return any(isinstance(n, ast.Name) and n.id in _FRAME_READERS for s in body for n in descendants(s))
 
 
 def _identifiers(node):
     """All identifiers in a function, its nested functions included."""
     found = set()
-    for n in ast.walk(node):
+    for n in descendants(node):
         if isinstance(n, ast.Name):
             found.add(n.id)
         elif isinstance(n, ast.arg):
