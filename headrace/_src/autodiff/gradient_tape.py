@@ -203,19 +203,18 @@ class GradientTape:
         Raises:
             RuntimeError: on the second call on a tape that is not persistent.
         """
+        if type(target) is EagerTensor and output_gradients is None and unconnected_gradients is _NONE:
+            # The short way for one target, and a source or a flat list of them.
+            several = type(sources) is list
+            ids = [_plain_id(source) for source in (sources if several else (sources,))]
+            if False not in ids:
+                found = _gradients_of(self._take_tape(), target, ids)
+                return found if several else found[0]
         unconnected = _unconnected(unconnected_gradients)
         if target is None:
             raise TypeError("Argument `target` should be a list or nested structure of Tensors, Variables or "
                             "CompositeTensors to be differentiated, but received None.")
         tape = self._take_tape()
-        if type(target) is EagerTensor and output_gradients is None and unconnected is UnconnectedGradients.NONE:
-            # The common case: one target, and a source or a flat list of them.
-            if type(sources) in (list, tuple):
-                handles = [_plain_handle(source) for source in sources]
-                if None not in handles:
-                    return type(sources)(_gradients(tape, [target], None, handles))
-            elif (handle := _plain_handle(sources)) is not None:
-                return _gradients(tape, [target], None, [handle])[0]
         targets = []
         for leaf in nest.flatten(target):
             if isinstance(leaf, CompositeTensor):
@@ -312,11 +311,23 @@ class GradientTape:
         return REGISTRY["Reshape"](stacked, out + into[1:])
 
 
-def _plain_handle(source):
-    """What tapes know a tensor or variable by; None for anything else, such as structures."""
+_NONE = UnconnectedGradients.NONE
+
+
+def _plain_id(source):
+    """The number of a tensor or variable, which may be None; False for anything else, such as structures."""
     if type(source) is EagerTensor:
-        return source
-    return source.handle if getattr(type(source), "reads_as_tensor", False) else None
+        return source._id
+    return source.handle._id if getattr(type(source), "reads_as_tensor", False) else False
+
+
+def _gradients_of(tape, target, ids):
+    """One gradient or None per number in `ids`, of one target."""
+    number = target._id
+    if number not in tape.ids or target.dtype not in dtypes.DIFFERENTIABLE:
+        return [None] * len(ids)
+    found = tape.backward({number: ones_of(target)}, ids)
+    return [found[number] for number in ids]
 
 
 def _unconnected(value):
@@ -374,8 +385,8 @@ def _gradients(tape, targets, weights, handles):
             weight = REGISTRY["AddV2"](start[tensor._id], weight)
         start[tensor._id] = weight
     ids = [handle._id for handle in handles]
-    found = tape.backward(start, [number for number in ids if number in tape.ids])
-    return [found.get(number) for number in ids]
+    found = tape.backward(start, ids)
+    return [found[number] for number in ids]
 
 
 def _zeros_for(source):

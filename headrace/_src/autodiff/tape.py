@@ -75,11 +75,11 @@ class Tape:
             source_ids: numbers of the tensors whose gradients are wanted.
         """
         # Only what lies between sources and targets is differentiated.
-        reached = set(source_ids)
-        for number in source_ids:
+        reached = self.ids.intersection(source_ids)
+        for number in tuple(reached):
             if number in self.reads:
                 reached.update(self.reads[number])
-        keep = set(reached)
+        keep = reached.copy()
         path = []
         for entry in self.entries:
             if not reached.isdisjoint(entry[1]):
@@ -93,30 +93,22 @@ class Tape:
         # A number has a gradient, or a list of them that are to be added up when they are first read.
         grads = dict(target_grads)
         for node, inputs, outputs in reversed(path):
-            if len(outputs) == 1:
-                number = outputs[0]
-                dy = grads.get(number) if number in keep else grads.pop(number, None)
+            op = node.op
+            if len(outputs) == 1 and node.output_specs is None and not op.has_lists:
+                dy = _take(grads, outputs[0], keep)
                 if dy is None:
                     continue
-                if type(dy) is list:
-                    dy = add_gradients(dy)
-                    if number in keep:
-                        grads[number] = dy
-                dys = (dy,)
-            else:
-                dys = [_take(grads, number, keep) for number in outputs]
-                if all(dy is None for dy in dys):
-                    continue
-            op = node.op
-            if op.has_lists or node.output_specs is not None:
-                node.wanted = None if op.has_lists else [number in reached for number in inputs]
-                found = node_gradients(node, dys)
-            else:
                 if len(inputs) == 2:
                     node.wanted = (inputs[0] in reached, inputs[1] in reached)
                 elif len(inputs) > 2:
                     node.wanted = [number in reached for number in inputs]
                 found = op.grad(node, dy)
+            else:
+                dys = [_take(grads, number, keep) for number in outputs]
+                if all(dy is None for dy in dys):
+                    continue
+                node.wanted = None if op.has_lists else [number in reached for number in inputs]
+                found = node_gradients(node, dys)
             for number, grad in zip(inputs, found):
                 if grad is not None and number in reached:
                     before = grads.get(number)
@@ -126,17 +118,14 @@ class Tape:
                         before.append(grad)
                     else:
                         grads[number] = [before, grad]
-        return {number: self._total(grads, number) for number in dict.fromkeys(source_ids)}
+        return {number: self._total(grads, number) for number in source_ids}
 
     def _total(self, grads, number):
         """The gradient of a source; of a variable, the sum over all that was read from it."""
         values = self.reads.get(number, ())
-        if not values:
-            part = grads.get(number)
-            return add_gradients(part) if type(part) is list else part
         parts = []
-        for value in (number, *values):
-            part = grads.pop(value, None)
+        for value in (number, *values) if number in grads else values:
+            part = grads.get(value)
             if part is not None:
                 parts.extend(part) if type(part) is list else parts.append(part)
         if len(parts) > 1:
@@ -146,11 +135,11 @@ class Tape:
 
 def _take(grads, number, keep):
     """The gradient of a tensor; forgotten afterwards, unless it is asked for."""
-    grad = grads.get(number) if number in keep else grads.pop(number, None)
+    grad = grads.pop(number, None)
     if type(grad) is list:
         grad = add_gradients(grad)
-        if number in keep:
-            grads[number] = grad
+    if number in keep:
+        grads[number] = grad
     return grad
 
 

@@ -12,8 +12,9 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context, idle_runners, quiet_runner, run_quietly
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.op.convert import MAX_RANK, DTypeMismatchError, eager_number, to_tensor
+from headrace._src.op.convert import MAX_RANK, DTypeMismatchError, eager_number, int_vector, to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.lanes import write_lane
 from headrace._src.op.signature import REQUIRED
 
 _ndarray = np.ndarray
@@ -96,26 +97,16 @@ _NO_ATTRIBUTES: dict = {}
 def _single(op, args, attrs, name):
     """The short way for single tensors of several types, such as a tensor and axes, and attributes."""
     mode = context.mode
-    if (lane := op.lane) is None or len(args) != len(lane[0]) or not (mode is None or mode.graph is None):
+    if mode is not None and mode.graph is not None:
         return apply(op, args, attrs, name)
-    checks, same, kind = lane
-    tensors, arrays = [], []
-    for x, (allowed, is_index) in zip(args, checks):
-        if type(x) is not EagerTensor:
-            if is_index and (type(x) is tuple or type(x) is list):
-                x = int_vector(x)
-            else:
-                x = eager_number(x, dtypes.int32) if is_index and type(x) is int else None
-        if x is None or x.dtype not in allowed:
-            return apply(op, args, attrs, name)
-        tensors.append(x)
-        arrays.append(x._a)
-    for i, j in same:
-        if tensors[i].dtype is not tensors[j].dtype:
-            return apply(op, args, attrs, name)
     if len(attrs) != len(op.attribute_names):
         attrs = complete(op, attrs)
-    dtype = tensors[kind].dtype if type(kind) is int else attrs[kind] if type(kind) is str else kind
+    if op.lane is None:
+        op.lane = write_lane(op)
+    found = op.lane(args, attrs)
+    if found is None:
+        return apply(op, args, attrs, name)
+    tensors, arrays, dtype = found
     try:
         run = idle_runners.pop()
     except IndexError:
@@ -232,26 +223,6 @@ def convert_inputs(op, inputs):
         else:
             tensors.append(_convert(op, argument, value, types))
     return tensors, types
-
-
-_int_vectors: dict[tuple, EagerTensor] = {}
-
-
-def int_vector(numbers):
-    """A sequence of ints (a shape, axes) as an int32 tensor, kept for the next time; None when it is not that simple.
-
-    Only for inputs of ops: tensors that users see must be objects of their own.
-    """
-    key = tuple(numbers)
-    for number in key:
-        if type(number) is not int or not -2147483648 <= number <= 2147483647:
-            return None
-    vector = _int_vectors.get(key)
-    if vector is None:
-        if len(_int_vectors) > 4096:
-            _int_vectors.clear()
-        vector = _int_vectors[key] = EagerTensor(np.array(key, np.int32), dtypes.int32)
-    return vector
 
 
 def _sequence(op, argument, value):

@@ -190,6 +190,26 @@ def eager_number(number, dtype: DType) -> EagerTensor | None:
     return tensor
 
 
+_int_vectors: dict[tuple, EagerTensor] = {}
+
+
+def int_vector(numbers):
+    """A sequence of ints (a shape, axes) as an int32 tensor, kept for the next time; None when it is not that simple.
+
+    Only for inputs of ops: tensors that users see must be objects of their own.
+    """
+    key = tuple(numbers)
+    for number in key:
+        if type(number) is not int or not -2147483648 <= number <= 2147483647:
+            return None
+    vector = _int_vectors.get(key)
+    if vector is None:
+        if len(_int_vectors) > 4096:
+            _int_vectors.clear()
+        vector = _int_vectors[key] = EagerTensor(np.array(key, np.int32), dtypes.int32)
+    return vector
+
+
 def _from_int(value, dtype):
     if dtype is None:
         if _INT32_MIN <= value <= _INT32_MAX:

@@ -58,6 +58,7 @@ class Op:
         self.stateful = stateful
         self.quiet = quiet  # False: the kernel calls the user's Python code
         self.types = types
+        self.lane = None  # the checks of its inputs, once they are written; see lanes.py
         self.module = sys._getframe(1).f_globals["__name__"]  # the file to import for it
         if dict.__contains__(REGISTRY, name):
             raise ValueError(f"Op {name} is defined twice.")
@@ -119,27 +120,6 @@ class Op:
     def output_dtype(self):
         """For ops with `unary_types` or `binary_types`: the dtype of the output, None when it is T."""
         return self.signature.outputs[0].dtype
-
-    @functools.cached_property
-    def lane(self):
-        """How to check single tensors of several types on the short way; None when the op is not that simple.
-
-        A tuple: for each input the dtypes that it may have and whether a list of ints will do; the pairs of inputs
-        that must agree; and the output's dtype, or the position of the input that has it, or its attribute.
-        """
-        if not self.is_plain or not self.quiet:
-            return None
-        inputs, checks, same, first = self.signature.inputs, [], [], {}
-        for i, x in enumerate(inputs):
-            allowed = frozenset({x.dtype}) if x.type_attr is None else self.types.get(x.type_attr, dtypes.ANY)
-            checks.append((allowed, allowed is dtypes.INDEX))
-            if x.type_attr in first:
-                same.append((first[x.type_attr], i))
-            elif x.type_attr is not None:
-                first[x.type_attr] = i
-        output = self.signature.outputs[0]
-        kind = output.dtype if output.dtype is not None else first.get(output.type_attr, output.type_attr)
-        return tuple(checks), tuple(same), kind
 
     @functools.cached_property
     def result_type(self):

@@ -1,5 +1,8 @@
 """Reductions: one number from many, along axes."""
 
+import functools
+import math
+
 import numpy as np
 
 from headrace._src.core import dtypes
@@ -105,15 +108,15 @@ def _count(shape, axes):
 
 def _mean(x, axis, keep_dims):
     axes = reduction_axes(axis, x.ndim, "Mean")
+    if x.dtype.char in "fdFD":
+        return np.add.reduce(x, axes, None, None, keep_dims) / x.dtype.type(_count(x.shape, axes))
     if x.dtype.kind in "iu":
         # TF: the sum in 64 bits, divided toward zero.
         wide = np.uint64 if x.dtype.kind == "u" else np.int64
         total = np.sum(x, axes, dtype=wide, keepdims=keep_dims)
         count = wide(max(_count(x.shape, axes), 1))
         return ((total - np.fmod(total, count)) // count).astype(x.dtype)
-    if _is_small_float(x):
-        return _mean(x.astype(np.float32), axis, keep_dims).astype(x.dtype)
-    return np.add.reduce(x, axes, None, None, keep_dims) / x.dtype.type(_count(x.shape, axes))
+    return _mean(x.astype(np.float32), axis, keep_dims).astype(x.dtype)
 
 
 def _lower_mean(ctx, x, axis, keep_dims):
@@ -126,9 +129,18 @@ def _lower_mean(ctx, x, axis, keep_dims):
     return jnp.mean(x, axes, keepdims=keep_dims)
 
 
+@functools.lru_cache(maxsize=256)
+def _counts(shape, dtype):
+    """The number of elements of a small shape, in that shape: dividing a number by it also repeats the number."""
+    count = max(math.prod(shape), 1)
+    return EagerTensor(np.broadcast_to(np.array(count, dtype._np), shape), dtype) if count < 16384 else None
+
+
 def _grad_mean(node, dy):
     shape, axes = node.input_shape, node.reduction_indices
     if isinstance(shape, tuple) and hasattr(axes, "_a"):
+        if type(dy) is EagerTensor and not dy._a.ndim and (counts := _counts(shape, dy.dtype)) is not None:
+            return REAL_DIV(dy, counts), None
         count = number_like(dy, max(_count(shape, reduction_axes(axes._a, len(shape))), 1))
     else:
         out = node.output_shape

@@ -10,6 +10,9 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.definition import Op
 
+# Updating fewer elements in place takes longer than making a new array.
+_SMALL = 256
+
 
 class Storage:
     """The resource behind a variable: an array that is replaced, or updated in place when nobody else has it."""
@@ -44,6 +47,9 @@ class Storage:
                     f"Cannot update variable {self.name} with shape {value.shape} using a Tensor with shape "
                     f"{operand.shape}, shapes must be equal."
                 )
+            if value.size < _SMALL:
+                self.value = np.asarray(function(value, operand))
+                return
             del value
             if sys.getrefcount(self.value) <= EXCLUSIVE and self.value.flags.writeable and self.value.flags.owndata:
                 # Readers in other threads find None and wait for the lock.

@@ -9,7 +9,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors, types
 from headrace._src.core.composite import CompositeTensor
-from headrace._src.core.context import HOST, context
+from headrace._src.core.context import HOST, context, run_quietly
 from headrace._src.core.names import scoped_name
 from headrace._src.core.reference import Reference
 from headrace._src.core.shapes import TensorShape
@@ -352,9 +352,10 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
 
     def _update(self, op, ufunc, delta, name):
         tensor = self._convert(delta)
-        if type(tensor) is EagerTensor and context.graph is None:
+        mode = context.mode
+        if type(tensor) is EagerTensor and (mode is None or mode.graph is None):
             # What the op's kernel does, without the way there: training does this for every variable and step.
-            context.run_quietly(self._storage.update, ufunc, tensor._a)
+            run_quietly(self._storage.update, ufunc, tensor._a)
         else:
             op(self._handle, tensor, name=name)
 
