@@ -1,11 +1,12 @@
 """Calling a graph: the ops, and what tapes are told."""
 
 from headrace._src.autodiff.custom_gradient import CustomNode
+from headrace._src.autodiff.tape import Tape
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.nest import flatten, pack_sequence_as
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.graph.derivatives import derivative_of
+from headrace._src.graph.derivatives import derivative_of, structured
 from headrace._src.graph.func_graph import copy_handle_data
 from headrace._src.graph.operation import CALLING, has_gradient, is_followed
 from headrace._src.op.convert import to_tensor
@@ -64,7 +65,28 @@ def extend(operation, attrs, outputs, inputs=None, types=None):
         tensor.op = extended
     graph.nodes[graph.nodes.index(operation)] = extended
     extended.set_outputs(tensors)
+    _tell_tapes(extended, len(inner))
     return extended
+
+
+def _tell_tapes(operation, known):
+    """Let tapes that have seen an operation follow its new outputs too: the gradient that is being computed reads them."""
+    outputs = operation.outputs
+    numbers = {tensor._id for tensor in outputs[:known]} - {None}
+    for recorder in context.recorders:
+        if not isinstance(recorder, Tape):
+            continue
+        ids = next((entry[1] for entry in reversed(recorder.entries) if not numbers.isdisjoint(entry[2])), None)
+        if ids is None:
+            continue
+        inputs, results = structured(operation)
+        node = operation.record.make_node(inputs, results, operation.attrs)
+        new: list = [None] * known
+        for tensor in outputs[known:]:
+            if is_followed(tensor.dtype):
+                recorder.watch(tensor)
+            new.append(tensor._id)
+        recorder.entries.append((node, [*ids, *[None] * (len(operation.inputs) - len(ids))], new))
 
 
 def _call_op(name, stateful):

@@ -5,6 +5,7 @@ function, its residuals, and inputs of the backward function. Both are functions
 order.
 """
 
+from headrace._src.autodiff.accumulate import add_gradients
 from headrace._src.autodiff.custom_gradient import CustomNode
 from headrace._src.autodiff.tape import Tape
 from headrace._src.core import dtypes, nest
@@ -108,7 +109,7 @@ def walk(tape, targets, dys, sources) -> list:
     for target, dy in zip(targets, dys):
         if dy is None or target._id is None or target._id not in tape.ids:
             continue
-        start[target._id] = dy if target._id not in start else start[target._id] + dy
+        start[target._id] = dy if target._id not in start else add_gradients([start[target._id], dy])
     ids = [source._id for source in sources]
     found = tape.backward(start, [number for number in ids if number in tape.ids])
     return [found.get(number) for number in ids]

@@ -83,11 +83,13 @@ class FuncGraph(BaseGraph):
         if entry is not None:
             return entry[1]
         if type(tensor) is EagerTensor:
-            if is_dense_value(tensor.dtype) and tensor._a.size <= _INLINED:
+            # In a branch or a loop, a tape of the function around it may follow the tensor.
+            followed = tensor._id is not None and self._outer is not None
+            if is_dense_value(tensor.dtype) and tensor._a.size <= _INLINED and not followed:
                 return self.shared_constant(tensor)
         elif type(tensor) is SymbolicTensor:
             self._check_reachable(tensor)
-            if tensor.op.record is CONST:
+            if tensor.op.record is CONST and tensor._id is None:
                 return self.shared_constant(tensor.op.attrs["value"])
         else:
             return self.inside(to_tensor(tensor))

@@ -105,6 +105,9 @@ class BaseGraph:
             shapes = op.infer(*specs, **attrs)
         except (ValueError, LookupError, ArithmeticError, errors.InvalidArgumentError) as error:
             raise _build_error(op, specs, error) from None
+        missing = [a for a in op.type_attributes if a not in types and a not in attrs]
+        if missing:
+            raise GraphBuildError(None, None, f"{op.name}: an empty list has no dtype {missing[0]}. [Op:{op.name}]")
         outputs = self.create(op, tuple(flat), attrs, types, shapes, name, location)
         if known and flat and not op.stateful:
             _compute(op, specs, attrs, outputs)
@@ -154,7 +157,11 @@ class BaseGraph:
         """The tensor of this graph that stands for `tensor`."""
         if type(tensor) is SymbolicTensor and tensor.op._graph is self.reference:
             return tensor
-        return self.capture(tensor)
+        inner = self.capture(tensor)
+        number = getattr(tensor, "_id", None)
+        if number is not None:
+            inner._id = number  # tapes know both by one number: gradients may read the inner one
+        return inner
 
     def capture(self, tensor, name=None):
         """The tensor of this graph that stands for one from outside."""
@@ -321,7 +328,7 @@ def _spec_of(tensor):
 
 def _compute(op, specs, attrs, outputs):
     """Compute small values that depend on constants only, for the sake of shapes; errors are left to the run."""
-    tensors = outputs[0] if type(outputs[0]) is list else outputs
+    tensors = outputs[0] if len(outputs) == 1 and type(outputs[0]) is list else outputs
     if any(type(t) is list or not _is_small(t) for t in tensors):
         return
     for spec in specs:

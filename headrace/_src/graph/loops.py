@@ -340,7 +340,7 @@ def _graph_loop(cond, body, loop_vars, shape_invariants, parallel_iterations, ma
                 raise ValueError(f"while_loop: cond must return a scalar, got shape {test.shape}.")
             test = REGISTRY["Reshape"](test, [])
         if bounded:
-            test = REGISTRY["LogicalAnd"](REGISTRY["Less"](cond_graph.inputs[-1], limit), test)
+            test = REGISTRY["LogicalAnd"](REGISTRY["Less"](cond_graph.inputs[len(flat)], limit), test)
         cond_graph.outputs = [cond_graph.inside(test)]
     body_graph = _loop_graph(f"{name or 'while'}_body", outer, first, shapes)
     with body_graph.building():
