@@ -1,5 +1,6 @@
 """What `import headrace` loads at once: tensors with their operators and indexing; the rest comes when asked for."""
 
+from headrace._src.formats import registered_messages as registered_messages
 from headrace._src.op import loading
 from headrace._src.ops import indexed_slices as indexed_slices
 from headrace._src.ops import indexing as indexing

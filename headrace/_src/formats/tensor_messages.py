@@ -69,7 +69,7 @@ def parse_tensor(data: bytes) -> tuple[np.ndarray, dtypes.DType]:
     Raises:
         ValueError: when the bytes are no such message, or its parts do not fit together.
     """
-    kind, shape, content = 0, (), None
+    kind, shape, content, small = 0, (), None, None
     strings: list[bytes] = []
     numbers: list = []
     for number, wire, value in fields(data):
@@ -81,6 +81,8 @@ def parse_tensor(data: bytes) -> tuple[np.ndarray, dtypes.DType]:
             content = value
         elif number == 8 and wire == 2:
             strings.append(bytes(value))
+        elif number == 18 and wire == 2:
+            small = value
         elif number in _VARINTS:
             numbers.extend(_unpacked(value, wire))
         elif number in _FLOATS:
@@ -104,6 +106,8 @@ def parse_tensor(data: bytes) -> tuple[np.ndarray, dtypes.DType]:
         if len(content) != size * plain.itemsize:
             raise ValueError(f"{len(content)} bytes for {size} elements of {dtype.name}")
         return np.frombuffer(content, plain.newbyteorder("<")).astype(plain).reshape(shape), dtype
+    if small is not None and plain.itemsize == 1:
+        return _filled(np.frombuffer(small, plain), size, plain, 0).reshape(shape), dtype
     return _from_numbers(numbers, size, dtype).reshape(shape), dtype
 
 
@@ -149,7 +153,7 @@ def _filled(items, size, kind, missing):
         raise ValueError(f"{len(items)} values for {size} elements")
     result = np.empty(size, kind)
     result[: len(items)] = items
-    result[len(items) :] = items[-1] if items else missing
+    result[len(items) :] = items[-1] if len(items) else missing
     return result
 
 
