@@ -71,6 +71,16 @@ class SymbolicTensor(Tensor):
             )
         return session.run(self, feed_dict)
 
+    def _static_value(self, partial):
+        """The value as far as it is certain while the graph is built, as `tf.get_static_value` gives it."""
+        if self.dtype._kind in "rv":
+            return None
+        if self._known is not None:
+            return self._known[()] if self._known.ndim == 0 else self._known
+        if partial and isinstance(self._partial, list):
+            return np.array(self._partial, object)
+        return None
+
     # What gradients ask for.
 
     def _dynamic_shape(self):
@@ -83,6 +93,8 @@ class SymbolicTensor(Tensor):
         return self._filled_like(1)
 
     def _zeros_like(self):
+        if self.dtype is dtypes.variant:  # a list of tensors
+            return REGISTRY["ZerosLike"](self)
         return self._filled_like(0)
 
     def _filled_like(self, number):

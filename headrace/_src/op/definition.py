@@ -92,6 +92,11 @@ class Op:
         return len(outputs) == 1 and not outputs[0].is_list
 
     @functools.cached_property
+    def type_attributes(self) -> tuple[str, ...]:
+        """The type attributes that outputs have."""
+        return tuple(output.type_attr for output in self.signature.outputs if output.type_attr is not None)
+
+    @functools.cached_property
     def has_lists(self) -> bool:
         return any(argument.is_list for argument in self.signature.inputs)
 

@@ -62,6 +62,10 @@ def Assert(condition, data, summarize=None, name=None):
             texts = " ".join(summarize_flat(to_tensor(item)._a, count) for item in data)
             raise errors.invalid_argument(f"Assert: the condition is false. Data: {texts}")
         return None
+    if condition.dtype is not dtypes.bool:
+        condition = lookup("Cast")(condition, DstT=dtypes.bool)
+    if condition.shape.rank != 0:
+        condition = reduce_all(condition)
     return ASSERT(condition, [to_tensor(item) for item in data], summarize=count, name=name)
 
 

@@ -288,7 +288,7 @@ def _require(condition, message):
         if not condition._a.all():
             raise errors.invalid_argument(message)
     else:
-        lookup("Assert")(condition, [to_tensor(message)])
+        lookup("Assert")(lookup("All")(condition, list(range(condition.shape.rank))), [to_tensor(message)])
 
 
 def _element(vector, i):

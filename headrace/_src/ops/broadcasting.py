@@ -13,7 +13,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, shape_from_value
 from headrace._src.op.registry import lookup
-from headrace._src.ops.shaping import RESHAPE
+from headrace._src.ops.shaping import RESHAPE, known_value
 
 
 def reduction_axes(axis, rank, op="reduction"):
@@ -190,8 +190,8 @@ def _vector(shape):
 
 def reduced_shape(shape, axes):
     """The shape with ones at `axes`: what a reduction with keep_dims gives."""
-    if isinstance(shape, tuple) and hasattr(axes, "_a"):
-        gone = reduction_axes(axes._a, len(shape))
+    if isinstance(shape, tuple) and (known := known_value(axes)) is not None:
+        gone = reduction_axes(known, len(shape))
         return tuple(1 if i in gone else n for i, n in enumerate(shape))
     shape = to_tensor(_vector(shape))
     axes = RESHAPE(lookup("Cast")(axes, DstT=dtypes.int32), [-1])

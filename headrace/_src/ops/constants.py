@@ -35,7 +35,11 @@ def constant(value, dtype=None, shape=None, name="Const"):
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
     if isinstance(value, Tensor) and dtype is not None and value.dtype is not dtype:
         raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
-    tensor = to_tensor(value, dtype, name=name)
+    if shape is None or isinstance(value, Tensor):
+        tensor = to_tensor(value, dtype, name=name)
+    else:
+        with context.changed(graph=None):  # the value becomes part of a graph when it has its shape
+            tensor = to_tensor(value, dtype, name=name)
     if shape is None:
         return tensor
     wanted = tuple(TensorShape(shape).as_list())
@@ -43,7 +47,7 @@ def constant(value, dtype=None, shape=None, name="Const"):
     if array is None:
         return REGISTRY["Reshape"](tensor, wanted)
     if array.shape == wanted:
-        return tensor
+        return tensor if context.graph is None else context.graph.constant(tensor)
     if array.size == 1:
         try:
             filled = EagerTensor(np.full(wanted, array.reshape(()), array.dtype), tensor.dtype)

@@ -10,7 +10,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -19,7 +19,7 @@ from headrace._src.op.registry import lookup
 from headrace._src.ops.broadcasting import BROADCAST_GRADIENT_ARGS, BROADCAST_TO, SUM
 from headrace._src.ops.matmul import lowered_product, matmul
 from headrace._src.ops.matrix_product_kernels import matrix_product
-from headrace._src.ops.shaping import RESHAPE
+from headrace._src.ops.shaping import RESHAPE, known_value
 
 ELLIPSIS = "..."
 
@@ -248,7 +248,7 @@ class _Dims:
         if self.static:
             return tuple(itertools.chain.from_iterable(parts))
         parts = [to_tensor(list(part), dtypes.int32) if isinstance(part, tuple) else part for part in parts]
-        return lookup("ConcatV2")(parts, 0)
+        return lookup("ConcatV2")(parts, 0) if parts else to_tensor([], dtypes.int32)
 
 
 def _sum_broadcast(grad, available, dims):
@@ -490,9 +490,9 @@ def _contraction_axes(a, axes):
             raise ValueError(f"tensordot: different numbers of axes of a and b, {len(of_a)} != {len(of_b)}.")
         return of_a, of_b
     pair = to_tensor(axes, None if isinstance(axes, Tensor) else dtypes.int32)
-    if type(pair) is not EagerTensor:
+    values = known_value(pair)
+    if values is None:
         return None, None
-    values = pair._a
     if not values.ndim:
         raise errors.invalid_argument("tensordot: axes as a tensor must hold two rows, got a scalar.")
     return tuple(np.atleast_1d(values[i]).tolist() for i in (0, 1))

@@ -19,14 +19,26 @@ def _gather(params, ids):
 
 def _divide(ids, total, count):
     """The table of each id and the row in it, for `total` rows over `count` tables."""
-    each, extras = divmod(total, count)
     sub, mod, div = lookup("Sub"), lookup("FloorMod"), lookup("FloorDiv")
+    if isinstance(total, int):
+        each, extras = divmod(total, count)
+    else:
+        each, extras = div(total, count), mod(total, count)
     long_part = div(ids, each + 1)
-    if not each:
+    if isinstance(each, int) and not each:
         return lookup("Cast")(long_part, DstT=dtypes.int32), mod(ids, each + 1)
     part = lookup("Maximum")(long_part, div(sub(ids, extras), each))
     inside = lookup("SelectV2")(lookup("Less")(part, extras), mod(ids, each + 1), mod(sub(ids, extras), each))
     return lookup("Cast")(part, DstT=dtypes.int32), inside
+
+
+def _rows_of(tables, dtype):
+    """The number of rows of all tables; a tensor when it is known only when the graph runs."""
+    counts = [table.shape[0] for table in tables]
+    if None not in counts:
+        return sum(counts)
+    rows = [lookup("Shape")(table, out_type=dtype)[0] for table in tables]
+    return lookup("AddN")(rows)
 
 
 def _clip_rows(rows, max_norm, axes):
@@ -64,7 +76,7 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
         return rows if max_norm is None else _clip_rows(rows, max_norm, _row_axes(rows, ids))
     # Several tables: look up each part and put the rows back where their ids were.
     flat = lookup("Reshape")(ids, [-1])
-    part, inside = _divide(flat, sum(int(table.shape[0]) for table in tables), len(tables))
+    part, inside = _divide(flat, _rows_of(tables, flat.dtype), len(tables))
     places = lookup("DynamicPartition")(
         lookup("Range")(0, lookup("Size")(flat), 1), part, num_partitions=len(tables)
     )

@@ -25,7 +25,7 @@ from headrace._src.ops.casting import CAST
 from headrace._src.ops.comparison import EQUAL
 from headrace._src.ops.complex_numbers import conjugate
 from headrace._src.ops.division import REAL_DIV
-from headrace._src.ops.shaping import RESHAPE
+from headrace._src.ops.shaping import RESHAPE, known_value
 
 _ALL_AXES = [EagerTensor(np.arange(rank, dtype=np.int32), dtypes.int32) for rank in range(9)]
 _ONE_AXIS = {i: EagerTensor(np.array(i, np.int32), dtypes.int32) for i in range(-9, 9)}
@@ -138,13 +138,13 @@ def _counts(shape, dtype):
 
 def _grad_mean(node, dy):
     shape, axes = node.input_shape, node.reduction_indices
-    if isinstance(shape, tuple) and hasattr(axes, "_a"):
+    if isinstance(shape, tuple) and (known := known_value(axes)) is not None:
         if type(dy) is EagerTensor and not dy._a.ndim and (counts := _counts(shape, dy.dtype)) is not None:
             return REAL_DIV(dy, counts), None
-        count = number_like(dy, max(_count(shape, reduction_axes(axes._a, len(shape))), 1))
+        count = number_like(dy, max(_count(shape, reduction_axes(known, len(shape))), 1))
     else:
         out = node.output_shape
-        sizes = [lookup("Prod")(to_tensor(s), [0]) for s in (shape, out)]
+        sizes = [lookup("Prod")(to_tensor(s, dtypes.int32), [0]) for s in (shape, out)]
         count = CAST(lookup("FloorDiv")(sizes[0], lookup("Maximum")(sizes[1], 1)), DstT=dy.dtype)
     return unreduce(REAL_DIV(dy, count), shape, axes, node.attrs["keep_dims"]), None
 

@@ -443,7 +443,7 @@ def broadcast_dynamic_shape(shape_x, shape_y):
 
 def known_value(tensor) -> np.ndarray | None:
     """The value of an eager tensor, or of a tensor of a graph that is constant; None when it is not known."""
-    return tensor._a if isinstance(tensor, EagerTensor) else tensor._static_value(False)
+    return tensor._a if isinstance(tensor, EagerTensor) else tensor._known
 
 
 @api("get_static_value", dispatch=False)

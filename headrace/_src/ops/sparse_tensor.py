@@ -13,6 +13,7 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
+from headrace._src.ops.shaping import known_value
 
 # TF: what sessions returned for sparse tensors in 1.x, still accepted as input.
 SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
@@ -73,8 +74,9 @@ class SparseTensor(CompositeTensor):
     def shape(self) -> TensorShape:
         """The dense shape as far as it is known."""
         if self._static_shape is None:
-            if type(self._dense_shape) is EagerTensor:
-                self._static_shape = TensorShape(self._dense_shape._a.tolist())
+            known = known_value(self._dense_shape)
+            if known is not None:
+                self._static_shape = TensorShape(known.tolist())
             else:
                 rank = self._dense_shape.shape[0] if self._dense_shape.shape.rank else None
                 self._static_shape = TensorShape(None if rank is None else [None] * rank)

@@ -96,8 +96,10 @@ def _stack_kernel(input_handle, element_shape, element_dtype, num_elements):
     arrays = target.arrays()
     shape = common_shape(op, merged_shape(op, declared_shape(op, element_shape), target.shape), arrays)
     if not is_full(shape):
-        what = "list which only contains uninitialized tensors and has a" if arrays else "elements of an empty list with"
-        raise errors.invalid_argument(f"{op}: Tried to stack {what} non-fully-defined element_shape: {shape_text(shape)}.")
+        what = "list which only contains uninitialized tensors and has" if arrays else "elements of an empty list with"
+        raise errors.invalid_argument(
+            f"{op}: Tried to stack {what} non-fully-defined element_shape: {shape_text(shape)}."
+        )
     return _joined(arrays, shape, element_dtype)
 
 
@@ -256,7 +258,7 @@ TENSOR_LIST_SCATTER = Op(
     "tensor: element_dtype, indices: int32, element_shape: shape_type -> output_handle: variant",
     shape_type=dtypes.INDEX,
     infer=_scalar_infer,
-    kernel=lambda tensor, indices, element_shape: _scatter_list("TensorListScatter", tensor, indices, element_shape, -1),
+    kernel=lambda *inputs: _scatter_list("TensorListScatter", *inputs, -1),
     lower=lowering.scatter,
     saves=("indices", "tensor_shape", "tensor_dtype"),
     grad=lambda node, dlist: (_rows_gradient(node, dlist), None, None),
@@ -405,7 +407,8 @@ def _concat_grad(node, dtensor, dlengths):
 
 TENSOR_LIST_CONCAT = Op(
     "TensorListConcat",
-    "input_handle: variant, *, element_dtype: type, element_shape: shape = None -> tensor: element_dtype, lengths: int64",
+    "input_handle: variant, *, element_dtype: type, element_shape: shape = None "
+    "-> tensor: element_dtype, lengths: int64",
     infer=_concat_v1_infer,
     kernel=lambda input_handle, element_dtype, element_shape: _concat(
         "TensorListConcat", input_handle, element_shape, np.zeros(0, np.int64), element_dtype
@@ -444,7 +447,8 @@ def _split_kernel(tensor, element_shape, lengths):
     declared = declared_shape(op, element_shape)
     if declared is not None and merged((None, *tensor.shape[1:]), (None, *declared[1:])) is False:
         raise errors.invalid_argument(
-            f"{op}: tensor shape {shape_text(tensor.shape)} is not compatible with element_shape {shape_text(declared)}."
+            f"{op}: tensor shape {shape_text(tensor.shape)} is not compatible with element_shape "
+            f"{shape_text(declared)}."
         )
     if lengths.ndim != 1:
         raise errors.invalid_argument(f"{op}: Expected lengths to be a vector, received shape {list(lengths.shape)}.")

@@ -297,7 +297,7 @@ def set_item(ctx, input_handle, index, item, resize_if_index_out_of_bounds):
             errors.InvalidArgumentError,
             "TensorListSetItem: index: Trying to modify an element outside of the list.",
         )
-    if target.array is None and target.change is None and (target.declared is None or fits(item.shape, target.declared)):
+    if target.array is None and target.change is None:
         return target.replace(change=(index, item), written=True)
     target = target.full(item.shape)
     return target.replace(array=_updated(target.array, item, index), written=True)
@@ -444,7 +444,8 @@ def scatter_into(ctx, input_handle, tensor, indices):
     places = _places(tensor, indices)
     if places is None:
         raise NotLowerable("a list that grows when the indices say so")
-    if not isinstance(target.length, int) or tensor.dtype != target.dtype or not fits(tensor.shape[1:], target.declared):
+    fitting = tensor.dtype == target.dtype and fits(tensor.shape[1:], target.declared)
+    if not fitting or not isinstance(target.length, int):
         raise NotLowerable("rows that do not go into the list")
     count = max(target.length, 1 + int(places.max(initial=-1)))
     target = resize(ctx, target, np.int32(count))

@@ -224,7 +224,7 @@ def zeros_like(array):
             result[place] = b""
         elif item is not None:
             if not hasattr(item, "zeros_like"):
-                raise errors.internal(f"ZerosLike: x: there are no zeros of {type(item).__name__}, which a variant holds.")
+                raise errors.internal(f"ZerosLike: x holds a {type(item).__name__}, of which there are no zeros.")
             result[place] = item.zeros_like()
     return result
 
