@@ -61,7 +61,7 @@ def _advance(op: str, resource, alg: int, count: int) -> np.ndarray:
             )
         fresh = state.copy()
         fresh[:size].view(np.uint64)[:] = _skip(state[:size].view(np.uint64).tolist(), count)
-        storage.value = fresh
+        storage.set(fresh)
     return state[: size + 1]
 
 

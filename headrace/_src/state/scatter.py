@@ -3,12 +3,25 @@
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
+from headrace._src.op.lowering import NotLowerable
 from headrace._src.op.registry import lookup
 from headrace._src.ops.indexed_slices import IndexedSlices
 from headrace._src.ops.slicing import write_slice
-from headrace._src.state.storage import VARIABLE_SHAPE, storage_of
+from headrace._src.state.storage import VARIABLE_SHAPE, WRITING, storage_of
+
+# How a ufunc is applied at places of an array in a compiled program.
+_AT = {np.add: "add", np.subtract: "subtract", np.multiply: "multiply", np.divide: "divide", np.minimum: "min",
+       np.maximum: "max"}  # fmt: skip
+
+
+def _changed_at(array, where, updates, ufunc):
+    """The array with places changed by all updates."""
+    if ufunc is np.divide and array.dtype.kind in "iu":
+        raise NotLowerable("a division of integers")
+    return getattr(array.at[where], _AT[ufunc])(updates)
 
 
 def _check_rows(indices, rows, op):
@@ -17,6 +30,17 @@ def _check_rows(indices, rows, op):
         at = int(np.flatnonzero((flat < 0) | (flat >= rows))[0])
         where = ", ".join(str(i) for i in np.unravel_index(at, indices.shape)) if indices.ndim else ""
         raise errors.invalid_argument(f"{op}: indices[{where}] = {flat[at]} is not in [0, {rows})")
+
+
+def _last_wins(array, rows, updates):
+    """The array with rows replaced; of several updates of one row the last one counts, which XLA does not promise."""
+    if not updates.size:
+        return array
+    count = array.shape[0]
+    order = jnp.arange(1, rows.shape[0] + 1)
+    last = jnp.zeros(count, order.dtype).at[rows].max(order)  # for each row, one more than its last update
+    chosen = jnp.reshape(last > 0, (count,) + (1,) * (array.ndim - 1))
+    return jnp.where(chosen, updates[jnp.maximum(last - 1, 0)], array)
 
 
 def _scatter_rows(name, ufunc):
@@ -42,13 +66,30 @@ def _scatter_rows(name, ufunc):
 
         storage.replace(change)
 
+    def lower(ctx, resource, indices, updates):
+        value = ctx.read_variable(resource)
+        wanted = indices.shape + value.shape[1:]
+        if not value.ndim or (updates.ndim and updates.shape != wanted):
+            raise NotLowerable("rows that do not fit the variable")
+        rows = value.shape[0]
+        ctx.check(
+            jnp.all((indices >= 0) & (indices < rows)), errors.InvalidArgumentError, f"{name}: an index is out of range."
+        )
+        full = jnp.broadcast_to(updates, wanted)
+        if ufunc is None:
+            changed = _last_wins(value, jnp.ravel(indices), jnp.reshape(full, (indices.size, *value.shape[1:])))
+        else:
+            changed = _changed_at(value, indices, full, ufunc)
+        ctx.assign_variable(resource, changed)
+
+    WRITING.add(name)
     return Op(
         name,
         "resource: resource, indices: Tindices, updates: dtype -> ",
         Tindices=dtypes.INDEX,
         infer=lambda resource, indices, updates: (),
         kernel=kernel,
-        lower=None,  # see ASSIGN in storage.py
+        lower=lower,
         grad=None,
         stateful=True,
     )
@@ -95,13 +136,36 @@ def _scatter_nd(name, ufunc):
 
         storage.replace(change)
 
+    def lower(ctx, ref, indices, updates, use_locking):
+        value = ctx.read_variable(ref)
+        depth = indices.shape[-1] if indices.ndim else -1
+        if not 0 <= depth <= value.ndim or updates.shape != indices.shape[:-1] + value.shape[depth:]:
+            raise NotLowerable("updates that do not fit the variable")
+        limits = np.array(value.shape[:depth], indices.dtype)
+        ctx.check(
+            jnp.all((indices >= 0) & (indices < limits)),
+            errors.InvalidArgumentError,
+            f"{name}: indices do not index into shape {value.shape}.",
+        )
+        if ufunc is None:
+            # All leading axes as one, so that a tuple of indices is one row.
+            strides = np.array([int(np.prod(value.shape[i + 1 : depth])) for i in range(depth)], np.int64)
+            rows = jnp.ravel(jnp.sum(indices.astype(np.int64) * strides, axis=-1))
+            flat = jnp.reshape(value, (int(np.prod(value.shape[:depth])), *value.shape[depth:]))
+            changed = _last_wins(flat, rows, jnp.reshape(updates, (rows.shape[0], *value.shape[depth:])))
+            changed = jnp.reshape(changed, value.shape)
+        else:
+            changed = _changed_at(value, tuple(indices[..., axis] for axis in range(depth)), updates, ufunc)
+        ctx.assign_variable(ref, changed)
+
+    WRITING.add(name)
     return Op(
         name,
         "ref: resource, indices: Tindices, updates: T, *, use_locking: bool = True -> ",
         Tindices=dtypes.INDEX,
         infer=lambda ref, indices, updates, use_locking: (),
         kernel=kernel,
-        lower=None,  # see ASSIGN in storage.py
+        lower=lower,
         grad=None,
         stateful=True,
     )
@@ -140,7 +204,9 @@ RESOURCE_GATHER = Op(
     Tindices=dtypes.INDEX,
     infer=lambda resource, indices, **attrs: TensorShape(None),
     kernel=_gather,
-    lower=None,  # the compiled tier reads the variable and gathers from the value
+    lower=lambda ctx, resource, indices, batch_dims, **attrs: lookup("GatherV2").lower(
+        ctx, ctx.read_variable(resource), indices, np.int32(batch_dims), batch_dims=batch_dims
+    ),
     saves=("resource", "indices"),
     grad=_grad_gather,
     stateful=True,
@@ -162,7 +228,9 @@ RESOURCE_GATHER_ND = Op(
     Tindices=dtypes.INDEX,
     infer=lambda resource, indices, dtype: TensorShape(None),
     kernel=_gather_nd,
-    lower=None,  # see RESOURCE_GATHER
+    lower=lambda ctx, resource, indices, dtype: lookup("GatherNd").lower(
+        ctx, ctx.read_variable(resource), indices, bad_indices_policy=""
+    ),
     saves=("resource", "indices"),
     grad=_grad_gather_nd,
     stateful=True,
@@ -173,6 +241,12 @@ def _strided_slice_assign(ref, begin, end, strides, value, **masks):
     storage_of(ref).replace(lambda array: write_slice(array, begin, end, strides, masks, value))
 
 
+def _lower_strided_slice_assign(ctx, ref, begin, end, strides, value, **masks):
+    before = ctx.read_variable(ref)
+    update = lookup("TensorStridedSliceUpdate")
+    ctx.assign_variable(ref, update.lower(ctx, before, begin, end, strides, value, **masks))
+
+
 STRIDED_SLICE_ASSIGN = Op(
     "ResourceStridedSliceAssign",
     "ref: resource, begin: Index, end: Index, strides: Index, value: T, *, begin_mask: int = 0, end_mask: int = 0, "
@@ -180,7 +254,10 @@ STRIDED_SLICE_ASSIGN = Op(
     Index=dtypes.INDEX,
     infer=lambda ref, begin, end, strides, value, **masks: (),
     kernel=_strided_slice_assign,
-    lower=None,  # see ASSIGN in storage.py
+    lower=_lower_strided_slice_assign,
+    static=("begin", "end", "strides"),
     grad=None,
     stateful=True,
 )
+
+WRITING.add(STRIDED_SLICE_ASSIGN.name)

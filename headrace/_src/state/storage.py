@@ -1,4 +1,9 @@
-"""Where a variable's value is kept, and the ops that read and replace it."""
+"""Where a variable's value is kept, and the ops that read and replace it.
+
+The value is a NumPy array until a compiled program uses the variable. Then it is an array of the program's device,
+which the program is given, and replaces when it updates the variable: as long as nobody looks at the value from
+outside, the update happens in the same memory. Whoever reads it gets a view that keeps that memory as it is.
+"""
 
 import sys
 import threading
@@ -6,10 +11,14 @@ import threading
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.definition import Op
+from headrace._src.op.lowering import NotLowerable
 
+# The ops that change the variable which is their first input.
+WRITING: set[str] = set()
 # Updating fewer elements in place takes longer than making a new array.
 _SMALL = 256
 
@@ -17,10 +26,11 @@ _SMALL = 256
 class Storage:
     """The resource behind a variable: an array that is replaced, or updated in place when nobody else has it."""
 
-    __slots__ = ("__weakref__", "dtype", "lock", "name", "shape", "value")
+    __slots__ = ("__weakref__", "device", "dtype", "lock", "name", "shape", "value")
 
     def __init__(self, value, dtype, shape, name):
-        self.value = value  # None while uninitialised, or for the moment of an update in place
+        self.value = value  # None while uninitialised, on the device, or for the moment of an update in place
+        self.device = None  # the value as an array of the programs' device, when it is there
         self.dtype = dtype
         self.shape = shape  # a TensorShape, which may be partly unknown
         self.name = name
@@ -32,11 +42,26 @@ class Storage:
         if value is None:
             with self.lock:
                 value = self.value
+                if value is None and self.device is not None:
+                    # A view, not kept here: a program can update the variable in place once it is gone.
+                    return host_view(self.device)
             if value is None:
                 raise errors.FailedPreconditionError(
                     None, None, f"Could not find variable {self.name}: it is uninitialized or was deleted."
                 )
         return value
+
+    @property
+    def is_initialized(self) -> bool:
+        """Whether there is a value."""
+        with self.lock:
+            return self.value is not None or self.device is not None
+
+    def set(self, value):
+        """Replace the value by a NumPy array (None: there is none any more)."""
+        with self.lock:
+            self.value = value
+            self.device = None
 
     def update(self, function, operand):
         """Replace the value by `function(value, operand)`, a NumPy ufunc, without a copy where that is safe."""
@@ -47,8 +72,9 @@ class Storage:
                     f"Cannot update variable {self.name} with shape {value.shape} using a Tensor with shape "
                     f"{operand.shape}, shapes must be equal."
                 )
-            if value.size < _SMALL:
-                self.value = np.asarray(function(value, operand))
+            if value.size < _SMALL or self.value is None:
+                self.value = np.asarray(function(value, operand), dtype=self.dtype._np)
+                self.device = None
                 return
             del value
             if sys.getrefcount(self.value) <= EXCLUSIVE and self.value.flags.writeable and self.value.flags.owndata:
@@ -66,7 +92,14 @@ class Storage:
         with self.lock:
             fresh = self.read().copy()
             function(fresh)
-            self.value = fresh
+            self.set(fresh)
+
+
+def host_view(array) -> np.ndarray:
+    """What an array of a device holds, as a read-only NumPy array, without a copy where that is possible."""
+    if array.dtype.kind in "biufc":
+        return np.from_dlpack(array)
+    return np.asarray(array)  # the small floats of ml_dtypes, which DLPack does not know
 
 
 def _count_of_exclusive() -> int:
@@ -115,7 +148,7 @@ READ_VARIABLE = Op(
     "resource: resource, *, dtype: type -> value: dtype",
     infer=_infer_read,
     kernel=_read_variable,
-    lower=None,  # the compiled tier reads variables as arguments of the program
+    lower=lambda ctx, resource, dtype: ctx.read_variable(resource),
     grad=lambda node, dy: (dy,),
     stateful=True,
 )
@@ -129,8 +162,13 @@ def _assign(resource, value, validate_shape):
                 f"Trying to assign to variable {storage.name} of shape {storage.shape} a tensor of shape {value.shape}."
             )
         storage.shape = TensorShape(value.shape)
-    with storage.lock:
-        storage.value = value
+    storage.set(value)
+
+
+def _lower_assign(ctx, resource, value, validate_shape):
+    if not resource.shape.is_compatible_with(value.shape):
+        raise NotLowerable("a value of another shape than the variable's")
+    ctx.assign_variable(resource, value)
 
 
 ASSIGN = Op(
@@ -138,7 +176,7 @@ ASSIGN = Op(
     "resource: resource, value: dtype, *, validate_shape: bool = False -> ",
     infer=lambda resource, value, validate_shape: (),
     kernel=_assign,
-    lower=None,  # the compiled tier returns new values of variables as results of the program
+    lower=_lower_assign,
     grad=None,
     stateful=True,
 )
@@ -148,12 +186,18 @@ def _updating(name, ufunc):
     def kernel(resource, value):
         storage_of(resource).update(ufunc, value)
 
+    def lower(ctx, resource, value):
+        before = ctx.read_variable(resource)
+        if before.shape != value.shape:
+            raise NotLowerable("an update of another shape than the variable's")
+        ctx.assign_variable(resource, getattr(jnp, ufunc.__name__)(before, value))
+
     return Op(
         name,
         "resource: resource, value: dtype -> ",
         infer=lambda resource, value: (),
         kernel=kernel,
-        lower=None,  # see ASSIGN
+        lower=lower,
         grad=None,
         stateful=True,
     )
@@ -167,15 +211,15 @@ IS_INITIALIZED = Op(
     "VarIsInitializedOp",
     "resource: resource -> is_initialized: bool",
     infer=lambda resource: TensorShape([]),
-    kernel=lambda resource: np.bool_(storage_of(resource).value is not None),
-    lower=None,  # asks about state, not about values
+    kernel=lambda resource: np.bool_(storage_of(resource).is_initialized),
+    lower=lambda ctx, resource: np.array(True),  # programs run only when all their variables are
     grad=None,
     stateful=True,
 )
 
 
 def _destroy(resource, ignore_lookup_error):
-    storage_of(resource).value = None
+    storage_of(resource).set(None)
 
 
 DESTROY = Op(
@@ -211,7 +255,7 @@ VARIABLE_SHAPE = Op(
     "input: resource, *, out_type: type = int32 -> output: out_type",
     infer=lambda input, out_type: TensorShape([None]),
     kernel=lambda input, out_type: np.array(storage_of(input).read().shape, out_type._np),
-    lower=None,  # asks about state, not about values
+    lower=lambda ctx, input, out_type: np.array(ctx.read_variable(input).shape, out_type._np),
     grad=None,
     stateful=True,
 )
@@ -225,7 +269,16 @@ def _count_up_to(resource, limit, T):
             raise errors.invalid_argument(f"count_up_to: the variable must be a scalar, it has shape {value.shape}.")
         if value >= limit:
             raise errors.OutOfRangeError(None, None, f"Reached limit of {limit}")
-        storage.value = np.asarray(value + 1, value.dtype)
+        storage.set(np.asarray(value + 1, value.dtype))
+    return value
+
+
+def _lower_count_up_to(ctx, resource, limit, T):
+    value = ctx.read_variable(resource)
+    if value.ndim:
+        raise NotLowerable("a counter that is no scalar")
+    ctx.check(value < limit, errors.OutOfRangeError, f"Reached limit of {limit}")
+    ctx.assign_variable(resource, value + np.ones((), value.dtype))
     return value
 
 
@@ -234,7 +287,9 @@ COUNT_UP_TO = Op(
     "resource: resource, *, limit: int, T: type -> output: T",
     infer=lambda resource, limit, T: TensorShape([]),
     kernel=_count_up_to,
-    lower=None,  # changes state and fails at the limit
+    lower=_lower_count_up_to,
     grad=None,
     stateful=True,
 )
+
+WRITING.update(op.name for op in (ASSIGN, ASSIGN_ADD, ASSIGN_SUB, COUNT_UP_TO))

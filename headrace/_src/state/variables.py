@@ -474,10 +474,9 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
         raise TypeError(f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self})")
 
     def __repr__(self):
-        value = self._storage.value
         text = "<uninitialized>"
-        if value is not None:
-            tensor = EagerTensor(value, self._dtype)
+        if self._storage.is_initialized:
+            tensor = EagerTensor(self._storage.read(), self._dtype)
             text = repr(tensor).partition("numpy=")[2][:-1]
         shape = self._storage.shape
         shape = "<unknown>" if shape.rank is None else shape
