@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 
+from headrace._src.autograph.exits import is_result, is_return_flag
 from headrace._src.autograph.staging import condition, is_symbolic
 from headrace._src.autograph.variables import UNDEFINED, Variables
 from headrace._src.core import dtypes, nest
@@ -19,20 +20,21 @@ from headrace._src.ops.assertions import Assert
 _PLAIN = (int, str, bytes, bool)
 
 
-def if_stmt(test, body, orelse, names):
+def if_stmt(test, body, orelse, names, reset=()):
     """Run `body` or `orelse`; both as branches of a graph node when `test` is symbolic.
 
     Args:
         test: The condition.
         body, orelse: Functions without arguments that share the variables `names`; None does nothing.
         names: The variables that are used afterwards.
+        reset: Further variables that `body` changes and `orelse` reads.
     """
     if test is True:
         block = body
     elif test is False:
         block = orelse
     elif is_symbolic(test):
-        staged_if(condition(test, "if statement"), body, orelse, Variables(names, body, orelse))
+        staged_if(condition(test, "if statement"), body, orelse, Variables(names, body, orelse), reset)
         return
     else:
         block = body if test else orelse
@@ -40,15 +42,18 @@ def if_stmt(test, body, orelse, names):
         block()
 
 
-def staged_if(test, body, orelse, variables):
+def staged_if(test, body, orelse, variables, reset=()):
     """Make a graph node that runs one of two blocks, and give the variables what comes out of it."""
     before = variables.get()
+    others = Variables(reset, body, orelse)
+    others_before = others.get()
     graphs, results = [], []
     try:
         for name, block in (("true_fn", body), ("false_fn", orelse)):
             graph = FuncGraph(name, context.graph)
             with graph.building():
                 variables.set(before)
+                others.set(others_before)
                 if block is not None:
                     block()
                 results.append(variables.get())
@@ -93,22 +98,14 @@ def _same(a, b):
     return type(a) is type(b) and type(a) in _PLAIN and a == b
 
 
-def is_result(name: str) -> bool:
-    """Whether a variable is the one that collects the result of a function."""
-    return name.startswith("retval_")
-
-
 def described(name: str) -> str:
     """A variable as messages call it."""
     return "the return value" if is_result(name) else f"'{name}'"
 
 
 def _returned(names, results):
-    """For each branch, whether it is the one that ends in `return`: none of its other variables are read again."""
-    for name, a, b in zip(names, *results):
-        if is_result(name) and (a is UNDEFINED) != (b is UNDEFINED):
-            return a is not UNDEFINED, b is not UNDEFINED
-    return False, False
+    """For each branch, whether it is known to end in `return`: none of its other variables are read again."""
+    return [any(value is True and is_return_flag(name) for name, value in zip(names, found)) for found in results]
 
 
 def _filled(name, a, b, graphs, returned):

@@ -147,11 +147,14 @@ def _compiled(rewriter, code, class_name):
         kwonlyargs=_bare(a.kwonlyargs), kw_defaults=[None] * len(a.kwonlyargs), kwarg=a.kwarg and _bare([a.kwarg])[0],
         defaults=[],
     )  # fmt: skip
+    name = code.co_name
     if isinstance(node, ast.Lambda):
         inner = ast.Expr(ast.copy_location(ast.Lambda(args=bare, body=node.body), node))
     else:
+        # Under its own name, it would hide the global variable of that name from itself.
+        name = rewriter.fresh("function")
         inner = ast.FunctionDef(
-            name=node.name, args=bare, body=node.body, decorator_list=[], returns=None, type_params=[]
+            name=name, args=bare, body=node.body, decorator_list=[], returns=None, type_params=[]
         )
     at(inner, node)
     if class_name:  # so that the compiler spells private names as it did the first time
@@ -171,8 +174,8 @@ def _compiled(rewriter, code, class_name):
         warnings.simplefilter("ignore", SyntaxWarning)  # the user has seen them
         program = compile(module, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
     found = program
-    for name in ("factory", *([class_name] if class_name else []), code.co_name):
-        found = next(c for c in found.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
+    for part in ("factory", *([class_name] if class_name else []), name):
+        found = next(c for c in found.co_consts if isinstance(c, types.CodeType) and c.co_name == part)
     return _renamed(found, code.co_name, code.co_qualname, rewriter.generated)
 
 

@@ -5,15 +5,39 @@ a statement that leaves on some of its paths only. After this step
 
 - a loop has no else clause; `loop.stop` names the flag that says whether to leave it, or is None,
 - a function whose returns stand inside converted statements collects its result in one variable.
+
+The names of these variables: `retval_` is the result; `returned_` and `exited_` say that a `return` was met, in a loop
+or outside of one; `skipped_`, that the rest of an iteration is left out; `broke_`, that a loop is to be left.
 """
 
 import ast
+import re
 
 from headrace._src.autograph.positions import at
 
 _BLOCKS = ("body", "orelse", "finalbody")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _LOOPS = (ast.For, ast.While)
+
+
+_RESULT = re.compile(r"retval_\d*$")
+_RETURN_FLAG = re.compile(r"(returned|exited)_\d*$")
+_FLAG = re.compile(r"(retval|returned|exited|skipped|broke)_\d*$")
+
+
+def is_result(name: str) -> bool:
+    """Whether a variable is the one that collects the result of a function."""
+    return _RESULT.match(name) is not None
+
+
+def is_return_flag(name: str) -> bool:
+    """Whether a variable says that the function has returned."""
+    return _RETURN_FLAG.match(name) is not None
+
+
+def is_generated(name: str) -> bool:
+    """Whether a variable comes from this file."""
+    return _FLAG.match(name) is not None
 
 
 class UnsupportedError(ValueError):
@@ -121,12 +145,12 @@ class _Lowering:
         if isinstance(s, (ast.Try, ast.TryStar)):
             if any(_leaves(x) for x in s.finalbody):
                 raise UnsupportedError(s, "return, break or continue inside finally")
-            flag = self.fresh("exited_") if rest or s.orelse else None
+            flag = self.flag(place) if rest or s.orelse else None
             if s.orelse and any(_leaves(x) for x in s.body):
                 # The else clause runs only when the body came to its end.
                 s.orelse = [_guard(flag, s.orelse, s)]
         else:
-            flag = self.fresh("exited_") if rest else None
+            flag = self.flag(place) if rest else None
         inner = place.inside(flag)
         self.nested(s, lambda block: self.block(block, inner))
         if flag is None:
@@ -134,6 +158,9 @@ class _Lowering:
             return [] if empty and isinstance(s.test, ast.Name) else [s]
         guard = [_guard(flag, self.block(rest, place), s)] if rest else []
         return [_assign(flag, False, s), s, *guard]
+
+    def flag(self, place):
+        return self.fresh("exited_" if place.loop is None else "skipped_")
 
     def loop(self, s):
         """Lower the body of a loop; returns the statements to go before it, and after it."""

@@ -7,7 +7,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from headrace._src.autograph.conditionals import as_leaf, described, is_result, lazy_and, staged_if, zeros_of
+from headrace._src.autograph.conditionals import as_leaf, described, lazy_and, staged_if, zeros_of
+from headrace._src.autograph.exits import is_result
 from headrace._src.autograph.staging import condition, is_symbolic
 from headrace._src.autograph.variables import UNDEFINED, Variables
 from headrace._src.core import dtypes, nest

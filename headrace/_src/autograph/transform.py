@@ -150,7 +150,11 @@ class Rewriter(ast.NodeTransformer):
             else:
                 out.append(self._body(name, block, live, node.live_after, block[0]))
                 functions.append(_name(out[-1].name, node))
-        call = self._operator("if_stmt", [test, *functions, _constants(names, node)], node.test)
+        arguments = [test, *functions, _constants(names, node)]
+        reset = sorted((body.bound & node.live_orelse & self.scope.locals) - node.live_after)
+        if reset:
+            arguments.append(_constants(map(self.mangled, reset), node))
+        call = self._operator("if_stmt", arguments, node.test)
         return [*out, at(ast.Expr(call), node)]
 
     def visit_While(self, node):
@@ -307,13 +311,10 @@ class Rewriter(ast.NodeTransformer):
 
     def _frame_reader(self, node, name):
         """`locals()` and its like, given the variables of the user's function whatever block they are called in."""
-        visible = sorted(n for n in self.scope.locals | self.scope.nonlocals if n not in self._hidden())
+        visible = sorted(n for n in self.scope.locals | self.scope.nonlocals if not exits.is_generated(n))
         variables = at(ast.Tuple([_name(n, node) for n in visible], ast.Load()), node)
         # The function is never called: its closure holds the variables.
         return self._operator("frame_call", [node.func, _thunk(variables), *node.args], node)
-
-    def _hidden(self):
-        return {n for n in self.taken if n.startswith(("retval_", "exited_", "broke_", "returned_"))}
 
     def visit_BoolOp(self, node):
         static = is_static(node)

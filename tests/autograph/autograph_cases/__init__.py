@@ -1,0 +1,1 @@
+"""Functions with control flow, each with arguments to call it with: see `test_control_flow.py`."""
