@@ -177,10 +177,10 @@ class _Liveness:
         of = self.scope.of
         outer = self.pinned
         if isinstance(s, ast.With):
-            self.pinned = outer | after  # a context manager may swallow an exception
-            live = self.block(s.body, after)
-            self.pinned = outer
-            return live | of(list(s.items)).read
+            # TF: that a context manager may swallow an exception is not thought of: what the block assigns and what
+            # follows reads, such as what is computed under a tape, needs no value before.
+            bound = frozenset(n.id for item in s.items for n in _target_names(item.optional_vars))
+            return (self.block(s.body, after) - bound) | of(list(s.items)).read
         live = self.block(s.finalbody, after)
         final = live
         self.pinned = outer | final
@@ -207,6 +207,8 @@ def _certain_targets(s):
 
 
 def _target_names(target):
+    if target is None:
+        return
     if isinstance(target, ast.Name):
         yield target
     elif isinstance(target, (ast.Tuple, ast.List)):

@@ -1,0 +1,5 @@
+"""`python -m headrace`: the command line."""
+
+from headrace._src.cli.main import main
+
+main()

@@ -1,0 +1,31 @@
+"""The commands of `headrace` and `python -m headrace`."""
+
+import argparse
+import os
+import runpy
+import sys
+
+from headrace._src.cli.tensorflow_alias import install
+from headrace._src.version import HEADRACE_VERSION
+
+
+def run(script, arguments):
+    """Run a Python script in which `import tensorflow` means headrace."""
+    if not os.path.exists(script):
+        raise SystemExit(f"headrace run: there is no file {script!r}.")
+    install()
+    sys.argv = [script, *arguments]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
+    runpy.run_path(script, run_name="__main__")
+
+
+def main(argv=None):
+    """The entry point."""
+    parser = argparse.ArgumentParser(prog="headrace", description="TensorFlow 2's programming model, light and fast.")
+    parser.add_argument("--version", action="version", version=f"headrace {HEADRACE_VERSION}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    runner = commands.add_parser("run", help="run a script in which `import tensorflow` means headrace")
+    runner.add_argument("script")
+    runner.add_argument("arguments", nargs=argparse.REMAINDER)
+    options = parser.parse_args(argv)
+    run(options.script, options.arguments)
