@@ -20,6 +20,7 @@ from headrace._src.op.api import api
 from headrace._src.op.apply import output_types
 from headrace._src.op.convert import eager_constant
 from headrace._src.op.definition import Op, Spec
+from headrace._src.op.loading import load
 from headrace._src.ops.filling import CONST
 
 # How many elements a value may have to be computed while the graph is built, for the sake of shapes.
@@ -109,7 +110,7 @@ class BaseGraph:
         if missing:
             raise GraphBuildError(None, None, f"{op.name}: an empty list has no dtype {missing[0]}. [Op:{op.name}]")
         outputs = self.create(op, tuple(flat), attrs, types, shapes, name, location)
-        if known and flat and not op.stateful:
+        if known and flat and not op.stateful and (op.quiet or op.lower is not None):  # no Python code of the user
             _compute(op, specs, attrs, outputs)
         elif op.single_output:
             outputs[0]._partial = partial_value(op.name, specs, attrs)
@@ -265,6 +266,16 @@ class BaseGraph:
     def version(self) -> int:
         """A number that grows with every operation."""
         return len(self.nodes)
+
+    def as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False):
+        """The operations, and the functions that they call, as a `GraphDef` message.
+
+        Args:
+            from_version: only the operations after that many.
+            add_shapes: whether nodes say the shapes of their outputs.
+            use_pybind11_proto: accepted.
+        """
+        return load("graph.graph_def").graph_def_of(self, from_version, add_shapes)
 
     def default_session(self):
         """The session that `eval` and `run` use."""

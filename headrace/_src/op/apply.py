@@ -155,7 +155,9 @@ def apply(op, inputs, attrs, name=None):
         finish(mode, op, tensors, outputs, attrs)
     if len(outputs) == 1:
         return outputs[0]
-    return op.result_type(*outputs) if outputs else None
+    if outputs:
+        return op.result_type(*outputs)
+    return None if mode is None or mode.graph is None else mode.graph.nodes[-1]
 
 
 def complete(op, attrs):
@@ -431,7 +433,7 @@ def _shape_text(value):
     """The shape of a tensor, or of each tensor of a list."""
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_shape_text(x) for x in value[:6]) + (", ..." if len(value) > 6 else "") + "]"
-    return str(tuple(value.shape))
+    return str(value.shape)
 
 
 def finish(mode, op, inputs, outputs, attrs):
