@@ -40,17 +40,20 @@ class TensorList:
         shape: what is declared about the elements' shape: a tuple of ints and None, or None.
         limit: how many elements there may be; -1 for any number.
         length: how many there are.
+        pattern: None, or a list whose elements are zeros here, where nothing else is set. Zeros are often made and
+            seldom read: a loop makes them in each iteration for each list that it does not change.
     """
 
     # `_items` holds index to array where one is set, in the list that owns the storage; it is None in others, which
     # are like `_next` except for the element at `_index`: there it is `_value` (_MISSING: it is not set).
-    __slots__ = ("__weakref__", "_index", "_items", "_next", "_value", "dtype", "length", "limit", "shape")
+    __slots__ = ("__weakref__", "_index", "_items", "_next", "_value", "dtype", "length", "limit", "pattern", "shape")
 
-    def __init__(self, dtype, shape, items, length, limit=-1):
+    def __init__(self, dtype, shape, items, length, limit=-1, pattern=None):
         self.dtype = dtype
         self.shape = shape
         self.limit = limit
         self.length = length
+        self.pattern = pattern
         self._items = items
         self._next = None
         self._index = None
@@ -70,15 +73,26 @@ class TensorList:
     def get(self, index):
         """The array at an index, None when it is not set."""
         with _lock:
-            return self._own().get(index)
+            array = self._own().get(index)
+        if array is None and self.pattern is not None:
+            zero = self.pattern.get(index)
+            return None if zero is None else zeros_like(zero)
+        return array
 
     def as_dict(self) -> dict:
         """Index to array, for those that are set."""
         with _lock:
-            return dict(self._own())
+            items = dict(self._own())
+        if self.pattern is not None:
+            zeros = {index: zeros_like(array) for index, array in self.pattern.as_dict().items() if index < self.length}
+            return zeros | items
+        return items
 
     def arrays(self) -> list:
         """All arrays, None where none is set."""
+        if self.pattern is not None:
+            get = self.as_dict().get
+            return [get(i) for i in range(self.length)]
         with _lock:
             get = self._own().get
             return [get(i) for i in range(self.length)]
@@ -122,9 +136,8 @@ class TensorList:
         """A list with another element at `index` (None: not set), and another length."""
         with _lock:
             items = self._own()
-            newer = TensorList(
-                self.dtype, self.shape, items, self.length if length is None else length, self.limit
-            )
+            length = self.length if length is None else length
+            newer = TensorList(self.dtype, self.shape, items, length, self.limit, self.pattern)
             self._items, self._next, self._index = None, newer, index
             self._value = items.get(index, _MISSING)
             if array is None:
@@ -138,15 +151,16 @@ class TensorList:
         if len(changes) == 1:
             ((index, array),) = changes.items()
             return self.with_item(index, array, length)
-        items = self.as_dict()
-        items.update(changes)
-        return TensorList(self.dtype, self.shape, items, self.length if length is None else length, self.limit)
+        with _lock:
+            items = self._own() | changes
+        length = self.length if length is None else length
+        return TensorList(self.dtype, self.shape, items, length, self.limit, self.pattern)
 
     def resized(self, length) -> "TensorList":
         """A list cut off or filled up with elements that are not set."""
         if length == self.length:
             return self
-        if length == self.length - 1:
+        if length == self.length - 1 and self.pattern is None:
             return self.with_item(length, None, length)
         items = self.as_dict()
         if length < self.length:
@@ -173,22 +187,31 @@ class TensorList:
                 "AddN: Trying to add two lists of tensors with incompatible element shapes. "
                 f"One is {shape_text(self.shape)} and the other is {shape_text(other.shape)}."
             )
+        a, b = self, other
+        if a.pattern is not None and b.pattern is not None and a.pattern is not b.pattern:
+            b = TensorList(b.dtype, b.shape, b.as_dict(), b.length, b.limit)
+        pattern = b.pattern if a.pattern is None else a.pattern
         # An element that is not set counts as zeros, so only those of the sparser list are work.
         with _lock:
-            few, many = (self, other) if len(self._own()) < len(other._own()) else (other, self)
-        changes = {}
-        for index, array in few.as_dict().items():
-            present = many.get(index)
-            changes[index] = array if present is None else _sum(array, present)
-        if not changes and many.shape == shape:
-            return many
+            few, many = (a, b) if len(a._own()) < len(b._own()) else (b, a)
+            changes, items = dict(few._own()), many._own()
+            present = {index: items[index] for index in changes if index in items}
+        for index, array in present.items():
+            changes[index] = _sum(changes[index], array)
         total = many.with_items(changes) if changes else many
-        if total.shape != shape:
-            total = TensorList(total.dtype, shape, total.as_dict(), total.length, total.limit)
+        if total.shape != shape or total.pattern is not pattern:
+            with _lock:
+                total = TensorList(total.dtype, shape, dict(total._own()), total.length, total.limit, pattern)
         return total
 
     def zeros_like(self) -> "TensorList":
         """A list of zeros, for each element that is set."""
+        if self.pattern is None:
+            return TensorList(self.dtype, self.shape, {}, self.length, self.limit, self)
+        with _lock:
+            nothing = not self._own()
+        if nothing:
+            return self
         items = {index: zeros_like(array) for index, array in self.as_dict().items()}
         return TensorList(self.dtype, self.shape, items, self.length, self.limit)
 
