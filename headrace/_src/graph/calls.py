@@ -19,7 +19,7 @@ _SIGNATURE = (
 
 
 def _run(args, Tout, f, config, config_proto, executor_type):
-    return f.plan().run(list(args))
+    return f.plan().run(args)  # which empties the list, so that inputs can be freed early
 
 
 def _infer(args, Tout, f, config, config_proto, executor_type):
@@ -135,6 +135,7 @@ def _plain_call(graph, tensors, mode):
     attrs = {**op.defaults, "f": graph, "Tout": [tensor.dtype for tensor in graph.outputs]}
     types = {"Tin": [tensor.dtype for tensor in tensors]}
     (outputs,) = mode.graph.add_node(op, [list(tensors)], attrs, types, None)
+    mode.graph.nodes[-1].calls = graph.base  # a view does not keep its graph alive
     for output, tensor in zip(outputs, graph.outputs):
         copy_handle_data(tensor, output)
     return outputs

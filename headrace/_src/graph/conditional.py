@@ -52,13 +52,13 @@ def _truth(cond):
 
 def _run_if(cond, input, Tout, then_branch, else_branch, output_shapes):
     branch = then_branch if _truth(cond) else else_branch
-    return branch.plan().run(list(input))
+    return branch.plan().run(input)
 
 
 def _run_case(branch_index, input, Tout, branches, output_shapes):
     i = int(branch_index)
     branch = branches[i] if 0 <= i < len(branches) else branches[-1]
-    return branch.plan().run(list(input))
+    return branch.plan().run(input)
 
 
 def _grad(node, *dys):

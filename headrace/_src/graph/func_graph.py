@@ -1,19 +1,21 @@
 """`FuncGraph`: the graph of a function, with inputs, outputs, and what it captures from outside."""
 
 import contextlib
+import weakref
 
 from headrace._src.core import nest
 from headrace._src.core.context import context
 from headrace._src.core.names import fresh_scope
 from headrace._src.core.random_state import random_state
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.graph.graph import BaseGraph, is_dense_value
+from headrace._src.graph.graph import BaseGraph
+from headrace._src.graph.operation import is_followed
 from headrace._src.graph.plan import plan_of
 from headrace._src.graph.symbolic import SymbolicTensor
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.filling import CONST
 
-# TF: eager tensors up to this size become constants of the graph, larger ones extra inputs.
+# Eager tensors up to this size become constants of the graph, larger ones and those with gradients extra inputs.
 _INLINED = 128
 
 
@@ -25,6 +27,7 @@ class FuncGraph(BaseGraph):
     """
 
     building_function = True
+    loop_plans = None  # see passes/loop_invariants.py, for the body of a loop
 
     def __init__(self, name, outer=None):
         super().__init__()
@@ -83,9 +86,7 @@ class FuncGraph(BaseGraph):
         if entry is not None:
             return entry[1]
         if type(tensor) is EagerTensor:
-            # In a branch or a loop, a tape of the function around it may follow the tensor.
-            followed = tensor._id is not None and self._outer is not None
-            if is_dense_value(tensor.dtype) and tensor._a.size <= _INLINED and not followed:
+            if not is_followed(tensor.dtype) and tensor._a.size <= _INLINED:
                 return self.shared_constant(tensor)
         elif type(tensor) is SymbolicTensor:
             self._check_reachable(tensor)
@@ -152,9 +153,11 @@ class FuncGraphView:
     """The operations of a graph as a function with other outputs and inputs."""
 
     building_function = True
+    loop_plans = None  # see passes/loop_invariants.py, for the body of a loop
 
     def __init__(self, graph, outputs, inputs=None):
-        self._base = graph.base
+        # Weakly, for the graph keeps its derivatives, which are views of it. Whoever holds a view holds the graph.
+        self._base = weakref.ref(graph.base)
         self.name = graph.name
         self.outputs = list(outputs)
         self.inputs = list(graph.inputs if inputs is None else inputs)
@@ -163,27 +166,27 @@ class FuncGraphView:
 
     @property
     def base(self):
-        return self._base
+        return self._base()
 
     def view(self, outputs, inputs=None):
         return FuncGraphView(self, outputs, inputs)
 
     @property
     def nodes(self):
-        return self._base.nodes
+        return self.base.nodes
 
     @property
     def variables(self):
-        return self._base.variables
+        return self.base.variables
 
     @property
     def is_stateful(self):
-        return self._base.is_stateful
+        return self.base.is_stateful
 
     plan = FuncGraph.plan
 
     def __repr__(self):
-        return f"{self._base!r} with {len(self.outputs)} outputs"
+        return f"{self.base!r} with {len(self.outputs)} outputs"
 
 
 def copy_handle_data(source, target):

@@ -11,16 +11,27 @@ from headrace._src.graph.conditional import share_inputs
 from headrace._src.graph.derivatives import dense, derivative_of, zeros_for
 from headrace._src.graph.func_graph import FuncGraph, copy_handle_data
 from headrace._src.graph.operation import CALLING, has_gradient, is_followed
+from headrace._src.graph.passes.loop_invariants import loop_plans
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY, Op
 
 
 def _run(input, cond, body, output_shapes, parallel_iterations):
-    go_on, step = cond.plan().run, body.plan().run
+    plans = loop_plans(cond, body)
     values = list(input)
-    del input
-    while go_on(list(values))[0]:
+    input.clear()  # so that the first values can be freed early
+    count = len(values)
+    found = plans.first_test.run(list(values))
+    if not found[0]:
+        return values
+    for_tests = found[1:]
+    values = plans.first_step.run(values)
+    for_steps = values[count:]
+    del values[count:]
+    test, step = plans.test.run, plans.step.run
+    while test(values + for_tests)[0]:
+        values += for_steps
         values = step(values)
     return values
 

@@ -1,0 +1,137 @@
+"""Arithmetic that changes nothing: `x * 1`, `x - 0`, `--x`, `not not x`, and the like.
+
+Only what is exact to the last bit, signs of zeros and NaN included: so `x + 0.0` stays (it turns -0.0 into 0.0), and
+`x + -0.0` goes. Complex numbers are left alone where parts mix, since infinity times zero is NaN.
+"""
+
+import numpy as np
+
+from headrace._src.graph.passes.steps import Step
+from headrace._src.op.definition import REGISTRY
+
+
+def _kept(x):
+    """The value unchanged, in the layout that a new array would have had."""
+    return x if x.flags.forc else x.copy(order="K")
+
+
+def _keeping(step, x):
+    """A step that hands on `x`; it copies only what is scattered in memory, as the arithmetic would have done."""
+    return Step(step, record=REGISTRY["Identity"], inputs=(x,), attrs={}, types={"T": x.dtype}, kernel=_kept)
+
+
+def _leaves_shape(array, x):
+    """Whether broadcasting a constant of this shape against `x` certainly gives `x`'s shape."""
+    rank = x._shape.rank
+    if array.ndim == 0:
+        return True
+    if rank is None or array.ndim > rank:
+        return False
+    if array.size == 1:
+        return True
+    return x._shape.is_fully_defined() and array.ndim == rank and array.shape == tuple(x._shape.as_list())
+
+
+def _neutral(is_neutral, kinds, both=False):
+    """A rule for `x op c` (and `c op x`) where `c` is neutral."""
+
+    def rule(step, known):
+        x, y = step.inputs
+        if x.dtype._kind not in kinds:
+            return None
+        for value, constant in ((x, y), (y, x)) if both else ((x, y),):
+            array = known.constant(constant)
+            if array is not None and _leaves_shape(array, value) and is_neutral(array):
+                return _keeping(step, value)
+        return None
+
+    return rule
+
+
+def _is_one(array):
+    return bool((array == 1).all())
+
+
+def _is_zero_to_add(array):
+    """-0.0 for floating numbers, 0 for integers."""
+    if (array != 0).any():
+        return False
+    return array.dtype.kind in "iu" or _signs(array).all()
+
+
+def _is_zero_to_subtract(array):
+    if (array != 0).any():
+        return False
+    return array.dtype.kind in "iu" or not _signs(array).any()
+
+
+def _signs(array):
+    """Whether each number (each part of a complex one) has its sign bit set."""
+    if array.dtype.kind == "c":
+        return np.concatenate([np.signbit(array.real).ravel(), np.signbit(array.imag).ravel()])
+    return np.signbit(array.astype(np.float64))
+
+
+def _short_power(step, known):
+    """`x ** 1`."""
+    x, y = step.inputs
+    array = known.constant(y)
+    if array is None or array.ndim or x.dtype._kind not in "fi" or array != 1:
+        return None
+    return _keeping(step, x)
+
+
+def _undoing(name):
+    def rule(step, known):
+        inner = known.producer(step.inputs[0], name)
+        return None if inner is None else _keeping(step, inner.inputs[0])
+
+    return rule
+
+
+def _idempotent(name):
+    """f(f(x)) is f(x)."""
+
+    def rule(step, known):
+        x = step.inputs[0]
+        return None if known.producer(x, name) is None or x.dtype._kind not in "fi" else _keeping(step, x)
+
+    return rule
+
+
+def _of_equals(step, known):
+    """max(x, x), x & x, ..."""
+    x, y = step.inputs
+    return _keeping(step, x) if x is y and x.dtype._kind in "fiub" else None
+
+
+RULES = {
+    "Mul": _neutral(_is_one, "fiu", both=True),
+    "AddV2": _neutral(_is_zero_to_add, "fciu", both=True),
+    "Add": _neutral(_is_zero_to_add, "fciu", both=True),
+    "Sub": _neutral(_is_zero_to_subtract, "fciu"),
+    "RealDiv": _neutral(_is_one, "f"),
+    "Div": _neutral(_is_one, "fiu"),
+    "FloorDiv": _neutral(_is_one, "iu"),
+    "TruncateDiv": _neutral(_is_one, "iu"),
+    "DivNoNan": _neutral(_is_one, "f"),
+    "Pow": _short_power,
+    "Neg": _undoing("Neg"),
+    "LogicalNot": _undoing("LogicalNot"),
+    "Invert": _undoing("Invert"),
+    "Conj": _undoing("Conj"),
+    "Abs": _idempotent("Abs"),
+    "Relu": _idempotent("Relu"),
+    "Relu6": _idempotent("Relu6"),
+    "Floor": _idempotent("Floor"),
+    "Ceil": _idempotent("Ceil"),
+    "Rint": _idempotent("Rint"),
+    "Round": _idempotent("Round"),
+    "Sign": _idempotent("Sign"),
+    "Maximum": _of_equals,
+    "Minimum": _of_equals,
+    "LogicalAnd": _of_equals,
+    "LogicalOr": _of_equals,
+    "BitwiseAnd": _of_equals,
+    "BitwiseOr": _of_equals,
+}

@@ -1,0 +1,156 @@
+"""Reshapes of reshapes, transpositions of transpositions, and pairs that undo each other.
+
+An inner operation is skipped only when it cannot fail. What shares memory before does so after, in the same layout:
+reductions add in an order that depends on it, so another layout could round differently.
+"""
+
+import math
+
+import numpy as np
+
+from headrace._src.core.shapes import TensorShape
+from headrace._src.graph.passes.steps import Step, constant_step, kernel_of
+from headrace._src.graph.symbolic import SymbolicTensor
+
+
+def _reshape(step, known):
+    """A reshape to the shape that the tensor has is nothing; of another reshape's result, only the last one counts."""
+    tensor, shape = step.inputs
+    wanted = known.constant(shape)
+    if wanted is not None and _has_shape(tensor, wanted):
+        return tensor
+    inner = known.producer(tensor, "Reshape", "ExpandDims", "Squeeze")
+    if inner is None:
+        return None
+    before = inner.inputs[0]
+    middle = known.constant(inner.inputs[1]) if inner.record.name == "Reshape" else None
+    if wanted is not None and _has_shape(before, wanted) and _same_layout(inner, middle, before):
+        return before
+    if (middle is None and inner.record.name == "Reshape") or not _cannot_fail(inner, middle, before):
+        return None
+    if middle is None:
+        return Step(step, inputs=(before, shape))
+    return Step(step, inputs=(before, shape), kernel=_by_way_of(inner, step, middle))
+
+
+def _by_way_of(inner, outer, middle):
+    """Reshape in one go, unless the first of two reshapes would have copied and so have decided the layout."""
+    first = kernel_of(inner) or inner.record.kernel
+    second = kernel_of(outer) or outer.record.kernel
+
+    def kernel(tensor, shape):
+        return second(tensor if tensor.flags.c_contiguous else first(tensor, middle), shape)
+
+    return kernel
+
+
+def _has_shape(tensor, wanted):
+    """Whether a tensor certainly has the shape that a reshape asks for."""
+    shape = tensor._shape
+    if shape.rank is None or wanted.ndim != 1 or wanted.size != shape.rank:
+        return False
+    unknown, rest = 0, 1
+    for n, m in zip(wanted.tolist(), shape.as_list()):
+        if n == -1 or m is None:
+            if n != -1:
+                return False
+            unknown += 1
+        elif n != m:
+            return False
+        if n != -1:
+            rest *= n
+    return unknown == 0 or (unknown == 1 and rest > 0)
+
+
+def _same_layout(inner, middle, before):
+    """Whether skipping `inner` and its inverse leaves the layout alone: those that only add or drop ones never copy."""
+    return inner.record.name != "Reshape" and _cannot_fail(inner, middle, before)
+
+
+def _cannot_fail(inner, middle, before):
+    shape = before._shape
+    if shape.rank is None:
+        return False
+    if inner.record.name == "ExpandDims":
+        return inner.outputs[0]._shape.rank == shape.rank + 1  # the axis was found valid when the graph was built
+    if inner.record.name == "Squeeze":
+        return shape.is_fully_defined()
+    if middle.ndim != 1:
+        return False
+    dims = middle.tolist()
+    if shape.is_fully_defined() and inner.outputs[0]._shape.is_fully_defined():
+        return True
+    others = math.prod(n for n in dims if n != -1)
+    sizes = math.prod(n for n in shape.as_list() if n is not None)
+    return dims.count(-1) == 1 and min(dims) >= -1 and others > 0 and sizes > 0 and sizes % others == 0
+
+
+def _transpose(step, known):
+    """A transposition that moves nothing is nothing; of two, the permutations combine."""
+    x, perm = step.inputs
+    outer = _permutation(known.constant(perm), x._shape.rank)
+    if outer is None:
+        return None
+    if outer == list(range(len(outer))):
+        return x
+    inner = known.producer(x, "Transpose")
+    if inner is None:
+        return None
+    before = inner.inputs[0]
+    first = _permutation(known.constant(inner.inputs[1]), before._shape.rank)
+    if first is None:
+        return None
+    both = [first[axis] for axis in outer]
+    if both == list(range(len(both))):
+        return before
+    return _with_constant(step, known, before, perm, np.array(both, perm.dtype._np))
+
+
+def _with_constant(step, known, x, like, array):
+    """The step with other inputs, the second a new constant: that makes two steps."""
+    fresh = SymbolicTensor(like.op, like.value_index, TensorShape(array.shape), like.dtype)
+    fresh._known = array
+    constant = constant_step(step, fresh, array)
+    return constant, Step(step, inputs=(x, fresh))
+
+
+def _permutation(value, rank):
+    if value is None or rank is None or value.ndim != 1 or value.size != rank:
+        return None
+    axes = [axis + rank if axis < 0 else axis for axis in value.tolist()]
+    return axes if sorted(axes) == list(range(rank)) else None
+
+
+def _squeeze(step, known):
+    """Dropping the dimension that was just added."""
+    inner = known.producer(step.inputs[0], "ExpandDims")
+    dims = step.attrs["squeeze_dims"]
+    if inner is None or len(dims) != 1:
+        return None
+    before, axis = inner.inputs[0], known.constant(inner.inputs[1])
+    rank = before._shape.rank
+    if axis is None or rank is None or axis.size != 1:
+        return None
+    added = int(axis.reshape(()))
+    if not -rank - 1 <= added <= rank or dims[0] % (rank + 1) != added % (rank + 1):
+        return None
+    return before
+
+
+def _expand_dims(step, known):
+    """Adding the dimension that was just dropped, which was of size 1 for certain."""
+    inner = known.producer(step.inputs[0], "Squeeze")
+    axis = known.constant(step.inputs[1])
+    if inner is None or axis is None or axis.size != 1:
+        return None
+    before, dims = inner.inputs[0], inner.attrs["squeeze_dims"]
+    rank = before._shape.rank
+    if rank is None or len(dims) != 1 or not -rank <= dims[0] < rank:
+        return None
+    added = int(axis.reshape(()))
+    if not -rank <= added < rank or dims[0] % rank != added % rank or before._shape[dims[0] % rank] != 1:
+        return None
+    return before
+
+
+RULES = {"Reshape": _reshape, "Transpose": _transpose, "Squeeze": _squeeze, "ExpandDims": _expand_dims}

@@ -1,0 +1,99 @@
+"""All passes over the operations that some outputs need, in one walk forwards and one backwards."""
+
+import numpy as np
+
+from headrace._src.graph.graph import PLACEHOLDER
+from headrace._src.graph.operation import CALLING
+from headrace._src.graph.passes import arithmetic, chains, identities, known_shapes
+from headrace._src.graph.passes.common_subexpressions import key_of
+from headrace._src.graph.passes.constant_folding import folded
+from headrace._src.graph.passes.dead_code import live, needed
+from headrace._src.graph.passes.steps import Known, Step, constant_step
+from headrace._src.graph.symbolic import SymbolicTensor
+
+_RULES = {**identities.RULES, **chains.RULES, **arithmetic.RULES, **known_shapes.RULES}
+
+
+def optimized(nodes, inputs, outputs, targets=()) -> tuple[list, list]:
+    """What to run for some outputs of a graph.
+
+    Args:
+        nodes: all operations that may be needed, in an order in which they can run.
+        inputs: the tensors whose values are given.
+        outputs: the tensors whose values are wanted.
+        targets: operations that must run whether or not something reads their outputs.
+
+    Returns:
+        The steps (operations of the graph, and `Step`s for what was rewritten) in order, and the tensors that have the
+        values of `outputs`. The graph stays as it is.
+    """
+    return rewritten(needed(nodes, inputs, outputs, targets), inputs, outputs)
+
+
+def rewritten(steps, inputs, outputs) -> tuple[list, list]:
+    """The steps with all passes applied; results and errors stay the same, to the last bit."""
+    # Tensors whose values come from outside though an operation computes them, as when a session is fed.
+    fed = {id(tensor) for tensor in inputs if tensor.op.record is not PLACEHOLDER}
+    program = _Program()
+    replaced, known = program.replaced, program.known
+    for step in steps:
+        if replaced:
+            step = _reading(step, replaced)
+        record = step.record
+        if record.stateful or record.name in CALLING or (fed and any(id(t) in fed for t in step.outputs)):
+            program.append(step)
+            continue
+        rule = _RULES.get(record.name)
+        found = None if rule is None else rule(step, known)
+        kind = type(found)
+        if kind is SymbolicTensor:
+            replaced[id(step.outputs[0])] = found
+            continue
+        if kind is list:
+            replaced.update((id(tensor), same) for tensor, same in zip(step.outputs, found))
+            continue
+        if kind is tuple:
+            program.append(found[0])
+            step = found[1]
+        elif kind is Step:
+            step = found
+        arrays = [found] if kind is np.ndarray else folded(step, known)
+        if arrays is None:
+            program.append_once(step)
+        else:
+            for tensor, array in zip(step.outputs, arrays):
+                program.append_once(constant_step(step, tensor, array))
+    outputs = [replaced.get(id(tensor), tensor) for tensor in outputs]
+    return live(program.steps, outputs), outputs
+
+
+class _Program:
+    """The steps so far, and which tensors stand for others."""
+
+    def __init__(self):
+        self.steps = []
+        self.known = Known()
+        self.replaced = {}  # id of a tensor to the one that has its value
+        self._seen = {}
+
+    def append(self, step):
+        self.steps.append(step)
+        self.known.add(step)
+
+    def append_once(self, step):
+        """Append a step without effects, unless an equal one is there already."""
+        key = key_of(step)
+        if key is not None:
+            before = self._seen.setdefault(key, step)
+            if before is not step:
+                self.replaced.update((id(tensor), same) for tensor, same in zip(step.outputs, before.outputs))
+                return
+        self.append(step)
+
+
+def _reading(step, replaced):
+    """The step with inputs exchanged for those that have the same values."""
+    for tensor in step.inputs:
+        if id(tensor) in replaced:
+            return Step(step, inputs=tuple([replaced.get(id(t), t) for t in step.inputs]))
+    return step
