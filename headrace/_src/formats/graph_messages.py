@@ -6,9 +6,9 @@ This file is imported when a message is first asked for: making the classes impo
 from headrace._src.formats.message_classes import MessageFile, make_classes
 
 _TYPES = (
-    "INVALID FLOAT DOUBLE INT32 UINT8 INT16 INT8 STRING COMPLEX64 INT64 BOOL QINT8 QUINT8 QINT32 BFLOAT16 QINT16 QUINT16 "
-    "UINT16 COMPLEX128 HALF RESOURCE VARIANT UINT32 UINT64 FLOAT8_E5M2 FLOAT8_E4M3FN FLOAT8_E4M3FNUZ FLOAT8_E4M3B11FNUZ "
-    "FLOAT8_E5M2FNUZ INT4 UINT4 INT2 UINT2 FLOAT4_E2M1FN"
+    "INVALID FLOAT DOUBLE INT32 UINT8 INT16 INT8 STRING COMPLEX64 INT64 BOOL QINT8 QUINT8 QINT32 BFLOAT16 QINT16 "
+    "QUINT16 UINT16 COMPLEX128 HALF RESOURCE VARIANT UINT32 UINT64 FLOAT8_E5M2 FLOAT8_E4M3FN FLOAT8_E4M3FNUZ "
+    "FLOAT8_E4M3B11FNUZ FLOAT8_E5M2FNUZ INT4 UINT4 INT2 UINT2 FLOAT4_E2M1FN"
 ).split()
 # A reference, of TensorFlow 1's variables, is numbered 100 above its type.
 _DATA_TYPES = {f"DT_{name}": i for i, name in enumerate(_TYPES)} | {
@@ -21,7 +21,8 @@ _FULL_TYPES = {
         20: "FOR_EACH",
         100: "CALLABLE",
         1000: "TENSOR ARRAY OPTIONAL LITERAL ENCODED SHAPE_TENSOR",
-        200: "BOOL UINT8 UINT16 UINT32 UINT64 INT8 INT16 INT32 INT64 HALF FLOAT DOUBLE COMPLEX64 COMPLEX128 STRING BFLOAT16",
+        200: "BOOL UINT8 UINT16 UINT32 UINT64 INT8 INT16 INT32 INT64",
+        209: "HALF FLOAT DOUBLE COMPLEX64 COMPLEX128 STRING BFLOAT16",
         10102: "DATASET RAGGED ITERATOR",
         10202: "MUTEX_LOCK LEGACY_VARIANT",
     }.items()
@@ -37,13 +38,16 @@ _FILES = [
         },
     ),
     MessageFile(
-        "tensorflow/core/framework/types.proto", {"SerializedDType": "datatype: DataType = 1"}, {"DataType": _DATA_TYPES}
+        "tensorflow/core/framework/types.proto",
+        {"SerializedDType": "datatype: DataType = 1"},
+        {"DataType": _DATA_TYPES},
     ),
     MessageFile(
         "tensorflow/core/framework/resource_handle.proto",
         {
-            "ResourceHandleProto": "device: string = 1, container: string = 2, name: string = 3, hash_code: uint64 = 4, "
-            "maybe_type_name: string = 5, dtypes_and_shapes: [ResourceHandleProto.DtypeAndShape] = 6",
+            "ResourceHandleProto": "device: string = 1, container: string = 2, name: string = 3, "
+            "hash_code: uint64 = 4, maybe_type_name: string = 5, "
+            "dtypes_and_shapes: [ResourceHandleProto.DtypeAndShape] = 6",
             "ResourceHandleProto.DtypeAndShape": "dtype: DataType = 1, shape: TensorShapeProto = 2",
         },
     ),
@@ -65,8 +69,8 @@ _FILES = [
             "AttrValue": "value(s: bytes = 2, i: int64 = 3, f: float = 4, b: bool = 5, type: DataType = 6, "
             "shape: TensorShapeProto = 7, tensor: TensorProto = 8, list: AttrValue.ListValue = 1, "
             "func: NameAttrList = 10, placeholder: string = 9)",
-            "AttrValue.ListValue": "s: [bytes] = 2, i: [int64] = 3, f: [float] = 4, b: [bool] = 5, type: [DataType] = 6, "
-            "shape: [TensorShapeProto] = 7, tensor: [TensorProto] = 8, func: [NameAttrList] = 9",
+            "AttrValue.ListValue": "s: [bytes] = 2, i: [int64] = 3, f: [float] = 4, b: [bool] = 5, "
+            "type: [DataType] = 6, shape: [TensorShapeProto] = 7, tensor: [TensorProto] = 8, func: [NameAttrList] = 9",
             "NameAttrList": "name: string = 1, attr: {string: AttrValue} = 2",
         },
     ),
@@ -97,8 +101,8 @@ _FILES = [
             "number_attr: string = 5, type_list_attr: string = 6, "
             "handle_data: [ResourceHandleProto.DtypeAndShape] = 7, is_ref: bool = 16, "
             "experimental_full_type: FullTypeDef = 17",
-            "OpDef.AttrDef": "name: string = 1, type: string = 2, default_value: AttrValue = 3, description: string = 4, "
-            "has_minimum: bool = 5, minimum: int64 = 6, allowed_values: AttrValue = 7",
+            "OpDef.AttrDef": "name: string = 1, type: string = 2, default_value: AttrValue = 3, "
+            "description: string = 4, has_minimum: bool = 5, minimum: int64 = 6, allowed_values: AttrValue = 7",
             "OpDeprecation": "version: int32 = 1, explanation: string = 2",
             "OpList": "op: [OpDef] = 1",
         },

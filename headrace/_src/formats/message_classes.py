@@ -14,8 +14,10 @@ from headrace._src.core.lazy import descriptor_pb2, descriptor_pool, message_fac
 
 _PACKAGE = "tensorflow"
 _SCALARS = ("double", "float", "int64", "uint64", "int32", "fixed64", "fixed32", "bool", "string", "bytes", "uint32")
-_FIELD = re.compile(r"(?P<choice>\w+)\(|(?P<end>\))|(?P<name>\w+)\s*:\s*(?P<type>\[[\w.]+\]|\{\w+: [\w.]+\}|[\w.]+)\s*=\s*"
-                    r"(?P<number>\d+)|,\s*")  # fmt: skip
+_TYPE = r"\[[\w.]+\]|\{\w+: [\w.]+\}|[\w.]+"
+_FIELD = re.compile(
+    rf"(?P<choice>\w+)\(|(?P<end>\))|(?P<name>\w+)\s*:\s*(?P<type>{_TYPE})\s*=\s*(?P<number>\d+)|,\s*"
+)
 
 
 class MessageFile:

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import threading
 import weakref
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.context import context
 from headrace._src.core.handle_data import output_handle_data
-from headrace._src.core.names import NameTable, fresh_scope
+from headrace._src.core.names import NameTable, current_name_scope, fresh_scope, name_scope
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.operation import Operation, is_stateful
@@ -54,6 +55,16 @@ PLACEHOLDER = Op(
 )
 
 
+class _Sessions(threading.local):
+    """The sessions that this thread has made the default, the innermost last."""
+
+    def __init__(self):
+        self.stack = []
+
+
+sessions = _Sessions()
+
+
 class BaseGraph:
     """What all graphs share: operations are added by `apply`, in order, while the graph is the current one."""
 
@@ -66,6 +77,7 @@ class BaseGraph:
         self.seed = None
         self.reference = self._make_reference()
         self._seeds_drawn = 0
+        self._scope_names: set[str] = set()  # names of operations that have the name of a scope
         self._control_inputs: tuple = ()
         self._constants: dict[int, tuple] = {}  # id of an eager tensor to it and the node that stands for it
 
@@ -123,8 +135,9 @@ class BaseGraph:
         """Add an operation whose inputs are tensors of this graph and whose output shapes are known."""
         if name is None:
             name = self.names.unique_name(_NODE_NAMES.get(op.name, op.name))
-        elif name.endswith("/"):
-            name = self.names.unique_full_name(name[:-1])
+        elif name.endswith("/"):  # TF: the name of a scope, which an operation may have as it is
+            name = name[:-1] if name not in self._scope_names else self.names.unique_full_name(name[:-1])
+            self._scope_names.add(name + "/")
         else:
             name = self.names.unique_name(name)
         device = context.mode.device if context.mode is not None else None
@@ -278,17 +291,19 @@ class BaseGraph:
         return load("graph.graph_def").graph_def_of(self, from_version, add_shapes)
 
     def default_session(self):
-        """The session that `eval` and `run` use."""
-        return None
+        """The session that `eval` and `run` use: that of the innermost `with session.as_default()`."""
+        return sessions.stack[-1] if sessions.stack else None
 
     # Scopes.
 
     @contextlib.contextmanager
     def as_default(self):
         """Within this block, operations are added to this graph."""
+        # TF: the open scopes belong to the graph, so entering it again leaves them open.
+        scope = current_name_scope() if context.graph is self else ""
         before = context.change(graph=self, recorders=(), device=None)
         try:
-            with fresh_scope():
+            with fresh_scope(scope):
                 yield self
         finally:
             context.mode = before
@@ -302,7 +317,7 @@ class BaseGraph:
         else:
             found = list(before)
             for item in control_inputs:
-                node = _operation_of(item)
+                node = _operation_of(self.as_graph_element(item) if isinstance(item, str) else item)
                 if node is not None and node._graph is self.reference and node not in found:
                     found.append(node)
             self._control_inputs = tuple(found)
@@ -393,8 +408,13 @@ class Graph(BaseGraph):
 
     def __init__(self):
         super().__init__()
+        self.variables: dict[int, object] = {}  # id of the handle to the variable, for those that are used
         self._collections: dict[str, list] = {}
         self._finalized = False
+        self._container = ""
+        self._gradient_overrides: dict[str, str] = {}
+        self._unfeedable: set[int] = set()
+        self._unfetchable: set[int] = set()
 
     def _make_reference(self):
         # A tensor of a user's graph keeps the graph alive: people return a tensor and make a session of its graph.
@@ -407,10 +427,20 @@ class Graph(BaseGraph):
             raise RuntimeError("Attempting to capture an EagerTensor without building a function.")
         raise ValueError(f"{tensor!r} must be from the same graph as the operations that use it.")
 
-    def create(self, *args, **kwargs):
+    def create(self, op, *args, **kwargs):
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
-        return super().create(*args, **kwargs)
+        outputs = super().create(op, *args, **kwargs)
+        override = self._gradient_overrides.get(op.name)
+        if override is not None:
+            self.nodes[-1].gradient_override = override
+        return outputs
+
+    def make_variable(self, **keywords):
+        """A variable of this graph, given the arguments of `tf.Variable`."""
+        return load("graph.graph_variables").GraphVariable(**keywords)
+
+    building = BaseGraph.as_default
 
     def finalize(self):
         """Refuse further operations."""
@@ -419,6 +449,79 @@ class Graph(BaseGraph):
     @property
     def finalized(self) -> bool:
         return self._finalized
+
+    def _unsafe_unfinalize(self):
+        self._finalized = False
+
+    # Scopes.
+
+    @contextlib.contextmanager
+    def name_scope(self, name):
+        """A scope for the names of operations; None or "" leaves all scopes."""
+        with name_scope(name or "") as scope:
+            yield scope
+
+    def get_name_scope(self) -> str:
+        """The name of the open scope, without a slash at the end."""
+        return current_name_scope()
+
+    @contextlib.contextmanager
+    def container(self, container_name):
+        """Variables made within this block are kept in that container of the session."""
+        before, self._container = self._container, container_name
+        try:
+            yield container_name
+        finally:
+            self._container = before
+
+    @contextlib.contextmanager
+    def colocate_with(self, op, ignore_existing=False):
+        """Operations made within this block belong on the device of `op`. There is one device."""
+        yield
+
+    def device(self, device_name_or_function):
+        """Operations made within this block belong on that device; a function is given each operation."""
+        if callable(device_name_or_function):
+            return contextlib.nullcontext()  # there is one device to choose from
+        return load("op.placement").device(device_name_or_function)
+
+    @contextlib.contextmanager
+    def gradient_override_map(self, op_type_map):
+        """Operations made within this block are differentiated by functions that `tf.RegisterGradient` registered.
+
+        Args:
+            op_type_map: op type to the name under which a function is registered.
+        """
+        if not isinstance(op_type_map, dict):
+            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+        for pair in op_type_map.items():
+            if not all(isinstance(item, str) for item in pair):
+                raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+        before = self._gradient_overrides
+        self._gradient_overrides = {**before, **op_type_map}
+        try:
+            yield
+        finally:
+            self._gradient_overrides = before
+
+    def switch_to_thread_local(self):
+        """Let each thread have scopes of its own, which is so in any case."""
+
+    # What sessions may feed and fetch.
+
+    def is_feedable(self, tensor) -> bool:
+        return id(tensor) not in self._unfeedable
+
+    def prevent_feeding(self, tensor):
+        """Refuse feeds of a tensor."""
+        self._unfeedable.add(id(tensor))
+
+    def is_fetchable(self, tensor_or_op) -> bool:
+        return id(tensor_or_op) not in self._unfetchable
+
+    def prevent_fetching(self, op):
+        """Refuse fetches of an operation."""
+        self._unfetchable.add(id(op))
 
     # Collections: named lists that belong to the graph.
 
@@ -444,6 +547,11 @@ class Graph(BaseGraph):
         return [item for item in items if hasattr(item, "name") and pattern.match(item.name)]
 
     def get_all_collection_keys(self) -> list:
+        """The names of the collections."""
+        return [name for name in self._collections if isinstance(name, str)]
+
+    @property
+    def collections(self) -> list:
         """The names of the collections."""
         return list(self._collections)
 

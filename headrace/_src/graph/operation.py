@@ -6,6 +6,7 @@ import weakref
 
 from headrace._src.core import dtypes
 from headrace._src.op.api import api
+from headrace._src.op.loading import load
 
 
 @api("Operation")
@@ -73,6 +74,16 @@ class Operation:
         if name in self.types:
             return self.types[name]
         raise ValueError(f"Operation {self.name!r} has no attr named {name!r}.")
+
+    @property
+    def node_def(self):
+        """This operation as a `NodeDef` message."""
+        return load("graph.graph_def").node_def_of(self)
+
+    @property
+    def op_def(self):
+        """The op as an `OpDef` message."""
+        return load("graph.op_definitions").op_def_of(self.record)
 
     @property
     def traceback(self):
