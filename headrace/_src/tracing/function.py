@@ -493,7 +493,7 @@ def _returned(result, name):
     def leaf(value):
         if value is None or isinstance(value, Operation):
             return None
-        if isinstance(value, (Tensor, CompositeTensor)):
+        if isinstance(value, (Tensor, CompositeTensor)) or hasattr(value, "_type_spec"):
             return value
         try:
             return to_tensor(value)
