@@ -331,10 +331,10 @@ def gradients(f, x, order):
         lambda x: tf.cond(x > 0, lambda: x**3, lambda: tf.exp(x)),
         lambda x: tf.while_loop(lambda i, a: i < 4, lambda i, a: (i + 1, a * x + tf.sin(x)), (0, x))[1],
         lambda x: tf.while_loop(
-            lambda i, a: i < 3, lambda i, a: (i + 1, tf.cond(a > 1, lambda: a * x, lambda: a + x * x)), (0, x)
+            lambda i, a: i < 3, lambda i, a: (i + 1, tf.cond(a > 1, lambda: a * x, lambda: a + x**4)), (0, x)
         )[1],
         lambda x: tf.function(lambda y: y * y * x)(x),
-        lambda x: tf.switch_case(tf.cast(x, tf.int32), [lambda: x * x, lambda: x**3, lambda: x**5]),
+        lambda x: tf.switch_case(tf.cast(x, tf.int32), [lambda: x**4, lambda: x**3, lambda: x**5]),
     ],
 )
 def test_derivatives_agree_with_eager_ones(body):

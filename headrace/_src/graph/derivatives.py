@@ -41,6 +41,7 @@ def derivative_of(graph, wanted) -> Derivative:
 def _derive(graph, wanted):
     base = graph.base
     backward = FuncGraph(f"{base.name}_backward", base)
+    backward.inlines_numbers = True
     targets = [y for y in graph.outputs if has_gradient(y.dtype)]
     with backward.building():
         dys = [backward.add_input(y.shape, y.dtype, "gradient") for y in targets]

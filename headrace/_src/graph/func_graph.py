@@ -28,6 +28,7 @@ class FuncGraph(BaseGraph):
 
     building_function = True
     loop_plans = None  # see passes/loop_invariants.py, for the body of a loop
+    inlines_numbers = False  # whether all eager tensors become constants: no gradient is asked for with respect to them
 
     def __init__(self, name, outer=None):
         super().__init__()
@@ -86,7 +87,7 @@ class FuncGraph(BaseGraph):
         if entry is not None:
             return entry[1]
         if type(tensor) is EagerTensor:
-            if not is_followed(tensor.dtype) and tensor._a.size <= _INLINED:
+            if self.inlines_numbers or (not is_followed(tensor.dtype) and tensor._a.size <= _INLINED):
                 return self.shared_constant(tensor)
         elif type(tensor) is SymbolicTensor:
             self._check_reachable(tensor)

@@ -22,7 +22,7 @@ from headrace._src.ops.tensor_list_values import add_variants
 
 def number_like(x, number):
     """A scalar of the dtype of `x`, to broadcast against it."""
-    return _number(number, x.dtype)
+    return _number(number, x.dtype) if type(x) is EagerTensor else to_tensor(number, x.dtype)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -122,7 +122,7 @@ def _filled(shape, dtype, number, name):
         raise TypeError("ones: a string tensor has no ones.")
     if known is None or context.graph is not None:
         fill = text if dtype._kind == "s" else bool(number) if dtype is dtypes.bool else number
-        return REGISTRY["Fill"](shape if known is None else list(known), eager_constant(fill, dtype), name=name)
+        return REGISTRY["Fill"](shape if known is None else list(known), to_tensor(fill, dtype), name=name)
     try:
         if dtype._kind == "s":
             return EagerTensor(np.full(known, text, object), dtype)
