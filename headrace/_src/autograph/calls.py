@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import types
-import weakref
 
 from headrace._src.autograph import conditionals, iteration, status
 from headrace._src.autograph.builtin_functions import OVERLOADS, callback_converters, frame_call
@@ -40,18 +39,22 @@ def is_library(function: types.FunctionType) -> bool:
     return (function.__globals__.get("__name__") or "").partition(".")[0] in _LIBRARIES
 
 
-_plain: dict = {}  # id of a function without closure to (weak reference, what to call)
+# Where a function without closure keeps its conversion. A table here would hold the globals, and so the function.
+_KEPT = "__autograph_conversion__"
 
 
 def _converted_function(f, recursive=True):
-    entry = _plain.get(id(f))
-    if entry is not None and entry[0]() is f and recursive and entry[1].__defaults__ is f.__defaults__:
-        return entry[1]
-    result = _decided(f, recursive)
-    # What has a closure may be in it: remembering that would keep it alive for ever.
-    if recursive and f.__closure__ is None and isinstance(result, types.FunctionType):
-        key = id(f)
-        _plain[key] = (weakref.ref(f, lambda _: _plain.pop(key, None)), result)
+    if not recursive:
+        return _decided(f, False)
+    kept = f.__dict__.get(_KEPT)
+    # functools.wraps copies attributes to other functions; defaults may have been changed.
+    if kept is not None and kept[0] is f.__code__:
+        result = kept[1]
+        if result.__globals__ is f.__globals__ and result.__defaults__ is f.__defaults__:
+            return result
+    result = _decided(f, True)
+    if f.__closure__ is None and result is not f and is_converted(result):
+        f.__dict__[_KEPT] = (f.__code__, result)
     return result
 
 

@@ -154,7 +154,7 @@ class _Lowering:
         inner = place.inside(flag)
         self.nested(s, lambda block: self.block(block, inner))
         if flag is None:
-            empty = isinstance(s, ast.If) and isinstance(s.body[0], ast.Pass) and not s.orelse
+            empty = isinstance(s, ast.If) and not s.orelse and all(isinstance(x, ast.Pass) for x in s.body)
             return [] if empty and isinstance(s.test, ast.Name) else [s]
         guard = [_guard(flag, self.block(rest, place), s)] if rest else []
         return [_assign(flag, False, s), s, *guard]

@@ -398,9 +398,8 @@ class _Loop:
         fixed = {i: v.value if type(v) is _Fixed else v for i, v in enumerate(values) if i not in inside}
         if not inside and not own:
             own = (to_tensor(0, dtypes.int32),)  # a loop has at least one variable
-            go_on, body = self.go_on, self.body
-            self.go_on, self.body = lambda n: go_on(), lambda n: body()
-            self.following = lambda n: (n,)
+            test, step = self.go_on, self.body
+            self.go_on, self.body, self.following = lambda n: test(), lambda n: step(), lambda n: (n,)
 
         def assign(tensors):
             found = iter(tensors)

@@ -33,9 +33,16 @@ def function_node(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
     if code.co_firstlineno > len(lines):
         raise _changed(code)
     node = _lambda_node(code, lines) if code.co_name == "<lambda>" else _def_node(code, lines)
-    if _parameters(node) != code.co_varnames[: _parameter_count(code)]:
+    if not _same_names(_parameters(node), code.co_varnames[: _parameter_count(code)]):
         raise _changed(code)
     return node
+
+
+def _same_names(written, compiled):
+    """Whether parameters are the same; the compiler puts the class into `__private` names."""
+    return len(written) == len(compiled) and all(
+        a == b or (a.startswith("__") and b.endswith(a)) for a, b in zip(written, compiled)
+    )
 
 
 def _changed(code):
@@ -56,7 +63,7 @@ def _parameter_count(code):
 
 
 def _parameters(node):
-    """Names in the order of `co_varnames`, mangling aside."""
+    """Names in the order of `co_varnames`."""
     a = node.args
     names = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
     names += [p.arg for p in (a.vararg, a.kwarg) if p is not None]
@@ -119,7 +126,7 @@ def _lambda_node(code, lines):
     if not candidates:
         candidates = [node for node in _nodes(tuple(lines)) if isinstance(node, ast.Lambda)]
     names = code.co_varnames[: _parameter_count(code)]
-    candidates = [n for n in candidates if n.lineno == code.co_firstlineno and _parameters(n) == names]
+    candidates = [n for n in candidates if n.lineno == code.co_firstlineno and _same_names(_parameters(n), names)]
     if len(candidates) > 1:
         span = _span(code)
         if span is not None:

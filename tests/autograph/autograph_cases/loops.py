@@ -322,3 +322,16 @@ def loop_else_inner_break_outer(n):
     else:
         log.append("outer else")
     return log
+
+
+@case(3, 0)
+def continue_in_else_of_inner_loop(n):
+    s = 0
+    for i in tf.range(n):
+        for j in range(3):
+            if i == 1:
+                break
+        else:
+            continue
+        s += 10 + i
+    return s
