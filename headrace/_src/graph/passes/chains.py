@@ -4,11 +4,10 @@ An inner operation is skipped only when it cannot fail. What shares memory befor
 reductions add in an order that depends on it, so another layout could round differently.
 """
 
-import math
-
 import numpy as np
 
 from headrace._src.core.shapes import TensorShape
+from headrace._src.graph.passes.failures import can_fail
 from headrace._src.graph.passes.steps import Step, constant_step, kernel_of
 from headrace._src.graph.symbolic import SymbolicTensor
 
@@ -20,17 +19,12 @@ def _reshape(step, known):
     if wanted is not None and _has_shape(tensor, wanted):
         return tensor
     inner = known.producer(tensor, "Reshape", "ExpandDims", "Squeeze")
-    if inner is None:
+    if inner is None or can_fail(inner, known.constants):
         return None
     before = inner.inputs[0]
-    middle = known.constant(inner.inputs[1]) if inner.record.name == "Reshape" else None
-    if wanted is not None and _has_shape(before, wanted) and _same_layout(inner, middle, before):
-        return before
-    if (middle is None and inner.record.name == "Reshape") or not _cannot_fail(inner, middle, before):
-        return None
-    if middle is None:
-        return Step(step, inputs=(before, shape))
-    return Step(step, inputs=(before, shape), kernel=_by_way_of(inner, step, middle))
+    if inner.record.name != "Reshape":  # adding or dropping a dimension of 1 never copies
+        return before if wanted is not None and _has_shape(before, wanted) else Step(step, inputs=(before, shape))
+    return Step(step, inputs=(before, shape), kernel=_by_way_of(inner, step, known.constant(inner.inputs[1])))
 
 
 def _by_way_of(inner, outer, middle):
@@ -60,29 +54,6 @@ def _has_shape(tensor, wanted):
         if n != -1:
             rest *= n
     return unknown == 0 or (unknown == 1 and rest > 0)
-
-
-def _same_layout(inner, middle, before):
-    """Whether skipping `inner` and its inverse leaves the layout alone: those that only add or drop ones never copy."""
-    return inner.record.name != "Reshape" and _cannot_fail(inner, middle, before)
-
-
-def _cannot_fail(inner, middle, before):
-    shape = before._shape
-    if shape.rank is None:
-        return False
-    if inner.record.name == "ExpandDims":
-        return inner.outputs[0]._shape.rank == shape.rank + 1  # the axis was found valid when the graph was built
-    if inner.record.name == "Squeeze":
-        return shape.is_fully_defined()
-    if middle.ndim != 1:
-        return False
-    dims = middle.tolist()
-    if shape.is_fully_defined() and inner.outputs[0]._shape.is_fully_defined():
-        return True
-    others = math.prod(n for n in dims if n != -1)
-    sizes = math.prod(n for n in shape.as_list() if n is not None)
-    return dims.count(-1) == 1 and min(dims) >= -1 and others > 0 and sizes > 0 and sizes % others == 0
 
 
 def _transpose(step, known):

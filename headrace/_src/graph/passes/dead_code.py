@@ -30,7 +30,7 @@ def needed(nodes, inputs, outputs, targets=()) -> list:
     return steps
 
 
-def live(steps, outputs) -> list:
+def live(steps, outputs, constants) -> list:
     """The steps of a rewritten program without those whose values nobody reads any more.
 
     What has effects stays, and so does what can fail: the error is part of the meaning.
@@ -39,7 +39,7 @@ def live(steps, outputs) -> list:
     kept = []
     for step in reversed(steps):
         if not _is_read(step, read) and not step.record.stateful and step.record.name not in CALLING:
-            if not can_fail(step):
+            if not can_fail(step, constants):
                 continue
         kept.append(step)
         for tensor in step.inputs:

@@ -64,7 +64,7 @@ def rewritten(steps, inputs, outputs) -> tuple[list, list]:
             for tensor, array in zip(step.outputs, arrays):
                 program.append_once(constant_step(step, tensor, array))
     outputs = [replaced.get(id(tensor), tensor) for tensor in outputs]
-    return live(program.steps, outputs), outputs
+    return live(program.steps, outputs, known.constants), outputs
 
 
 class _Program:
