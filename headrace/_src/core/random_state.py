@@ -57,6 +57,8 @@ class RandomState:
         node = context.random_node
         if node is None:
             return self._streams
+        if context.resources is not None:
+            return context.resources.setdefault(("random", node), {})  # TF: each session has streams of its own
         epoch, streams = getattr(node, "random_streams", (None, None))
         if epoch != self._epoch:
             streams = {}
@@ -74,7 +76,7 @@ class RandomState:
         Returns:
             The stream's two seeds, and the number of the first block.
         """
-        key = (owner, seed, seed2)
+        key = (owner, seed, seed2) if context.random_node is None else (seed, seed2)
         with self._lock:
             streams = self._current_streams()
             stream = streams.get(key)
@@ -87,11 +89,24 @@ class RandomState:
             stream.used += blocks
             return stream.seed, stream.seed2, first
 
+    def stream_of(self, node) -> "_Stream":
+        """The stream of an operation of a graph, for a compiled program that draws from it in the operation's stead."""
+        before, context.random_node = context.random_node, node
+        try:
+            with self._lock:
+                key = (node.attrs["seed"], node.attrs["seed2"])
+                streams = self._current_streams()
+                if key not in streams:
+                    streams[key] = _Stream(*key)
+                return streams[key]
+        finally:
+            context.random_node = before
+
     def memory(self, owner: Hashable, seed: int, seed2: int, make: Callable[[], Any]) -> Any:
         """What an op keeps from call to call besides its place in the stream; `make()` the first time."""
         if context.random_node is None and context.drawn_seeds == (seed, seed2):
             return make()
-        key = (owner, seed, seed2)
+        key = (owner, seed, seed2) if context.random_node is None else (seed, seed2)
         with self._lock:
             stream = self._current_streams().setdefault(key, _Stream(seed, seed2))
             if stream.memory is None:

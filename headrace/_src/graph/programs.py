@@ -1,0 +1,337 @@
+"""Compiled programs: made from a block for certain shapes, loaded, and called."""
+
+import threading
+
+import numpy as np
+
+from headrace._src.core.lazy import jax, jnp, serialize_executable, xla_client
+from headrace._src.core.random_state import random_state
+from headrace._src.graph.lowered_values import Opaque, VariableHandle
+from headrace._src.graph.lowering import Lowering
+from headrace._src.op.lowering import NotLowerable
+from headrace._src.state.storage import Storage
+
+# Where an output of the function comes from.
+COMPUTED, GIVEN, CONSTANT = "computed", "given", "constant"
+
+
+class Signature:
+    """What a program is specialised to.
+
+    Attributes:
+        inputs: for each input its shape, the number of the variable it is, or None for what is neither.
+        variables: for each variable the shape of its value, its dtype, and its declared shape.
+    """
+
+    def __init__(self, inputs, variables):
+        self.inputs = inputs
+        self.variables = variables
+
+    def __eq__(self, other):
+        return isinstance(other, Signature) and self.inputs == other.inputs and self.variables == other.variables
+
+    def __hash__(self):
+        return hash(self.inputs)
+
+
+def signature_of(arrays):
+    """The signature of a call, and the storages of its variables; None when a variable has no value."""
+    inputs, storages, numbers = [], [], {}
+    for array in arrays:
+        if not array.dtype.hasobject:
+            inputs.append(array.shape)
+            continue
+        storage = array[()] if array.ndim == 0 else None
+        if not isinstance(storage, Storage) or storage.dtype._np.hasobject:
+            inputs.append(None)
+            continue
+        if id(storage) not in numbers:
+            numbers[id(storage)] = len(storages)
+            storages.append(storage)
+        inputs.append(numbers[id(storage)])
+    variables = []
+    for storage in storages:
+        if not storage.is_initialized:
+            return None, None
+        variables.append((storage.read().shape, storage.dtype, storage.shape))
+    return Signature(tuple(inputs), variables), storages
+
+
+class Built:
+    """A program that can be sent to another process, and how it is called.
+
+    Attributes:
+        payload: the executable and the trees of its arguments and results.
+        arguments: positions of the inputs that are its first arguments; the values of `variables` follow, and then,
+            if it draws random numbers from `streams`, their state.
+        outputs: for each output of the function (COMPUTED, position), (GIVEN, input) or (CONSTANT, array).
+        updates: for each variable that gets a new value, (number, position of the result).
+        fails: whether the last result says that a check has failed.
+    """
+
+    def __init__(self, payload, arguments, variables, streams, outputs, updates, fails):
+        self.payload = payload
+        self.arguments = arguments
+        self.variables = variables
+        self.streams = streams
+        self.outputs = outputs
+        self.updates = updates
+        self.fails = fails
+
+
+def build(block, signature, options=None) -> Built:
+    """Compile a block for a signature.
+
+    Raises:
+        CannotLower: an instruction that a program cannot have.
+    """
+    with jax.enable_x64(True):
+        writer = _Writer(block, signature)
+        compiled = writer.lowered().compile(compiler_options=options)
+        payload = serialize_executable.serialize(compiled)
+    return Built(
+        payload, writer.arguments, writer.variables, writer.streams, writer.outputs, writer.updates, writer.fails
+    )
+
+
+class _Writer:
+    """Makes the function that is compiled."""
+
+    def __init__(self, block, signature):
+        self._block, self._signature = block, signature
+        used = {i for instruction in block.instructions for i in instruction.inputs} | set(block.outputs)
+        self.arguments = [i for i, x in enumerate(signature.inputs) if isinstance(x, tuple) and i in used]
+        self.variables = sorted({x for i, x in enumerate(signature.inputs) if isinstance(x, int) and i in used})
+        self.streams = sorted(block.streams)
+
+    def lowered(self):
+        """The function, lowered for the signature."""
+        block, signature = self._block, self._signature
+        shapes = [jax.ShapeDtypeStruct(signature.inputs[i], block.input_types[i]._np) for i in self.arguments]
+        values = [jax.ShapeDtypeStruct(signature.variables[i][0], signature.variables[i][1]._np) for i in self.variables]
+        streams = [jax.ShapeDtypeStruct((len(self.streams), 3), np.uint64)] if self.streams else []
+        written = {signature.inputs[i] for i in block.written}
+        donated = [len(shapes) + k for k, i in enumerate(self.variables) if i in written]
+        function = jax.jit(self._function, donate_argnums=donated, keep_unused=True)
+        return function.lower(*shapes, *values, *streams)
+
+    def _function(self, *given):
+        block, signature = self._block, self._signature
+        count = len(self.arguments)
+        traced = dict(zip(self.arguments, given))
+        variables = [None] * len(signature.variables)
+        for i, value in zip(self.variables, given[count:]):
+            variables[i] = value
+        before = list(variables)
+        streams = given[-1] if self.streams else None
+        used = {number: streams[k, 2] for k, number in enumerate(self.streams)}
+        seeds = {number: streams[k, :2] for k, number in enumerate(self.streams)}
+        ctx = Lowering(variables, dict(used), seeds)
+        inputs = []
+        for i, x in enumerate(signature.inputs):
+            if i in traced:
+                inputs.append(traced[i])
+            elif isinstance(x, int):
+                inputs.append(VariableHandle(x, *signature.variables[x][1:]))
+            else:
+                inputs.append(Opaque(i))
+        results = ctx.run(block, inputs)
+        self.outputs, computed = [], []
+        for x in results:
+            place = next((i for i, y in enumerate(inputs) if x is y or (isinstance(x, VariableHandle) and x == y)), None)
+            if place is not None:
+                self.outputs.append((GIVEN, place))
+            elif isinstance(x, np.ndarray):
+                self.outputs.append((CONSTANT, x))
+            elif isinstance(x, jax.Array):
+                self.outputs.append((COMPUTED, len(computed)))
+                computed.append(x)
+            else:
+                raise NotLowerable("an output that is no array")
+        self.updates = []
+        failed = ctx.failed
+        self.fails = failed is not False
+
+        def kept(new, old):
+            return jnp.where(failed, old, new) if self.fails else new
+
+        for i in self.variables:
+            if ctx.variables[i] is not before[i]:
+                self.updates.append((i, len(computed)))
+                computed.append(kept(ctx.variables[i], before[i]))
+        if self.streams:
+            computed.append(jnp.stack([kept(ctx.used[i], used[i]) for i in self.streams]))
+        if self.fails:
+            computed.append(failed)
+        return computed
+
+
+class _Device:
+    """The client and device that programs run on: one of our own, so that nothing of the user's jax is changed."""
+
+    lock = threading.Lock()
+    client = None
+    device = None
+    sharding = None
+
+    @classmethod
+    def get(cls):
+        with cls.lock:
+            if cls.client is None:
+                # A call returns when its results are there: handing over to another thread costs more than it gives.
+                cls.client = xla_client.make_cpu_client(asynchronous=False, num_devices=1)
+                cls.device = cls.client.devices()[0]
+                cls.sharding = jax.sharding.SingleDeviceSharding(cls.device)
+        return cls
+
+
+def to_device(array):
+    """A NumPy array as one of the device. The array must not be changed afterwards."""
+    device = _Device.get()
+    with jax.enable_x64(True):
+        return jax.device_put(array, device.device)
+
+
+class Donations:
+    """How often programs were given a variable to update, and how often that needed a copy; counted when watched."""
+
+    watched = False
+    made = 0
+    failed = 0
+
+
+MISMATCH = object()
+
+
+class Program:
+    """A loaded program.
+
+    `run` returns the outputs; None when a check has failed, and then nothing has changed; MISMATCH when the variables
+    are not as the program expects them.
+    """
+
+    def __init__(self, built, signature, block, random_nodes, fixed=0):
+        """
+        Args:
+            built: the program.
+            signature: what it is made for.
+            block: what it was made of.
+            random_nodes: the operations behind its random streams.
+            fixed: inputs from this position on are the same arrays in every call (captured tensors).
+        """
+        payload, in_tree, out_tree = built.payload
+        self._call = serialize_executable.deserialize_and_load(
+            payload, in_tree, out_tree, backend=_Device.get().client
+        )
+        self._signature = signature
+        self._arguments = built.arguments
+        self._outputs = built.outputs
+        self._fails = built.fails
+        self._numbers = built.variables
+        self._updated = built.updates
+        self._updates: list = []
+        self._state = None
+        self._nodes = [random_nodes[i] for i in built.streams]
+        self._known = None  # the handles that the storages below are of
+        self._resources = [i for i, x in enumerate(signature.inputs) if isinstance(x, int)]
+        self._storages: list[Storage] = []
+        self._locked: list[Storage] = []
+        self._shapes = [signature.variables[i][0] for i in built.variables]
+        self._lock = threading.Lock()
+        self._kept = {i: None for i in built.arguments if i >= fixed}
+        self._only_computed = all(kind is COMPUTED for kind, _ in built.outputs)
+        self._count = len(built.outputs)
+
+    def run(self, arrays):
+        """Run on the inputs of the function."""
+        known = self._known
+        if known is None or any(arrays[i] is not box for i, box in known):
+            if not self._bind(arrays):
+                return MISMATCH
+        given = [self._argument(i, arrays[i]) for i in self._arguments] if self._kept else [
+            arrays[i] for i in self._arguments
+        ]
+        with jax.enable_x64(True):
+            if self._nodes:
+                with self._lock:
+                    results = self._call_with_streams(given)
+            else:
+                results = self._call_with_variables(given)
+        if results is None:
+            return MISMATCH
+        if self._fails and results[-1]:
+            return None
+        if self._only_computed:
+            return [np.asarray(x) for x in results[: self._count]]
+        outputs = []
+        for kind, what in self._outputs:
+            if kind is COMPUTED:
+                outputs.append(np.asarray(results[what]))
+            else:
+                outputs.append(arrays[what] if kind is GIVEN else what)
+        return outputs
+
+    def _argument(self, i, array):
+        """An input as it is passed on; what is captured is put on the device once."""
+        if i not in self._kept:
+            return array
+        kept = self._kept[i]
+        if kept is None or kept[0] is not array:
+            kept = self._kept[i] = (array, to_device(array))
+        return kept[1]
+
+    def _bind(self, arrays):
+        """Find the storages behind the handles; whether they are as the program expects them."""
+        signature, storages = signature_of(arrays)
+        if signature != self._signature:
+            return False
+        self._storages = [storages[i] for i in self._numbers]
+        self._locked = sorted(self._storages, key=id)
+        self._updates = [(storages[i], k) for i, k in self._updated]
+        self._known = [(i, arrays[i]) for i in self._resources]
+        return True
+
+    def _call_with_variables(self, given):
+        taken = []
+        try:
+            for storage in self._locked:
+                storage.lock.acquire()
+                taken.append(storage)
+            for storage, shape in zip(self._storages, self._shapes):
+                value = storage.device
+                if value is None:
+                    value = storage.value
+                    if value is None:
+                        return None
+                    if value.shape == shape:
+                        value = storage.device = to_device(value)
+                        storage.value = None
+                if value.shape != shape:
+                    return None
+                given.append(value)
+            if self._nodes:
+                given.append(self._state)
+            before = [storage.device.unsafe_buffer_pointer() for storage, _ in self._updates] if Donations.watched else ()
+            results = self._call(*given)
+            for (_, k), pointer in zip(self._updates, before):
+                Donations.made += 1
+                Donations.failed += results[k].unsafe_buffer_pointer() != pointer
+            for storage, k in self._updates:
+                storage.device = results[k]
+        finally:
+            for storage in taken:
+                storage.lock.release()
+        return results
+
+    def _call_with_streams(self, given):
+        streams = [random_state.stream_of(node) for node in self._nodes]
+        mask = (1 << 64) - 1
+        rows = [[s.seed & mask, s.seed2 & mask, s.used & mask] for s in streams]
+        self._state = np.array(rows, np.uint64)  # only this thread is here
+        results = self._call_with_variables(given)
+        if results is not None:
+            used = np.asarray(results[-2 if self._fails else -1])
+            for stream, count in zip(streams, used.tolist()):
+                stream.used = count
+        return results
+
