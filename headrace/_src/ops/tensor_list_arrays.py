@@ -22,7 +22,6 @@ from headrace._src.ops.tensor_lists import (
     element_shape_of,
     list_in,
     merged_shape,
-    reserved_like,
     scalar_in,
 )
 
@@ -190,8 +189,7 @@ def _gather_grad(node, dy):
     indices = lookup("Reshape")(node.indices, [-1])
     count = TENSOR_LIST_LENGTH(node.input_handle)
     sums = lookup("GatherV2")(lookup("UnsortedSegmentSum")(dy, indices, count), indices, 0)
-    empty = reserved_like(node.input_handle, node.attrs["element_dtype"])
-    return TENSOR_LIST_SCATTER_INTO_EXISTING_LIST(empty, sums, indices), None, None
+    return TENSOR_LIST_SCATTER_V2(sums, indices, element_shape(node.input_handle), count), None, None
 
 
 TENSOR_LIST_GATHER = Op(

@@ -21,14 +21,15 @@ class LoweredList:
     Attributes:
         array: of shape [capacity, *element shape], zeros where nothing is set; None as long as nothing is set.
         length: an int, or where it depends on data a jax scalar.
+        bounded: whether `capacity` is the list's max_num_elements, so that pushing more is an error.
         written: whether the shape of unset elements is known, as it is once one is set: a bool or a jax scalar.
         change: (index, element) instead of an array when one single element is set. A gradient of such a list is
             added up without adding zeros to all other elements.
     """
 
-    __slots__ = ("array", "capacity", "change", "declared", "dtype", "length", "written")
+    __slots__ = ("array", "bounded", "capacity", "change", "declared", "dtype", "length", "written")
 
-    def __init__(self, dtype, declared, capacity, length, array=None, written=False, change=None):
+    def __init__(self, dtype, declared, capacity, length, array=None, written=False, change=None, bounded=False):
         _register()
         self.dtype = dtype
         self.declared = declared
@@ -37,11 +38,11 @@ class LoweredList:
         self.array = array
         self.written = written
         self.change = change
+        self.bounded = bounded
 
     def replace(self, **fields):
         """A list with other parts."""
-        names = ("dtype", "declared", "capacity", "length", "array", "written", "change")
-        return LoweredList(**({name: getattr(self, name) for name in names} | fields))
+        return LoweredList(**({name: getattr(self, name) for name in self.__slots__} | fields))
 
     @property
     def element_shape(self):
@@ -111,6 +112,7 @@ def _flatten(value):
     leaves = {"array": value.array, "length": value.length, "written": value.written}
     known = {name: leaf for name, leaf in leaves.items() if leaf is None or isinstance(leaf, (bool, int))}
     traced = {name: leaf for name, leaf in leaves.items() if name not in known}
+    known["bounded"] = value.bounded
     fixed = (value.dtype, value.declared, value.capacity, tuple(traced), tuple(known.items()))
     return tuple(traced.values()), fixed
 
@@ -141,7 +143,7 @@ def alike(*lists):
         lists = [x.replace(length=jnp.asarray(x.length, jnp.int32)) for x in lists]
     if not all(isinstance(x.written, bool) and x.written == first.written for x in lists):
         lists = [x.replace(written=jnp.asarray(x.written, bool)) for x in lists]
-    return [x.replace(declared=declared) for x in lists]
+    return [x.replace(declared=declared, bounded=first.bounded) for x in lists]
 
 
 def _common(a, b):
@@ -177,6 +179,13 @@ def _shape(element_shape):
     if value is None or value.ndim == 0:
         return None
     return tuple(None if n == -1 else n for n in value.ravel().tolist())
+
+
+def _declared(element_shape, real):
+    """What a list of elements of a `real` shape declares."""
+    if element_shape.ndim == 0:
+        return None
+    return real if known(element_shape) is None else _shape(element_shape)
 
 
 def _number(value, what):
@@ -215,7 +224,7 @@ def empty(ctx, element_shape, max_num_elements, element_dtype):
     if capacity < 0:
         raise NotLowerable("a list without max_num_elements")
     shape = _shape(element_shape)
-    return LoweredList(_numeric(element_dtype._np), shape, capacity, 0, written=is_full(shape))
+    return LoweredList(_numeric(element_dtype._np), shape, capacity, 0, written=is_full(shape), bounded=True)
 
 
 def reserve(ctx, element_shape, num_elements, element_dtype):
@@ -241,12 +250,17 @@ def push_back(ctx, input_handle, tensor):
     _check_element(target, tensor)
     at = target.length
     message = f"TensorListPushBack: Tried to push item into a full list. max_num_elements: {target.capacity}."
+    target = target.full(tensor.shape)
     if isinstance(at, int):
         if at >= target.capacity:
-            raise NotLowerable("a push into a full list")
-    else:
+            if target.bounded:
+                raise NotLowerable("a push into a full list")
+            room = jnp.zeros((at + 1 - target.capacity, *tensor.shape), target.dtype)
+            target = target.replace(array=jnp.concatenate([target.array, room]), capacity=at + 1)
+    elif target.bounded:
         ctx.check(at < target.capacity, errors.InvalidArgumentError, message)
-    target = target.full(tensor.shape)
+    else:
+        raise NotLowerable("a push onto a list without max_num_elements, whose length depends on data")
     return target.replace(array=_updated(target.array, tensor, at), length=at + 1, written=True)
 
 
@@ -381,8 +395,7 @@ def _declared_rows(tensor, element_shape):
     """The declared shape of a list of the tensor's rows."""
     if not tensor.ndim:
         raise NotLowerable("a list made of a scalar")
-    value = known(element_shape)
-    declared = tensor.shape[1:] if value is None else _shape(value)
+    declared = _declared(element_shape, tensor.shape[1:])
     if not fits(tensor.shape[1:], declared):
         raise NotLowerable("elements of wrong shape")
     return declared
@@ -486,8 +499,7 @@ def split(ctx, tensor, element_shape, lengths):
     if each < 0 or count * each != tensor.shape[0]:
         raise NotLowerable("lengths that are wrong")
     rows = jnp.reshape(tensor, (count, each, *tensor.shape[1:]))
-    value = known(element_shape)
-    declared = rows.shape[1:] if value is None else _shape(value)
+    declared = _declared(element_shape, rows.shape[1:])
     if not fits(rows.shape[1:], declared):
         raise NotLowerable("elements of wrong shape")
     return LoweredList(_numeric(np.dtype(tensor.dtype)), declared, count, count, rows, written=True)
