@@ -337,3 +337,11 @@ def test_nested_calls_show_each_function_once():
     assert frames[-2].lineno == first + 2
     assert frames[-1].lineno == inner.__code__.co_firstlineno + 3
     assert frames[-1].line == "v = v + [1, 2, 3][5]"
+
+
+def test_a_traced_function_shows_the_users_frames():
+    with pytest.raises(ValueError, match="must also be initialized") as caught:
+        run(undefined_in_else)
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert [f.name for f in frames if f.filename != __file__] == ["__call__"]
+    assert frames[-1].name == "undefined_in_else"

@@ -52,6 +52,13 @@ def outside_frames(traceback: types.TracebackType | None) -> types.TracebackType
     return kept
 
 
+def shortened(error: BaseException) -> BaseException:
+    """The error with a traceback that shows the user's frames only, unless this thread wants to see all."""
+    if is_traceback_filtering_enabled():
+        return error.with_traceback(outside_frames(error.__traceback__))
+    return error
+
+
 def _runs(outer, block):
     """Whether `block` is a block of the function `outer`, or of one that `outer` is a block of."""
     whole = block.co_qualname.removesuffix(STAGED)

@@ -11,7 +11,7 @@ import re
 import reprlib
 
 from headrace._src.core import errors
-from headrace._src.core.tracebacks import is_traceback_filtering_enabled, outside_frames
+from headrace._src.core.tracebacks import shortened
 
 
 class Dispatcher:
@@ -44,7 +44,7 @@ def dispatchable(function):
             error = caught
         except errors.OpError as caught:
             _say_where(caught, wrapper, args, kwargs)
-            raise _shortened(caught)  # noqa: B904  the same exception, not another
+            raise shortened(caught)  # noqa: B904  the same exception, not another
         except MemoryError as caught:
             raise errors.resource_exhausted(f"{wrapper.__name__}: out of memory: {caught}") from None
         try:
@@ -54,7 +54,7 @@ def dispatchable(function):
                 if errors.is_out_of_memory(error):
                     raise errors.resource_exhausted(f"{wrapper.__name__}: out of memory: {error}")
                 _say_where(error, wrapper, args, kwargs)
-                raise _shortened(error)
+                raise shortened(error)
             return result
         finally:
             del error  # it refers to this frame
@@ -63,13 +63,6 @@ def dispatchable(function):
     wrapper._dispatch_fallbacks = fallbacks
     wrapper._dispatch_signature = None
     return wrapper
-
-
-def _shortened(error):
-    """The error with a traceback that leads from the user's line to this function, without what lies below."""
-    if is_traceback_filtering_enabled():
-        return error.with_traceback(outside_frames(error.__traceback__))
-    return error
 
 
 def _first(typed, args, kwargs):

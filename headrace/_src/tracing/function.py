@@ -13,6 +13,7 @@ from headrace._src.core import nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tracebacks import shortened
 from headrace._src.core.tracing_protocol import CastContext, TraceType
 from headrace._src.graph.func_graph import FuncGraph
 from headrace._src.graph.operation import Operation
@@ -83,7 +84,10 @@ class Function:
             return self._python_function(*args, **kwargs)
         values, kinds = self._bind(args, kwargs)
         with self._lock:
-            concrete = self._concrete_for(kinds)
+            try:
+                concrete = self._concrete_for(kinds)
+            except Exception as error:
+                raise shortened(error)  # noqa: B904  the same exception, with the user's frames
         if key is not None and concrete.is_simple and context.mode is None:
             if len(self._fast) > 1000:
                 self._fast.clear()
