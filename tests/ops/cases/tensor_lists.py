@@ -55,7 +55,7 @@ def one(text, **options):
 
 
 _ANY = f"{FLOATS} {INTS} complex64 complex128 bool"
-_DUPLICATES = "TensorFlow keeps the gradient of the last of equal indices only; docs/decisions"
+_DUPLICATES = "TensorFlow keeps the gradient of the last of equal indices only; docs/decisions/0020"
 
 ROWS = [
     # Set and get; what is not set reads as zeros.
