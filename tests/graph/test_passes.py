@@ -148,7 +148,7 @@ def test_chains_of_reshapes():
 
     before, after = both(f, NUMBERS)
     assert after == ["Reshape", "Exp"]
-    before, after = both(lambda x: tf.exp(tf.reshape(tf.expand_dims(x, 0), [6])), NUMBERS)
+    _, after = both(lambda x: tf.exp(tf.reshape(tf.expand_dims(x, 0), [6])), NUMBERS)
     assert after == ["Reshape", "Exp"]
     x = np.arange(24, dtype=np.float32).reshape(4, 6)
     _before, after = both(
@@ -232,6 +232,9 @@ def test_sums_of_scattered_memory_add_in_the_same_order():
     for scattered in (x, x[:, ::2], x.T, x[::-1, ::3], np.broadcast_to(x[0], (50, 200))):
         both(lambda x: tf.reduce_sum(x * 1.0), scattered)
         both(lambda x: tf.reduce_sum(x - 0.0, 0), scattered)
+        both(lambda x: tf.reduce_sum(tf.negative(tf.negative(x)), 1), scattered)
+        both(lambda x: tf.reduce_sum(tf.floor(tf.floor(x * 100.0))), scattered)
+        both(lambda x: tf.reduce_sum(tf.maximum(x, x)), scattered)
 
 
 @pytest.mark.parametrize("name", ["abs", "floor", "sign"])

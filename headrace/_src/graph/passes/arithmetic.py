@@ -6,18 +6,18 @@ Only what is exact to the last bit, signs of zeros and NaN included: so `x + 0.0
 
 import numpy as np
 
-from headrace._src.graph.passes.steps import Step
+from headrace._src.graph.passes.steps import Step, kernel_of
 from headrace._src.op.definition import REGISTRY
 
 
-def _kept(x):
-    """The value unchanged, in the layout that a new array would have had."""
-    return x if x.flags.forc else x.copy(order="K")
+def _keeping(step, x, compute):
+    """A step that hands on `x` as it is. What is scattered in memory is computed: the result is a new array, laid out
+    in its own way, and sums over it add in an order that depends on that."""
 
+    def kernel(x):
+        return x if x.flags.forc else compute(x)
 
-def _keeping(step, x):
-    """A step that hands on `x`; it copies only what is scattered in memory, as the arithmetic would have done."""
-    return Step(step, record=REGISTRY["Identity"], inputs=(x,), attrs={}, types={"T": x.dtype}, kernel=_kept)
+    return Step(step, record=REGISTRY["Identity"], inputs=(x,), attrs={}, types={"T": x.dtype}, kernel=kernel)
 
 
 def _leaves_shape(array, x):
@@ -39,10 +39,11 @@ def _neutral(is_neutral, kinds, both=False):
         x, y = step.inputs
         if x.dtype._kind not in kinds:
             return None
+        kernel = kernel_of(step) or step.record.kernel
         for value, constant in ((x, y), (y, x)) if both else ((x, y),):
             array = known.constant(constant)
             if array is not None and _leaves_shape(array, value) and is_neutral(array):
-                return _keeping(step, value)
+                return _keeping(step, value, lambda x, array=array: kernel(x, array))
         return None
 
     return rule
@@ -78,13 +79,14 @@ def _short_power(step, known):
     array = known.constant(y)
     if array is None or array.ndim or x.dtype._kind not in "fi" or array != 1:
         return None
-    return _keeping(step, x)
+    return _keeping(step, x, np.positive)
 
 
 def _undoing(name):
     def rule(step, known):
         inner = known.producer(step.inputs[0], name)
-        return None if inner is None else _keeping(step, inner.inputs[0])
+        kernel = step.record.kernel
+        return None if inner is None else _keeping(step, inner.inputs[0], lambda x: kernel(kernel(x)))
 
     return rule
 
@@ -94,7 +96,9 @@ def _idempotent(name):
 
     def rule(step, known):
         x = step.inputs[0]
-        return None if known.producer(x, name) is None or x.dtype._kind not in "fi" else _keeping(step, x)
+        if known.producer(x, name) is None or x.dtype._kind not in "fi":
+            return None
+        return _keeping(step, x, step.record.kernel)
 
     return rule
 
@@ -102,7 +106,8 @@ def _idempotent(name):
 def _of_equals(step, known):
     """max(x, x), x & x, ..."""
     x, y = step.inputs
-    return _keeping(step, x) if x is y and x.dtype._kind in "fiub" else None
+    kernel = step.record.kernel
+    return _keeping(step, x, lambda x: kernel(x, x)) if x is y and x.dtype._kind in "fiub" else None
 
 
 RULES = {
