@@ -67,7 +67,10 @@ class Converted:
         made.__qualname__ = original.__qualname__
         made.__module__ = original.__module__
         made.__doc__ = original.__doc__
-        made.__annotations__ = original.__annotations__
+        if hasattr(original, "__annotate__"):  # since Python 3.14 annotations are evaluated when asked for
+            made.__annotate__ = original.__annotate__
+        else:
+            made.__annotations__ = original.__annotations__
         if original.__dict__:
             made.__dict__.update(original.__dict__)
         if hasattr(original, "__type_params__"):

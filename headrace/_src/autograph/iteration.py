@@ -115,7 +115,15 @@ def _range_steps(tensor, start, limit, delta):
     return Steps((start,), has_item, lambda i: i, lambda i: (i + delta,), length)
 
 
+def _rows_steps(composite):
+    """Steps over the rows of a composite that has such: a ragged tensor."""
+    if context.graph is None or not hasattr(composite, "nrows"):
+        return None
+    return _index_steps(REGISTRY["Cast"](composite.nrows(), DstT=dtypes.int32), lambda i: composite[i])
+
+
 register_loop(Tensor, _tensor_steps)
+register_loop(CompositeTensor, _rows_steps)
 
 
 class Enumerated:
@@ -124,6 +132,9 @@ class Enumerated:
     def __init__(self, iterable, start):
         self.iterable = iterable
         self.start = start
+
+    def __iter__(self):
+        return enumerate(self.iterable, self.start)  # the iterable says that it cannot be
 
     def steps(self):
         steps = _steps_of(self.iterable)
@@ -142,6 +153,9 @@ class Zipped:
 
     def __init__(self, tensors):
         self.tensors = tensors
+
+    def __iter__(self):
+        return zip(*self.tensors)  # the tensors say that they cannot be
 
     def steps(self):
         lengths = [length_of(t) for t in self.tensors]
