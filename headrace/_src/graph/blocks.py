@@ -8,6 +8,7 @@ import numpy as np
 
 from headrace._src.graph.operation import CALLING
 from headrace._src.graph.passes.steps import origin
+from headrace._src.graph.passes.steps import origin
 from headrace._src.graph.plan import input_counts
 from headrace._src.ops.filling import CONST
 from headrace._src.state.storage import WRITING
@@ -104,12 +105,13 @@ class BlockBuilder:
         block = self._graphs.get(id(graph))
         if block is None:
             plan = graph.plan()
-            block = self.of_steps(plan.steps, plan.inputs, plan.outputs)
+            block = self.of_plan(plan)
             self._graphs[id(graph)] = block
         return block
 
-    def of_steps(self, steps, inputs, outputs) -> Block:
-        """The block that computes `outputs` from `inputs` by the operations `steps`."""
+    def of_plan(self, plan) -> Block:
+        """The block that computes what a plan computes."""
+        steps, inputs, outputs = plan.steps, plan.inputs, plan.outputs
         slots = {id(tensor): i for i, tensor in enumerate(inputs)}
         size = len(inputs)
         instructions = []
@@ -153,6 +155,7 @@ class BlockBuilder:
         if not draws(node.record):
             return None
         node = origin(node)  # the interpreter draws from the same stream
+        node = origin(node)
         number = self._numbers.get(id(node))
         if number is None:
             number = self._numbers[id(node)] = len(self.random_nodes)

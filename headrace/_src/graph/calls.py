@@ -19,6 +19,8 @@ _SIGNATURE = (
 
 
 def _run(args, Tout, f, config, config_proto, executor_type):
+    if f.base.jit_compile:
+        return f.executable().run(args)
     return f.plan().run(args)  # which empties the list, so that inputs can be freed early
 
 
@@ -120,7 +122,7 @@ def call_graph(graph, tensors) -> list:
 
 def _eager_call(graph, tensors):
     arrays = [tensor._a for tensor in tensors]
-    results = context.run_quietly(graph.plan().run, arrays)
+    results = context.run_quietly(graph.executable().run, arrays)
     return [EagerTensor(array, tensor.dtype) for array, tensor in zip(results, graph.outputs)]
 
 

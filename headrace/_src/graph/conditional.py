@@ -43,22 +43,25 @@ def _common(a, b):
     return a.most_specific_common_supertype([b])
 
 
-def _truth(cond):
-    """TF: a condition that is no boolean is true unless it is zero or empty."""
-    if cond.ndim == 0:
-        return bool(cond[()])
-    return cond.size > 0
+def condition_number(cond) -> int:
+    """Which branch a condition means. TF: one that is no boolean is true unless it is zero or empty."""
+    is_true = bool(cond[()]) if cond.ndim == 0 else cond.size > 0
+    return 0 if is_true else 1
+
+
+def branch_number(branch_index, count) -> int:
+    """Which of `count` branches an index means."""
+    i = int(branch_index)
+    return i if 0 <= i < count else count - 1
 
 
 def _run_if(cond, input, Tout, then_branch, else_branch, output_shapes):
-    branch = then_branch if _truth(cond) else else_branch
+    branch = (then_branch, else_branch)[condition_number(cond)]
     return branch.plan().run(input)
 
 
 def _run_case(branch_index, input, Tout, branches, output_shapes):
-    i = int(branch_index)
-    branch = branches[i] if 0 <= i < len(branches) else branches[-1]
-    return branch.plan().run(input)
+    return branches[branch_number(branch_index, len(branches))].plan().run(input)
 
 
 def _grad(node, *dys):

@@ -19,6 +19,11 @@ from headrace._src.ops.filling import CONST
 _INLINED = 128
 
 
+def make_executable(graph):
+    """What runs a graph; compilation.py, which knows graphs, puts something better here."""
+    return graph.plan()
+
+
 class FuncGraph(BaseGraph):
     """A graph with inputs and outputs.
 
@@ -41,7 +46,9 @@ class FuncGraph(BaseGraph):
         self.default_session = lambda: None
         self._outer = outer.reference if outer is not None else None
         self._captures: dict[int, tuple] = {}  # id of the outer tensor to it and the input that stands for it
+        self.jit_compile = None
         self._plan = None
+        self._executable = None
         self._derivatives: dict = {}
 
     @property
@@ -146,6 +153,12 @@ class FuncGraph(BaseGraph):
             self._plan = plan_of(self)
         return self._plan
 
+    def executable(self):
+        """What runs this graph when it is called: the plan, or a program when there is one."""
+        if self._executable is None:
+            self._executable = make_executable(self)
+        return self._executable
+
     def __repr__(self):
         return f"FuncGraph(name={self.name}, id={id(self)})"
 
@@ -163,6 +176,7 @@ class FuncGraphView:
         self.outputs = list(outputs)
         self.inputs = list(graph.inputs if inputs is None else inputs)
         self._plan = None
+        self._executable = None
         self._derivatives: dict = {}
 
     @property
@@ -185,6 +199,7 @@ class FuncGraphView:
         return self.base.is_stateful
 
     plan = FuncGraph.plan
+    executable = FuncGraph.executable
 
     def __repr__(self):
         return f"{self.base!r} with {len(self.outputs)} outputs"

@@ -495,5 +495,5 @@ def effects_of(graph) -> list:
 def run_eagerly(graph, tensors) -> list:
     """Run a graph on eager tensors, in order arguments then captures."""
     arrays = [tensor._a for tensor in tensors]
-    results = context.run_quietly(graph.plan().run, arrays)
+    results = context.run_quietly(graph.executable().run, arrays)
     return [EagerTensor(array, tensor.dtype) for array, tensor in zip(results, graph.outputs)]

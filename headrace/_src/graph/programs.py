@@ -79,7 +79,7 @@ class Built:
         self.fails = fails
 
 
-def build(block, signature, options=None) -> Built:
+def build(block, signature) -> Built:
     """Compile a block for a signature.
 
     Raises:
@@ -87,7 +87,7 @@ def build(block, signature, options=None) -> Built:
     """
     with jax.enable_x64(True):
         writer = _Writer(block, signature)
-        compiled = writer.lowered().compile(compiler_options=options)
+        compiled = writer.lowered().compile()
         payload = serialize_executable.serialize(compiled)
     return Built(
         payload, writer.arguments, writer.variables, writer.streams, writer.outputs, writer.updates, writer.fails
@@ -210,12 +210,11 @@ class Program:
     are not as the program expects them.
     """
 
-    def __init__(self, built, signature, block, random_nodes, fixed=0):
+    def __init__(self, built, signature, random_nodes, fixed):
         """
         Args:
             built: the program.
             signature: what it is made for.
-            block: what it was made of.
             random_nodes: the operations behind its random streams.
             fixed: inputs from this position on are the same arrays in every call (captured tensors).
         """
@@ -239,7 +238,7 @@ class Program:
         self._shapes = [signature.variables[i][0] for i in built.variables]
         self._lock = threading.Lock()
         self._kept = {i: None for i in built.arguments if i >= fixed}
-        self._only_computed = all(kind is COMPUTED for kind, _ in built.outputs)
+        self._only_computed = all(kind == COMPUTED for kind, _ in built.outputs)
         self._count = len(built.outputs)
 
     def run(self, arrays):
@@ -265,10 +264,10 @@ class Program:
             return [np.asarray(x) for x in results[: self._count]]
         outputs = []
         for kind, what in self._outputs:
-            if kind is COMPUTED:
+            if kind == COMPUTED:
                 outputs.append(np.asarray(results[what]))
             else:
-                outputs.append(arrays[what] if kind is GIVEN else what)
+                outputs.append(arrays[what] if kind == GIVEN else what)
         return outputs
 
     def _argument(self, i, array):

@@ -9,6 +9,7 @@ from headrace._src.core.specs import TensorSpec
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.tracing_protocol import CastContext, PlaceholderContext, TraceType
+from headrace._src.graph import compilation as compilation  # runs what is called often
 from headrace._src.graph.calls import call_graph
 from headrace._src.graph.conditional import pack_outputs
 from headrace._src.op.convert import to_tensor
@@ -41,6 +42,7 @@ class ConcreteFunction:
         self._captured = graph.external_captures
         self._plain = isinstance(graph.structured_outputs, Tensor)
         self._function = None if function is None else weakref.ref(function)
+        graph.jit_compile = getattr(function, "jit_compile", None)
         # Whether a call can go straight to arrays: the arguments are tensors and values, all captures are eager.
         self.is_simple = all(isinstance(x, EagerTensor) for x in self._captured) and all(
             type(kind) in (TensorSpec, Literal) for kind in types
@@ -62,7 +64,7 @@ class ConcreteFunction:
     def call_arrays(self, arrays):
         """The shortest way of a call in plain eager execution, for functions that are `is_simple`."""
         graph = self.graph
-        results = context.run_quietly(graph.plan().run, arrays + self._captured_arrays)
+        results = context.run_quietly(graph.executable().run, arrays + self._captured_arrays)
         if self._plain:
             return EagerTensor(results[0], graph.outputs[0].dtype)
         tensors = [EagerTensor(array, tensor.dtype) for array, tensor in zip(results, graph.outputs)]

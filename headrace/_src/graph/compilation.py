@@ -1,0 +1,278 @@
+"""When a graph is compiled, and what runs it until then."""
+
+import os
+import threading
+
+from headrace._src.core import errors
+from headrace._src.core.random_state import random_state
+from headrace._src.graph import compile_queue, func_graph
+from headrace._src.graph.blocks import LOOPS, BlockBuilder
+from headrace._src.graph.lowering import CannotLower
+from headrace._src.graph.operation import CALLING, called_graphs
+from headrace._src.graph.programs import MISMATCH, Program, build, signature_of
+from headrace._src.graph.segments import Segmented, host_steps
+from headrace._src.op.api import api
+from headrace._src.ops.filling import CONST
+
+# A call of a program costs as much as running so many operations one by one.
+_FEW = 24
+# The call with the same shapes at which a program is ordered.
+_SEEN = 2
+# How many shapes of a function are compiled, and how many are remembered.
+_PROGRAMS, _REMEMBERED = 5, 64
+# With a global seed, programs take over at a fixed call: this one, later for large graphs, at once for loops.
+_SEEDED, _OPERATIONS_PER_CALL, _SEEDED_LOOP = 32, 8, 3
+
+
+class _Settings:
+    """What the user has decided, and whether this process can run programs."""
+
+    enabled = os.environ.get("HEADRACE_COMPILE", "1") != "0"
+    forked = False
+
+
+def _after_fork():
+    # The threads of the compiled programs are not here.
+    _Settings.forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+@api("config.experimental.set_background_compilation", dispatch=False)
+def set_background_compilation(enabled):
+    """Whether functions that are called often are compiled, which is on by default.
+
+    Functions with `jit_compile=True` are compiled in any case. The environment variable `HEADRACE_COMPILE=0` has the
+    same effect from the start of a program. `HEADRACE_COMPILE_CACHE` names a directory in which compiled programs
+    are kept from run to run; without it none are.
+
+    Args:
+        enabled: False keeps to the interpreter.
+    """
+    _Settings.enabled = bool(enabled)
+
+
+def is_worthwhile(steps) -> bool:
+    """Whether a program would be faster than the interpreter: many operations, or a loop."""
+    count = 0
+    pending = [steps]
+    while pending:
+        for node in pending.pop():
+            if node.record is CONST:
+                continue
+            count += 1
+            if node.record.name in LOOPS or count >= _FEW:
+                return True
+            if node.record.name in CALLING:
+                pending.extend(graph.plan().steps for graph in called_graphs(node.attrs))
+    return False
+
+
+class Executable:
+    """What runs a graph, or a part of one: `run(list of arrays) -> list of arrays`.
+
+    It begins with the interpreter and goes on with programs when they are there. It does not hold the graph.
+    """
+
+    def __init__(self, plan, fixed=None, must_compile=False, name=""):
+        """
+        Args:
+            plan: the interpreter's plan.
+            fixed: from which position on the inputs are the same in all calls.
+            must_compile: compile before the first call, and refuse what cannot be compiled.
+            name: of the function, for messages.
+        """
+        self.plan = plan
+        self.fixed = len(plan.inputs) if fixed is None else fixed
+        self.must_compile = must_compile
+        self.name = name
+        self.reason = ""  # why it is interpreted, if that is settled
+        self._entries: dict = {}
+        self._programs = 0
+        self._block = None
+        self._lock = threading.Lock()
+        self.hosts = host_steps(plan.steps)  # positions of the operations that only the host can run
+        self.segmented = Segmented(plan, self.hosts, _part) if self.hosts and not must_compile else None
+
+    def run(self, arrays):
+        """Run on the inputs; `arrays` is emptied or not, as it comes."""
+        if self.segmented is not None:
+            return self.segmented.run(arrays)
+        # How often each shape is seen is counted, until there is a program for it.
+        entry = self._entries.get(key := tuple([x.shape for x in arrays]))
+        if entry is None:
+            entry = self._new_entry(key)
+        return entry.run(self, arrays)
+
+    def _new_entry(self, key):
+        with self._lock:
+            if len(self._entries) >= _REMEMBERED:
+                for old, entry in list(self._entries.items()):
+                    if entry.program is None:
+                        del self._entries[old]
+            entry = self._entries[key] = _Entry(self.must_compile)
+            return entry
+
+    # For the entries.
+
+    def block(self):
+        """The block of the graph and the operations that draw random numbers."""
+        with self._lock:
+            if self._block is None:
+                builder = BlockBuilder()
+                block = builder.of_plan(self.plan)
+                self._block = block, builder.random_nodes
+            return self._block
+
+    def may_compile_another(self) -> bool:
+        """Whether one more shape may be compiled; counts it."""
+        with self._lock:
+            if self._programs >= _PROGRAMS:
+                self.reason = f"it was called with more than {_PROGRAMS} shapes"
+                return False
+            self._programs += 1
+            return True
+
+    def split(self, error):
+        """Take out an operation that only the host can run, and compile the rest."""
+        node = self.plan.steps[error.path[0]]
+        with self._lock:
+            if error.path[0] not in self.hosts:
+                self.hosts = self.hosts | {error.path[0]}
+                self.reason = f"{node.name} ({error.op}): {error.reason}"
+                self.segmented = Segmented(self.plan, self.hosts, _part)
+
+    def refuse(self, error):
+        """The error of a function that must be compiled and cannot be."""
+        steps, node = self.plan.steps, None
+        for place in error.path:
+            node = steps[place]
+            graphs = called_graphs(node.attrs)
+            if node.record.name in CALLING and graphs:
+                steps = graphs[0].plan().steps if len(graphs) == 1 else []
+            if not steps:
+                break
+        file, line, function = node.location
+        refused = errors.InvalidArgumentError(
+            None,
+            None,
+            f"Detected unsupported operations when trying to compile graph {self.name} on XLA_CPU_JIT: {error.op} "
+            f"({error.reason}). It was made at {file}:{line} in {function}, operation {node.name!r}. A function with "
+            "jit_compile=True must be compiled as a whole.",
+        )
+        refused._explained = True
+        return refused
+
+
+def _part(plan):
+    """What runs a part of a graph."""
+    return Executable(plan) if is_worthwhile(plan.steps) else plan
+
+
+class _Entry:
+    """What runs calls with certain shapes. `run` is one of its methods, which are given the executable."""
+
+    def __init__(self, must_compile):
+        self.program = None
+        self._count = 0
+        self._job = None
+        self._swap = None  # with a global seed: the call at which the program takes over
+        self._way = _Entry._compile_first if must_compile or random_state.deterministic else _Entry._count_calls
+
+    def run(self, owner, arrays):
+        return self._way(self, owner, arrays)
+
+    def _interpret(self, owner, arrays):
+        return owner.plan.run(arrays)
+
+    def _count_calls(self, owner, arrays):
+        self._count += 1
+        if self._count >= _SEEN and _Settings.enabled and not _Settings.forked:
+            if not owner.may_compile_another():
+                self._way = _Entry._interpret
+            elif self._submit(owner, arrays):
+                self._way = _Entry._wait_for_program
+        return owner.plan.run(arrays)
+
+    def _submit(self, owner, arrays):
+        signature, _ = signature_of(arrays)
+        if signature is None:  # a variable without a value: the interpreter says so
+            return False
+        block, nodes = owner.block()
+        if random_state.seed is not None:
+            self._swap = _SEEDED_LOOP if block.loops else max(_SEEDED, block.count // _OPERATIONS_PER_CALL)
+        fixed = owner.fixed
+        self._job = compile_queue.Job(self, block, signature, lambda built: Program(built, signature, nodes, fixed))
+        compile_queue.queue.submit(self._job)
+        return True
+
+    def _wait_for_program(self, owner, arrays):
+        """Interpret as long as the program is not there."""
+        job = self._job
+        self._count += 1
+        if self._swap is not None and not _Settings.forked:
+            if self._count < self._swap:
+                return owner.plan.run(arrays)
+            job.wait()
+        if job is None or not job.done:
+            return owner.plan.run(arrays)
+        self._take(owner, job.result)
+        self._job = None
+        return owner.run(arrays)
+
+    def _take(self, owner, result):
+        if isinstance(result, Program):
+            self.program = result
+            self._way = _Entry._run_program
+        elif isinstance(result, CannotLower):
+            self._way = _Entry._interpret
+            owner.split(result)
+        else:
+            owner.reason = f"compiling failed: {result}"
+            self._way = _Entry._interpret
+
+    def _compile_first(self, owner, arrays):
+        """Compile now, in this thread."""
+        signature, _ = signature_of(arrays)
+        if signature is None or _Settings.forked:
+            return owner.plan.run(arrays)
+        block, nodes = owner.block()
+        try:
+            if owner.must_compile and owner.hosts:
+                place = min(owner.hosts)
+                raise CannotLower((place,), owner.plan.steps[place].record.name, "only the host can run it")
+            result = Program(build(block, signature), signature, nodes, owner.fixed)
+        except CannotLower as error:
+            if owner.must_compile:
+                raise owner.refuse(error) from None
+            result = error
+        self._take(owner, result)
+        return owner.run(arrays)
+
+    def _run_program(self, owner, arrays):
+        if _Settings.forked:
+            return owner.plan.run(arrays)
+        results = self.program.run(arrays)
+        if results is None or results is MISMATCH:
+            # A check has failed, and nothing has happened yet: the interpreter says what is wrong. Or the variables
+            # are others than those that the program is made for.
+            return owner.plan.run(arrays)
+        return results
+
+
+def executable_of(graph):
+    """What runs a function's graph: something with `run`."""
+    base = graph.base
+    plan = graph.plan()
+    must_compile = base.jit_compile is True
+    if not must_compile and not is_worthwhile(plan.steps):
+        return plan
+    captured = len(base.captures)
+    # Views may have inputs of other graphs after the captures.
+    fixed = len(graph.inputs) - captured if captured and len(graph.inputs) == len(base.inputs) else None
+    return Executable(plan, fixed, must_compile, base.name)
+
+
+func_graph.make_executable = executable_of

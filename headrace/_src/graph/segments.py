@@ -1,0 +1,150 @@
+"""Graphs that are only partly compiled: parts for programs, and between them what only the host can run.
+
+Effects happen in the order in which their operations were made: an operation with an effect comes after everything
+made before it, and nothing made after it comes earlier. Other operations go into the first part that has their inputs.
+"""
+
+from headrace._src.graph.blocks import draws
+from headrace._src.graph.conditional import branch_number, condition_number
+from headrace._src.graph.operation import CALLING, called_graphs, is_stateful
+from headrace._src.graph.passes.steps import Step
+from headrace._src.graph.plan import Plan
+
+
+def host_steps(steps) -> frozenset:
+    """The positions of the operations that can be seen to be the host's."""
+    return frozenset(i for i, node in enumerate(steps) if is_for_host(node))
+
+
+def is_for_host(node) -> bool:
+    """Whether only the host can run an operation, as far as that can be seen without compiling it."""
+    record = node.record
+    if record.name in CALLING:
+        return any(is_for_host(inner) for graph in called_graphs(node.attrs) for inner in graph.plan().steps)
+    return record.lower is None
+
+
+def stages(steps, hosts) -> list[int]:
+    """For each operation the number of its part: even ones are for programs, odd ones for the host."""
+    made: dict[int, int] = {}  # by tensor, the part that computes it
+    result = []
+    floor = highest = 0
+    for i, node in enumerate(steps):
+        effect = is_stateful(node) and not draws(node.record)
+        at = max([made.get(id(t), 0) for t in node.inputs] + [highest if effect else floor])
+        at += (at % 2) != (i in hosts)
+        result.append(at)
+        highest = max(highest, at)
+        if effect:
+            floor = at
+        for tensor in node.outputs:
+            made[id(tensor)] = at
+    return result
+
+
+def for_host(node):
+    """An operation as the host runs it between programs: functions, branches and loops use what is compiled of them."""
+    kernel = _CALLS.get(node.record.name)
+    return node if kernel is None else Step(node, kernel=kernel)
+
+
+def _call(args, f, **attrs):
+    return f.executable().run(args)
+
+
+def _if(cond, input, then_branch, else_branch, **attrs):
+    return (then_branch, else_branch)[condition_number(cond)].executable().run(input)
+
+
+def _case(branch_index, input, branches, **attrs):
+    return branches[branch_number(branch_index, len(branches))].executable().run(input)
+
+
+def _loop(input, cond, body, **attrs):
+    values = list(input)
+    input.clear()
+    go_on, step = cond.executable(), body.executable()
+    while go_on.run(list(values))[0]:
+        values = step.run(values)
+    return values
+
+
+_CALLS = {
+    "PartitionedCall": _call, "StatefulPartitionedCall": _call, "If": _if, "StatelessIf": _if,
+    "Case": _case, "StatelessCase": _case, "While": _loop, "StatelessWhile": _loop,
+}  # fmt: skip
+
+
+class _Piece:
+    """One part: what it reads and computes, by number."""
+
+    __slots__ = ("dead", "executable", "inputs", "outputs")
+
+    def __init__(self, executable, inputs, outputs):
+        self.executable = executable
+        self.inputs = inputs
+        self.outputs = outputs
+        self.dead = []
+
+
+class Segmented:
+    """Runs the parts of a graph one after the other."""
+
+    def __init__(self, whole, hosts, make):
+        """
+        Args:
+            whole: the plan of the graph.
+            hosts: the positions of the operations between the programs.
+            make: a plan to what runs a part that may be compiled.
+        """
+        steps = whole.steps
+        numbers: dict[int, int] = {}
+        for tensor in whole.inputs:
+            numbers.setdefault(id(tensor), len(numbers))
+        tensors = list(whole.inputs)
+        for node in steps:
+            for tensor in node.outputs:
+                numbers[id(tensor)] = len(tensors)
+                tensors.append(tensor)
+        parts: dict[int, list] = {}
+        for node, stage in zip(steps, stages(steps, hosts)):
+            parts.setdefault(stage, []).append(node)
+        last_use: dict[int, int] = {}
+        order = sorted(parts)
+        for k, stage in enumerate(order):
+            for node in parts[stage]:
+                for tensor in node.inputs:
+                    last_use[id(tensor)] = k
+        for tensor in whole.outputs:
+            last_use[id(tensor)] = len(order)
+        self.pieces = []
+        for k, stage in enumerate(order):
+            nodes = parts[stage]
+            own = {id(t) for node in nodes for t in node.outputs}
+            inputs = list({id(t): t for node in nodes for t in node.inputs if id(t) not in own}.values())
+            outputs = [t for node in nodes for t in node.outputs if last_use.get(id(t), -1) > k]
+            if stage % 2:
+                piece = Plan.of_steps([for_host(node) for node in nodes], inputs, outputs)
+            else:
+                piece = make(Plan.of_steps(nodes, inputs, outputs))
+            self.pieces.append(_Piece(piece, [numbers[id(t)] for t in inputs], [numbers[id(t)] for t in outputs]))
+        for tensor, number in ((t, numbers[id(t)]) for t in tensors):
+            k = last_use.get(id(tensor))
+            if k is not None and k < len(order):
+                self.pieces[k].dead.append(number)
+        self._count = len(tensors)
+        self._inputs = len(whole.inputs)
+        self._outputs = [numbers[id(t)] for t in whole.outputs]
+
+    def run(self, arrays):
+        """Compute the outputs."""
+        values = arrays + [None] * (self._count - self._inputs)
+        arrays.clear()
+        for piece in self.pieces:
+            results = piece.executable.run([values[i] for i in piece.inputs])
+            for i, array in zip(piece.outputs, results):
+                values[i] = array
+            del results
+            for i in piece.dead:
+                values[i] = None
+        return [values[i] for i in self._outputs]
