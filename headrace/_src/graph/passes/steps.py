@@ -35,6 +35,7 @@ class Step:
         self.name = node.name
         if type(node) is not Step and record is None:
             self.__dict__.update(node.__dict__)  # such as the bound of a loop
+            self.__dict__.pop("original", None)  # which of the two runs is decided
 
     @property
     def type(self) -> str:
