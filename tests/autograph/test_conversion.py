@@ -385,6 +385,37 @@ def test_wrappers_of_libraries_are_seen_through():
     assert Manager.entered == 1
 
 
+def test_call_methods_of_layers():
+    base = define(
+        """
+        class Layer:
+            def __call__(self, x):
+                return self.call(x) + 1
+        """,
+        "Layer",
+        filename="<keras>",
+        __name__="keras.layers",
+    )
+
+    class Mine(base):
+        def call(self, x):
+            if x > 0:
+                return x * 2
+            return x
+
+    class Outer(base):
+        def __init__(self):
+            self.inner = Mine()
+
+        def call(self, x):
+            return self.inner(x)
+
+    layer = Outer()
+    assert tf.function(lambda x: layer(x))(tf.constant(3)) == 8
+    assert list(vars(layer)) == ["inner"]
+    assert converted_call(base()).__class__ is base
+
+
 def test_decorators_of_the_user_are_converted():
     def positive(f):
         @functools.wraps(f)

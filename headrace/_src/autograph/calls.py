@@ -137,7 +137,34 @@ def _converted_object(f, recursive):
     if call.__code__.co_filename.startswith(_PACKAGE):
         return f  # a tf.function, a module's own call
     converted = _converted_function(call, recursive)
-    return f if converted is call else types.MethodType(converted, f)
+    if converted is not call:
+        return types.MethodType(converted, f)
+    return _converted_layer(f, recursive) if (call.__module__ or "").partition(".")[0] in _LAYERS else f
+
+
+# Libraries whose objects run a method `call` of the user's when they are called: layers and models.
+_LAYERS = frozenset({"keras", "tf_keras"})
+
+
+def _converted_layer(layer, recursive):
+    """A layer that runs its user's `call` converted, for one call. TF: with Keras 3, it is not converted at all."""
+    method = next((c.__dict__["call"] for c in type(layer).__mro__ if "call" in c.__dict__), None)
+    own = getattr(layer, "__dict__", None)
+    if type(method) is not types.FunctionType or own is None or "call" in own or is_library(method):
+        return layer
+    converted = _converted_function(method, recursive)
+    if converted is method:
+        return layer
+
+    @functools.wraps(method)
+    def call(*args, **kwargs):
+        own["call"] = types.MethodType(converted, layer)
+        try:
+            return layer(*args, **kwargs)
+        finally:
+            own.pop("call", None)
+
+    return call
 
 
 def call_of(f):

@@ -91,7 +91,8 @@ def _remembered(code, recursive, make):
     if entry is not None and entry[0]() is code:
         return entry[1]
     made = make()
-    _cache[key] = (weakref.ref(code, lambda _: _cache.pop(key, None)), made)
+    # Bound as a default: at the end of the program, globals are gone first.
+    _cache[key] = (weakref.ref(code, lambda _, cache=_cache: cache.pop(key, None)), made)
     return made
 
 
