@@ -1,6 +1,5 @@
-"""Gradient functions that users register by op type, and the graph-only entry points."""
+"""Gradient functions that users register by op type."""
 
-from headrace._src.core.context import executing_eagerly
 from headrace._src.op.api import api
 
 # Op type or override name to gradient function; None for "has no gradient".
@@ -45,36 +44,3 @@ class AggregationMethod:
     EXPERIMENTAL_TREE = 1
     EXPERIMENTAL_ACCUMULATE_N = 2
 
-
-@api("gradients", dispatch=False)
-def gradients(
-    ys,
-    xs,
-    grad_ys=None,
-    name="gradients",
-    gate_gradients=False,
-    aggregation_method=None,
-    stop_gradients=None,
-    unconnected_gradients="none",
-):
-    """Symbolic derivatives in a graph.
-
-    Raises:
-        RuntimeError: when executing eagerly, where `tf.GradientTape` records what is computed.
-    """
-    _refuse_eagerly("tf.gradients")
-
-
-@api("hessians", dispatch=False)
-def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):
-    """Symbolic second derivatives in a graph.
-
-    Raises:
-        RuntimeError: when executing eagerly.
-    """
-    _refuse_eagerly("tf.hessians")
-
-
-def _refuse_eagerly(name):
-    if executing_eagerly():
-        raise RuntimeError(f"{name} is not supported when eager execution is enabled. Use tf.GradientTape instead.")

@@ -73,6 +73,9 @@ class Context(threading.local):
     # Functions of tf.variable_creator_scope, outermost first.
     variable_creators: tuple = ()
 
+    # While a session runs a 1.x graph: where its variables and random streams are kept.
+    resources: dict | None = None
+
     run_quietly = staticmethod(run_quietly)
 
     @property

@@ -6,7 +6,10 @@ order.
 """
 
 from headrace._src.autodiff.accumulate import add_gradients
+import functools
+
 from headrace._src.autodiff.custom_gradient import CustomNode
+from headrace._src.autodiff.registered import GRADIENTS
 from headrace._src.autodiff.tape import Tape
 from headrace._src.core import dtypes, nest
 from headrace._src.core.composite import CompositeTensor
@@ -59,11 +62,37 @@ def _derive(graph, wanted):
     return Derivative(forward, backward, len(residuals), wanted, gradients)
 
 
-def tape_of(graph, nodes, sources) -> Tape:
-    """A tape of what the operations compute from the sources."""
+def registered_gradient(node):
+    """The gradient function that a user registered for an operation, with its name; None without one.
+
+    Raises:
+        LookupError: the operation was made under `gradient_override_map`, with a name that is not registered.
+    """
+    name = node.__dict__.get("gradient_override")
+    if name is None and node.type in GRADIENTS:
+        name = node.type
+    if name is None:
+        return None
+    if name not in GRADIENTS:
+        raise LookupError(f"No gradient defined for operation {node.name!r} (op type: {name}).")
+    return name, GRADIENTS[name]
+
+
+def tape_of(graph, nodes, sources, stops=frozenset(), reads=()) -> Tape:
+    """A tape of what the operations compute from the sources.
+
+    Args:
+        graph: the graph of the operations.
+        nodes: the operations, in order.
+        sources: tensors to follow.
+        stops: ids of tensors that count as constants, whatever they are computed from.
+        reads: pairs of a source and another tensor with the same value, whose gradients belong to the source.
+    """
     tape = Tape()
     for source in sources:
         tape.watch(source)
+    for source, tensor in reads:
+        tape.read(source, tensor)
     before = graph._control_inputs
     with graph.building():
         graph._control_inputs = ()
@@ -72,7 +101,15 @@ def tape_of(graph, nodes, sources) -> Tape:
             if tape.ids.isdisjoint(ids):
                 continue
             custom = node.__dict__.get("custom_gradient")
-            if custom is not None:
+            registered = registered_gradient(node) if custom is None else None
+            recorded = len(tape.entries)
+            if registered is not None:
+                name, grad = registered
+                if grad is not None:
+                    specs = [(tensor, tensor.dtype) for tensor in node.outputs]
+                    rule = functools.partial(_call_registered, grad, node)
+                    tape.record(CustomNode(name, specs, rule), node.inputs, ids, node.outputs)
+            elif custom is not None:
                 count, name, grad = custom
                 outputs = node.outputs
                 specs = [(tensor, tensor.dtype) for tensor in outputs[:count]]
@@ -80,8 +117,29 @@ def tape_of(graph, nodes, sources) -> Tape:
             elif node.record.grad is not None:
                 inputs, outputs = structured(node)
                 tape.record(node.record.make_node(inputs, outputs, node.attrs), node.inputs, ids, node.outputs)
+            if stops and len(tape.entries) > recorded:
+                _stop(tape, node.outputs, stops, sources)
     graph._control_inputs = before
     return tape
+
+
+def _call_registered(grad, node, *dys):
+    found = grad(node, *dys)
+    return list(found) if isinstance(found, (list, tuple)) else [found]
+
+
+def _stop(tape, outputs, stops, sources):
+    """Forget that the last entry of a tape computed some of its outputs."""
+    rule, ids, numbers = tape.entries.pop()
+    kept = []
+    for tensor, number in zip(outputs, numbers):
+        if id(tensor) in stops:
+            number = None
+            if not any(tensor is source for source in sources):
+                tape.ids.discard(tensor._id)
+        kept.append(number)
+    if any(number is not None for number in kept):
+        tape.entries.append((rule, ids, kept))
 
 
 def structured(node):

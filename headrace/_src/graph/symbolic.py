@@ -122,6 +122,26 @@ class SymbolicTensor(Tensor):
     def __format__(self, spec):
         return format(str(self), spec)
 
+    def _is_of_session(self):
+        """Whether the outermost graph is run by sessions. TF: its tensors are compared by identity, and are keys."""
+        graph = self.op.graph
+        while graph.building_function:
+            graph = graph.outer_graph
+            if graph is None:
+                return False
+        return True
+
+    def __hash__(self):
+        if not self._is_of_session() and Tensor.__eq__ is not object.__eq__:
+            return super().__hash__()
+        return id(self)
+
+    def __eq__(self, other):
+        return self is other if self._is_of_session() else super().__eq__(other)
+
+    def __ne__(self, other):
+        return self is not other if self._is_of_session() else super().__ne__(other)
+
     def __bool__(self):
         raise self._not_allowed("Using a symbolic `tf.Tensor` as a Python `bool`")
 

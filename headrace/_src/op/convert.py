@@ -90,7 +90,7 @@ def to_tensor(value, dtype: DType | None = None, hint: DType | None = None, name
             "or tf.sparse.to_dense."
         )
     if dtype is not None or hint is None:
-        return _constant(value, dtype)
+        return _constant(value, dtype, name)
     if isinstance(value, (np.ndarray, np.generic)) and hint._kind != "s":
         found = dtypes.numpy_array_dtype(value)
         if found is not None and found._kind != "s":
@@ -120,12 +120,12 @@ def _registered_conversion(function, value, dtype, hint, name):
     return result
 
 
-def _constant(value, dtype):
+def _constant(value, dtype, name=None):
     if isinstance(value, (list, tuple)) and _pack is not None and _holds_tensor(value):
         return _pack(value, dtype)
     tensor = eager_constant(value, dtype)
     graph = context.graph
-    return tensor if graph is None else graph.constant(tensor)
+    return tensor if graph is None else graph.constant(tensor, name)
 
 
 def _holds_tensor(sequence, depth=1):

@@ -23,7 +23,7 @@ def constant(value, dtype=None, shape=None, name="Const"):
         value: a number, string, nested list, NumPy array or tensor.
         dtype: the element type; otherwise int32 for Python integers (int64 for large ones), float32 for floats.
         shape: the shape; a single value fills it, otherwise the number of elements must agree.
-        name: accepted for compatibility.
+        name: a name for the operation.
 
     >>> tf.constant([1.0, 2.0])
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
@@ -47,7 +47,7 @@ def constant(value, dtype=None, shape=None, name="Const"):
     if array is None:
         return REGISTRY["Reshape"](tensor, wanted)
     if array.shape == wanted:
-        return tensor if context.graph is None else context.graph.constant(tensor)
+        return tensor if context.graph is None else context.graph.constant(tensor, name)
     if array.size == 1:
         try:
             filled = EagerTensor(np.full(wanted, array.reshape(()), array.dtype), tensor.dtype)
@@ -60,7 +60,7 @@ def constant(value, dtype=None, shape=None, name="Const"):
             f"constant: value has {array.size} elements, but shape {wanted} has "
             f"{TensorShape(wanted).num_elements()}."
         )
-    return filled if context.graph is None else context.graph.constant(filled)
+    return filled if context.graph is None else context.graph.constant(filled, name)
 
 
 @api("convert_to_tensor", dispatch=False)

@@ -7,6 +7,7 @@ import enum
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.context import context
 from headrace._src.core.lazy import jnp
 from headrace._src.core.random_state import random_state
 from headrace._src.core.shapes import TensorShape
@@ -36,7 +37,10 @@ def set_seed(seed):
     >>> tf.random.uniform((3,)).numpy()
     array([0.8344538 , 0.23336661, 0.8796519 ], dtype=float32)
     """
-    random_state.set_seed(seed)
+    if context.graph is None or context.graph.building_function:
+        random_state.set_seed(seed)
+    else:
+        context.graph.seed = seed  # TF: a 1.x graph has a seed of its own
 
 
 @api("random.Algorithm", "random.experimental.Algorithm")

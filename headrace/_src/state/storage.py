@@ -11,6 +11,7 @@ import threading
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.context import context
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
@@ -233,9 +234,17 @@ DESTROY = Op(
 )
 
 
+def session_storage(container, name, dtype, shape) -> Storage:
+    """The variable of that name of the session that runs; a new one when none does, or it has none."""
+    resources = context.resources
+    if resources is None or not name:
+        return Storage(None, dtype, TensorShape(shape), name or "Variable")
+    return resources.setdefault(("variable", container, name), Storage(None, dtype, TensorShape(shape), name))
+
+
 def _var_handle(container, shared_name, debug_name, dtype, shape, allowed_devices):
     box = np.empty((), object)
-    box[()] = Storage(None, dtype, TensorShape(shape), shared_name or debug_name or "Variable")
+    box[()] = session_storage(container, shared_name or debug_name, dtype, shape)
     return box
 
 

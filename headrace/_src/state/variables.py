@@ -56,14 +56,18 @@ class _VariableType(type):
 
     def __call__(cls, *args, **kwargs):
         creators = context.variable_creators
-        if not creators or cls is not Variable:
+        if cls is not Variable or (not creators and context.mode is None):
             return super().__call__(*args, **kwargs)
         given = dict(zip(_PARAMETERS, args)) | kwargs
         for name, default in _DEFAULTS.items():
             given.setdefault(name, default)
 
         def make(**keywords):
-            return super(_VariableType, cls).__call__(**{k: v for k, v in keywords.items() if k in _DEFAULTS})
+            keywords = {k: v for k, v in keywords.items() if k in _DEFAULTS}
+            graph = context.graph
+            if graph is not None and not graph.building_function:
+                return graph.make_variable(**keywords)  # its value will be kept by sessions
+            return super(_VariableType, cls).__call__(**keywords)
 
         for creator in creators:
             make = functools.partial(creator, make)
