@@ -11,12 +11,15 @@ from headrace._src.version import VERSION as __version__
 if TYPE_CHECKING:
     from headrace import __internal__ as __internal__
     from headrace import autodiff as autodiff
+    from headrace import autograph as autograph
     from headrace import bitwise as bitwise
     from headrace import compat as compat
+    from headrace import config as config
     from headrace import debugging as debugging
     from headrace import dtypes as dtypes
     from headrace import errors as errors
     from headrace import experimental as experimental
+    from headrace import graph_util as graph_util
     from headrace import io as io
     from headrace import linalg as linalg
     from headrace import lookup as lookup
@@ -39,8 +42,6 @@ if TYPE_CHECKING:
     from headrace._src.autodiff.gradient_tape import UnconnectedGradients as UnconnectedGradients
     from headrace._src.autodiff.registered import AggregationMethod as AggregationMethod
     from headrace._src.autodiff.registered import RegisterGradient as RegisterGradient
-    from headrace._src.autodiff.registered import gradients as gradients
-    from headrace._src.autodiff.registered import hessians as hessians
     from headrace._src.autodiff.registered import no_gradient as no_gradient
     from headrace._src.core.context import executing_eagerly as executing_eagerly
     from headrace._src.core.devices import DeviceSpec as DeviceSpec
@@ -80,6 +81,22 @@ if TYPE_CHECKING:
     from headrace._src.core.tensor import is_tensor as is_tensor
     from headrace._src.core.type_specs import TypeSpec as TypeSpec
     from headrace._src.core.type_specs import type_spec_from_value as type_spec_from_value
+    from headrace._src.graph.conditional import case as case
+    from headrace._src.graph.conditional import cond as cond
+    from headrace._src.graph.conditional import switch_case as switch_case
+    from headrace._src.graph.folding import foldl as foldl
+    from headrace._src.graph.folding import foldr as foldr
+    from headrace._src.graph.folding import scan as scan
+    from headrace._src.graph.functional import map_fn as map_fn
+    from headrace._src.graph.gradients import gradients as gradients
+    from headrace._src.graph.gradients import hessians as hessians
+    from headrace._src.graph.graph import Graph as Graph
+    from headrace._src.graph.graph_import import import_graph_def as import_graph_def
+    from headrace._src.graph.loops import while_loop as while_loop
+    from headrace._src.graph.operation import Operation as Operation
+    from headrace._src.graph.python_functions import numpy_function as numpy_function
+    from headrace._src.graph.python_functions import py_function as py_function
+    from headrace._src.graph.vectorization import vectorized_map as vectorized_map
     from headrace._src.op.convert import register_tensor_conversion_function as register_tensor_conversion_function
     from headrace._src.op.module import Module as Module
     from headrace._src.op.placement import device as device
@@ -258,10 +275,14 @@ if TYPE_CHECKING:
     from headrace._src.ops.trigonometry import sinh as sinh
     from headrace._src.ops.trigonometry import tan as tan
     from headrace._src.state.critical_section import CriticalSection as CriticalSection
+    from headrace._src.state.tensor_array import TensorArray as TensorArray
+    from headrace._src.state.tensor_array import TensorArraySpec as TensorArraySpec
     from headrace._src.state.variables import Variable as Variable
     from headrace._src.state.variables import VariableAggregation as VariableAggregation
     from headrace._src.state.variables import VariableSynchronization as VariableSynchronization
     from headrace._src.state.variables import variable_creator_scope as variable_creator_scope
+    from headrace._src.tracing.function import function as function
+    from headrace._src.tracing.variable_creation import init_scope as init_scope
     newaxis = None
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)
