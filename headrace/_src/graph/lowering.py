@@ -26,6 +26,12 @@ _ABOUT_SHAPES = frozenset({"Shape", "ShapeN", "Size", "Rank"})
 _LIST_OPS = ("TensorList", "EmptyTensorList")
 
 
+# These can do with values that are known only at run time for some of their static inputs.
+_FLEXIBLE = frozenset({
+    "StridedSlice", "StridedSliceGrad", "TensorStridedSliceUpdate", "ResourceStridedSliceAssign", "Slice",
+})  # fmt: skip
+
+
 class CannotLower(Exception):
     """An instruction of a block that only the host can run, and why.
 
@@ -120,7 +126,8 @@ class Lowering(LoweredControl):
                 raise
             except NotLowerable as error:
                 raise CannotLower((instruction.place,), instruction.op, error.reason) from None
-            except (errors.OpError, ValueError, TypeError, LookupError, NotImplementedError, ArithmeticError) as error:
+            except (errors.OpError, ValueError, TypeError, LookupError, NotImplementedError, ArithmeticError,
+                    AttributeError) as error:  # fmt: skip
                 # Wrong shapes or attributes, for which the interpreter has the words; or more than a rule can do.
                 raise CannotLower((instruction.place,), instruction.op, f"{type(error).__name__}: {error}") from None
             for i, result in zip(instruction.outputs, results):
@@ -175,7 +182,7 @@ class Lowering(LoweredControl):
     def _argument(self, op, argument, items, raw):
         if argument.name in op.static:
             for x in items:
-                if not isinstance(x, np.ndarray):
+                if not isinstance(x, np.ndarray) and not (op.name in _FLEXIBLE and argument.name in ("begin", "end")):
                     raise NotLowerable(f"the value of {argument.name} is not known beforehand")
         elif not raw:
             items = [self.traced(x) for x in items]

@@ -1,5 +1,6 @@
 """Compiled programs: made from a block for certain shapes, loaded, and called."""
 
+import pickle
 import threading
 
 import numpy as np
@@ -61,7 +62,7 @@ class Built:
     """A program that can be sent to another process, and how it is called.
 
     Attributes:
-        payload: the executable and the trees of its arguments and results.
+        payload: the executable and the trees of its arguments and results, pickled.
         arguments: positions of the inputs that are its first arguments; the values of `variables` follow, and then,
             if it draws random numbers from `streams`, their state.
         outputs: for each output of the function (COMPUTED, position), (GIVEN, input) or (CONSTANT, array).
@@ -88,7 +89,7 @@ def build(block, signature) -> Built:
     with jax.enable_x64(True):
         writer = _Writer(block, signature)
         compiled = writer.lowered().compile()
-        payload = serialize_executable.serialize(compiled)
+        payload = pickle.dumps(serialize_executable.serialize(compiled))
     return Built(
         payload, writer.arguments, writer.variables, writer.streams, writer.outputs, writer.updates, writer.fails
     )
@@ -110,8 +111,8 @@ class _Writer:
         shapes = [jax.ShapeDtypeStruct(signature.inputs[i], block.input_types[i]._np) for i in self.arguments]
         values = [jax.ShapeDtypeStruct(signature.variables[i][0], signature.variables[i][1]._np) for i in self.variables]
         streams = [jax.ShapeDtypeStruct((len(self.streams), 3), np.uint64)] if self.streams else []
-        written = {signature.inputs[i] for i in block.written}
-        donated = [len(shapes) + k for k, i in enumerate(self.variables) if i in written]
+        self._written = {signature.inputs[i] for i in block.written}
+        donated = [len(shapes) + k for k, i in enumerate(self.variables) if i in self._written]
         function = jax.jit(self._function, donate_argnums=donated, keep_unused=True)
         return function.lower(*shapes, *values, *streams)
 
@@ -156,7 +157,7 @@ class _Writer:
             return jnp.where(failed, old, new) if self.fails else new
 
         for i in self.variables:
-            if ctx.variables[i] is not before[i]:
+            if i in self._written or ctx.variables[i] is not before[i]:  # what is donated must come back
                 self.updates.append((i, len(computed)))
                 computed.append(kept(ctx.variables[i], before[i]))
         if self.streams:
@@ -178,6 +179,7 @@ class _Device:
     def get(cls):
         with cls.lock:
             if cls.client is None:
+                jax.config  # noqa: B018  # before jaxlib, which it keeps from talking
                 # A call returns when its results are there: handing over to another thread costs more than it gives.
                 cls.client = xla_client.make_cpu_client(asynchronous=False, num_devices=1)
                 cls.device = cls.client.devices()[0]
@@ -218,10 +220,8 @@ class Program:
             random_nodes: the operations behind its random streams.
             fixed: inputs from this position on are the same arrays in every call (captured tensors).
         """
-        payload, in_tree, out_tree = built.payload
-        self._call = serialize_executable.deserialize_and_load(
-            payload, in_tree, out_tree, backend=_Device.get().client
-        )
+        device = _Device.get()  # which imports jax, before anything of it is unpickled
+        self._call = serialize_executable.deserialize_and_load(*pickle.loads(built.payload), backend=device.client)
         self._signature = signature
         self._arguments = built.arguments
         self._outputs = built.outputs

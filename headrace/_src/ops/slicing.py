@@ -138,22 +138,27 @@ def _strided_slice(input, begin, end, strides, **masks):
 def _lower_strided_slice(ctx, input, begin, end, strides, **masks):
     if isinstance(begin, np.ndarray) and isinstance(end, np.ndarray):
         return _select(input, _selection(input.shape, begin, end, strides, masks))
-    return _lower_dynamic_index(ctx, input, begin, strides, **masks)
+    starts, lengths, dims = _window(ctx, input.shape, begin, strides, masks)
+    return jnp.reshape(lax.dynamic_slice(input, starts, lengths), dims)
 
 
 def _select(x, selection):
     return x[selection.index] if selection.index else x
 
 
-def _lower_dynamic_index(ctx, input, begin, strides, **masks):
-    """Indices known only at run time, of which each takes one element or the whole of its axis: `x[i, :]`."""
+def _window(ctx, shape, begin, strides, masks):
+    """Indices known only at run time, of which each takes one element or the whole of its axis: `x[i, :]`.
+
+    Returns:
+        Where the part begins, how long it is along each axis, and the shape of the result.
+    """
     whole, shrink_axis_mask = masks["begin_mask"] & masks["end_mask"], masks["shrink_axis_mask"]
     starts, lengths, dims = [], [], []
-    for i, axis in _entries(input.ndim, begin.shape[0], masks["ellipsis_mask"], masks["new_axis_mask"]):
+    for i, axis in _entries(len(shape), begin.shape[0], masks["ellipsis_mask"], masks["new_axis_mask"]):
         if axis is None:
             dims.append(1)
             continue
-        n = input.shape[axis]
+        n = shape[axis]
         lengths.append(n)
         starts.append(0)
         if i is not None and shrink_axis_mask >> i & 1:
@@ -168,8 +173,7 @@ def _lower_dynamic_index(ctx, input, begin, strides, **masks):
         if i is not None and not (whole >> i & 1 and int(strides[i]) == 1):
             raise errors.unimplemented("StridedSlice: bounds that are known only at run time do not compile.")
         dims.append(n)
-    starts = [jnp.asarray(start, begin.dtype) for start in starts]
-    return jnp.reshape(lax.dynamic_slice(input, starts, lengths), dims)
+    return [jnp.asarray(start, begin.dtype) for start in starts], lengths, dims
 
 
 def _infer_strided_slice(input, begin, end, strides, **masks):
@@ -245,6 +249,9 @@ def _strided_slice_grad(shape, begin, end, strides, dy, **masks):
 
 def _lower_strided_slice_grad(ctx, shape, begin, end, strides, dy, **masks):
     dims = tuple(shape.tolist())
+    if not (isinstance(begin, np.ndarray) and isinstance(end, np.ndarray)):
+        starts, lengths, _ = _window(ctx, dims, begin, strides, masks)
+        return lax.dynamic_update_slice(jnp.zeros(dims, dy.dtype), jnp.reshape(dy, lengths), starts)
     return _lower_write(jnp.zeros(dims, dy.dtype), _selection(dims, begin, end, strides, masks), dy)
 
 
@@ -301,6 +308,10 @@ def _trimmed(value, rank):
 
 
 def _lower_update(ctx, input, begin, end, strides, value, **masks):
+    if not (isinstance(begin, np.ndarray) and isinstance(end, np.ndarray)):
+        starts, lengths, dims = _window(ctx, input.shape, begin, strides, masks)
+        full = jnp.broadcast_to(_trimmed(value, len(dims)), dims)
+        return lax.dynamic_update_slice(input, jnp.reshape(full, lengths), starts)
     selection = _selection(input.shape, begin, end, strides, masks)
     value = _trimmed(value, len(selection.shape))
     return _lower_write(input, selection, jnp.broadcast_to(value, selection.shape))
