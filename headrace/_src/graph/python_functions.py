@@ -50,7 +50,8 @@ class Token(str):
         return token
 
 
-def _call_of(token):
+def call_of(token):
+    """The function that a token names."""
     call = getattr(token, "call", None) or _calls.get(str(token))
     if call is None:
         raise errors.unknown(f"EagerPyFunc: the Python function {token!r} is gone: it lives as long as its graph does.")
@@ -205,7 +206,7 @@ class _NumpyCall:
 
 
 def _run(input, token, Tout, is_async=False):
-    call = _call_of(token)
+    call = call_of(token)
     keep = len(Tout) > len(call.output_types)
     tensors = [EagerTensor(x, _dtype_of(x)) for x in input]
     # The user's code runs with NumPy's warnings as they are by default, not as they are for kernels.
@@ -231,7 +232,7 @@ def _infer(input, token, Tout, is_async=False):
 def _grad(node, *dys):
     """Python code that walks the tape of the call, which comes as one more output of it."""
     operation = node.output[0].op
-    count = len(_call_of(operation.attrs["token"]).output_types)
+    count = len(call_of(operation.attrs["token"]).output_types)
     if len(operation.outputs) == count:
         session = types.SimpleNamespace(shape=TensorShape([]), dtype=dtypes.variant)
         operation = extend(operation, operation.attrs, [*operation.outputs, session])
@@ -287,7 +288,7 @@ PY_FUNC_STATELESS = Op(
 # The public functions.
 
 
-def _call_recorded(call, tensors):
+def call_recorded(call, tensors):
     """Call eagerly, and tell the tapes."""
     recorders = context.recorders
     ids = [x._id for x in tensors]
@@ -301,7 +302,10 @@ def _call_recorded(call, tensors):
 
     def grad(*dys):
         gradient = _SessionCall(session, [x.dtype for x in sources])
-        return _call_recorded(gradient, [*sources, *(dense(dy) for dy in dys)])
+        if context.graph is not None:  # a graph is made of what a tape recorded eagerly
+            given = [*sources, *(dense(dy) for dy in dys)]
+            return EAGER_PY_FUNC(given, token=Token(gradient), Tout=gradient.output_types)
+        return call_recorded(gradient, [*sources, *(dense(dy) for dy in dys)])
 
     if targets:
         record_custom("EagerPyFunc", sources, targets, grad)
@@ -373,7 +377,7 @@ def py_function(func=None, inp=None, Tout=None, name=None):
     flat = [to_tensor(x) for x in nest.flatten(arguments, expand_composites=True)]
     call = _EagerCall(_with_composites(func, arguments, specs), output_types)
     if context.graph is None:
-        results = _call_recorded(call, flat)
+        results = call_recorded(call, flat)
     else:
         results = EAGER_PY_FUNC(flat, token=Token(call), Tout=output_types, name=name)
         if not output_types:
