@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace.__internal__ import autograph as autograph
     from headrace.__internal__ import nest as nest
     from headrace.__internal__ import tracking as tracking
     from headrace._src.core.composite import CompositeTensor as CompositeTensor
     from headrace._src.core.names import current_name_scope as get_name_scope
+    from headrace._src.tracing.variable_specs import VariableSpec as VariableSpec
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -362,6 +362,63 @@ def test_third_party_functions_are_converted():
     assert converted_call(g) is g
 
 
+def double_if_large(x):
+    if x > 1:
+        return x * 2
+    return x
+
+
+def add_if_large(a, x):
+    if x > 1:
+        return a + x
+    return a
+
+
+def always_seven():
+    if tf.constant(3) > 1:
+        return 7
+    return 8
+
+
+HIGHER_ORDER = {
+    "map_fn": (lambda x: tf.map_fn(double_if_large, tf.range(x)), [0, 1, 4, 6]),
+    "scan": (lambda x: tf.scan(add_if_large, tf.range(x)), [0, 0, 2, 5]),
+    "foldl": (lambda x: tf.foldl(add_if_large, tf.range(x)), 5),
+    "foldr": (lambda x: tf.foldr(add_if_large, tf.range(x)), 5),
+    "cond": (lambda x: tf.cond(x > 1, always_seven, lambda: 1), 7),
+    "switch_case": (lambda x: tf.switch_case(x - 4, [always_seven, always_seven]), 7),
+    "case": (lambda x: tf.case([(x > 1, always_seven)], default=always_seven), 7),
+    "while_loop": (lambda x: tf.while_loop(lambda i: i < 50, double_if_large, [x])[0], 64),
+    "map_structure": (lambda x: tf.nest.map_structure(double_if_large, [x, -x]), [8, -4]),
+}
+
+
+@pytest.mark.parametrize("name", HIGHER_ORDER)
+def test_functions_given_to_functions(name):
+    function, expected = HIGHER_ORDER[name]
+    found = tf.function(function)(tf.constant(4))
+    assert np.array(found).tolist() == expected
+
+
+def test_custom_gradient():
+    @tf.custom_gradient
+    def f(x):
+        if x > 1.0:
+            y = x * 2.0
+        else:
+            y = x
+        return y, lambda dy: dy * 100.0
+
+    @tf.function
+    def g(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return y, tape.gradient(y, x)
+
+    assert [t.numpy() for t in g(tf.constant(3.0))] == [6.0, 100.0]
+
+
 def test_wrappers_of_libraries_are_seen_through():
     class Manager(contextlib.ContextDecorator):
         entered = 0

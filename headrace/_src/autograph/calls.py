@@ -62,6 +62,8 @@ def _decided(f, recursive):
     if is_converted(f):
         return f
     if is_library(f):
+        if f.__name__ in _HIGHER_ORDER and f.__globals__.get("__name__", "").startswith("headrace."):
+            return _with_converted_arguments(f)
         return _through_wrapper(f, recursive)
     conversion = conversion_of(f, recursive)
     if isinstance(conversion, Converted):
@@ -69,6 +71,34 @@ def _decided(f, recursive):
     if f.__code__.co_flags & 0x2A0:  # generators and coroutines: nobody expects them to be converted
         return f
     return explain_unconverted(f, conversion)
+
+
+# Our own functions that call functions of the user's in graphs. TF: of these, only map_fn converts them.
+_HIGHER_ORDER = frozenset(
+    "map_fn vectorized_map scan foldl foldr cond case switch_case while_loop custom_gradient recompute_grad "
+    "grad_pass_through map_structure map_structure_with_paths".split()
+)
+
+
+@functools.cache
+def _with_converted_arguments(f):
+    """`f`, with the functions among its arguments converted, also those in lists and dictionaries of branches."""
+    nested = f.__name__ in ("case", "switch_case")
+
+    def argument(value):
+        if type(value) in (types.FunctionType, types.MethodType, functools.partial):
+            return converted_call(value)
+        if nested and isinstance(value, (list, tuple)):
+            return type(value)(argument(v) for v in value)
+        if nested and isinstance(value, dict):
+            return {k: argument(v) for k, v in value.items()}
+        return value
+
+    @functools.wraps(f)
+    def call(*args, **kwargs):
+        return f(*map(argument, args), **{k: argument(v) for k, v in kwargs.items()})
+
+    return call
 
 
 def _through_wrapper(f, recursive):
@@ -135,7 +165,12 @@ def _converted_object(f, recursive):
     if type(call) is not types.FunctionType:
         return f
     if call.__code__.co_filename.startswith(_PACKAGE):
-        return f  # a tf.function, a module's own call
+        # A tf.function, which sees to its own function; or what custom_gradient makes of one.
+        wrapper = getattr(f, "_decorated", None)
+        if type(wrapper) is not types.FunctionType:
+            return f
+        found = _through_wrapper(wrapper, recursive)
+        return f if found is wrapper else found
     converted = _converted_function(call, recursive)
     if converted is not call:
         return types.MethodType(converted, f)
