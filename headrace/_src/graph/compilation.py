@@ -144,6 +144,21 @@ class Executable:
                 self.reason = f"{node.name} ({error.op}): {error.reason}"
                 self.segmented = Segmented(self.plan, self.hosts, _part)
 
+    @property
+    def state(self) -> str:
+        """How it runs now, in words, for `explain`."""
+        entries = list(self._entries.values())
+        compiled = sum(entry.program is not None for entry in entries)
+        if compiled:
+            return f"compiled for {compiled} of {len(entries)} combinations of shapes that were seen"
+        if self.reason:
+            return f"interpreted: {self.reason}"
+        if any(entry._job is not None for entry in entries):
+            return "interpreted, a program is being compiled"
+        if not _Settings.enabled and not self.must_compile:
+            return "interpreted: compiling is switched off"
+        return "interpreted so far: programs are made of what is called again with the same shapes"
+
     def refuse(self, error):
         """The error of a function that must be compiled and cannot be."""
         steps, node = self.plan.steps, None

@@ -21,6 +21,7 @@ from headrace._src.graph.source_lines import users_line
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.tracing.concrete_function import ConcreteFunction
+from headrace._src.tracing.explanation import Explanation
 from headrace._src.tracing.trace_types import Literal, Placeholders, Typing
 from headrace._src.tracing.variable_creation import VariableMaker
 
@@ -64,6 +65,7 @@ class Function:
         self._being_traced: set = set()
         self._trace_count = 0
         self._call_history: list = []
+        self.trace_log: list = []  # for `explain`: argument types and the line of the call, for each time it was traced
         self._may_create = True  # until the first call has ended
         self._created = []
         self._methods = weakref.WeakKeyDictionary()
@@ -205,6 +207,8 @@ class Function:
         """Warn when calls keep being traced, and say which argument is the cause."""
         old = next(reversed(self._traces), None) if self._traces else None
         self._note_call(old, kinds)
+        self.trace_log.append((kinds, users_line()))
+        del self.trace_log[:-100]
         recent = self._call_history[-6:]
         retraces = [entry for entry in recent if entry[1] is not None and entry[0] is not None]
         if len(retraces) < 5:
@@ -271,6 +275,26 @@ class Function:
             if concrete is None:
                 concrete = self._concrete_for(kinds)
         return concrete
+
+    def explain(self, *args, **kwargs):
+        """What a call with these arguments runs, in words: print the result.
+
+        It has the operations with shapes and the lines that made them, which of them are compiled, what they cost, and
+        why the function was traced. A spec may stand for a tensor; the costs are then not known.
+
+        >>> print(tf.function(lambda x: x * 2.0 + 1.0).explain(tf.TensorSpec([3])).operations)
+        2
+        """
+        values, kinds = self._bind(args, kwargs)
+        with self._lock:
+            concrete = self._concrete_for(kinds)
+        known = not any(isinstance(leaf, TraceType) for leaf in nest.flatten(values))
+        return Explanation(self, concrete, _tensors_of(kinds, values) if known else None)
+
+    @property
+    def parameter_names(self) -> tuple:
+        """The names of the arguments."""
+        return tuple(parameter.name for parameter in self._parameters)
 
     def pretty_printed_concrete_signatures(self, verbose=True) -> str:
         """The signatures of all traces."""

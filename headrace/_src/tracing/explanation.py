@@ -1,0 +1,324 @@
+"""`tf.function(...).explain(...)`: what a function runs, what of it is compiled, where time goes, why it was traced."""
+
+import copy
+import string
+
+import numpy as np
+
+from headrace._src.core.context import context
+from headrace._src.core.tensor import EagerTensor
+from headrace._src.graph.compilation import Executable
+from headrace._src.graph.effects import READING
+from headrace._src.graph.graph import PLACEHOLDER
+from headrace._src.graph.listing import listing, place_text, text_of
+from headrace._src.graph.operation import CALLING, called_graphs
+from headrace._src.graph.passes.steps import origin
+from headrace._src.ops.filling import CONST
+from headrace._src.state.storage import WRITING, Storage
+
+_LONGEST_LIST = 10
+# How often a function is run to measure it, unless that takes so many seconds.
+_RUNS, _ENOUGH = 5, 0.2
+
+
+class Part:
+    """A part of the graph that runs as one piece.
+
+    Attributes:
+        label: a letter, which also stands before its lines in the listing.
+        count: how many operations it has.
+        state: how it runs now.
+    """
+
+    def __init__(self, label, steps, state):
+        self.label = label
+        self.steps = steps
+        self.count = sum(step.record is not CONST for step in steps)
+        self.state = state
+
+
+class Cost:
+    """What one operation took in the run that was measured: `seconds`, and `bytes` of results."""
+
+    def __init__(self, step, seconds, size):
+        node = origin(step)
+        self.name = node.name
+        self.type = step.record.name
+        self.place = place_text(node.location)
+        self.seconds = seconds
+        self.bytes = size
+
+
+class Trace:
+    """One time that the function was traced.
+
+    Attributes:
+        signature: the types of the arguments.
+        place: the user's line that called it.
+        differences: for each argument that differs from the most similar earlier trace: its name, the type it had
+            then, the type it has now. Empty for the first trace.
+    """
+
+    def __init__(self, signature, place, differences):
+        self.signature = signature
+        self.place = place
+        self.differences = differences
+
+    def __str__(self):
+        where = f" at {self.place}" if self.place else ""
+        if not self.differences:
+            return f"{self.signature}{where}"
+        causes = "; ".join(f"{name} was {old}, now {new}" for name, old, new in self.differences)
+        return f"{self.signature}{where}, because {causes}"
+
+
+class Explanation:
+    """What `explain` returns; print it.
+
+    Attributes:
+        code: the graph as text, passes applied.
+        parts: how the graph is run, a list of `Part`.
+        costs: a list of `Cost`, most expensive first; None when the function was not run.
+        not_run: why it was not.
+        seconds, bytes: the sums of all costs.
+        operations, operations_before: how many operations run, and how many the graph has.
+        traces: a list of `Trace`, in the order in which they happened.
+    """
+
+    def __init__(self, function, concrete, tensors):
+        """
+        Args:
+            function: the `Function`.
+            concrete: its trace that is explained.
+            tensors: what it is run with to measure it, None not to. What the run does to variables and random streams
+                is undone; a function with other effects is not run.
+        """
+        graph = concrete.graph
+        self.name = function.name
+        lines = listing(graph)
+        self.parts, marks = _parts_of(graph, lines)
+        self.code = text_of(lines, marks)
+        self.operations = sum(step.record is not CONST for step in graph.plan().steps)
+        self.operations_before = sum(node.record not in (CONST, PLACEHOLDER) for node in graph.nodes)
+        self.costs, self.not_run = _measured(concrete, tensors)
+        self.seconds = sum(cost.seconds for cost in self.costs or ())
+        self.bytes = sum(cost.bytes for cost in self.costs or ())
+        self.traces = traces_of(function)
+
+    def __str__(self):
+        before = self.operations_before
+        passes = "" if before == self.operations else f" (of {before} in the graph)"
+        sections = [self.code, f"{self.operations} operations{passes}."]
+        sections.append("\n".join(["How it runs:", *(f"  {part.label}  {_part_text(part)}" for part in self.parts)]))
+        sections.append(self._cost_text())
+        count = len(self.traces)
+        title = f"Traced {count} {'time' if count == 1 else 'times'}:"
+        sections.append("\n".join([title, *(f"  {i}. {trace}" for i, trace in enumerate(self.traces, 1))]))
+        return "\n\n".join(sections)
+
+    def _cost_text(self):
+        if self.costs is None:
+            return f"Times are not known: {self.not_run}."
+        rows = [f"Interpreted in {_time_text(self.seconds)}, {_size_text(self.bytes)} of results:"]
+        for cost in self.costs[:_LONGEST_LIST]:
+            share = cost.seconds / self.seconds if self.seconds else 0
+            rows.append(
+                f"  {_time_text(cost.seconds):>9} {share:5.0%} {_size_text(cost.bytes):>9}  {cost.name} ({cost.type})  "
+                f"{cost.place}".rstrip()
+            )
+        if len(self.costs) > _LONGEST_LIST:
+            rest = self.costs[_LONGEST_LIST:]
+            seconds = sum(cost.seconds for cost in rest)
+            rows.append(f"  {_time_text(seconds):>9} {seconds / (self.seconds or 1):5.0%} "
+                        f"{_size_text(sum(cost.bytes for cost in rest)):>9}  {len(rest)} more")
+        return "\n".join(rows)
+
+    __repr__ = __str__
+
+
+def _part_text(part):
+    return f"{part.count} {'operation' if part.count == 1 else 'operations'}: {part.state}"
+
+
+def _time_text(seconds):
+    for limit, factor, unit in ((1e-3, 1e6, "us"), (1.0, 1e3, "ms")):
+        if seconds < limit:
+            return f"{seconds * factor:.1f} {unit}"
+    return f"{seconds:.2f} s"
+
+
+def _size_text(size):
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
+
+
+# Which parts are compiled.
+
+
+def _parts_of(graph, lines):
+    """The parts of a graph, and for each line of its listing the mark of its part."""
+    pieces = _pieces_of(graph)
+    parts, mark_of = [], {}
+    for label, (steps, state) in zip(_labels(), pieces):
+        parts.append(Part(label, steps, state))
+        for step in steps:
+            mark_of[id(origin(step))] = label
+    marks, current = [], " "
+    for line in lines:
+        if line.depth == 1 and line.step is not None:
+            current = mark_of.get(id(origin(line.step)), " ")
+        elif line.depth <= 1:
+            current = " "
+        marks.append(f"{current} | ")
+    return parts, marks
+
+
+def _labels():
+    letters = string.ascii_uppercase
+    yield from letters
+    yield from (a + b for a in letters for b in letters)
+
+
+def _pieces_of(graph):
+    """(steps, state) for each part that runs as one piece."""
+    steps = [step for step in graph.plan().steps if step.record is not CONST]
+    executable = graph._executable
+    if executable is None:
+        return [(steps, "interpreted so far: it has not been called")]
+    if not isinstance(executable, Executable):
+        return [(steps, "interpreted: too few operations to be worth compiling")]
+    if executable.segmented is None:
+        return [(steps, executable.state)]
+    pieces = []
+    for piece in executable.segmented.pieces:
+        inner = piece.executable
+        if isinstance(inner, Executable):
+            pieces.append((inner.plan.steps, inner.state))
+            continue
+        hosts = {id(origin(executable.plan.steps[i])) for i in executable.hosts}
+        on_host = any(id(origin(step)) in hosts for step in inner.steps)
+        state = "interpreted: only the host can run it" if on_host else "interpreted: too few operations to compile"
+        pieces.append((inner.steps, state))
+    return [(steps, state) for steps, state in pieces if any(step.record is not CONST for step in steps)]
+
+
+# Where time and bytes go.
+
+
+def _measured(concrete, tensors):
+    """The costs of all operations in one run, and why there are none."""
+    if tensors is None or any(type(x) is not EagerTensor for x in [*tensors, *concrete.captured_inputs]):
+        return None, "not all arguments are tensors with values"
+    graph = concrete.graph
+    effect = _lasting_effect(graph)
+    if effect is not None:
+        return None, f"it was not run, for {effect.name} ({effect.type}) has an effect that cannot be undone"
+    arrays = [x._a for x in [*tensors, *concrete.captured_inputs]]
+    undo = _Undo(graph, arrays)
+    plan = graph.plan()
+    try:
+        context.run_quietly(plan.run, list(arrays))  # inner plans are made and memory is warm
+        runs: list = []
+        while len(runs) < _RUNS and sum(note[1] for notes in runs for note in notes) < _ENOUGH:
+            runs.append(context.run_quietly(plan.profile, list(arrays))[1])
+    except Exception as error:
+        return None, f"running it failed with {type(error).__name__}: {error}"
+    finally:
+        undo()
+    # What else the machine does makes single runs look slow.
+    costs = [Cost(notes[0][0], min(note[1] for note in notes), notes[0][2]) for notes in zip(*runs)]
+    return sorted(costs, key=lambda cost: -cost.seconds), ""
+
+
+def _lasting_effect(graph):
+    """An operation whose effect is not only on variables and random streams; None when there is none."""
+    for step in graph.plan().steps:
+        record = step.record
+        if record.name in CALLING:
+            for inner in called_graphs(step.attrs):
+                found = _lasting_effect(inner)
+                if found is not None:
+                    return found
+        elif record.stateful and record.name not in WRITING and record.name not in READING:
+            if "seed2" not in record.attribute_names and record.name not in _HARMLESS:
+                return origin(step)
+    return None
+
+
+# Stateful only so that they are not moved or dropped.
+_HARMLESS = frozenset({
+    "Assert", "CheckNumerics", "CheckNumericsV2", "DeepCopy", "Empty", "GuaranteeConst", "StatelessRandomGetAlg",
+    "Timestamp",
+})  # fmt: skip
+
+
+class _Undo:
+    """Puts back what a run changes: variables, and how far random streams have been used."""
+
+    def __init__(self, graph, arrays):
+        self._values = []
+        for array in arrays:
+            storage = array[()] if array.dtype == np.dtype(object) and array.shape == () else None
+            if isinstance(storage, Storage):
+                value = storage.read() if storage.is_initialized else None
+                self._values.append((storage, value, storage.value, storage.device))
+        self._streams = [(node, copy.deepcopy(node.__dict__.get("random_streams"))) for node in _drawing(graph)]
+
+    def __call__(self):
+        for storage, value, on_host, on_device in self._values:
+            if storage.value is not on_host or storage.device is not on_device:
+                storage.set(value)
+        for node, streams in self._streams:
+            if streams is None:
+                node.__dict__.pop("random_streams", None)
+            else:
+                node.random_streams = streams
+
+
+def _drawing(graph):
+    """The operations of a graph that draw random numbers."""
+    nodes = []
+    for step in graph.plan().steps:
+        if step.record.name in CALLING:
+            for inner in called_graphs(step.attrs):
+                nodes += _drawing(inner)
+        elif step.record.stateful and "seed2" in step.record.attribute_names:
+            nodes.append(origin(step))
+    return nodes
+
+
+# Why it was traced.
+
+
+def traces_of(function) -> list[Trace]:
+    """The traces of a function, with what was new about each."""
+    found, earlier = [], []
+    names = function.parameter_names
+    for kinds, location in function.trace_log:
+        differences = []
+        if earlier:
+            similar = min(reversed(earlier), key=lambda other: _distance(kinds, other))
+            differences = [
+                (name, _type_text(old), _type_text(new)) for name, old, new in zip(names, similar, kinds) if old != new
+            ]
+        signature = ", ".join(f"{name}: {_type_text(kind)}" for name, kind in zip(names, kinds))
+        found.append(Trace(f"({signature})", place_text(location), differences))
+        earlier.append(kinds)
+    return found
+
+
+def _distance(kinds, other):
+    return sum(a != b for a, b in zip(kinds, other))
+
+
+def _type_text(kind):
+    shape, dtype = getattr(kind, "shape", None), getattr(kind, "dtype", None)
+    if shape is not None and dtype is not None and type(kind).__name__ == "TensorSpec":
+        dims = "..." if shape.rank is None else ", ".join(str(n) for n in shape.as_list())
+        return f"{dtype.name}[{dims}]"
+    if hasattr(kind, "value") and type(kind).__name__ == "Literal":
+        return repr(kind.value)
+    return repr(kind)
