@@ -308,6 +308,8 @@ class Function:
             if not isinstance(input_signature, (list, tuple)):
                 raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
             names = [p.name for p in self._parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+            if names[:1] == ["self"]:
+                del names[0]  # TF: by its name; binding the method drops it
             star = next((p.name for p in self._parameters if p.kind is p.VAR_POSITIONAL), None)
             if len(input_signature) > len(names) and star is None:
                 raise TypeError(
@@ -326,6 +328,8 @@ class Function:
                 value = {}
             elif parameter.default is not parameter.empty:
                 value = parameter.default
+            elif parameter.name == "self":
+                value = None
             else:
                 raise TypeError(f"input_signature says nothing about the argument {parameter.name!r} of {self._name}.")
             for leaf in nest.flatten(value) if parameter.name in given else ():
