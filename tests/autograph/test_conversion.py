@@ -809,6 +809,35 @@ def test_big_loops_are_not_unrolled():
     assert len(f.get_concrete_function().graph.nodes) < 30
 
 
+def test_graphs_are_freed_without_the_cycle_collector():
+    def make(k):
+        @tf.function
+        def f(x):
+            s = 0
+            for i in tf.range(x):
+                if i > 2 and x > 1:
+                    continue
+                s += i * k
+            while s > 10:
+                s -= 5
+                if s == 11:
+                    return s
+            return s if s > 2 else -s
+
+        return f
+
+    f = make(3)
+    assert f(tf.constant(6)) == 9
+    watched = weakref.ref(f.get_concrete_function(tf.constant(6)).graph)
+    gc.collect()
+    gc.disable()
+    try:
+        del f
+        assert watched() is None
+    finally:
+        gc.enable()
+
+
 def test_python_of_this_version():
     assert sys.version_info >= (3, 11)
     if sys.version_info >= (3, 12):

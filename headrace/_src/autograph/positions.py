@@ -8,22 +8,25 @@ def at(node: ast.AST, where: ast.AST) -> ast.AST:
 
     Unlike `ast.fix_missing_locations`, it does not go into what has a position already.
     """
-    _place(node, where.lineno, where.col_offset, where.end_lineno, where.end_col_offset)
+    position = {
+        "lineno": where.lineno, "col_offset": where.col_offset,
+        "end_lineno": where.end_lineno, "end_col_offset": where.end_col_offset,
+    }  # fmt: skip
+    _place(node, position)
     return node
 
 
-def _place(node, line, column, end_line, end_column):
-    if node._attributes:
-        node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = line, column, end_line, end_column
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if isinstance(value, ast.AST):
-            if not hasattr(value, "lineno") and value._fields:
-                _place(value, line, column, end_line, end_column)
-        elif isinstance(value, list):
+def _place(node, position):
+    attributes = node.__dict__  # the fields and, once it has one, the position
+    values = list(attributes.values())
+    attributes.update(position)
+    for value in values:
+        if isinstance(value, list):
             for child in value:
-                if isinstance(child, ast.AST) and not hasattr(child, "lineno"):
-                    _place(child, line, column, end_line, end_column)
+                if isinstance(child, ast.AST) and "lineno" not in child.__dict__:
+                    _place(child, position)
+        elif isinstance(value, ast.AST) and value._fields and "lineno" not in value.__dict__:
+            _place(value, position)
 
 
 _LEAVES = (ast.Name, ast.Constant, ast.expr_context, ast.operator, ast.cmpop, ast.Pass)
