@@ -4,8 +4,7 @@ import contextlib
 import enum
 import logging
 
-import numpy as np
-
+from headrace._src.autodiff.jacobian_rows import gradients_by_weight, inner_shape, joined, shape_of, shape_size
 from headrace._src.autodiff.tape import Tape, next_id, ones_of
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.composite import CompositeTensor
@@ -260,21 +259,20 @@ class GradientTape:
         target = to_tensor(target)
         flat = nest.flatten(sources)
         handles = [handle_of(leaf) for leaf in flat]
-        shape = tuple(target.shape.as_list())
-        rows = []
-        for weight in _basis(shape, target.dtype):
-            rows.append(_gradients(tape, [target], [weight], handles))
+        unconnected = _unconnected(unconnected_gradients)
+        shape = shape_of(target)
+        columns = gradients_by_weight(
+            lambda weight: _gradients(tape, [target], [weight], handles), shape, target.dtype,
+            [leaf.dtype for leaf in flat], experimental_use_pfor,
+        )  # fmt: skip
         results = []
-        for i, source in enumerate(flat):
-            column = [row[i] for row in rows]
-            if not column or all(grad is None for grad in column):
-                if _unconnected(unconnected_gradients) is UnconnectedGradients.ZERO or not rows:
-                    results.append(zeros(shape + tuple(source.shape), source.dtype))
-                else:
-                    results.append(None)
-                continue
-            stacked = REGISTRY["Pack"]([to_tensor(grad) for grad in column], axis=0)
-            results.append(REGISTRY["Reshape"](stacked, shape + tuple(source.shape.as_list())))
+        for source, column in zip(flat, columns):
+            if column is None and unconnected is UnconnectedGradients.NONE and shape_size(shape) != 0:
+                results.append(None)
+            elif column is None:
+                results.append(zeros(joined(shape, shape_of(source)), source.dtype))
+            else:
+                results.append(REGISTRY["Reshape"](column, joined(shape, shape_of(source))))
         return nest.pack_sequence_as(sources, results)
 
     def batch_jacobian(
@@ -294,21 +292,25 @@ class GradientTape:
             ValueError: when the first dimensions differ, or a rank is below 2.
         """
         target = to_tensor(target)
-        out, into = tuple(target.shape.as_list()), tuple(source.shape.as_list())
-        if not out or not into or out[0] != into[0]:
-            raise ValueError(f"batch_jacobian: first dimension of target shape {out} and source shape {into} "
-                             "must match.")
+        if target.shape.rank == 0 or source.shape.rank == 0 or (
+            None not in (target.shape[0], source.shape[0]) and target.shape[0] != source.shape[0]
+        ):
+            raise ValueError(
+                f"batch_jacobian: first dimension of target shape {target.shape} and source shape {source.shape} must "
+                "match."
+            )
         tape = self._take_tape()
-        columns = []
-        for weight in _basis(out[1:], target.dtype):
-            repeated = REGISTRY["BroadcastTo"](weight, out)
-            columns.append(_gradients(tape, [target], [repeated], [handle_of(source)])[0])
-        if not columns or columns[0] is None:
-            if _unconnected(unconnected_gradients) is UnconnectedGradients.ZERO or not columns:
-                return zeros(out + into[1:], source.dtype)
-            return None
-        stacked = REGISTRY["Pack"]([to_tensor(column) for column in columns], axis=1)
-        return REGISTRY["Reshape"](stacked, out + into[1:])
+        out, inner, into = shape_of(target), inner_shape(target), inner_shape(source)
+        (column,) = gradients_by_weight(
+            lambda weight: _gradients(tape, [target], [REGISTRY["BroadcastTo"](weight, out)], [handle_of(source)]),
+            inner, target.dtype, [source.dtype], experimental_use_pfor,
+        )  # fmt: skip
+        if column is None:
+            if _unconnected(unconnected_gradients) is UnconnectedGradients.NONE and shape_size(inner) != 0:
+                return None
+            return zeros(joined(out, into), source.dtype)
+        rows = REGISTRY["Transpose"](column, [1, 0, *range(2, column.shape.rank)])
+        return REGISTRY["Reshape"](rows, joined(out, into))
 
 
 _NONE = UnconnectedGradients.NONE
@@ -391,12 +393,3 @@ def _gradients(tape, targets, weights, handles):
 
 def _zeros_for(source):
     return zeros(source.shape, source.dtype)
-
-
-def _basis(shape, dtype):
-    """For each element of `shape`: a tensor that is one there and zero elsewhere."""
-    size = int(np.prod(shape)) if shape else 1
-    for i in range(size):
-        array = np.zeros(size, dtype._np)
-        array[i] = 1
-        yield to_tensor(array.reshape(shape))
