@@ -218,10 +218,7 @@ def _choose(chooser, functions, record, name=None):
 def add_branches(chooser, graphs, is_if, name=None):
     """Add an operation that runs one of `graphs`, which have equal structures of outputs."""
     captured = share_inputs(graphs)
-    graph = context.graph
-    for branch in graphs:
-        if hasattr(graph, "variables"):
-            graph.variables.update(branch.variables)
+    note_variables(graphs)
     stateful = any(branch.is_stateful for branch in graphs)
     types = [tensor.dtype for tensor in graphs[0].outputs]
     if is_if:
@@ -234,6 +231,17 @@ def add_branches(chooser, graphs, is_if, name=None):
     for output, tensor in zip(outputs or [], graphs[0].outputs):
         copy_handle_data(tensor, output)
     return pack_outputs(graphs[0].structured_outputs, outputs or [])
+
+
+def note_variables(graphs):
+    """Let the graph around and the tapes know which variables some graphs use."""
+    outer = context.graph
+    for graph in graphs:
+        if hasattr(outer, "variables"):
+            outer.variables.update(graph.variables)
+        for variable in graph.variables.values():
+            for recorder in context.recorders:
+                recorder.variable_used(variable)
 
 
 def pack_outputs(structure, tensors):

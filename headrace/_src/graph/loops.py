@@ -7,7 +7,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec, TypeSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.graph.calls import backward_call, extend
-from headrace._src.graph.conditional import share_inputs
+from headrace._src.graph.conditional import note_variables, share_inputs
 from headrace._src.graph.derivatives import dense, derivative_of, zeros_for
 from headrace._src.graph.func_graph import FuncGraph, copy_handle_data
 from headrace._src.graph.operation import CALLING, has_gradient, is_followed
@@ -72,9 +72,7 @@ def add_loop(cond, body, inputs, name=None, parallel_iterations=10) -> list:
     """
     captured = share_inputs([cond, body])
     body.outputs = body.outputs + body.inputs[len(inputs) :]
-    graph = context.graph
-    if hasattr(graph, "variables"):
-        graph.variables.update(cond.variables | body.variables)
+    note_variables([cond, body])
     op = WHILE if cond.is_stateful or body.is_stateful else STATELESS_WHILE
     outputs = op([*inputs, *captured], cond=cond, body=body, parallel_iterations=parallel_iterations, name=name)
     for output, tensor in zip(outputs, body.outputs):
