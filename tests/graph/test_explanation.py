@@ -4,10 +4,8 @@ import os
 import re
 
 import numpy as np
-import pytest
 
 import headrace as tf
-from headrace._src.graph.compilation import set_background_compilation
 
 HERE = os.path.basename(__file__)
 
@@ -149,13 +147,6 @@ def test_methods():
 
     model = Model()
     assert "Mul" in model.__call__.explain(tf.constant(1.0)).code
-
-
-@pytest.fixture
-def interpreter_only():
-    set_background_compilation(False)
-    yield
-    set_background_compilation(True)
 
 
 def large(x):

@@ -13,6 +13,8 @@ from headrace._src.graph.passes.pipeline import optimized
 from headrace._src.graph.plan import Plan, effects_of
 from headrace._src.op.definition import REGISTRY
 
+pytestmark = pytest.mark.usefixtures("interpreter_only")
+
 
 def traced(function, *specs):
     return tf.function(function, autograph=False).get_concrete_function(*specs)
