@@ -186,6 +186,22 @@ def test_changed_source():
         tf.autograph.to_graph(f)
 
 
+@pytest.mark.parametrize(
+    "now",
+    [
+        "def f(x):\n    return x\n",  # a variable and lines are gone
+        "def f(x):\n    z = x\n    return z if z else 1\n",  # a variable has another name
+        "def f(y):\n    z = y\n    return z if z else 1\n",  # a parameter
+        "def g(x):\n    y = x\n    return y if y else 1\n",  # the function
+    ],
+)
+def test_edited_source(now):
+    f = define("def f(x):\n    y = x\n    return y if y else 1\n", filename="<edited>")
+    linecache.cache["<edited>"] = (len(now), None, now.splitlines(True), "<edited>")
+    with pytest.raises(ConversionError, match="no longer holds it"):
+        tf.autograph.to_graph(f)
+
+
 def test_unusual_layout():
     f = define(
         '''
@@ -680,6 +696,37 @@ def test_features():
     assert tf.autograph.experimental.Feature.LISTS not in tf.autograph.experimental.Feature.all_but(
         tf.autograph.experimental.Feature.LISTS
     )
+
+
+def test_features_that_do_not_exist():
+    with pytest.warns(UserWarning, match="LISTS changes nothing"):
+        tf.autograph.to_code(sign, experimental_optional_features=[tf.autograph.experimental.Feature.LISTS])
+
+
+def test_module_methods():
+    class Model(tf.Module):
+        def __init__(self):
+            super().__init__(name="model")
+            self.w = tf.Variable(2)
+
+        @tf.Module.with_name_scope
+        def scaled(self, x):
+            if x > 0:
+                return x * self.w
+            return x
+
+        @tf.function
+        def __call__(self, x):
+            return self.scaled(x) + self.twice(-x)
+
+        @tf.function
+        def twice(self, x):
+            if x > 0:
+                return x * 2
+            return x
+
+    assert Model()(tf.constant(3)) == 3
+    assert Model()(tf.constant(-3)) == 3
 
 
 def test_trace_and_verbosity(capsys):

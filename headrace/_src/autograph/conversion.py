@@ -127,6 +127,7 @@ def _convert_code(function, recursive):
         node = source.function_node(function)
         parents = code.co_qualname.split(".")[:-1]
         class_name = parents[-1] if parents and parents[-1] != "<locals>" else None
+        _check_source(node, code)
         rewriter = transform.Rewriter(node, class_name, recursive)
         compiled = _compiled(rewriter, code, class_name)
     except (source.SourceError, UnsupportedError) as error:
@@ -134,6 +135,21 @@ def _convert_code(function, recursive):
     except RecursionError:
         return ConversionError(function, "its expressions are nested too deeply")
     return Converted(compiled, rewriter.operators, rewriter.changed, functools.partial(_text, rewriter.node))
+
+
+def _check_source(node, code):
+    """Refuse source that was changed since it was compiled, as far as its lines and variables show it.
+
+    Not by its bytecode: tools such as pytest change that while they import a file.
+    """
+    last = max((line for _, _, line in code.co_lines() if line is not None), default=0)
+    known = transform.identifiers(node) | {"__class__", "__classdict__"}
+    missing = {
+        name for name in (*code.co_varnames, *code.co_freevars, *code.co_cellvars)
+        if name.isidentifier() and name not in known and not any(k.startswith("__") and name.endswith(k) for k in known)
+    }  # fmt: skip
+    if last > node.end_lineno or missing:
+        raise source.changed(code)
 
 
 class _Line:

@@ -6,6 +6,7 @@ import enum
 import functools
 import sys
 import types
+import warnings
 
 from headrace._src.autograph import status
 from headrace._src.autograph.calls import call_of, convert, with_status
@@ -15,9 +16,11 @@ from headrace._src.op.api import api, export
 
 @export("autograph.experimental.Feature")
 class Feature(enum.Enum):
-    """Optional features of conversion. All of them are always on here; names are accepted where TensorFlow asks.
+    """Optional features of TensorFlow's conversion; here nothing is optional.
 
-    TF: kept so that programs that ask for them run.
+    Tensors are compared and asserted, and effects kept in order, whether asked for or not. LISTS (which TensorFlow
+    2.21 cannot run), NAME_SCOPES, and of BUILTIN_FUNCTIONS the overload of `print`, do not exist: asking for one of
+    them gives a warning. Use `tf.TensorArray` and `tf.print`.
     """
 
     ALL = "ALL"
@@ -46,6 +49,8 @@ def _check_features(features):
             raise TypeError(
                 f"experimental_optional_features must be tf.autograph.experimental.Feature values, got {feature!r}."
             )
+        if feature in (Feature.LISTS, Feature.NAME_SCOPES, Feature.BUILTIN_FUNCTIONS):
+            warnings.warn(f"AutoGraph: {feature} changes nothing here; see tf.autograph.experimental.Feature.")
 
 
 def _function_of(entity):

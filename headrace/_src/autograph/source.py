@@ -31,10 +31,10 @@ def function_node(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
             "notebook cell, or register the text given to exec in linecache"
         )
     if code.co_firstlineno > len(lines):
-        raise _changed(code)
+        raise changed(code)
     node = _lambda_node(code, lines) if code.co_name == "<lambda>" else _def_node(code, lines)
     if not _same_names(_parameters(node), code.co_varnames[: _parameter_count(code)]):
-        raise _changed(code)
+        raise changed(code)
     return node
 
 
@@ -45,7 +45,8 @@ def _same_names(written, compiled):
     )
 
 
-def _changed(code):
+def changed(code) -> SourceError:
+    """The error for source that is not what a code object was compiled from."""
     return SourceError(
         f"line {code.co_firstlineno} of {code.co_filename!r} no longer holds it: the file changed after the "
         "function was made"
@@ -98,7 +99,7 @@ def _def_node(code, lines):
             start = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             if start == code.co_firstlineno:
                 return _copy(node)
-    raise _changed(code)
+    raise changed(code)
 
 
 def _indent(line):
@@ -141,7 +142,7 @@ def _lambda_node(code, lines):
                 "Put them on lines of their own"
             )
     if not candidates:
-        raise _changed(code)
+        raise changed(code)
     return _copy(candidates[0])
 
 

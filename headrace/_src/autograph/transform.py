@@ -39,7 +39,7 @@ class Rewriter(ast.NodeTransformer):
 
     def __init__(self, node, class_name=None, recursive=True):
         self.class_name = class_name
-        self.taken = _identifiers(node)
+        self.taken = identifiers(node)
         self.may_read_frame = not self.taken.isdisjoint(_FRAME_READERS)
         self.generated: set = set()  # the names of functions that stand for blocks
         self.operators = self.fresh("ag__")
@@ -438,7 +438,7 @@ def _reads_frame(body):
     return any(isinstance(n, ast.Name) and n.id in _FRAME_READERS for s in body for n in descendants(s))
 
 
-def _identifiers(node):
+def identifiers(node) -> set:
     """All identifiers in a function, its nested functions included."""
     found = set()
     for n in descendants(node):
@@ -456,4 +456,6 @@ def _identifiers(node):
             found.add(n.name)
         elif isinstance(n, (ast.MatchAs, ast.MatchStar)) and n.name:
             found.add(n.name)
+        elif isinstance(n, ast.MatchMapping) and n.rest:
+            found.add(n.rest)
     return found | set(parameters_of(node.args))
