@@ -292,6 +292,50 @@ def map_over_rows(tf):
 
 
 @program
+def tensor_array(tf):
+    def f(x):
+        rows = tf.TensorArray(tf.float32, size=0, dynamic_size=True, element_shape=[3])
+        for i in tf.range(4):
+            rows = rows.write(i, x * tf.cast(i, tf.float32))
+        return rows.stack(), rows.size()
+
+    return f, [numbers(3)], []
+
+
+@program
+def folded(tf):
+    def f(x):
+        running = tf.scan(lambda total, row: total + tf.square(row), x)
+        return running, tf.foldl(lambda total, row: total * 0.5 + row, x)
+
+    return f, [numbers(4, 2)], []
+
+
+@program
+def own_gradient(tf):
+    @tf.custom_gradient
+    def clipped(x):
+        return tf.identity(x), lambda dy: tf.clip_by_value(dy, -0.1, 0.1)
+
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = clipped(x) ** 2
+        return y, tape.gradient(y, x)
+
+    return f, [numbers(3)], []
+
+
+@program
+def ragged(tf):
+    def f(lines):
+        words = tf.strings.split(lines)
+        return words.to_tensor(b"-"), words.row_lengths(), tf.reduce_max(tf.strings.length(words), axis=1)
+
+    return f, [np.array([b"a bc", b"def g hi"], object)], []
+
+
+@program
 def stateless_random(tf):
     def f(n):
         seed = tf.stack([n, 7])
@@ -321,7 +365,7 @@ def linear_algebra(tf):
 def checked(tf):
     def f(x):
         tf.debugging.assert_greater(tf.reduce_sum(x), -100.0)
-        with tf.control_dependencies([tf.debugging.Assert(x[0] < 50.0, [x])]):
+        with x.graph.control_dependencies([tf.debugging.Assert(x[0] < 50.0, [x])]):
             return tf.identity(x) + 1.0
 
     return f, [numbers(3)], []

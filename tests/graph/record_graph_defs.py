@@ -10,10 +10,9 @@ import pathlib
 import sys
 
 import numpy as np
+from graph_def_programs import PROGRAMS, STATEFUL, UNKNOWN
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
-
-from tests.graph.graph_def_programs import PROGRAMS, STATEFUL, UNKNOWN
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def traced(tf, name):
@@ -50,6 +49,7 @@ def save_results(path, results):
 
 
 def export(folder):
+    sys.path.insert(0, str(ROOT))
     import headrace as tf
     from headrace._src.graph.effects import has_effect
 
@@ -100,6 +100,25 @@ def trace(folder):
         results[name] = [x.numpy() for x in tf.nest.flatten(outputs)]
     save_results(folder / "results.npz", results)
     (folder / "graphs.json").write_text(json.dumps(about, indent=1) + "\n")
+    (folder / "messages.json").write_text(json.dumps(messages(), indent=1) + "\n")
+
+
+def messages():
+    """The fields of the messages that graphs are made of: name to [number, kind, message or enum, label, choice]."""
+    sys.path.insert(0, str(ROOT / "tests" / "formats"))
+    from message_fields import described_fields
+    from tensorflow.core.framework import graph_pb2, op_def_pb2
+    from tensorflow.core.protobuf import struct_pb2
+
+    found = {}
+    waiting = [graph_pb2.GraphDef, op_def_pb2.OpList, struct_pb2.TensorSpecProto]
+    waiting = [message.DESCRIPTOR for message in waiting]
+    while waiting:
+        message = waiting.pop()
+        if message.full_name not in found:
+            found[message.full_name] = described_fields(message)
+            waiting += [field.message_type for field in message.fields if field.message_type is not None]
+    return dict(sorted(found.items()))
 
 
 if __name__ == "__main__":
