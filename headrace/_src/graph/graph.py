@@ -125,7 +125,7 @@ class BaseGraph:
         if known and flat and not op.stateful and (op.quiet or op.lower is not None):  # no Python code of the user
             _compute(op, specs, attrs, outputs)
         elif op.single_output:
-            outputs[0]._partial = partial_value(op.name, specs, attrs)
+            _note_elements(outputs[0], partial_value(op.name, specs, attrs))
         for tensor in outputs:
             if type(tensor) is SymbolicTensor and tensor.dtype is dtypes.variant:
                 tensor._handle_data = output_handle_data(op.name, specs, attrs, types)
@@ -350,6 +350,13 @@ def _spec_of(tensor):
     if tensor.dtype is dtypes.variant:
         spec.handle_data = tensor.__dict__.get("_handle_data")
     return spec
+
+
+def _note_elements(tensor, elements):
+    """Remember the elements of a shape that are certain; when all are, the tensor is as good as a constant."""
+    tensor._partial = elements
+    if elements is not None and None not in (elements if isinstance(elements, list) else [elements]):
+        tensor._known = np.array(elements, tensor.dtype._np)
 
 
 def _compute(op, specs, attrs, outputs):

@@ -96,11 +96,11 @@ class Identity(TraceType):
 class Container(TraceType):
     """A list, tuple, dictionary or other structure of types."""
 
-    def __init__(self, kind, keys, children, sample):
+    def __init__(self, kind, keys, children, make):
         self.kind = kind
         self.keys = keys
         self.children = tuple(children)
-        self._sample = sample  # for putting values into this structure
+        self._make = make  # puts values, one for each child, into this structure
         self._hash = hash((kind, keys, self.children))
 
     def is_subtype_of(self, other):
@@ -123,20 +123,11 @@ class Container(TraceType):
             if common is None:
                 return None
             children.append(common)
-        return Container(self.kind, self.keys, children, self._sample)
+        return Container(self.kind, self.keys, children, self._make)
 
     def packed(self, values):
         """The values, one for each child, in this structure."""
-        sample = self._sample
-        if self.kind is list:
-            return list(values)
-        if self.kind is tuple:
-            return tuple(values)
-        if isinstance(sample, collections.abc.Mapping):
-            return _mapping_like(sample, dict(zip(self.keys, values)))
-        if hasattr(self.kind, "_fields"):
-            return self.kind(*values)
-        return self.kind(values)
+        return self._make(values)
 
     def placeholder_value(self, placeholder_context):
         return self.packed([child.placeholder_value(placeholder_context) for child in self.children])
@@ -173,12 +164,22 @@ class Container(TraceType):
         return f"{self.kind.__name__.capitalize()}[{inner}]"
 
 
-def _mapping_like(sample, pairs):
-    if type(sample) is dict:
-        return pairs
-    if isinstance(sample, collections.defaultdict):
-        return type(sample)(sample.default_factory, pairs)
-    return type(sample)(pairs)
+def _maker(value, keys):
+    """A function that puts values into a container like `value`, without keeping it."""
+    kind = type(value)
+    if isinstance(value, collections.abc.Mapping):
+        order = tuple(value)  # as the user wrote it, while types are compared in the order of the sorted keys
+        factory = (value.default_factory,) if isinstance(value, collections.defaultdict) else ()
+
+        def mapping(values):
+            found = dict(zip(keys, values))
+            ordered = {key: found[key] for key in order}
+            return ordered if kind is dict else kind(*factory, ordered)
+
+        return mapping
+    if hasattr(kind, "_fields"):
+        return lambda values: kind(*values)
+    return kind
 
 
 def items_of(value):
@@ -234,7 +235,7 @@ class Typing(TracingContext):
         found = items_of(value)
         if found is not None:
             keys, items = found
-            return Container(kind, keys, [self.type_of(item) for item in items], value)
+            return Container(kind, keys, [self.type_of(item) for item in items], _maker(value, keys))
         if isinstance(value, _BY_VALUE):
             return Literal(value)
         return _identity(value)
