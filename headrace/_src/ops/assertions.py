@@ -69,6 +69,11 @@ def Assert(condition, data, summarize=None, name=None):
     return ASSERT(condition, [to_tensor(item) for item in data], summarize=count, name=name)
 
 
+def passed():
+    """What an assertion that holds already returns: in a graph an operation, which others may depend on."""
+    return None if context.graph is None else lookup("NoOp")()
+
+
 def _prefix(message):
     return f"{message}. " if message else ""
 
@@ -81,28 +86,34 @@ def _comparison_error(name, symbol, x, y, holds, message, summarize):
     """The error for an element-wise comparison that does not hold everywhere."""
     count = 3 if summarize is None else sys.maxsize if summarize < 0 else summarize
     lines = [f"{_prefix(message)}{name}: the condition x {symbol} y does not hold for all elements."]
-    if x.shape == y.shape and x._a.ndim:
-        wrong = ~holds._a
+    a, b, holds = (_known(tensor) for tensor in (x, y, holds))
+    if x.shape == y.shape and a.ndim:
+        wrong = ~holds
         places = np.argwhere(wrong)[:count].tolist()
         lines += [
             f"Indices of the first {len(places)} of {int(wrong.sum())} such elements: {places}",
-            f"There, x is {_rows(x._a[wrong].tolist(), count)}",
-            f"and y is {_rows(y._a[wrong].tolist(), count)}",
+            f"There, x is {_rows(a[wrong].tolist(), count)}",
+            f"and y is {_rows(b[wrong].tolist(), count)}",
         ]
-    for label, tensor in (("x", x), ("y", y)):
-        flat = tensor._a.ravel().tolist()
-        lines.append(f"{label} has shape {tuple(tensor.shape)} and begins {_rows(flat, count)}")
+    for label, array in (("x", a), ("y", b)):
+        lines.append(f"{label} has shape {array.shape} and begins {_rows(array.ravel().tolist(), count)}")
     return errors.invalid_argument("\n".join(lines))
+
+
+def _known(tensor):
+    """The value of a tensor when it is known now, otherwise None."""
+    return tensor._a if isinstance(tensor, EagerTensor) else tensor._known
 
 
 def _compare(name, symbol, compare, x, y, message, summarize):
     x, y = to_tensor(x), to_tensor(y)
     holds = compare(x, y)
     condition = reduce_all(holds)
-    if isinstance(condition, EagerTensor):
-        if not condition._a:
+    if all(_known(tensor) is not None for tensor in (condition, x, y, holds)):
+        # TF: in a graph what can be seen already fails while it is built.
+        if not _known(condition):
             raise _comparison_error(name, symbol, x, y, holds, message, summarize)
-        return None
+        return passed()
     data = [f"{_prefix(message)}{name}: the condition x {symbol} y does not hold. x:", x, "y:", y]
     return Assert(condition, data, summarize=summarize)
 

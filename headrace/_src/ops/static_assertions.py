@@ -8,7 +8,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
-from headrace._src.ops.assertions import Assert
+from headrace._src.ops.assertions import Assert, passed
 from headrace._src.ops.comparison import equal, greater_equal
 from headrace._src.ops.reductions import reduce_any
 from headrace._src.ops.sparse_tensor import SparseTensor
@@ -29,7 +29,8 @@ def _rank_value(name, rank):
         raise TypeError(f"{name}: the rank must be int32, got {rank.dtype.name}.")
     if rank.shape.rank not in (0, None):
         raise ValueError(f"{name}: the rank must be a scalar, got shape {rank.shape}.")
-    return int(rank._a) if isinstance(rank, EagerTensor) else rank
+    known = rank._a if isinstance(rank, EagerTensor) else rank._known
+    return rank if known is None else int(known)
 
 
 def _check_rank(name, x, ranks, holds, wanted, message):
@@ -47,7 +48,7 @@ def _check_rank(name, x, ranks, holds, wanted, message):
             raise ValueError(
                 f"{_prefix(message)}{name}: x must have rank {wanted}, got rank {static}, shape {x.shape}."
             )
-        return None
+        return passed()
     shape = x.dense_shape if isinstance(x, SparseTensor) else x
     rank = lookup("Size")(shape) if isinstance(x, SparseTensor) else lookup("Rank")(x)
     return Assert(holds(rank, ranks), [f"{_prefix(message)}{name}: x must have rank {wanted}, got", rank])
@@ -107,7 +108,7 @@ def assert_scalar(tensor, message=None, name=None):
         raise ValueError(
             f"{_prefix(message)}debugging.assert_scalar: tensor must be a scalar, got shape {tensor.shape}."
         )
-    return None
+    return passed()
 
 
 @api("debugging.assert_type")
@@ -119,6 +120,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
         raise TypeError(
             f"{_prefix(message)}debugging.assert_type: tensor must be {tf_type.name}, got {found.name}."
         )
+    return passed()
 
 
 @api("debugging.assert_integer")
@@ -129,6 +131,7 @@ def assert_integer(x, message=None, name=None):
         raise TypeError(
             f"{_prefix(message)}debugging.assert_integer: x must be of an integer dtype, got {found.name}."
         )
+    return passed()
 
 
 @api("debugging.assert_proper_iterable", dispatch=False)
