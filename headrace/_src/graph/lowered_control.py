@@ -49,7 +49,7 @@ class _Part:
 
     def __call__(self, leaves, state):
         """(values, state, failed or None), given the leaves of the arguments and the state."""
-        results = jax_programs.jaxpr_as_fun(self._program)(*leaves, *state)
+        results = [jnp.asarray(x) for x in jax_programs.jaxpr_as_fun(self._program)(*leaves, *state)]
         count = len(self._packed.leaves)
         values = self._packed.unpack(results[:count])
         rest = results[count : count + len(state)]
