@@ -20,7 +20,7 @@ def main():
     import tensorflow as tf
 
     sys.modules["headrace"] = tf  # what the cases import
-    from autograph_cases import branches, for_loops, functions, loops, while_loops  # noqa: F401  they fill the table
+    from autograph_cases import branches, for_loops, functions, loops, methods, while_loops  # noqa: F401  they fill the table
     from autograph_cases.table import CASES
 
     tf.get_logger().setLevel("ERROR")

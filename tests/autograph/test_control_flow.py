@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from autograph_cases import branches, for_loops, functions, loops, while_loops  # noqa: F401  they fill the table
+from autograph_cases import branches, for_loops, functions, loops, methods, while_loops  # noqa: F401  they fill the table
 from autograph_cases.table import CASES
 
 import headrace as tf

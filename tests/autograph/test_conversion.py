@@ -178,6 +178,11 @@ def test_without_source():
     assert any("cannot convert f" in note for note in error.value.__notes__)
 
 
+def test_without_source_and_nothing_to_convert():
+    f = define("f = lambda x: x * 2 + x[0]\n")
+    assert convert(f) is f
+
+
 def test_changed_source():
     f = define("def f(x):\n    return x if x else 1\n", filename="<changed>")
     source = "# a comment\n\ndef other():\n    pass\n"

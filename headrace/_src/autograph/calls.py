@@ -15,6 +15,7 @@ from headrace._src.autograph.conversion import (
     conversion_of,
     explain_unconverted,
     is_converted,
+    may_need_conversion,
 )
 from headrace._src.autograph.variables import Undefined
 from headrace._src.op.api import api
@@ -68,7 +69,7 @@ def _decided(f, recursive):
     conversion = conversion_of(f, recursive)
     if isinstance(conversion, Converted):
         return conversion.function(f) if conversion.needed else f
-    if f.__code__.co_flags & 0x2A0:  # generators and coroutines: nobody expects them to be converted
+    if not may_need_conversion(f.__code__):
         return f
     return explain_unconverted(f, conversion)
 

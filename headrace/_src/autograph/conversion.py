@@ -8,6 +8,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import dis
 import functools
 import inspect
 import types
@@ -127,8 +128,9 @@ def _convert_code(function, recursive):
         node = source.function_node(function)
         parents = code.co_qualname.split(".")[:-1]
         class_name = parents[-1] if parents and parents[-1] != "<locals>" else None
-        _check_source(node, code)
-        rewriter = transform.Rewriter(node, class_name, recursive)
+        names = transform.identifiers(node)
+        _check_source(node, code, names)
+        rewriter = transform.Rewriter(node, class_name, recursive, names)
         compiled = _compiled(rewriter, code, class_name)
     except (source.SourceError, UnsupportedError) as error:
         return ConversionError(function, error)
@@ -137,13 +139,13 @@ def _convert_code(function, recursive):
     return Converted(compiled, rewriter.operators, rewriter.changed, functools.partial(_text, rewriter.node))
 
 
-def _check_source(node, code):
+def _check_source(node, code, names):
     """Refuse source that was changed since it was compiled, as far as its lines and variables show it.
 
     Not by its bytecode: tools such as pytest change that while they import a file.
     """
     last = max((line for _, _, line in code.co_lines() if line is not None), default=0)
-    known = transform.identifiers(node) | {"__class__", "__classdict__"}
+    known = names | {"__class__", "__classdict__"}
     missing = {
         name for name in (*code.co_varnames, *code.co_freevars, *code.co_cellvars)
         if name.isidentifier() and name not in known and not any(k.startswith("__") and name.endswith(k) for k in known)
@@ -231,6 +233,13 @@ def _text(node):
         return ast.unparse(node) + "\n"
     finally:
         node.name, node.decorator_list = node.name.removeprefix("tf__"), decorators
+
+
+def may_need_conversion(code) -> bool:
+    """Whether it makes a difference that some code is not converted: generators and plain formulas do not count."""
+    if code.co_flags & _NOT_FUNCTIONS:
+        return False
+    return any("JUMP" in i.opname or "CALL" in i.opname or i.opname == "FOR_ITER" for i in dis.get_instructions(code))
 
 
 _warned: weakref.WeakSet = weakref.WeakSet()

@@ -12,6 +12,11 @@ from headrace._src.autograph.positions import children, descendants
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_BINDERS = {
+    ast.Import, ast.ImportFrom, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.ClassDef,
+    *_FUNCTIONS, *_COMPREHENSIONS,
+}  # fmt: skip
+_SCOPES = (*_FUNCTIONS, ast.Lambda, ast.ClassDef, *_COMPREHENSIONS)
 _NONE: frozenset = frozenset()
 
 
@@ -69,51 +74,45 @@ class Scope:
             found = self._summaries[node] = self._summarize(node)
         return found
 
-    def _summarize(self, node):
-        if isinstance(node, ast.Name):
-            names = frozenset((node.id,))
-            if isinstance(node.ctx, ast.Load):
-                return Summary(read=names | self._reads_of.get(node.id, _NONE))
-            # Deleting needs a value to be there.
-            return Summary(bound=names, read=names if isinstance(node.ctx, ast.Del) else _NONE)
-        if isinstance(node, ast.Lambda):
-            return self._nested(free_names(node)) | self.of(defaults_of(node.args))
-        if isinstance(node, _FUNCTIONS):
-            outside = self.of([*node.decorator_list, *defaults_of(node.args)])
-            return self._nested(free_names(node)) | outside | Summary(bound=frozenset((node.name,)))
-        if isinstance(node, ast.ClassDef):
-            return self._nested(free_names(node)) | Summary(bound=frozenset((node.name,)))
-        if isinstance(node, _COMPREHENSIONS):
-            walrus = frozenset(n.target.id for n in descendants(node) if isinstance(n, ast.NamedExpr))
-            return self._nested(free_names(node)) | Summary(bound=walrus)
-        if isinstance(node, (ast.Global, ast.Nonlocal)):
-            (self.globals if isinstance(node, ast.Global) else self.nonlocals).update(node.names)
-            return _EMPTY
-        if isinstance(node, (ast.Constant, ast.Pass)):
-            return _EMPTY
-        total = _EMPTY
-        for child in children(node):
-            found = self.of(child)
-            if found is not _EMPTY:
-                total = found if total is _EMPTY else total | found
-        bound = binders(node)
-        if bound:
-            total |= Summary(bound=frozenset(bound))
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            total |= Summary(read=frozenset((node.target.id,)))
-        elif isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
-            text = composite_text(node)
-            if text:
-                total |= Summary(composites=frozenset((text,)))
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            writes = self._writes_of.get(node.func.id)
-            if writes:
-                total |= Summary(bound=writes)
-        return total
-
-    def _nested(self, free):
-        read = free.union(*(self._reads_of.get(n, _NONE) for n in free))
-        return Summary(read=read, captured=free)
+    def _summarize(self, root):
+        bound, read, captured, composites = set(), set(), set(), set()
+        pending = [root]
+        while pending:
+            n = pending.pop()
+            if isinstance(n, ast.Name):
+                if isinstance(n.ctx, ast.Load):
+                    read.add(n.id)
+                    read |= self._reads_of.get(n.id, _NONE)
+                else:
+                    bound.add(n.id)
+                    if isinstance(n.ctx, ast.Del):
+                        read.add(n.id)  # deleting needs a value to be there
+            elif isinstance(n, ast.stmt) and n is not root:
+                found = self.of(n)
+                bound |= found.bound
+                read |= found.read
+                captured |= found.captured
+                composites |= found.composites
+            elif isinstance(n, _SCOPES):
+                free = free_names(n)
+                captured |= free
+                read |= free.union(*(self._reads_of.get(name, _NONE) for name in free))
+                bound.update(binders(n))
+                pending += _outside(n)
+            elif isinstance(n, (ast.Global, ast.Nonlocal)):
+                (self.globals if isinstance(n, ast.Global) else self.nonlocals).update(n.names)
+            elif not isinstance(n, ast.Constant):
+                pending += children(n)
+                bound.update(binders(n))
+                if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
+                    read.add(n.target.id)
+                elif isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store):
+                    text = composite_text(n)
+                    if text:
+                        composites.add(text)
+                elif isinstance(n, ast.Call) and isinstance(n.func, ast.Name):
+                    bound |= self._writes_of.get(n.func.id, _NONE)
+        return Summary(frozenset(bound), frozenset(read), frozenset(captured), frozenset(composites))
 
     def liveness(self, body):
         """Give every If, While and For of the block `live_after`, and loops also `live_head`."""
@@ -218,8 +217,10 @@ def _target_names(target):
         yield from _target_names(target.value)
 
 
-def binders(node):
+def binders(node) -> list:
     """Names bound by a node itself other than through `ast.Name`."""
+    if type(node) not in _BINDERS:
+        return []
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return [a.asname or a.name.partition(".")[0] for a in node.names]
     if isinstance(node, ast.ExceptHandler) and node.name:
@@ -228,9 +229,18 @@ def binders(node):
         return [node.name]
     if isinstance(node, ast.MatchMapping) and node.rest:
         return [node.rest]
-    if isinstance(node, ast.ClassDef):
+    if isinstance(node, (ast.ClassDef, *_FUNCTIONS)):
         return [node.name]
+    if isinstance(node, _COMPREHENSIONS):
+        return [n.target.id for n in descendants(node) if isinstance(n, ast.NamedExpr)]
     return []
+
+
+def _outside(node):
+    """What of a function's definition is evaluated where it is defined."""
+    if isinstance(node, _FUNCTIONS):
+        return [*node.decorator_list, *defaults_of(node.args)]
+    return defaults_of(node.args) if isinstance(node, ast.Lambda) else []
 
 
 def parameters_of(a: ast.arguments) -> frozenset:

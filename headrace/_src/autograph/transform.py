@@ -35,11 +35,12 @@ class Rewriter(ast.NodeTransformer):
         node: The `def` or `lambda`.
         class_name: The class around it, whose name is part of `__private` names; or None.
         recursive: Whether functions that it calls are to be converted too.
+        taken: All identifiers in it, if they are known already.
     """
 
-    def __init__(self, node, class_name=None, recursive=True):
+    def __init__(self, node, class_name=None, recursive=True, taken=None):
         self.class_name = class_name
-        self.taken = identifiers(node)
+        self.taken = set(identifiers(node) if taken is None else taken)
         self.may_read_frame = not self.taken.isdisjoint(_FRAME_READERS)
         self.generated: set = set()  # the names of functions that stand for blocks
         self.operators = self.fresh("ag__")
