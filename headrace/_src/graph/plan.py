@@ -73,9 +73,13 @@ class Plan:
         try:
             return self._code(arrays)
         except BaseException as error:
-            context.random_node = None
-            self._raise_described(error)
-            raise
+            described = self._described(error)
+            try:
+                if described is not error:
+                    raise described from None
+                raise
+            finally:
+                del described  # the frame, which the traceback holds, would hold the error
 
     def _interpret(self, arrays):
         values = self._filled(arrays)
@@ -97,11 +101,13 @@ class Plan:
                 for i in dead:
                     values[i] = None
         except BaseException as error:
-            context.random_node = None
             described = describe_error(instruction[-1], error)
-            if described is not error:
-                raise described from None
-            raise
+            try:
+                if described is not error:
+                    raise described from None
+                raise
+            finally:
+                del described
         return [values[i] for i in self._results]
 
     def _filled(self, arrays):
@@ -112,17 +118,13 @@ class Plan:
             values[i] = None
         return values
 
-    def _raise_described(self, error):
-        """Turn what a kernel raised in the written code into the op's own error."""
+    def _described(self, error):
+        """The error to raise for what a kernel raised in the written code."""
         traceback, code = error.__traceback__, self._code.__code__
         while traceback is not None and traceback.tb_frame.f_code is not code:
             traceback = traceback.tb_next
         number = None if traceback is None else self._instruction_of_line[traceback.tb_lineno]
-        if number is None:
-            return
-        described = describe_error(self._program[number][-1], error)
-        if described is not error:
-            raise described from None
+        return error if number is None else describe_error(self._program[number][-1], error)
 
     def profile(self, arrays: list):
         """Run and take notes.
@@ -142,11 +144,13 @@ class Plan:
                 else:
                     result = kernel(values)
             except BaseException as error:
-                context.random_node = None
                 described = describe_error(step, error)
-                if described is not error:
-                    raise described from None
-                raise
+                try:
+                    if described is not error:
+                        raise described from None
+                    raise
+                finally:
+                    del described
             seconds = time.perf_counter() - before
             if kind != _SEVERAL:
                 values[place] = _wrapped(result, result_type)
@@ -449,6 +453,7 @@ def _is_certain(kernel, step):
 
 def describe_error(node, error):
     """The error to raise for what the kernel of `node` raised."""
+    context.random_node = None  # it may have been the kernel of a random op
     if not isinstance(error, Exception) or getattr(error, "_explained", False):
         return error
     node = origin(node)
