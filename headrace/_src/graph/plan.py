@@ -1,8 +1,8 @@
 """Running a graph with the ops' kernels.
 
 A plan is a list of instructions over numbered places for values: call a kernel, put the results there, and forget what
-is not read any more. A plan that runs often is written out as straight-line Python code: that saves 0.3 us per operation
-and run, and takes 40 us per operation once.
+is not read any more. A plan that runs often is written out as straight-line Python code: that saves 0.3 us per
+operation and run, and takes 40 us per operation once.
 
 Steps run in the order in which the operations were made, so effects happen in source order. When one fails, the error
 is that of its op, and tells the user's line.
