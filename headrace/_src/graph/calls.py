@@ -191,7 +191,9 @@ def _call_node(graph, derivative, outputs, residuals):
 def backward_call(derivative, dys, residuals):
     """The gradients of the inputs that a derivative is about."""
     dys = [to_tensor(dy) if isinstance(dy, CompositeTensor) else dy for dy in dys]
-    results = call_graph(derivative.backward, [*dys, *residuals])
+    rest, outer = iter(residuals), derivative.outer
+    captured = [outer[i] if i in outer else next(rest) for i in range(derivative.count + len(outer))]
+    results = call_graph(derivative.backward, [*dys, *captured])
     at, gradients = iter(results), []
     for gradient in derivative.gradients:
         if gradient is None:

@@ -13,6 +13,7 @@ from headrace._src.autodiff.registered import GRADIENTS
 from headrace._src.autodiff.tape import Tape
 from headrace._src.core import dtypes, nest
 from headrace._src.core.composite import CompositeTensor
+from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.func_graph import FuncGraph, copy_handle_data
 from headrace._src.graph.operation import has_gradient
 from headrace._src.graph.plan import input_counts
@@ -24,10 +25,12 @@ from headrace._src.ops.constants import zeros
 class Derivative:
     """The two functions that differentiate a graph with respect to some of its inputs."""
 
-    def __init__(self, forward, backward, count, wanted, gradients):
+    def __init__(self, forward, backward, residuals, outer, wanted, gradients):
         self.forward = forward  # the function, with residuals after its outputs
         self.backward = backward  # (gradients of the differentiable outputs, residuals) to gradients
-        self.count = count  # how many residuals there are
+        self.residuals = residuals  # tensors of the graph that the backward function reads
+        self.count = len(residuals)
+        self.outer = outer  # by position among what it captures: tensors from around the graph, which it reads directly
         self.wanted = wanted  # positions of the inputs whose gradients are computed
         self.gradients = gradients  # for each of them a tensor, a composite, or None; the backward function's outputs
 
@@ -43,7 +46,7 @@ def derivative_of(graph, wanted) -> Derivative:
 
 def _derive(graph, wanted):
     base = graph.base
-    backward = FuncGraph(f"{base.name}_backward", base)
+    backward = _BackwardGraph(f"{base.name}_backward", base)
     backward.inlines_numbers = True
     targets = [y for y in graph.outputs if has_gradient(y.dtype)]
     with backward.building():
@@ -57,9 +60,23 @@ def _derive(graph, wanted):
         flat = [backward.inside(to_tensor(x)) for x in nest.flatten(gradients, expand_composites=True) if x is not None]
     backward.outputs = flat
     backward.structured_outputs = gradients
-    residuals = backward.external_captures
-    forward = graph.view(graph.outputs + residuals)
-    return Derivative(forward, backward, len(residuals), wanted, gradients)
+    captured = backward.external_captures
+    outer = {i: x for i, x in enumerate(captured) if isinstance(x, EagerTensor) or x.op._graph is not base.reference}
+    residuals = [x for i, x in enumerate(captured) if i not in outer]
+    return Derivative(graph.view(graph.outputs + residuals), backward, residuals, outer, wanted, gradients)
+
+
+class _BackwardGraph(FuncGraph):
+    """Of a tensor from around the graph, the one that stands for it there is used, so that gradients reach it."""
+
+    def capture(self, tensor, name=None):
+        if type(tensor) is EagerTensor and tensor.dtype is dtypes.resource:
+            # A variable that only the gradient function reads: tapes know it by this handle.
+            entry = self._captures.get(id(tensor))
+            return self.add_capture(tensor, name) if entry is None else entry[1]
+        base = self.outer_graph
+        entry = base._captures.get(id(tensor)) if isinstance(base, FuncGraph) else None
+        return super().capture(tensor if entry is None else entry[1], name)
 
 
 def registered_gradient(node):

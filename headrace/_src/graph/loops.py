@@ -128,7 +128,7 @@ def _grad(node, dys):
         sums = dict(zip(totals, values[len(changed) : len(changed) + len(totals)]))
         stacks = dict(zip(lists, values[len(changed) + len(totals) :]))
         residuals = []
-        for (kind, place), tensor in zip(found.saved, derivative.backward.external_captures):
+        for (kind, place), tensor in zip(found.saved, derivative.residuals):
             if kind == "list":
                 shape = _element_shape(tensor)
                 popped = REGISTRY["TensorListPopBack"](stacks[place], shape, element_dtype=tensor.dtype)
@@ -178,7 +178,7 @@ def _differentiate(operation, count):
     invariant = {i for i, (x, y) in enumerate(zip(body.inputs, body.outputs)) if x is y}
     wanted = _wanted(body, inputs)
     derivative = derivative_of(body, wanted)
-    residuals = derivative.backward.external_captures
+    residuals = derivative.residuals
     saved, pushed = [], []
     for tensor in residuals:
         position = next((i for i, x in enumerate(body.inputs) if x is tensor), None)
