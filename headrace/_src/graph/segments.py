@@ -9,6 +9,7 @@ from headrace._src.graph.conditional import branch_number, condition_number
 from headrace._src.graph.operation import CALLING, called_graphs, is_stateful
 from headrace._src.graph.passes.steps import Step
 from headrace._src.graph.plan import Plan
+from headrace._src.ops.filling import CONST
 
 
 def host_steps(steps) -> frozenset:
@@ -24,12 +25,51 @@ def is_for_host(node) -> bool:
     return record.lower is None
 
 
+def _repeatable(steps) -> dict:
+    """By tensor, the operations that each part that needs them can run for itself: constants and what shapes tell.
+
+    A program needs them to be known when it is compiled, which what comes from another part is not.
+    """
+    found = {}
+    for node in steps:
+        name = node.record.name
+        if node.record.stateful or node.record.lower is None or name in CALLING:
+            continue
+        if node.record is not CONST and name not in _ABOUT_SHAPES:
+            if not all(id(t) in found for t in node.inputs):
+                continue
+            if any(t.dtype._kind not in "iub" or t.shape.rank not in (0, 1) for t in node.outputs):
+                continue
+        for tensor in node.outputs:
+            found[id(tensor)] = node
+    return found
+
+
+_ABOUT_SHAPES = frozenset({"Shape", "ShapeN", "Size", "Rank"})
+
+
+def _with_repeated(nodes, repeatable):
+    """The operations of a part, after those that it runs for itself."""
+    own = {id(t) for node in nodes for t in node.outputs}
+    before, pending = {}, list(nodes)
+    while pending:
+        for tensor in pending.pop().inputs:
+            node = repeatable.get(id(tensor))
+            if node is not None and id(tensor) not in own and id(node) not in before:
+                before[id(node)] = node
+                pending.append(node)
+    return [node for node in dict.fromkeys(repeatable.values()) if id(node) in before] + nodes
+
+
 def stages(steps, hosts) -> list[int]:
     """For each operation the number of its part: even ones are for programs, odd ones for the host."""
     made: dict[int, int] = {}  # by tensor, the part that computes it
     result = []
     floor = highest = 0
     for i, node in enumerate(steps):
+        if node.record is CONST:
+            result.append(0)
+            continue
         effect = is_stateful(node) and not draws(node.record)
         at = max([made.get(id(t), 0) for t in node.inputs] + [highest if effect else floor])
         at += (at % 2) != (i in hosts)
@@ -87,6 +127,11 @@ class _Piece:
         self.dead = []
 
 
+def _is_left_out(node, repeatable, read):
+    outputs = node.outputs
+    return bool(outputs) and all(id(t) in repeatable and id(t) in read for t in outputs)
+
+
 class Segmented:
     """Runs the parts of a graph one after the other."""
 
@@ -107,8 +152,17 @@ class Segmented:
                 numbers[id(tensor)] = len(tensors)
                 tensors.append(tensor)
         parts: dict[int, list] = {}
+        repeatable = _repeatable(steps)
         for node, stage in zip(steps, stages(steps, hosts)):
             parts.setdefault(stage, []).append(node)
+        # A part leaves out what only others need and run for themselves.
+        wanted = {id(t) for t in whole.outputs}
+        read = {id(t) for node in steps for t in node.inputs} - wanted
+        parts = {
+            stage: _with_repeated([n for n in nodes if not _is_left_out(n, repeatable, read)], repeatable)
+            for stage, nodes in parts.items()
+        }
+        parts = {stage: nodes for stage, nodes in parts.items() if nodes}
         last_use: dict[int, int] = {}
         order = sorted(parts)
         for k, stage in enumerate(order):
@@ -122,7 +176,8 @@ class Segmented:
             nodes = parts[stage]
             own = {id(t) for node in nodes for t in node.outputs}
             inputs = list({id(t): t for node in nodes for t in node.inputs if id(t) not in own}.values())
-            outputs = [t for node in nodes for t in node.outputs if last_use.get(id(t), -1) > k]
+            made = [t for node in nodes for t in node.outputs if last_use.get(id(t), -1) > k]
+            outputs = [t for t in made if id(t) not in repeatable or id(t) in wanted]
             if stage % 2:
                 piece = Plan.of_steps([for_host(node) for node in nodes], inputs, outputs)
             else:
