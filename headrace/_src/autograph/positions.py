@@ -29,17 +29,16 @@ def _place(node, position):
             _place(value, position)
 
 
-_LEAVES = (ast.Name, ast.Constant, ast.expr_context, ast.operator, ast.cmpop, ast.Pass)
+_LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.arg})
 
 
 def children(node: ast.AST) -> list:
     """The nodes directly below one; a list, because walking trees is most of the work of a conversion."""
     found = []
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if isinstance(value, list):
+    for value in node.__dict__.values():
+        if type(value) is list:
             found += [child for child in value if isinstance(child, ast.AST)]
-        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+        elif isinstance(value, ast.AST) and value._fields:  # operators and contexts have none
             found.append(value)
     return found
 
@@ -48,6 +47,6 @@ def descendants(node: ast.AST) -> list:
     """A node and all nodes below it."""
     found = [node]
     for n in found:
-        if not isinstance(n, _LEAVES):
+        if type(n) not in _LEAVES:
             found += children(n)
     return found

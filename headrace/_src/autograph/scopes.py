@@ -16,7 +16,7 @@ _BINDERS = {
     ast.Import, ast.ImportFrom, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.ClassDef,
     *_FUNCTIONS, *_COMPREHENSIONS,
 }  # fmt: skip
-_SCOPES = (*_FUNCTIONS, ast.Lambda, ast.ClassDef, *_COMPREHENSIONS)
+_SCOPES = frozenset((*_FUNCTIONS, ast.Lambda, ast.ClassDef, *_COMPREHENSIONS))
 _NONE: frozenset = frozenset()
 
 
@@ -79,39 +79,45 @@ class Scope:
         pending = [root]
         while pending:
             n = pending.pop()
-            if isinstance(n, ast.Name):
-                if isinstance(n.ctx, ast.Load):
+            cls = type(n)
+            if cls is ast.Name:
+                if type(n.ctx) is ast.Load:
                     read.add(n.id)
-                    read |= self._reads_of.get(n.id, _NONE)
+                    if n.id in self._reads_of:
+                        read |= self._reads_of[n.id]
                 else:
                     bound.add(n.id)
-                    if isinstance(n.ctx, ast.Del):
+                    if type(n.ctx) is ast.Del:
                         read.add(n.id)  # deleting needs a value to be there
-            elif isinstance(n, ast.stmt) and n is not root:
+            elif cls is ast.Constant:
+                continue
+            elif n is not root and isinstance(n, ast.stmt):
                 found = self.of(n)
                 bound |= found.bound
                 read |= found.read
                 captured |= found.captured
                 composites |= found.composites
-            elif isinstance(n, _SCOPES):
+            elif cls in _SCOPES:
                 free = free_names(n)
                 captured |= free
                 read |= free.union(*(self._reads_of.get(name, _NONE) for name in free))
                 bound.update(binders(n))
                 pending += _outside(n)
-            elif isinstance(n, (ast.Global, ast.Nonlocal)):
-                (self.globals if isinstance(n, ast.Global) else self.nonlocals).update(n.names)
-            elif not isinstance(n, ast.Constant):
+            elif cls is ast.Global or cls is ast.Nonlocal:
+                (self.globals if cls is ast.Global else self.nonlocals).update(n.names)
+            else:
                 pending += children(n)
-                bound.update(binders(n))
-                if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
-                    read.add(n.target.id)
-                elif isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store):
-                    text = composite_text(n)
+                if cls in _BINDERS:
+                    bound.update(binders(n))
+                elif cls is ast.Attribute or cls is ast.Subscript:
+                    text = composite_text(n) if type(n.ctx) is ast.Store else None
                     if text:
                         composites.add(text)
-                elif isinstance(n, ast.Call) and isinstance(n.func, ast.Name):
-                    bound |= self._writes_of.get(n.func.id, _NONE)
+                elif cls is ast.Call:
+                    if self._writes_of and isinstance(n.func, ast.Name):
+                        bound |= self._writes_of.get(n.func.id, _NONE)
+                elif cls is ast.AugAssign and isinstance(n.target, ast.Name):
+                    read.add(n.target.id)
         return Summary(frozenset(bound), frozenset(read), frozenset(captured), frozenset(composites))
 
     def liveness(self, body):

@@ -76,21 +76,19 @@ def _def_node(code, lines):
     first = code.co_firstlineno - 1
     indent = _indent(lines[first])
     attempts = 0
-    # "if 1:" makes an indented block a valid program, and keeps the columns as they are.
-    head = ["if 1:\n"] if indent else []
+    head = _head(first, indent)
     for end in range(first + 1, len(lines) + 1):
         if end < len(lines) and not _may_start_statement(lines[end], indent):
             continue
         try:
-            tree = ast.parse("".join(head + lines[first:end]))
+            tree = ast.parse(head + "".join(lines[first:end]))
         except SyntaxError:
             attempts += 1
             if attempts > _ATTEMPTS:
                 break
             continue
-        statements = tree.body[0].body if head else tree.body
+        statements = tree.body[0].body if indent else tree.body
         if len(statements) == 1 and isinstance(statements[0], _FUNCTIONS) and statements[0].name == code.co_name:
-            ast.increment_lineno(statements[0], first - len(head))
             return statements[0]
         break
     # Several statements on a line, `if` and `def` on one line, or strings that the indentation does not tell.
@@ -100,6 +98,14 @@ def _def_node(code, lines):
             if start == code.co_firstlineno:
                 return _copy(node)
     raise changed(code)
+
+
+def _head(first, indent):
+    """What to put before some lines so that they parse with their own positions.
+
+    Empty lines in place of those before them; "if 1:" makes an indented block a program of its own.
+    """
+    return "\n" * (first - 1) + "if 1:\n" if indent else "\n" * first
 
 
 def _indent(line):
@@ -115,14 +121,13 @@ def _lambda_node(code, lines):
     """The lambda whose code this is; several on a line are told apart by the columns of their bodies."""
     candidates = []
     first = code.co_firstlineno - 1
-    head = ["if 1:\n"] if _indent(lines[first]) else []
+    head = _head(first, _indent(lines[first]))
     for end in range(first + 1, min(first + 4, len(lines)) + 1):
         try:
-            tree = ast.parse("".join(head + lines[first:end]))
+            tree = ast.parse(head + "".join(lines[first:end]))
         except SyntaxError:
             continue
         candidates = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
-        ast.increment_lineno(tree, first - len(head))
         break
     if not candidates:
         candidates = [node for node in _nodes(tuple(lines)) if isinstance(node, ast.Lambda)]

@@ -25,6 +25,7 @@ from headrace._src.autograph.scopes import Scope, parameters_of
 # Called without arguments these see the variables of the frame they are called in.
 _FRAME_READERS = {"locals": 0, "vars": 0, "dir": 0, "eval": 1, "exec": 1}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass})
 DIRECTIVE = "set_loop_options"
 
 
@@ -121,21 +122,24 @@ class Rewriter(ast.NodeTransformer):
             out += new if isinstance(new, list) else [new]
         return out
 
+    def visit(self, node):
+        cls = type(node)
+        if cls in _LEAVES:
+            return node
+        method = getattr(self, "visit_" + cls.__name__, None)
+        return self.generic_visit(node) if method is None else method(node)
+
     def generic_visit(self, node):
-        for field, value in ast.iter_fields(node):
-            if isinstance(value, list):
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if type(value) is list:
                 if value and isinstance(value[0], ast.stmt):
                     setattr(node, field, self.block(value))
                 else:
                     value[:] = [self.visit(v) if isinstance(v, ast.AST) else v for v in value]
-            elif isinstance(value, ast.AST):
+            elif isinstance(value, ast.AST) and value._fields:
                 setattr(node, field, self.visit(value))
         return node
-
-    def visit_Name(self, node):
-        return node
-
-    visit_Constant = visit_Pass = visit_Name
 
     def visit_If(self, node):
         if is_static(node.test):
