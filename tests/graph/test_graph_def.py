@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import random_graph_defs
 from google.protobuf import text_format
 from graph_def_programs import PROGRAMS, STATEFUL
 from record_graph_defs import traced
@@ -112,6 +113,29 @@ def test_tensorflow_runs_what_is_exported_now(tmp_path):
     assert results.keys() == PROGRAMS.keys()
     for name, values in results.items():
         check([x.astype(object) if x.dtype.kind == "S" else x for x in values], OUR_RESULTS[name])
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_programs_survive(seed):
+    one = random_graph_defs.record(tf, seed)
+    graph = imported(GraphDef.FromString(one["graph_def"]), one)
+    variables = [tf.Variable(value) for value in one["initial"]]
+    try:
+        found = {"values": run(graph, one["arguments"], [variables[i] for _, i in one["variables"]])}
+    except tf.errors.OpError as error:
+        found = {"error": str(error)}
+    found["final"] = [v.numpy() for v in variables]
+    assert random_graph_defs.difference(one, found) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("TENSORFLOW_PYTHON" not in os.environ, reason="needs TensorFlow")
+def test_tensorflow_runs_random_programs(tmp_path):
+    script, file = ROOT / "tests" / "graph" / "random_graph_defs.py", tmp_path / "graphs"
+    subprocess.run([sys.executable, script, "export", file, "0", "100"], check=True, cwd=ROOT)
+    command = [os.environ["TENSORFLOW_PYTHON"], script, "run", file]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
 
 
 # What is written.
