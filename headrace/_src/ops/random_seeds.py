@@ -37,10 +37,10 @@ def set_seed(seed):
     >>> tf.random.uniform((3,)).numpy()
     array([0.8344538 , 0.23336661, 0.8796519 ], dtype=float32)
     """
-    if context.graph is None or context.graph.building_function:
+    if context.graph is None:
         random_state.set_seed(seed)
     else:
-        context.graph.seed = seed  # TF: a 1.x graph has a seed of its own
+        context.graph.seed = seed  # TF: a graph has a seed of its own, for what follows in it
 
 
 @api("random.Algorithm", "random.experimental.Algorithm")
