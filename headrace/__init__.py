@@ -84,6 +84,9 @@ if TYPE_CHECKING:
     from headrace._src.graph.conditional import case as case
     from headrace._src.graph.conditional import cond as cond
     from headrace._src.graph.conditional import switch_case as switch_case
+    from headrace._src.graph.dependencies import control_dependencies as control_dependencies
+    from headrace._src.graph.dependencies import group as group
+    from headrace._src.graph.dependencies import tuple_ as tuple
     from headrace._src.graph.folding import foldl as foldl
     from headrace._src.graph.folding import foldr as foldr
     from headrace._src.graph.folding import scan as scan

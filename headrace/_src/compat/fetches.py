@@ -130,7 +130,9 @@ def fed_pairs(graph, feed_dict) -> list:
 def _expanded(graph, key, value):
     """The tensors that a key of a feed stands for, with their values."""
     if isinstance(key, SparseTensor):
-        indices, values, shape = (value.indices, value.values, value.dense_shape) if hasattr(value, "indices") else value
+        if hasattr(value, "indices"):
+            value = (value.indices, value.values, value.dense_shape)
+        indices, values, shape = value
         return [(key.indices, indices), (key.values, values), (key.dense_shape, shape)]
     if isinstance(key, IndexedSlices):
         parts = [key.values, key.indices] + ([] if key.dense_shape is None else [key.dense_shape])
@@ -141,7 +143,8 @@ def _expanded(graph, key, value):
         parts = nest.flatten(value, expand_composites=True)
         return list(zip(tensors, [part.numpy() if isinstance(part, EagerTensor) else part for part in parts]))
     if isinstance(key, (list, tuple)):
-        raise TypeError(f"Cannot interpret feed_dict key as Tensor: Can not convert a {type(key).__name__} into a Tensor.")
+        kind = type(key).__name__
+        raise TypeError(f"Cannot interpret feed_dict key as Tensor: Can not convert a {kind} into a Tensor.")
     try:
         return [(graph.as_graph_element(key, allow_operation=False), value)]
     except (TypeError, KeyError, ValueError) as error:

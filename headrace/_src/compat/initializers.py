@@ -299,7 +299,7 @@ class Identity(Initializer):
     def __call__(self, shape, dtype=None, partition_info=None):
         dims = TensorShape(shape).as_list()
         if len(dims) != 2:
-            raise ValueError("The tensor to initialize, specified by argument `shape` must be at least two-dimensional. "
+            raise ValueError("The tensor to initialize, specified by argument `shape` must be two-dimensional. "
                              f"Received shape={shape}")
         dtype = self._dtype(dtype)
         return REGISTRY["MatrixSetDiag"](zeros(dims, dtype), ones([min(dims)], dtype)) * to_tensor(self.gain, dtype)

@@ -1,7 +1,7 @@
 """The optimizers of 1.x: `GradientDescentOptimizer`, `MomentumOptimizer`, `AdamOptimizer` and others."""
 
-from headrace._src.compat.optimizer import Optimizer, after
 from headrace._src.compat.initializers import Constant, Ones
+from headrace._src.compat.optimizer import Optimizer, after
 from headrace._src.core.context import context
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor

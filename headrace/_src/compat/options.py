@@ -101,10 +101,11 @@ class Options:
                 lines += [f"{indent}{name}: {item!r}" for item in value]
             elif isinstance(value, dict):
                 for key, item in value.items():
-                    lines += [f"{indent}{name} {{", f"{indent}  key: {key!r}", f"{indent}  value: {item!r}", indent + "}"]
+                    lines += [f"{indent}{name} {{", f"{indent}  key: {key!r}", f"{indent}  value: {item!r}"]
+                    lines.append(indent + "}")
             else:
-                text = str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else value
-                lines.append(f"{indent}{name}: {text}")
+                text = f'"{value}"' if isinstance(value, str) else str(value)
+                lines.append(f"{indent}{name}: {text.lower() if isinstance(value, bool) else text}")
         return lines
 
 

@@ -30,8 +30,9 @@ class BaseSession:
         if not isinstance(target, (str, bytes)):
             raise TypeError(f"Argument `target` must be a string, got {target!r} of type {type(target).__name__}.")
         if target not in ("", b"", "local"):
-            raise errors.NotFoundError(None, None, f"No session factory registered for the given session target {target!r}: "
-                                       "graphs run in this process.")
+            raise errors.NotFoundError(
+                None, None, f"No session factory registered for the target {target!r}: graphs run in this process."
+            )
         graph = get_default_graph() if graph is None else graph
         if not hasattr(graph, "nodes") or graph.building_function:
             raise TypeError(f"Argument `graph` must be a tf.Graph, got {graph!r} of type {type(graph).__name__}.")
@@ -378,4 +379,7 @@ def placeholder_with_default(input, shape, name=None):
     value = to_tensor(input)
     if not shape.is_compatible_with(value.shape):
         raise ValueError(f"placeholder_with_default: shape {shape} does not fit the input's shape {value.shape}.")
-    return REGISTRY["PlaceholderWithDefault"](value, shape=dims, name=name)
+    result = REGISTRY["PlaceholderWithDefault"](value, shape=dims, name=name)
+    if context.graph is not None:  # what is fed may have any value, and another shape
+        result._known, result._partial, result._shape = None, None, shape
+    return result

@@ -164,7 +164,8 @@ class VariableScope:
         if initializer is not None and dtype is not None and not callable(initializer):
             found = to_tensor_dtype(initializer)
             if found is not None and found != dtypes.as_dtype(dtype).base_dtype:
-                raise ValueError(f"Initializer type '{found}' and explicit dtype '{dtypes.as_dtype(dtype)}' don't match.")
+                wanted = dtypes.as_dtype(dtype)
+                raise ValueError(f"Initializer type '{found}' and explicit dtype '{wanted}' don't match.")
         if dtype is None:
             dtype = self._dtype if callable(initializer) or initializer is None else to_tensor_dtype(initializer)
         keywords = dict(

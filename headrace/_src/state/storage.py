@@ -48,7 +48,9 @@ class Storage:
                     return host_view(self.device)
             if value is None:
                 raise errors.FailedPreconditionError(
-                    None, None, f"Could not find variable {self.name}: it is uninitialized or was deleted."
+                    None, None,
+                    f"Could not find variable {self.name}. This could mean that the variable has been deleted. "
+                    "In TF1, it can also mean the variable is uninitialized.",
                 )
         return value
 

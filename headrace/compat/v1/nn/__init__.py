@@ -1,0 +1,113 @@
+"""The public names of `tf.compat.v1.nn`.
+
+Written by scripts/exports from the `@api` declarations: do not edit."""
+
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace._src.compat.array_functions import depth_to_space as depth_to_space
+    from headrace._src.compat.array_functions import space_to_batch as space_to_batch
+    from headrace._src.compat.array_functions import space_to_depth as space_to_depth
+    from headrace._src.compat.nn_functions import avg_pool as avg_pool
+    from headrace._src.compat.nn_functions import avg_pool as avg_pool2d
+    from headrace._src.compat.nn_functions import batch_norm_with_global_normalization as batch_norm_with_global_normalization
+    from headrace._src.compat.nn_functions import conv1d as conv1d
+    from headrace._src.compat.nn_functions import conv2d as conv2d
+    from headrace._src.compat.nn_functions import conv2d_backprop_filter as conv2d_backprop_filter
+    from headrace._src.compat.nn_functions import conv2d_backprop_input as conv2d_backprop_input
+    from headrace._src.compat.nn_functions import conv2d_transpose as conv2d_transpose
+    from headrace._src.compat.nn_functions import conv3d as conv3d
+    from headrace._src.compat.nn_functions import conv3d_backprop_filter as conv3d_backprop_filter
+    from headrace._src.compat.nn_functions import conv3d_backprop_filter as conv3d_backprop_filter_v2
+    from headrace._src.compat.nn_functions import conv3d_transpose as conv3d_transpose
+    from headrace._src.compat.nn_functions import convolution as convolution
+    from headrace._src.compat.nn_functions import crelu as crelu
+    from headrace._src.compat.nn_functions import ctc_beam_search_decoder as ctc_beam_search_decoder
+    from headrace._src.compat.nn_functions import ctc_loss as ctc_loss
+    from headrace._src.compat.nn_functions import ctc_loss_v2 as ctc_loss_v2
+    from headrace._src.compat.nn_functions import depthwise_conv2d as depthwise_conv2d
+    from headrace._src.compat.nn_functions import depthwise_conv2d_native as depthwise_conv2d_native
+    from headrace._src.compat.nn_functions import dilation2d as dilation2d
+    from headrace._src.compat.nn_functions import dropout as dropout
+    from headrace._src.compat.nn_functions import embedding_lookup as embedding_lookup
+    from headrace._src.compat.nn_functions import embedding_lookup_sparse as embedding_lookup_sparse
+    from headrace._src.compat.nn_functions import erosion2d as erosion2d
+    from headrace._src.compat.nn_functions import fractional_avg_pool as fractional_avg_pool
+    from headrace._src.compat.nn_functions import fractional_max_pool as fractional_max_pool
+    from headrace._src.compat.nn_functions import fused_batch_norm as fused_batch_norm
+    from headrace._src.compat.nn_functions import in_top_k as in_top_k
+    from headrace._src.compat.nn_functions import log_softmax as log_softmax
+    from headrace._src.compat.nn_functions import max_pool as max_pool
+    from headrace._src.compat.nn_functions import max_pool_with_argmax as max_pool_with_argmax
+    from headrace._src.compat.nn_functions import moments as moments
+    from headrace._src.compat.nn_functions import nce_loss as nce_loss
+    from headrace._src.compat.nn_functions import pool as pool
+    from headrace._src.compat.nn_functions import relu_layer as relu_layer
+    from headrace._src.compat.nn_functions import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+    from headrace._src.compat.nn_functions import sampled_softmax_loss as sampled_softmax_loss
+    from headrace._src.compat.nn_functions import separable_conv2d as separable_conv2d
+    from headrace._src.compat.nn_functions import softmax as softmax
+    from headrace._src.compat.nn_functions import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
+    from headrace._src.compat.nn_functions import softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2
+    from headrace._src.compat.nn_functions import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
+    from headrace._src.compat.nn_functions import sufficient_statistics as sufficient_statistics
+    from headrace._src.compat.nn_functions import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
+    from headrace._src.compat.nn_functions import weighted_moments as weighted_moments
+    from headrace._src.compat.nn_functions import xw_plus_b as xw_plus_b
+    from headrace._src.ops.activations import elu as elu
+    from headrace._src.ops.activations import leaky_relu as leaky_relu
+    from headrace._src.ops.activations import relu as relu
+    from headrace._src.ops.activations import relu6 as relu6
+    from headrace._src.ops.activations import selu as selu
+    from headrace._src.ops.activations import silu as silu
+    from headrace._src.ops.activations import silu as swish
+    from headrace._src.ops.activations import softplus as softplus
+    from headrace._src.ops.activations import softsign as softsign
+    from headrace._src.ops.bias import bias_add as bias_add
+    from headrace._src.ops.candidate_sampling import all_candidate_sampler as all_candidate_sampler
+    from headrace._src.ops.candidate_sampling import compute_accidental_hits as compute_accidental_hits
+    from headrace._src.ops.candidate_sampling import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
+    from headrace._src.ops.candidate_sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
+    from headrace._src.ops.candidate_sampling import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+    from headrace._src.ops.candidate_sampling import uniform_candidate_sampler as uniform_candidate_sampler
+    from headrace._src.ops.conv_functions import atrous_conv2d as atrous_conv2d
+    from headrace._src.ops.conv_functions import atrous_conv2d_transpose as atrous_conv2d_transpose
+    from headrace._src.ops.conv_functions import conv1d_transpose as conv1d_transpose
+    from headrace._src.ops.conv_functions import conv_transpose as conv_transpose
+    from headrace._src.ops.ctc import collapse_repeated as collapse_repeated
+    from headrace._src.ops.ctc import ctc_beam_search_decoder as ctc_beam_search_decoder_v2
+    from headrace._src.ops.ctc import ctc_greedy_decoder as ctc_greedy_decoder
+    from headrace._src.ops.ctc import ctc_unique_labels as ctc_unique_labels
+    from headrace._src.ops.depthwise_conv import depthwise_conv2d_backprop_filter as depthwise_conv2d_backprop_filter
+    from headrace._src.ops.depthwise_conv import depthwise_conv2d_backprop_filter as depthwise_conv2d_native_backprop_filter
+    from headrace._src.ops.depthwise_conv import depthwise_conv2d_backprop_input as depthwise_conv2d_backprop_input
+    from headrace._src.ops.depthwise_conv import depthwise_conv2d_backprop_input as depthwise_conv2d_native_backprop_input
+    from headrace._src.ops.elementwise import sigmoid as sigmoid
+    from headrace._src.ops.elementwise import tanh as tanh
+    from headrace._src.ops.losses import compute_average_loss as compute_average_loss
+    from headrace._src.ops.losses import l2_loss as l2_loss
+    from headrace._src.ops.losses import log_poisson_loss as log_poisson_loss
+    from headrace._src.ops.losses import scale_regularization_loss as scale_regularization_loss
+    from headrace._src.ops.losses import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
+    from headrace._src.ops.normalization import batch_normalization as batch_normalization
+    from headrace._src.ops.normalization import l2_normalize as l2_normalize
+    from headrace._src.ops.normalization import normalize_moments as normalize_moments
+    from headrace._src.ops.pool_functions import avg_pool as avg_pool_v2
+    from headrace._src.ops.pool_functions import avg_pool1d as avg_pool1d
+    from headrace._src.ops.pool_functions import avg_pool3d as avg_pool3d
+    from headrace._src.ops.pool_functions import max_pool as max_pool_v2
+    from headrace._src.ops.pool_functions import max_pool1d as max_pool1d
+    from headrace._src.ops.pool_functions import max_pool2d as max_pool2d
+    from headrace._src.ops.pool_functions import max_pool3d as max_pool3d
+    from headrace._src.ops.ranking import approx_max_k as approx_max_k
+    from headrace._src.ops.ranking import approx_min_k as approx_min_k
+    from headrace._src.ops.ranking import top_k as top_k
+    from headrace._src.ops.response_normalization import local_response_normalization as local_response_normalization
+    from headrace._src.ops.response_normalization import local_response_normalization as lrn
+    from headrace._src.ops.space_batch import with_space_to_batch as with_space_to_batch
+    from headrace._src.ops.statistics import zero_fraction as zero_fraction
+    from headrace.compat.v1.nn import experimental as experimental
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -1,0 +1,36 @@
+"""The public names of `tf.compat.v1.train`.
+
+Written by scripts/exports from the `@api` declarations: do not edit."""
+
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace._src.compat.optimizer import Optimizer as Optimizer
+    from headrace._src.compat.optimizers import AdadeltaOptimizer as AdadeltaOptimizer
+    from headrace._src.compat.optimizers import AdagradDAOptimizer as AdagradDAOptimizer
+    from headrace._src.compat.optimizers import AdagradOptimizer as AdagradOptimizer
+    from headrace._src.compat.optimizers import AdamOptimizer as AdamOptimizer
+    from headrace._src.compat.optimizers import FtrlOptimizer as FtrlOptimizer
+    from headrace._src.compat.optimizers import GradientDescentOptimizer as GradientDescentOptimizer
+    from headrace._src.compat.optimizers import MomentumOptimizer as MomentumOptimizer
+    from headrace._src.compat.optimizers import ProximalAdagradOptimizer as ProximalAdagradOptimizer
+    from headrace._src.compat.optimizers import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
+    from headrace._src.compat.optimizers import RMSPropOptimizer as RMSPropOptimizer
+    from headrace._src.compat.training import assert_global_step as assert_global_step
+    from headrace._src.compat.training import cosine_decay as cosine_decay
+    from headrace._src.compat.training import cosine_decay_restarts as cosine_decay_restarts
+    from headrace._src.compat.training import create_global_step as create_global_step
+    from headrace._src.compat.training import exponential_decay as exponential_decay
+    from headrace._src.compat.training import get_global_step as get_global_step
+    from headrace._src.compat.training import get_or_create_global_step as get_or_create_global_step
+    from headrace._src.compat.training import global_step as global_step
+    from headrace._src.compat.training import inverse_time_decay as inverse_time_decay
+    from headrace._src.compat.training import linear_cosine_decay as linear_cosine_decay
+    from headrace._src.compat.training import natural_exp_decay as natural_exp_decay
+    from headrace._src.compat.training import piecewise_constant as piecewise_constant
+    from headrace._src.compat.training import piecewise_constant as piecewise_constant_decay
+    from headrace._src.compat.training import polynomial_decay as polynomial_decay
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)
