@@ -163,8 +163,10 @@ BROADCAST_GRADIENT_ARGS = Op(
 
 def shape_of(tensor):
     """The shape as gradients use it: a tuple, or in a graph with unknown dimensions an int32 tensor."""
-    array = getattr(tensor, "_a", None)
-    return array.shape if array is not None else tensor._dynamic_shape()
+    try:
+        return tensor._a.shape
+    except AttributeError:
+        return tensor._dynamic_shape()
 
 
 def sum_to(dy, shape, other):
