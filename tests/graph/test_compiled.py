@@ -15,7 +15,8 @@ def agree(function, *args, rtol=1e-5):
     want = tf.nest.flatten(tf.function(function)(*args))
     got = tf.nest.flatten(compiled(function)(*args))
     for w, g in zip(want, got, strict=True):
-        assert w.dtype == g.dtype and w.shape == g.shape
+        assert w.dtype == g.dtype
+        assert w.shape == g.shape
         np.testing.assert_allclose(g.numpy(), w.numpy(), rtol=rtol, atol=1e-6)
     return got
 
@@ -33,7 +34,9 @@ def test_operations_and_shapes():
 def test_what_is_not_computed_is_handed_on():
     x = tf.constant([1.0, 2.0])
     a, b, c = compiled(lambda x: (x, tf.shape(x), "text"))(x)
-    assert a.numpy().tolist() == [1.0, 2.0] and b.numpy().tolist() == [2] and c.numpy() == b"text"
+    assert a.numpy().tolist() == [1.0, 2.0]
+    assert b.numpy().tolist() == [2]
+    assert c.numpy() == b"text"
 
 
 @pytest.mark.parametrize("value", [1.0, -1.0])
@@ -100,7 +103,8 @@ def test_values_that_were_read_stay():
     step()
     kept = v.value()
     step()
-    assert kept.numpy()[0] == 1.0 and v.numpy()[0] == 2.0
+    assert kept.numpy()[0] == 1.0
+    assert v.numpy()[0] == 2.0
     v.assign_add(np.ones(1000, np.float32))
     step()
     assert v.numpy()[-1] == 4.0

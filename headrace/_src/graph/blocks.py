@@ -8,7 +8,6 @@ import numpy as np
 
 from headrace._src.graph.operation import CALLING
 from headrace._src.graph.passes.steps import origin
-from headrace._src.graph.passes.steps import origin
 from headrace._src.graph.plan import input_counts
 from headrace._src.ops.filling import CONST
 from headrace._src.state.storage import WRITING

@@ -9,7 +9,7 @@ from headrace._src.graph import compile_queue, func_graph
 from headrace._src.graph.blocks import LOOPS, BlockBuilder
 from headrace._src.graph.lowering import CannotLower
 from headrace._src.graph.operation import CALLING, called_graphs
-from headrace._src.graph.programs import MISMATCH, Program, build, signature_of
+from headrace._src.graph.programs import MISMATCH, Program, signature_of
 from headrace._src.graph.segments import Segmented, host_steps
 from headrace._src.op.api import api
 from headrace._src.ops.filling import CONST
@@ -140,7 +140,7 @@ class Executable:
         node = self.plan.steps[error.path[0]]
         with self._lock:
             if error.path[0] not in self.hosts:
-                self.hosts = self.hosts | {error.path[0]}
+                self.hosts = self.hosts | {error.path[0], *error.others}
                 self.reason = f"{node.name} ({error.op}): {error.reason}"
                 self.segmented = Segmented(self.plan, self.hosts, _part)
 
@@ -227,11 +227,11 @@ class _Entry:
         """Interpret as long as the program is not there."""
         job = self._job
         self._count += 1
-        if self._swap is not None and not _Settings.forked:
-            if self._count < self._swap:
-                return owner.plan.run(arrays)
+        if job is None or _Settings.forked or (self._swap is not None and self._count < self._swap):
+            return owner.plan.run(arrays)
+        if self._swap is not None:
             job.wait()
-        if job is None or not job.done:
+        if not job.done:
             return owner.plan.run(arrays)
         self._take(owner, job.result)
         self._job = None
@@ -258,7 +258,7 @@ class _Entry:
             if owner.must_compile and owner.hosts:
                 place = min(owner.hosts)
                 raise CannotLower((place,), owner.plan.steps[place].record.name, "only the host can run it")
-            result = Program(build(block, signature), signature, nodes, owner.fixed)
+            result = Program(compile_queue.built_here(block, signature), signature, nodes, owner.fixed)
         except CannotLower as error:
             if owner.must_compile:
                 raise owner.refuse(error) from None

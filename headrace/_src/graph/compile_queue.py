@@ -20,13 +20,11 @@ import weakref
 from headrace._src.core.lazy import jax
 from headrace._src.graph.compile_worker import answer, read_message, write_message
 from headrace._src.graph.lowering import CannotLower
-from headrace._src.graph.programs import Built
+from headrace._src.graph.programs import Built, build
 from headrace._src.version import HEADRACE_VERSION
 
 logger = logging.getLogger("headrace")
 
-# The options of XLA for programs that are compiled in the background: few threads, so that others can work.
-_WORKER_FLAGS = "--xla_cpu_parallel_codegen_split_count=1"
 # The environment variable that names a directory in which programs are kept from run to run.
 CACHE_VARIABLE = "HEADRACE_COMPILE_CACHE"
 
@@ -202,7 +200,6 @@ def _start_worker():
     environment = dict(os.environ)
     paths = [root, environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
-    environment["XLA_FLAGS"] = f"{environment.get('XLA_FLAGS', '')} {_WORKER_FLAGS}".strip()
     environment["JAX_PLATFORMS"] = "cpu"
     environment.pop(CACHE_VARIABLE, None)
     try:
@@ -227,6 +224,22 @@ def _gently():
         yield
     finally:
         sys.setswitchinterval(before)
+
+
+def built_here(block, signature) -> Built:
+    """Compile in this process and thread, or take what is kept on disk.
+
+    Raises:
+        CannotLower: an instruction that a program cannot have.
+    """
+    if not os.environ.get(CACHE_VARIABLE):
+        return build(block, signature)
+    path = cache_file(pickle.dumps((block, signature), pickle.HIGHEST_PROTOCOL))
+    built = read_cache(path)
+    if built is None:
+        built = build(block, signature)
+        write_cache(path, built)
+    return built
 
 
 # Programs kept on disk.

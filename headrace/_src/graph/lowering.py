@@ -36,16 +36,22 @@ class CannotLower(Exception):
     """An instruction of a block that only the host can run, and why.
 
     `path`: the places of the instructions that lead to it, outermost first.
+    `others`: the places of more such instructions in the outermost block.
     """
 
-    def __init__(self, path, op, reason):
+    def __init__(self, path, op, reason, others=()):
         super().__init__(f"{op}: {reason}")
         self.path = path
         self.op = op
         self.reason = reason
+        self.others = others
 
     def __reduce__(self):
-        return CannotLower, (self.path, self.op, self.reason)
+        return CannotLower, (self.path, self.op, self.reason, self.others)
+
+
+class _Missing:
+    """The result of an instruction that cannot be lowered."""
 
 
 class Lowering(LoweredControl):
@@ -113,26 +119,59 @@ class Lowering(LoweredControl):
         """Inline a block."""
         return self.run(f, args)
 
+    def run_all(self, block, inputs):
+        """The same as `run` for the outermost block; tells at once all that cannot be lowered."""
+        values = [None] * block.size
+        values[: len(inputs)] = inputs
+        first, others = None, []
+        for instruction in block.instructions:
+            given = [values[i] for i in instruction.inputs]
+            if any(x is _Missing for x in given):
+                results = [_Missing] * len(instruction.outputs)
+            else:
+                try:
+                    results = self._lowered(instruction, given)
+                except CannotLower as error:
+                    if first is None:
+                        first = error
+                    else:
+                        others.append(error.path[0])
+                    results = [_Missing] * len(instruction.outputs)
+            for i, result in zip(instruction.outputs, results):
+                values[i] = result
+        if first is not None:
+            first.others = tuple(others)
+            raise first
+        return [values[i] for i in block.outputs]
+
     def run(self, block, inputs):
         """The outputs of a block as jax values, NumPy arrays, lists or handles."""
         values = [None] * block.size
         values[: len(inputs)] = inputs
         for instruction in block.instructions:
-            given = [values[i] for i in instruction.inputs]
-            try:
-                results = self._apply(instruction, given)
-            except CannotLower as error:
-                error.path = (instruction.place, *error.path)
-                raise
-            except NotLowerable as error:
-                raise CannotLower((instruction.place,), instruction.op, error.reason) from None
-            except (errors.OpError, ValueError, TypeError, LookupError, NotImplementedError, ArithmeticError,
-                    AttributeError) as error:  # fmt: skip
-                # Wrong shapes or attributes, for which the interpreter has the words; or more than a rule can do.
-                raise CannotLower((instruction.place,), instruction.op, f"{type(error).__name__}: {error}") from None
+            results = self._lowered(instruction, [values[i] for i in instruction.inputs])
             for i, result in zip(instruction.outputs, results):
                 values[i] = result
         return [values[i] for i in block.outputs]
+
+    def _lowered(self, instruction, given):
+        """The outputs of an instruction.
+
+        Raises:
+            CannotLower: with the way to what cannot be lowered.
+        """
+        place = (instruction.place,)
+        try:
+            return self._apply(instruction, given)
+        except CannotLower as error:
+            error.path = place + error.path
+            raise
+        except NotLowerable as error:
+            raise CannotLower(place, instruction.op, error.reason) from None
+        except (errors.OpError, ValueError, TypeError, LookupError, NotImplementedError, ArithmeticError,
+                AttributeError) as error:  # fmt: skip
+            # Wrong shapes or attributes, for which the interpreter has the words; or more than a rule can do.
+            raise CannotLower(place, instruction.op, f"{type(error).__name__}: {error}") from None
 
     def _apply(self, instruction, given):
         if instruction.op == CONST.name:

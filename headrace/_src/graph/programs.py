@@ -8,9 +8,13 @@ import numpy as np
 from headrace._src.core.lazy import jax, jnp, serialize_executable, xla_client
 from headrace._src.core.random_state import random_state
 from headrace._src.graph.lowered_values import Opaque, VariableHandle
-from headrace._src.graph.lowering import Lowering
-from headrace._src.op.lowering import NotLowerable
+from headrace._src.graph.lowering import CannotLower, Lowering
 from headrace._src.state.storage import Storage
+
+# One thread for making machine code: compiling must not take all processors.
+_OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
+# How often the memory of a variable could not be used for its new value, since someone looked at the old one.
+failed_donations = 0
 
 # Where an output of the function comes from.
 COMPUTED, GIVEN, CONSTANT = "computed", "given", "constant"
@@ -88,11 +92,20 @@ def build(block, signature) -> Built:
     """
     with jax.enable_x64(True):
         writer = _Writer(block, signature)
-        compiled = writer.lowered().compile()
+        compiled = _compiled(writer.lowered())
         payload = pickle.dumps(serialize_executable.serialize(compiled))
     return Built(
         payload, writer.arguments, writer.variables, writer.streams, writer.outputs, writer.updates, writer.fails
     )
+
+
+def _compiled(lowered):
+    try:
+        return lowered.compile(compiler_options=_OPTIONS)
+    except jax.errors.JaxRuntimeError as error:
+        if "No such compile option" not in str(error):
+            raise
+        return lowered.compile()  # another release of XLA
 
 
 class _Writer:
@@ -109,7 +122,9 @@ class _Writer:
         """The function, lowered for the signature."""
         block, signature = self._block, self._signature
         shapes = [jax.ShapeDtypeStruct(signature.inputs[i], block.input_types[i]._np) for i in self.arguments]
-        values = [jax.ShapeDtypeStruct(signature.variables[i][0], signature.variables[i][1]._np) for i in self.variables]
+        values = [
+            jax.ShapeDtypeStruct(shape, dtype._np) for shape, dtype, _ in (signature.variables[i] for i in self.variables)
+        ]
         streams = [jax.ShapeDtypeStruct((len(self.streams), 3), np.uint64)] if self.streams else []
         self._written = {signature.inputs[i] for i in block.written}
         donated = [len(shapes) + k for k, i in enumerate(self.variables) if i in self._written]
@@ -136,19 +151,20 @@ class _Writer:
                 inputs.append(VariableHandle(x, *signature.variables[x][1:]))
             else:
                 inputs.append(Opaque(i))
-        results = ctx.run(block, inputs)
+        results = ctx.run_all(block, inputs)
         self.outputs, computed = [], []
-        for x in results:
-            place = next((i for i, y in enumerate(inputs) if x is y or (isinstance(x, VariableHandle) and x == y)), None)
-            if place is not None:
-                self.outputs.append((GIVEN, place))
+        for x, slot in zip(results, block.outputs):
+            same = [i for i, y in enumerate(inputs) if x is y or (isinstance(x, VariableHandle) and x == y)]
+            if same:
+                self.outputs.append((GIVEN, same[0]))
             elif isinstance(x, np.ndarray):
                 self.outputs.append((CONSTANT, x))
             elif isinstance(x, jax.Array):
                 self.outputs.append((COMPUTED, len(computed)))
                 computed.append(x)
             else:
-                raise NotLowerable("an output that is no array")
+                made_by = next(y for y in block.instructions if slot in y.outputs)
+                raise CannotLower((made_by.place,), made_by.op, "a list or object that is an output")
         self.updates = []
         failed = ctx.failed
         self.fails = failed is not False
@@ -194,15 +210,12 @@ def to_device(array):
         return jax.device_put(array, device.device)
 
 
-class Donations:
-    """How often programs were given a variable to update, and how often that needed a copy; counted when watched."""
-
-    watched = False
-    made = 0
-    failed = 0
-
-
 MISMATCH = object()
+
+
+def _count_failed_donation():
+    global failed_donations
+    failed_donations += 1
 
 
 class Program:
@@ -296,31 +309,39 @@ class Program:
             for storage in self._locked:
                 storage.lock.acquire()
                 taken.append(storage)
-            for storage, shape in zip(self._storages, self._shapes):
-                value = storage.device
-                if value is None:
-                    value = storage.value
-                    if value is None:
-                        return None
-                    if value.shape == shape:
-                        value = storage.device = to_device(value)
-                        storage.value = None
-                if value.shape != shape:
-                    return None
-                given.append(value)
+            arrived = self._add_values(given)
+            if arrived is None:
+                return None
             if self._nodes:
                 given.append(self._state)
-            before = [storage.device.unsafe_buffer_pointer() for storage, _ in self._updates] if Donations.watched else ()
+            before = [storage.device.unsafe_buffer_pointer() for storage, _ in self._updates]
             results = self._call(*given)
-            for (_, k), pointer in zip(self._updates, before):
-                Donations.made += 1
-                Donations.failed += results[k].unsafe_buffer_pointer() != pointer
-            for storage, k in self._updates:
+            for (storage, k), pointer in zip(self._updates, before):
                 storage.device = results[k]
+                if not arrived and results[k].unsafe_buffer_pointer() != pointer:
+                    _count_failed_donation()
         finally:
             for storage in taken:
                 storage.lock.release()
         return results
+
+    def _add_values(self, given):
+        """Append the values of the variables; whether some came from NumPy, None when one is not as it should be."""
+        arrived = False
+        for storage, shape in zip(self._storages, self._shapes):
+            value = storage.device
+            if value is None:
+                value = storage.value
+                if value is None:
+                    return None
+                if value.shape == shape:
+                    value = storage.device = to_device(value)
+                    storage.value = None
+                    arrived = True
+            if value.shape != shape:
+                return None
+            given.append(value)
+        return arrived
 
     def _call_with_streams(self, given):
         streams = [random_state.stream_of(node) for node in self._nodes]
