@@ -127,7 +127,8 @@ def check(seed):
 
 
 def test_random_chains():
-    assert sum(check(seed) for seed in range(60)) > 60  # something was left out
+    seeds = [*range(60), 2807, 6322, 6417, 7865]  # the last ones were wrong once
+    assert sum(check(seed) for seed in seeds) > 60  # something was left out
 
 
 @pytest.mark.slow

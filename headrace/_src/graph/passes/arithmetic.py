@@ -4,18 +4,24 @@ Only what is exact to the last bit, signs of zeros and NaN included: so `x + 0.0
 `x + -0.0` goes. Complex numbers are left alone where parts mix, since infinity times zero is NaN.
 """
 
+import functools
+import operator
+
 import numpy as np
 
 from headrace._src.graph.passes.steps import Step, kernel_of
 from headrace._src.op.definition import REGISTRY
 
+_is_compact = operator.attrgetter("forc")  # in C's or Fortran's order, which a new array would have too
+_is_in_order = operator.attrgetter("c_contiguous")
 
-def _keeping(step, x, compute):
+
+def _keeping(step, x, compute, same_layout=_is_compact):
     """A step that hands on `x` as it is. What is scattered in memory is computed: the result is a new array, laid out
     in its own way, and sums over it add in an order that depends on that."""
 
     def kernel(x):
-        return x if x.flags.forc else compute(x)
+        return x if same_layout(x.flags) else compute(x)
 
     return Step(step, record=REGISTRY["Identity"], inputs=(x,), attrs={}, types={"T": x.dtype}, kernel=kernel)
 
@@ -29,7 +35,7 @@ def _leaves_shape(array, x):
         return False
     if array.size == 1:
         return True
-    return x._shape.is_fully_defined() and array.ndim == rank and array.shape == tuple(x._shape.as_list())
+    return x._shape.is_fully_defined() and array.flags.c_contiguous and array.shape == tuple(x._shape.as_list())
 
 
 def _neutral(is_neutral, kinds, both=False):
@@ -43,10 +49,17 @@ def _neutral(is_neutral, kinds, both=False):
         for value, constant in ((x, y), (y, x)) if both else ((x, y),):
             array = known.constant(constant)
             if array is not None and _leaves_shape(array, value) and is_neutral(array):
-                return _keeping(step, value, lambda x, array=array: kernel(x, array))
+                # Of a constant with many elements the order counts, too.
+                same_layout = _is_compact if array.size == 1 else _is_in_order
+                compute = _with_second(kernel, array) if constant is y else functools.partial(kernel, array)
+                return _keeping(step, value, compute, same_layout)
         return None
 
     return rule
+
+
+def _with_second(kernel, array):
+    return lambda x: kernel(x, array)
 
 
 def _is_one(array):

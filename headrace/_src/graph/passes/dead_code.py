@@ -7,6 +7,7 @@ from headrace._src.graph.passes.failures import can_fail
 def needed(nodes, inputs, outputs, targets=()) -> list:
     """The operations that must run, in order: the targets, and what they and the outputs depend on."""
     read = {id(tensor) for tensor in inputs}  # tensors that need not be computed, or will be
+    given = {id(tensor.op) for tensor in inputs}  # what is there without running
     wanted = {id(node) for node in targets}
     for tensor in outputs:
         if id(tensor) not in read:
@@ -25,7 +26,7 @@ def needed(nodes, inputs, outputs, targets=()) -> list:
                 wanted.add(id(tensor.op))
                 read.add(id(tensor))
         if node.control_inputs:
-            wanted.update(id(before) for before in node.control_inputs)
+            wanted.update(id(before) for before in node.control_inputs if id(before) not in given)
     steps.reverse()
     return steps
 
