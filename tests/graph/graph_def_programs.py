@@ -362,6 +362,21 @@ def linear_algebra(tf):
 
 
 @program
+def retired_ops(tf):
+    """Ops that TensorFlow refuses in new graphs: it computes their functions in other ways."""
+
+    @tf.function
+    def inner(x):
+        return tf.linalg.expm(x * 30.0)
+
+    def f(x, y):
+        many = tf.linalg.expm(tf.stack([x, x * 20.0, x * 0.0]))
+        return tf.linalg.expm(x), many, tf.cast(tf.linalg.expm(y), tf.complex64), inner(x)
+
+    return f, [numbers(3, 3), numbers(2, 2, dtype=np.complex128)], []
+
+
+@program
 def checked(tf):
     def f(x):
         tf.debugging.assert_greater(tf.reduce_sum(x), -100.0)

@@ -245,6 +245,25 @@ def test_names_that_tensorflow_refuses_are_changed():
     assert function.ret[function.signature.output_arg[0].name] == "neg_:y:0"
 
 
+@pytest.mark.parametrize("name", ["MatrixExponential", "TopK", "QuantizeAndDequantize"])
+def test_ops_that_tensorflow_refuses_become_functions(name):
+    arrays = {"x": np.array([[0.1, 3.0], [-2.0, 0.7]], np.float32)}
+    attrs = {"k": 1} if name == "TopK" else {}
+    graph = FuncGraph("f")
+    with graph.building():
+        x = graph.add_input([2, None], tf.float32, "x")
+        outputs = REGISTRY[name](x, name="y", **attrs)
+    proto = graph.as_graph_def()
+    assert nodes_of(proto)["y"].op == "PartitionedCall"
+    assert graph.nodes[-1].node_def.op == name
+    results = REGISTRY[name](tf.constant(arrays["x"]), **attrs)
+    count = len(outputs) if isinstance(outputs, tuple) else 1
+    found = evaluate(proto, [f"y:{i}" for i in range(count)], **arrays)
+    check(found, [x.numpy() for x in (results if count > 1 else [results])])
+    # The same function when it is written again.
+    assert graph.as_graph_def() == proto
+
+
 def test_what_tensorflow_has_only_for_one_type_is_refused():
     labels, lengths = np.array([[0, 0]]), np.array([2], np.int32)
     graph = FuncGraph("f")

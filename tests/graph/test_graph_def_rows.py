@@ -11,6 +11,7 @@ from single_operations import flat, graph_of
 
 import headrace as tf
 from headrace._src.graph.func_graph import FuncGraph
+from headrace._src.graph.retired_ops import is_retired
 
 OPS = pathlib.Path(__file__).resolve().parents[1] / "ops"
 FAMILIES = [module.name for module in pkgutil.iter_modules([str(OPS / "cases")])]
@@ -53,6 +54,9 @@ def test_nodes_survive(family):
             other = FuncGraph("other")
             with other.building():
                 (again,) = tf.import_graph_def(message, return_elements=[node.name], name="")
+            if is_retired(node):
+                assert again.type == "PartitionedCall"
+                continue
             assert again.record is op
             assert again.types == node.types
             assert {k: plain(v) for k, v in again.attrs.items()} == {k: plain(v) for k, v in node.attrs.items()}

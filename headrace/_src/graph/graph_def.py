@@ -9,10 +9,12 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.formats.graph_messages import FunctionDef, GraphDef, NodeDef
 from headrace._src.formats.tensor_protos import shape_to_proto
 from headrace._src.graph.attribute_values import shapes_to_attr_value, to_attr_value, type_to_attr_value
+from headrace._src.graph.calls import PARTITIONED_CALL
 from headrace._src.graph.effects import control_inputs_of_effects, has_effect
 from headrace._src.graph.graph import PLACEHOLDER
 from headrace._src.graph.operation import called_graphs
 from headrace._src.graph.plan import needed
+from headrace._src.graph.retired_ops import is_retired, replacement
 from headrace._src.ops.filling import CONST
 
 # TF: what TensorFlow 2.21 writes, and the oldest reader that its graphs are for.
@@ -55,13 +57,13 @@ def graph_def_of(graph, from_version=None, add_shapes=False) -> GraphDef:
 
 
 def node_def_of(operation) -> NodeDef:
-    """One operation; graphs among its attributes are given by name only."""
+    """One operation as it is; graphs among its attributes are given by name only."""
     names = _node_names([operation, *operation.control_inputs])
 
     def reference(tensor):
         return tensor.op.name if tensor.value_index == 0 else tensor.name
 
-    return _node_def(operation, names, reference, (), _Library(None, False), False)
+    return _node_def(operation, names, reference, (), _Library(None, False), False, for_tensorflow=False)
 
 
 def _node_names(nodes):
@@ -84,7 +86,7 @@ def _unique(name, taken):
     return found
 
 
-def _node_def(node, names, reference, before, library, add_shapes):
+def _node_def(node, names, reference, before, library, add_shapes, for_tensorflow=True):
     record = node.record
     proto = NodeDef(name=names[node.name], op=record.name, device=node.device)
     if record is CONST and node.attrs["dtype"]._kind in "rv":
@@ -97,6 +99,9 @@ def _node_def(node, names, reference, before, library, add_shapes):
     # What is not there is an argument of the function, which needs no waiting for.
     controls = dict.fromkeys(names[other.name] for other in (*node.control_inputs, *before) if other.name in names)
     proto.input.extend(f"^{name}" for name in controls)
+    if for_tensorflow and is_retired(node):
+        _write_call(proto, replacement(node), library)
+        return proto
     for name, value in node.types.items():
         fixed = _FIXED_TYPES.get((record.name, name))
         if fixed is None:
@@ -115,6 +120,14 @@ def _node_def(node, names, reference, before, library, add_shapes):
     if add_shapes and node.outputs:
         proto.attr["_output_shapes"].CopyFrom(shapes_to_attr_value([tensor.shape for tensor in node.outputs]))
     return proto
+
+
+def _write_call(proto, graph, library):
+    """Make a node one that calls a function with its inputs."""
+    proto.op = PARTITIONED_CALL.name
+    proto.attr["Tin"].CopyFrom(type_to_attr_value([tensor.dtype for tensor in graph.inputs]))
+    proto.attr["Tout"].CopyFrom(type_to_attr_value([tensor.dtype for tensor in graph.outputs]))
+    proto.attr["f"].CopyFrom(to_attr_value("func", graph, library.name_of))
 
 
 def function_name(graph) -> str:
@@ -202,6 +215,8 @@ def _add_argument(arguments, tensor, taken):
 def output_place(tensor) -> tuple[str, int]:
     """The name of the output that a tensor is or belongs to, and its position there."""
     index = tensor.value_index
+    if is_retired(tensor.op):
+        return "output", index
     for argument, count in output_counts(tensor.op.record, {**tensor.op.types, **tensor.op.attrs}):
         if index < count:
             return argument.name, index
