@@ -87,7 +87,8 @@ def test_values(name, mode):
 RAGGED_CASES = {
     "results": (lambda: tf.map_fn(tf.range, c([3, 1, 2]), fn_output_signature=RAGGED), [[0, 1, 2], [0], [0, 1]]),
     "both": (
-        lambda: tf.map_fn(lambda x: x + 1, tf.ragged.constant([[1, 2], [3]]), fn_output_signature=RAGGED), [[2, 3], [4]],
+        lambda: tf.map_fn(lambda x: x + 1, tf.ragged.constant([[1, 2], [3]]), fn_output_signature=RAGGED),
+        [[2, 3], [4]],
     ),
     "same_as_elements": (lambda: tf.map_fn(lambda x: x + 1, tf.ragged.constant([[1, 2], [3]])), [[2, 3], [4]]),
     "rank_3": (
@@ -220,7 +221,8 @@ def _derivatives(f):
 def test_derivatives(name):
     f = DIFFERENTIABLE[name]
     expected = _derivatives(f)
-    for run in (lambda: _derivatives(tf.function(f, autograph=False)), tf.function(lambda: _derivatives(f), autograph=False)):
+    inside = tf.function(lambda: _derivatives(f), autograph=False)
+    for run in (lambda: _derivatives(tf.function(f, autograph=False)), inside):
         for got, wanted in zip(run(), expected):
             assert (got is None) == (wanted is None)
             if wanted is not None:

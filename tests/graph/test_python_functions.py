@@ -1,4 +1,4 @@
-"""Tests of `tf.py_function`, `tf.numpy_function` and `tf.compat.v1.py_func`; classes of errors and values are TensorFlow's."""
+"""Tests of `tf.py_function`, `tf.numpy_function` and `tf.compat.v1.py_func`; errors and values are TensorFlow's."""
 
 import gc
 import warnings
@@ -38,8 +38,8 @@ CASES = {
     "py_spec": (lambda: tf.py_function(lambda x: x, [c([1.0])], tf.TensorSpec([1], tf.float32)), [1.0]),
     "py_ragged_argument": (lambda: tf.py_function(tf.reduce_sum, [tf.ragged.constant([[1], [2, 3]])], tf.int32), 6),
     "py_ragged_result": (
-        lambda: tf.py_function(lambda: tf.ragged.constant([[1], [2, 3]]), [], tf.RaggedTensorSpec([None, None], tf.int32))
-        .flat_values,
+        lambda: tf.py_function(
+            lambda: tf.ragged.constant([[1], [2, 3]]), [], tf.RaggedTensorSpec([None, None], tf.int32)).flat_values,
         [1, 2, 3],
     ),
     "py_python_arguments": (lambda: tf.py_function(func=lambda a, b: a + b, inp=[1, 2], Tout=tf.int32), 3),
@@ -92,7 +92,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("error, expected", ERRORS, ids=lambda e: getattr(e, "__name__", None) or type(e).__name__)
+@pytest.mark.parametrize(("error", "expected"), ERRORS, ids=lambda e: getattr(e, "__name__", None) or type(e).__name__)
 def test_classes_of_errors(error, expected):
     for run in _modes(lambda: tf.py_function(_raise(error), [c(1.0)], tf.float32)):
         with pytest.raises(expected) as caught:
@@ -193,13 +193,17 @@ def test_functions_live_as_long_as_the_graph():
         def __call__(self, x):
             return x * 2
 
-    doubler = Doubler()
-    reference = weakref.ref(doubler)
-    f = tf.function(lambda x: tf.py_function(doubler, [x], tf.float32), autograph=False)
+    def make():
+        doubler = Doubler()
+        f = tf.function(lambda x: tf.py_function(doubler, [x], tf.float32), autograph=False)
+        return f, weakref.ref(doubler)
+
+    f, reference = make()
     assert f(c(1.0)).numpy() == 2.0
     gc.disable()
     try:
-        del doubler, f
+        assert reference() is not None
+        del f
         assert reference() is None
     finally:
         gc.enable()

@@ -1,4 +1,4 @@
-"""Tests of `tf.vectorized_map`: each function on the whole batch against the same function on one element after another."""
+"""Tests of `tf.vectorized_map`: functions on the whole batch, against the same on one element after another."""
 
 import logging
 
@@ -217,7 +217,8 @@ def test_gradients(name):
         second = outer.gradient(squares, tensors, unconnected_gradients="zero")
         return first + [tf.convert_to_tensor(g) for g in second]
 
-    flat_loop = lambda e: tf.stack([f(tf.nest.map_structure(lambda x: x[i], e)) for i in range(tensors[0].shape[0])])
+    count = tensors[0].shape[0]
+    flat_loop = lambda e: tf.stack([f(tf.nest.map_structure(lambda x, i=i: x[i], e)) for i in range(count)])
     expected = [g.numpy() for g in loss(flat_loop)]
     vectorized = lambda e: tf.vectorized_map(f, e, fallback_to_while_loop=False)
     for run in (lambda: loss(vectorized), lambda: loss(tf.function(vectorized, autograph=False))):
@@ -303,7 +304,7 @@ def test_fallback_differentiates(wrap):
     np.testing.assert_allclose(run().numpy(), 2 * x.numpy())
 
 
-@pytest.mark.parametrize("function, elems, error", [
+@pytest.mark.parametrize(("function", "elems", "error"), [
     (lambda x: x, 3, ValueError),
     (lambda x: x, [], ValueError),
     (3, [[1.0]], TypeError),

@@ -4,9 +4,16 @@ from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.functional import (
-    as_list, check_function, check_parallel_iterations, count_elements, read, reserve, stack, stack_eager, write,
+    as_list,
+    check_function,
+    check_parallel_iterations,
+    count_elements,
+    read,
+    reserve,
+    stack,
+    stack_eager,
+    write,
 )
 from headrace._src.graph.loops import while_loop
 from headrace._src.op.api import api
@@ -187,8 +194,8 @@ def _scan_in_graph(fn, elements, value, begin, keep_first, infer_shape, reverse,
         for leaf, first in zip(leaves, flat):
             if leaf.dtype is not first.dtype:
                 raise TypeError(
-                    f"scan: a value enters the loop with type {first.dtype.name} but has type {leaf.dtype.name} after 1 "
-                    "iteration. Cast it with tf.cast."
+                    f"scan: a value enters the loop with type {first.dtype.name} but has type {leaf.dtype.name} after "
+                    "1 iteration. Cast it with tf.cast."
                 )
         written = [write(handle, i, leaf, leaf.dtype) for handle, leaf in zip(handles, leaves)]
         return (i + step, nest.pack_sequence_as(structure, leaves), *written)

@@ -169,24 +169,7 @@ def _encoded(spec, value):
     """What one call returned for a leaf of the signature, as tensors."""
     if isinstance(spec, TensorSpec):
         return [to_tensor(value)]
-    if not isinstance(value, CompositeTensor):
-        value = to_tensor(value)
-    try:
-        return spec._to_tensor_list(value)
-    except ValueError:
-        # TF: a dense tensor stands for the ragged one of the same rows.
-        return spec._to_tensor_list(_as_ragged(spec, value))
-
-
-def _as_ragged(spec, value):
-    rank = getattr(spec, "ragged_rank", 0)
-    if isinstance(value, Tensor) and rank > 0:
-        return REGISTRY_OF_RAGGED["from_tensor"](value, rank)
-    return value
-
-
-# ops/ragged_* are loaded only when ragged tensors are used; the spec of one cannot exist before.
-REGISTRY_OF_RAGGED: dict = {}
+    return spec._to_tensor_list(value if isinstance(value, CompositeTensor) else to_tensor(value))
 
 
 def _converted_elements(name, elems):

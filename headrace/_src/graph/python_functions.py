@@ -63,7 +63,8 @@ def _raise_users_error(error):
     kind = next((ours for theirs, ours in _CLASSES if isinstance(error, theirs)), errors.UnknownError)
     if isinstance(error, errors.OpError):
         kind = errors.UnknownError
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if "headrace/_src" not in f.filename.replace("\\", "/")]
+    frames = traceback.extract_tb(error.__traceback__)
+    frames = [f for f in frames if "headrace/_src" not in f.filename.replace("\\", "/")]
     lines = "".join(traceback.format_list(frames))
     text = "".join(traceback.format_exception_only(error)).strip().rpartition("\n")[2]
     name = type(error).__name__
@@ -372,8 +373,7 @@ def py_function(func=None, inp=None, Tout=None, name=None):
     _check("py_function", func, Tout)
     specs = list(Tout) if isinstance(Tout, (list, tuple)) else [Tout]
     output_types = _output_dtypes(specs)
-    arguments = [x if isinstance(x, (Tensor, CompositeTensor)) else to_tensor(x) for x in (inp or [])] if not isinstance(
-        inp, Tensor) else list(inp)
+    arguments = [x if isinstance(x, (Tensor, CompositeTensor)) else to_tensor(x) for x in (() if inp is None else inp)]
     flat = [to_tensor(x) for x in nest.flatten(arguments, expand_composites=True)]
     call = _EagerCall(_with_composites(func, arguments, specs), output_types)
     if context.graph is None:

@@ -4,7 +4,7 @@ from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.graph import (  # noqa: F401  they declare rules
+from headrace._src.graph import (
     vectorization_control,
     vectorization_elementwise,
     vectorization_indexing,
@@ -21,6 +21,12 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
 from headrace._src.ops.indexed_slices import IndexedSlices
+
+# They declare the rules.
+RULE_FILES = (
+    vectorization_control, vectorization_elementwise, vectorization_indexing, vectorization_lists,
+    vectorization_matrices, vectorization_shapes, vectorization_windows,
+)  # fmt: skip
 
 
 class _BodyGraph(ElementGraph):

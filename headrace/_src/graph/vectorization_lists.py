@@ -1,6 +1,5 @@
 """Rules of vectorization for lists of tensors: a stacked list is one list of stacked tensors."""
 
-from headrace._src.core import dtypes
 from headrace._src.graph.vectorization_rules import ALWAYS, Batched, NoRule, rule, tail, unstacked, value_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
@@ -120,4 +119,4 @@ def _categorical(batch, node, logits, count):
     dims = REGISTRY["Shape"](tensor)
     folded = REGISTRY["Reshape"](tensor, batch.join([-1], dims[2:]))
     (drawn,) = batch.apply(node, [folded, unstacked(count, "number of samples")])
-    return REGISTRY["Reshape"](drawn, batch.join(dims[:2], REGISTRY["Cast"](REGISTRY["Shape"](drawn), DstT=dtypes.int32)[1:]))
+    return REGISTRY["Reshape"](drawn, batch.join(dims[:2], REGISTRY["Shape"](drawn)[1:]))

@@ -7,7 +7,8 @@ from headrace._src.op.definition import REGISTRY
 
 # Ops on the last axes, which take any number of axes before them; how many of their inputs are such.
 _LEADING = {
-    "BandedTriangularSolve": 2, "Cholesky": 1, "CholeskyGrad": 2, "Cross": 2, "Eig": 1, "FFT": 1, "FFT2D": 1, "FFT3D": 1,
+    "BandedTriangularSolve": 2, "Cholesky": 1, "CholeskyGrad": 2, "Cross": 2, "Eig": 1, "FFT": 1, "FFT2D": 1,
+    "FFT3D": 1,
     "IFFT": 1, "IFFT2D": 1, "IFFT3D": 1, "IRFFT": 1, "IRFFT2D": 1, "IRFFT3D": 1, "LogMatrixDeterminant": 1, "Lu": 1,
     "MatrixBandPart": 1, "MatrixDeterminant": 1, "MatrixDiag": 1, "MatrixDiagPart": 1, "MatrixDiagPartV2": 1,
     "MatrixDiagPartV3": 1, "MatrixDiagV2": 1, "MatrixDiagV3": 1, "MatrixExponential": 1, "MatrixInverse": 1,
@@ -21,7 +22,7 @@ _LEADING = {
 @rule(*_LEADING)
 def _leading(batch, node, *inputs):
     count = _LEADING[node.record.name]
-    if len({batch.rank(x) for x in inputs[:count]}) > 1 and node.record.name in ("MatrixTriangularSolve",):
+    if len({batch.rank(x) for x in inputs[:count]}) > 1 and node.record.name == "MatrixTriangularSolve":
         # Its batch axes broadcast.
         first = batch.aligned(inputs[:count])
         return batch.apply(node, [*first, *(unstacked(x, "parameter") for x in inputs[count:])])

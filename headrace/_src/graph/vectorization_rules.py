@@ -1,4 +1,4 @@
-"""Turning the graph of one element into operations on a whole batch: the walk over the graph, and the table of rules."""
+"""Turning the graph of one element into operations on a whole batch: the walk over it, and the table of rules."""
 
 import logging
 from typing import NamedTuple
@@ -47,7 +47,7 @@ READS = {
 
 
 def rule(*names):
-    """Decorator: `rule(batch, node, *inputs)` converts operations of these names; inputs are `Batched`, or lists of them.
+    """Decorator: `rule(batch, node, *inputs)` converts operations of these names; inputs are `Batched` or lists.
 
     It returns a tensor or a list of tensors, all stacked, or `Batched` values.
     """
@@ -259,14 +259,14 @@ class Batch:
         flat = flatten(inputs)
         if any(x.tensor.dtype is dtypes.resource for x in flat):
             raise ValueError(
-                f"vectorized_map: {name} changes something that all elements share, in an order that vectorization does "
-                "not keep. Use tf.map_fn."
+                f"vectorized_map: {name} changes something that all elements share, in an order that vectorization "
+                "does not keep. Use tf.map_fn."
             )
         if name not in QUIET:
             if not self.fallback:
                 raise ValueError(
-                    f"vectorized_map: No pfor vectorization defined for {name} ({reason}), and fallback_to_while_loop is "
-                    "False."
+                    f"vectorized_map: No pfor vectorization defined for {name} ({reason}), and fallback_to_while_loop "
+                    "is False."
                 )
             if self.warn:
                 logger.warning("Using a while_loop for converting %s cause %s.", name, reason)

@@ -4,7 +4,13 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.graph.vectorization_rules import (
-    Batched, NoRule, rule, shifted, shifted_axes, unstacked, value_of,
+    Batched,
+    NoRule,
+    rule,
+    shifted,
+    shifted_axes,
+    unstacked,
+    value_of,
 )
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
@@ -57,8 +63,8 @@ def _transpose(batch, node, x, perm):
 
 @rule("Shape")
 def _shape(batch, node, x):
-    return Batched(to_tensor(batch.shape_of_element(x), node.attrs["out_type"]) if isinstance(
-        batch.shape_of_element(x), list) else REGISTRY["Cast"](batch.shape_of_element(x), DstT=node.attrs["out_type"]), False)
+    shape, dtype = batch.shape_of_element(x), node.attrs["out_type"]
+    return Batched(to_tensor(shape, dtype) if isinstance(shape, list) else REGISTRY["Cast"](shape, DstT=dtype), False)
 
 
 @rule("Rank")
