@@ -13,7 +13,7 @@ from headrace._src.op.definition import REGISTRY
 
 @api("compat.v1.constant", dispatch=False)
 def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
-    """As `tf.constant`; fewer values than the shape has are filled up with the last one.
+    """As `tf.constant`; in a graph, fewer values than the shape has are filled up with the last one.
 
     Args:
         value: a value, or a nested list of values.
@@ -29,7 +29,7 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
         if verify_shape and given.shape != wanted:
             raise TypeError(f"Expected Tensor's shape: {tuple(wanted.as_list())}, got {tuple(given.shape.as_list())}.")
         count, size = given.shape.num_elements(), wanted.num_elements()
-        if 1 < count < size:  # TF: the last value fills the rest
+        if 1 < count < size and context.graph is not None:  # TF: the last value fills the rest, in graphs only
             with context.changed(graph=None):
                 flat = PUBLIC["reshape"](given, [-1])
                 value = PUBLIC["concat"]([flat, PUBLIC["repeat"](flat[-1:], size - count)], 0).numpy()
