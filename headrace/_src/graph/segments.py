@@ -48,8 +48,8 @@ def _repeatable(steps) -> dict:
 _ABOUT_SHAPES = frozenset({"Shape", "ShapeN", "Size", "Rank"})
 
 
-def _with_repeated(nodes, repeatable):
-    """The operations of a part, after those that it runs for itself."""
+def _with_repeated(nodes, repeatable, places):
+    """The operations of a part, with those that it runs for itself, in the order of the whole."""
     own = {id(t) for node in nodes for t in node.outputs}
     before, pending = {}, list(nodes)
     while pending:
@@ -58,7 +58,7 @@ def _with_repeated(nodes, repeatable):
             if node is not None and id(tensor) not in own and id(node) not in before:
                 before[id(node)] = node
                 pending.append(node)
-    return [node for node in dict.fromkeys(repeatable.values()) if id(node) in before] + nodes
+    return sorted([*before.values(), *nodes], key=lambda node: places[id(node)])
 
 
 def stages(steps, hosts) -> list[int]:
@@ -158,8 +158,9 @@ class Segmented:
         # A part leaves out what only others need and run for themselves.
         wanted = {id(t) for t in whole.outputs}
         read = {id(t) for node in steps for t in node.inputs} - wanted
+        places = {id(node): i for i, node in enumerate(steps)}
         parts = {
-            stage: _with_repeated([n for n in nodes if not _is_left_out(n, repeatable, read)], repeatable)
+            stage: _with_repeated([n for n in nodes if not _is_left_out(n, repeatable, read)], repeatable, places)
             for stage, nodes in parts.items()
         }
         parts = {stage: nodes for stage, nodes in parts.items() if nodes}
