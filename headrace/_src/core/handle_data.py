@@ -37,7 +37,7 @@ _rules: dict = {}
 
 
 def handle_data_rule(*ops):
-    """Decorator: `rule(*specs, **attrs, **types)` gives the HandleData of the ops' output."""
+    """Decorator: `rule(*specs, **attrs, **types)` gives the HandleData of the ops' first variant output, or None."""
 
     def declare(rule):
         for name in ops:

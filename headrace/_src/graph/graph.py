@@ -129,6 +129,7 @@ class BaseGraph:
         for tensor in outputs:
             if type(tensor) is SymbolicTensor and tensor.dtype is dtypes.variant:
                 tensor._handle_data = output_handle_data(op.name, specs, attrs, types)
+                break  # what is taken out of a list comes after the list
         return outputs
 
     def create(self, op, inputs, attrs, types, shapes, name=None, location=("", 0, "")):

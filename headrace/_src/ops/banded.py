@@ -14,6 +14,7 @@ from headrace._src.ops.diagonals import MATRIX_DIAG, diag_part
 from headrace._src.ops.matmul import matmul
 from headrace._src.ops.matrices import matrix_transpose
 from headrace._src.ops.matrix_checks import MATRIX_TYPES, check_matrix, infer_matrix, widened
+from headrace._src.ops.row_arithmetic import require
 from headrace._src.ops.solving import sum_batches
 
 _TRIDIAGONAL_TYPES = frozenset({dtypes.float32, dtypes.float64}) | dtypes.COMPLEX
@@ -333,9 +334,14 @@ TRIDIAGONAL_SOLVE = Op(
 )
 
 
-def _sequence_part(x, length, pad_front):
+def _sequence_part(x, main, pad_front):
     """One diagonal of the length of the main one, padded if it is one shorter."""
-    if length is None or x.shape[-1] == length:
+    length = main.shape[-1]
+    if length is None or x.shape[-1] is None:
+        missing = lookup("Shape")(main)[-1] - lookup("Shape")(x)[-1]
+        require(missing <= 1, "The diagonals above and below the main one must have its length or one less.")
+        return lookup("Pad")(x, [[0, 0]] * (x.shape.rank - 1) + [[missing, 0] if pad_front else [0, missing]])
+    if x.shape[-1] == length:
         return x
     if x.shape[-1] != length - 1:
         raise ValueError(
@@ -352,9 +358,8 @@ def compact_diagonals(diagonals, diagonals_format):
         return to_tensor(diagonals)
     if diagonals_format == "sequence":
         upper, main, lower = (to_tensor(part) for part in diagonals)
-        length = main.shape[-1]
         return lookup("Pack")(
-            [_sequence_part(upper, length, False), main, _sequence_part(lower, length, True)], axis=-2
+            [_sequence_part(upper, main, False), main, _sequence_part(lower, main, True)], axis=-2
         )
     if diagonals_format == "matrix":
         matrix = to_tensor(diagonals)

@@ -328,9 +328,9 @@ def _squeezed(labels, predictions):
     difference = None
     if labels.shape.rank is not None and predictions.shape.rank is not None:
         difference = predictions.shape.rank - labels.shape.rank
-    if difference == 1 and predictions.shape[-1] == 1:
+    if difference == 1 and predictions.shape[-1] in (1, None):
         predictions = lookup("Squeeze")(predictions, squeeze_dims=[-1])
-    elif difference == -1 and labels.shape[-1] == 1:
+    elif difference == -1 and labels.shape[-1] in (1, None):
         labels = lookup("Squeeze")(labels, squeeze_dims=[-1])
     return labels, predictions
 

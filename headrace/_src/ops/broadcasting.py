@@ -169,19 +169,27 @@ def shape_of(tensor):
         return tensor._dynamic_shape()
 
 
+def _has_shape(tensor, shape):
+    """Whether the tensor is known to have that shape."""
+    array = getattr(tensor, "_a", None)
+    if array is not None:
+        return array.shape == shape
+    return tensor.shape.rank is not None and tuple(tensor.shape) == shape
+
+
 def sum_to(dy, shape, other):
     """`dy`, a gradient for the broadcast of `shape` and `other`, summed to `shape`.
 
     The shapes are tuples of ints where they are known, otherwise integer tensors (`node.x_shape` is that).
     """
     if type(shape) is tuple and type(other) is tuple:
-        if shape == other or shape == shape_of(dy):
+        if shape == other or _has_shape(dy, shape):
             return dy
         axes = _gradient_axes(shape, other)
         if not axes:
             return RESHAPE(dy, shape)
         total = SUM(dy, axes)
-        return total if not shape or shape_of(total) == shape else RESHAPE(total, shape)
+        return total if not shape or _has_shape(total, shape) else RESHAPE(total, shape)
     axes = BROADCAST_GRADIENT_ARGS(_vector(shape), _vector(other)).r0
     return RESHAPE(SUM(dy, axes), shape)
 

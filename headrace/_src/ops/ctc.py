@@ -11,6 +11,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.registry import lookup
 from headrace._src.ops import ctc_kernels
+from headrace._src.ops.row_arithmetic import require
 from headrace._src.ops.sparse_tensor import SparseTensor
 
 _TYPES = frozenset({dtypes.float32, dtypes.float64})
@@ -174,6 +175,12 @@ def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1
     return decoded, found.log_probability
 
 
+def _size(x, axis):
+    """The length of an axis: an int, or in a graph a scalar tensor if it is unknown."""
+    size = x.shape[axis] if x.shape.rank is not None else None
+    return lookup("Shape")(x)[axis] if size is None else size
+
+
 @api("nn.ctc_loss")
 def ctc_loss(
     labels,
@@ -208,7 +215,7 @@ def ctc_loss(
     scores = lookup("Cast")(logits, DstT=dtypes.float32) if small else logits
     if not logits_time_major:
         scores = lookup("Transpose")(scores, [1, 0, 2])
-    classes = scores.shape[2]
+    classes = _size(scores, 2)
     sparse = isinstance(labels, SparseTensor)
     if sparse and blank_index is None:
         raise ValueError("nn.ctc_loss: blank_index must be given when labels is a SparseTensor.")
@@ -216,8 +223,12 @@ def ctc_loss(
         raise ValueError("nn.ctc_loss: label_length must be given when labels is a dense tensor.")
     blank = 0 if blank_index is None else int(blank_index)
     blank = blank + classes if blank < 0 else blank
-    if not 0 <= blank < classes:
-        raise ValueError(f"nn.ctc_loss: blank_index must be in [{-classes}, {classes}), got {blank_index}.")
+    if isinstance(classes, int):
+        if not 0 <= blank < classes:
+            raise ValueError(f"nn.ctc_loss: blank_index must be in [{-classes}, {classes}), got {blank_index}.")
+    else:
+        inside = lookup("LogicalAnd")(lookup("LessEqual")(0, blank), lookup("Less")(blank, classes))
+        require(inside, f"nn.ctc_loss: blank_index must be a class or count from the end, got {blank_index}")
     logit_length = lookup("Cast")(to_tensor(logit_length), DstT=dtypes.int32)
     fits = None
     if not sparse:
@@ -228,9 +239,13 @@ def ctc_loss(
         fits = _fits(labels, label_length, logit_length)
         labels = _sparse_labels(labels, label_length, blank)
     values = lookup("Cast")(labels.values, DstT=dtypes.int32)
-    if blank != classes - 1:
+    if not (isinstance(classes, int) and blank == classes - 1):
         # The op takes the last class as the blank: move it there.
-        order = [c for c in range(classes) if c != blank] + [blank]
+        if isinstance(classes, int):
+            order = [c for c in range(classes) if c != blank] + [blank]
+        else:
+            parts = (0, blank), (blank + 1, classes), (blank, blank + 1)
+            order = lookup("ConcatV2")([lookup("Range")(start, limit, 1) for start, limit in parts], 0)
         scores = lookup("GatherV2")(scores, order, 2)
         moved = lookup("SelectV2")(lookup("Less")(values, blank), values, lookup("Sub")(values, 1))
         values = lookup("SelectV2")(lookup("Equal")(values, blank), classes - 1, moved)
@@ -255,7 +270,7 @@ def _sparse_labels(labels, lengths, blank):
     none = lookup("ExpandDims")(lookup("Equal")(lengths, 0), 1)
     labels = lookup("SelectV2")(none, blank, labels)
     lengths = lookup("Maximum")(lengths, 1)
-    width = labels.shape[1]
+    width = _size(labels, 1)
     mask = lookup("Less")(lookup("ExpandDims")(lookup("Range")(0, width, 1), 0), lookup("ExpandDims")(lengths, 1))
     indices = lookup("Where")(mask)
     return SparseTensor(indices, lookup("GatherNd")(labels, indices), lookup("Shape")(labels, out_type=dtypes.int64))
@@ -263,15 +278,9 @@ def _sparse_labels(labels, lengths, blank):
 
 def _fits(labels, label_length, logit_length):
     """Whether each labelling fits its time, counting a blank between equal neighbours."""
-    width = labels.shape[1]
-    if width < 2:
-        return lookup("LessEqual")(label_length, logit_length)
-    equal = lookup("Equal")(
-        lookup("Slice")(labels, [0, 1], [-1, -1]), lookup("Slice")(labels, [0, 0], [-1, width - 1])
-    )
-    inside = lookup("Less")(
-        lookup("ExpandDims")(lookup("Range")(1, width, 1), 0), lookup("ExpandDims")(label_length, 1)
-    )
+    equal = lookup("Equal")(labels[:, 1:], labels[:, :-1])
+    positions = lookup("Range")(1, _size(equal, 1) + 1, 1)
+    inside = lookup("Less")(lookup("ExpandDims")(positions, 0), lookup("ExpandDims")(label_length, 1))
     repeats = lookup("Sum")(lookup("Cast")(lookup("LogicalAnd")(equal, inside), DstT=dtypes.int32), [1])
     return lookup("LessEqual")(lookup("AddV2")(label_length, repeats), logit_length)
 
@@ -289,16 +298,18 @@ def ctc_unique_labels(labels, name=None):
     labels = to_tensor(labels)
     if labels.shape.rank not in (2, None):
         raise errors.invalid_argument(f"nn.ctc_unique_labels: labels must be [batch, n], got shape {labels.shape}.")
-    rows = lookup("Unpack")(labels, num=labels.shape[0], axis=0)
-    width = labels.shape[1]
-    values, indices = [], []
-    for row in rows:
-        found = lookup("Unique")(row)
-        missing = lookup("Sub")(width, lookup("Size")(found.y))
-        paddings = lookup("Pack")([lookup("Pack")([to_tensor(0), missing])])
-        values.append(lookup("Cast")(lookup("Pad")(found.y, paddings), DstT=dtypes.int64))
-        indices.append(found.idx)
-    return lookup("Pack")(values), lookup("Pack")(indices)
+    expand, number = lookup("ExpandDims"), lookup("Cast")
+    places = lookup("Range")(0, _size(labels, 1), 1)
+    same = lookup("Equal")(expand(labels, 2), expand(labels, 1))
+    earlier = lookup("Less")(expand(places, 0), expand(places, 1))
+    is_first = lookup("LogicalNot")(lookup("Any")(lookup("LogicalAnd")(same, earlier), [2]))
+    # The distinct labels are numbered as they come.
+    order = lookup("Cumsum")(number(is_first, DstT=dtypes.int32), 1, exclusive=True)
+    from_first = number(lookup("LogicalAnd")(same, expand(is_first, 1)), DstT=dtypes.int32)
+    indices = lookup("Sum")(lookup("Mul")(from_first, expand(order, 1)), [2])
+    goes = lookup("LogicalAnd")(expand(is_first, 1), lookup("Equal")(expand(order, 1), expand(places, 1)))
+    wide = expand(number(labels, DstT=dtypes.int64), 1)
+    return lookup("Sum")(lookup("Mul")(number(goes, DstT=dtypes.int64), wide), [2]), indices
 
 
 @api("nn.collapse_repeated")
@@ -313,11 +324,9 @@ def collapse_repeated(labels, seq_length, name=None):
         `(collapsed labels, lengths)`, the labels padded with zeros to the longest row.
     """
     labels, lengths = to_tensor(labels), to_tensor(seq_length)
-    width = labels.shape[1]
+    width = _size(labels, 1)
     first = lookup("OnesLike")(lookup("Slice")(labels, [0, 0], [-1, 1]))
-    changed = lookup("NotEqual")(
-        lookup("Slice")(labels, [0, 1], [-1, -1]), lookup("Slice")(labels, [0, 0], [-1, width - 1])
-    )
+    changed = lookup("NotEqual")(labels[:, 1:], labels[:, :-1])
     start = lookup("ConcatV2")([lookup("Cast")(first, DstT=dtypes.bool), changed], 1)
     inside = PUBLIC["sequence_mask"](lengths, maxlen=width)
     keep = lookup("LogicalAnd")(start, inside)

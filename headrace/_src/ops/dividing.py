@@ -55,6 +55,8 @@ def _split(split_dim, value, num_split):
 
 
 def _infer_split(split_dim, value, num_split):
+    if num_split < 1:
+        raise errors.invalid_argument(f"Split: num_split must be positive, got {num_split}.")
     shape = value.shape
     if shape.rank is None:
         return ([UNKNOWN] * num_split,)

@@ -501,6 +501,10 @@ def _contraction_axes(a, axes):
 def _axis_list(axes):
     if isinstance(axes, (int, np.integer)):
         return [int(axes)]
+    if isinstance(axes, Tensor):
+        axes = known_value(axes)
+        if axes is None:
+            raise ValueError("tensordot: axes must be known while a graph is built.")
     return [int(axis) for axis in np.ravel(np.asarray(axes)).tolist()]
 
 

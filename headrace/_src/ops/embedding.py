@@ -1,11 +1,11 @@
 """Embedding look-ups: rows of a table by id, combined per example, and losses over sampled classes."""
 
-from headrace._src.core import dtypes, errors
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core import dtypes
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
 from headrace._src.ops.losses import sigmoid_cross_entropy_with_logits
+from headrace._src.ops.row_arithmetic import require
 from headrace._src.ops.softmax import softmax_cross_entropy_with_logits
 from headrace._src.ops.sparse_tensor import SparseTensor
 
@@ -83,7 +83,7 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
     wanted = lookup("DynamicPartition")(inside, part, num_partitions=len(tables))
     found = [_gather(table, table_ids) for table, table_ids in zip(tables, wanted)]
     rows = lookup("DynamicStitch")(places, found)
-    shape = lookup("ConcatV2")([lookup("Shape")(ids), tuple(found[0].shape[1:].as_list())], 0)
+    shape = lookup("ConcatV2")([lookup("Shape")(ids), lookup("Shape")(found[0])[1:]], 0)
     rows = lookup("Reshape")(rows, shape)
     return rows if max_norm is None else _clip_rows(rows, max_norm, _row_axes(rows, ids))
 
@@ -131,12 +131,14 @@ def embedding_lookup_sparse(
             f"nn.embedding_lookup_sparse: combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner!r}."
         )
     ids, segment_ids, rows = _ids_and_rows(sp_ids)
-    if type(segment_ids) is EagerTensor and segment_ids._a.size:
-        order = segment_ids._a
-        if order[0] < 0 or (order[1:] < order[:-1]).any():
-            raise errors.invalid_argument(
-                f"nn.embedding_lookup_sparse: the rows of sp_ids must be sorted and not negative, got {order}."
-            )
+    if isinstance(sp_ids, SparseTensor):  # the rows of ragged ids are in order
+        steps = lookup("Sub")(segment_ids[1:], segment_ids[:-1])
+        growing = lookup("GreaterEqual")(lookup("ConcatV2")([segment_ids[:1], steps], 0), to_tensor(0, dtypes.int64))
+        require(
+            lookup("All")(growing, [0]),
+            "nn.embedding_lookup_sparse: the rows of sp_ids must be sorted and not negative",
+            segment_ids,
+        )
     weights = None
     if sp_weights is not None:
         if type(sp_weights) is not type(sp_ids):
@@ -227,8 +229,7 @@ def safe_embedding_lookup_sparse(
     if default_id is None:
         column = lookup("Reshape")(empty, [-1] + [1] * (result.shape.rank - 1))
         result = lookup("SelectV2")(column, lookup("ZerosLike")(result), result)
-    tail = tuple(result.shape[1:].as_list())
-    shape = lookup("ConcatV2")([lookup("Cast")(outer, DstT=dtypes.int32), tail], 0)
+    shape = lookup("ConcatV2")([lookup("Cast")(outer, DstT=dtypes.int32), lookup("Shape")(result)[1:]], 0)
     return lookup("Reshape")(result, shape, name=name)
 
 

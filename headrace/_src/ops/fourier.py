@@ -13,6 +13,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops.casting import cast
+from headrace._src.ops.shaping import known_value
 
 COMPLEX_OF = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
 REAL_OF = {complex_: real for real, complex_ in COMPLEX_OF.items()}
@@ -297,16 +298,14 @@ def known_lengths(fft_length):
         if all(isinstance(n, (int, np.integer)) for n in fft_length):
             return [int(n) for n in fft_length]
         fft_length = to_tensor(fft_length, dtypes.int32)
-    array = getattr(fft_length, "_a", None)
-    if isinstance(fft_length, np.ndarray):
-        array = fft_length
+    array = fft_length if isinstance(fft_length, np.ndarray) else known_value(fft_length)
     return None if array is None else [int(n) for n in np.ravel(array)]
 
 
 def _pad_for(input, wanted, rank):
     """Zeros at the ends of the last axes, where they are shorter than wanted."""
     shape = input.shape
-    if shape.is_fully_defined() and all(isinstance(n, int) for n in wanted):
+    if shape.is_fully_defined() and isinstance(wanted, list):
         pads = [[0, 0]] * (shape.rank - rank)
         pads += [[0, max(n - m, 0)] for n, m in zip(wanted, shape.as_list()[-rank:])]
         return lookup("Pad")(input, pads) if any(after for _, after in pads) else input

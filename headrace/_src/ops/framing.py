@@ -10,6 +10,8 @@ from headrace._src.op.registry import lookup
 from headrace._src.ops.broadcasting import BROADCAST_TO
 from headrace._src.ops.casting import cast
 from headrace._src.ops.fourier import irfft, rfft
+from headrace._src.ops.row_arithmetic import require
+from headrace._src.ops.shaping import known_value
 from headrace._src.ops.window_functions import hann_window
 
 
@@ -20,8 +22,8 @@ def scalar(name, argument, value):
     tensor = to_tensor(value, None if isinstance(value, Tensor) else dtypes.int32)
     if tensor.shape.rank not in (None, 0):
         raise ValueError(f"signal.{name}: {argument} must be a scalar, got shape {tensor.shape}.")
-    array = getattr(tensor, "_a", None)
-    return tensor if array is None else int(array)
+    value = known_value(tensor)
+    return tensor if value is None else int(value)
 
 
 def _size(x, axis):
@@ -33,6 +35,10 @@ def _maximum(x, y):
     if isinstance(x, int) and isinstance(y, int):
         return max(x, y)
     return lookup("Maximum")(x, y)
+
+
+def _require_positive(name, step):
+    require(step > 0, f"{name}: frame_step must be positive", step)
 
 
 @api("signal.frame")
@@ -70,8 +76,7 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
         raise IndexError(f"signal.frame: axis must be in [{-rank}, {rank}), got {axis}.")
     axis %= rank
     size = _size(signal, axis)
-    if isinstance(step, int) and step < 1:
-        raise errors.invalid_argument(f"signal.frame: frame_step must be positive, got {step}.")
+    _require_positive("signal.frame", step)
     if isinstance(length, int) and length < 0:
         raise errors.invalid_argument(f"signal.frame: frame_length must not be negative, got {length}.")
     if pad_end:
@@ -114,8 +119,7 @@ def overlap_and_add(signal, frame_step, name=None):
         raise ValueError(f"signal.overlap_and_add: frame_step must be an integer, got {step.dtype.name}.")
     step = scalar("overlap_and_add", "frame_step", step)
     frames, length = _size(signal, -2), _size(signal, -1)
-    if isinstance(step, int) and step < 1:
-        raise errors.invalid_argument(f"signal.overlap_and_add: frame_step must be positive, got {step}.")
+    _require_positive("signal.overlap_and_add", step)
     total = (frames - 1) * step + length
     # Samples that meet carry the same number: they are summed as segments.
     starts = lookup("ExpandDims")(lookup("Range")(0, frames, 1) * step, 1)

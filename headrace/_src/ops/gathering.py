@@ -418,13 +418,17 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
         raise ValueError(f"gather_nd: batch_dims must be in [0, {rank}), got {batch}.")
     if params.shape.rank is not None and batch >= params.shape.rank:
         raise ValueError(f"gather_nd: batch_dims must be less than the rank of params, {params.shape.rank}.")
-    for i in range(batch):
-        here, there = indices.shape[i], None if params.shape.rank is None else params.shape[i]
-        if here is not None and there is not None and here != there:
-            raise errors.invalid_argument(
-                f"gather_nd: params and indices must agree in batch_dims = {batch} dimensions, got {params.shape} "
-                f"and {indices.shape}."
-            )
+    here = indices.shape[:batch]
+    there = params.shape[:batch] if params.shape.rank is not None else TensorShape([None] * batch)
+    if not here.is_compatible_with(there):
+        raise errors.invalid_argument(
+            f"gather_nd: params and indices must agree in batch_dims = {batch} dimensions, got {params.shape} "
+            f"and {indices.shape}."
+        )
+    if not (here.is_fully_defined() and there.is_fully_defined()):
+        same = lookup("Equal")(SHAPE(params)[:batch], SHAPE(indices)[:batch])
+        message = f"gather_nd: params and indices must agree in batch_dims = {batch} dimensions"
+        lookup("Assert")(lookup("All")(same, [0]), [message])
     own = [column if column.dtype is indices.dtype else lookup("Cast")(column, DstT=indices.dtype)
            for column in _batch_positions(indices, batch)]  # fmt: skip
     vectors = lookup("ConcatV2")([*own, indices], -1)

@@ -365,7 +365,7 @@ def unstack(value, num=None, axis=0, name="unstack"):
                 raise ValueError(f"unstack: axis must be in [{-dims.rank}, {dims.rank}), got {axis}.")
             num = dims[axis]
         if num is None:
-            raise ValueError(f"unstack: cannot infer num from shape {dims}. Give it.")
+            raise ValueError(f"unstack: num must be given, it cannot be inferred from an unknown dimension in {dims}.")
     return UNPACK(value, num=num, axis=axis, name=name)
 
 

@@ -295,17 +295,20 @@ def divmod_(x1, x2):
 
 
 def _gcd(a, b):
-    """Euclid's algorithm on all elements at once; each round at least halves the larger number in two steps."""
+    """Euclid's algorithm on all elements at once."""
     a, b = tf["broadcast_to"](a, tf["shape"](a + b)), tf["broadcast_to"](b, tf["shape"](a + b))
     a, b = tf["math.abs"](a), tf["math.abs"](b)
     zero = _constant(0, a)
-    for _ in range(2 * a.dtype.size * 8):
+
+    def go_on(a, b):
+        return tf["math.reduce_any"](b != zero)
+
+    def step(a, b):
         done = b == zero
-        if bool(tf["math.reduce_all"](done)):
-            break
         divisor = tf["where"](done, tf["ones_like"](b), b)
-        a, b = tf["where"](done, a, b), tf["where"](done, b, tf["math.floormod"](a, divisor))
-    return a
+        return tf["where"](done, a, b), tf["where"](done, b, tf["math.floormod"](a, divisor))
+
+    return tf["while_loop"](go_on, step, [a, b])[0]
 
 
 gcd = _binary("gcd", _gcd)

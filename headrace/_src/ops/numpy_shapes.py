@@ -19,7 +19,7 @@ def reshape(a, newshape, order="C"):
     target = [newshape] if isinstance(newshape, numbers.Integral) else newshape
     if order == "C":
         return tf["reshape"](x, target)
-    target = [int(n) for n in as_array(target).numpy()]
+    target = tf["reshape"](as_array(target), [-1])
     return tf["transpose"](tf["reshape"](tf["transpose"](x), target[::-1]))
 
 
@@ -213,9 +213,12 @@ def dsplit(ary, indices_or_sections):
 def tile(a, reps):
     """Repeated as a whole."""
     x = as_array(a)
-    counts = np.ravel(as_array(reps).numpy()).tolist()
-    rank = max(len(counts), x.shape.rank)
-    counts = [1] * (rank - len(counts)) + counts
+    counts = tf["reshape"](as_array(reps), [-1])
+    length = counts.shape[0]
+    if length is None:
+        raise ValueError("experimental.numpy.tile: the number of reps must be known.")
+    rank = max(length, x.shape.rank)
+    counts = tf["concat"]([tf["ones"]([rank - length], counts.dtype), counts], 0)
     return tf["tile"](_front(x, rank - x.shape.rank), counts)
 
 
@@ -280,8 +283,18 @@ def pad(array, pad_width, mode, **kwargs):
     return tf["pad"](x, widths, mode.upper(), constant_values=value)
 
 
-def _diagonal_length(rows, columns, offset):
-    return max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
+def _size(x, axis):
+    """The length of an axis: an int, or in a graph a scalar tensor if it is unknown."""
+    size = x.shape[axis]
+    return tf["shape"](x)[axis] if size is None else size
+
+
+def _larger(a, b):
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else tf["math.maximum"](a, b)
+
+
+def _smaller(a, b):
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else tf["math.minimum"](a, b)
 
 
 @api("experimental.numpy.diagonal", dispatch=False)
@@ -291,12 +304,12 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
     if x.shape.rank < 2:
         raise ValueError("experimental.numpy.diagonal: requires an array of at least two dimensions.")
     x = moveaxis(x, (axis1, axis2), (-2, -1))
-    rows, columns = x.shape[-2], x.shape[-1]
-    length = _diagonal_length(rows, columns, offset)
+    rows, columns = _size(x, -2), _size(x, -1)
+    length = _larger(0, _smaller(rows + min(offset, 0), columns - max(offset, 0)))
     start = offset if offset >= 0 else -offset * columns
-    flat = tf["reshape"](x, [*x.shape[:-2].as_list(), rows * columns])
-    positions = np.arange(length) * (columns + 1) + start
-    return tf["gather"](flat, positions.astype(np.int32), axis=-1)
+    flat = tf["reshape"](x, [*(_size(x, i) for i in range(x.shape.rank - 2)), rows * columns])
+    positions = tf["range"](length) * (columns + 1) + start
+    return tf["gather"](flat, positions, axis=-1)
 
 
 @api("experimental.numpy.diag", dispatch=False)
@@ -320,9 +333,9 @@ def _triangle(m, k, below):
     x = as_array(m)
     if x.shape.rank < 2:
         raise ValueError("experimental.numpy: the array must have at least two dimensions.")
-    rows, columns = np.arange(x.shape[-2])[:, None], np.arange(x.shape[-1])
+    rows, columns = tf["range"](_size(x, -2))[:, None], tf["range"](_size(x, -1))
     keep = columns <= rows + k if below else columns >= rows + k
-    return tf["where"](as_array(keep), x, tf["zeros_like"](x))
+    return tf["where"](keep, x, tf["zeros_like"](x))
 
 
 @api("experimental.numpy.tril", dispatch=False)
@@ -365,10 +378,10 @@ def take_along_axis(arr, indices, axis):
     axis = normalize_axis(axis, rank, "experimental.numpy.take_along_axis")
     positions = tf["where"](positions < 0, positions + cast(tf["shape"](x)[axis], positions.dtype), positions)
     outer = [i for i in range(rank) if i != axis]
-    shape = list(positions.shape)
+    shape = [_size(positions, i) for i in range(rank)]
     for i in outer:
-        shape[i] = max(x.shape[i], positions.shape[i])
-    x_shape = [x.shape[i] if i == axis else shape[i] for i in range(rank)]
+        shape[i] = _larger(_size(x, i), shape[i])
+    x_shape = [_size(x, i) if i == axis else shape[i] for i in range(rank)]
     x, positions = tf["broadcast_to"](x, x_shape), tf["broadcast_to"](positions, shape)
     order = [*outer, axis]
     back = np.argsort(order).tolist()

@@ -238,12 +238,16 @@ def _check_prefix(op, argument, shape, prefix, prefix_argument):
         )
 
 
-def _dynamic_partition(data, partitions, num_partitions):
+def _check_partitions(num_partitions):
     if num_partitions < 1:
         raise errors.invalid_argument(
             f"DynamicPartition: num_partitions must be at least 1, got {num_partitions}."
         )
     checked_parts("DynamicPartition", "num_partitions", num_partitions)
+
+
+def _dynamic_partition(data, partitions, num_partitions):
+    _check_partitions(num_partitions)
     _check_prefix("DynamicPartition", "data", data.shape, partitions.shape, "partitions")
     check_indices("DynamicPartition", partitions, num_partitions, "partitions")
     parts = partitions.reshape(-1)
@@ -255,6 +259,7 @@ def _dynamic_partition(data, partitions, num_partitions):
 
 
 def _infer_dynamic_partition(data, partitions, num_partitions):
+    _check_partitions(num_partitions)
     if data.shape.rank is None or partitions.shape.rank is None:
         return ([UNKNOWN] * num_partitions,)
     data.shape[: partitions.shape.rank].assert_is_compatible_with(partitions.shape)

@@ -54,7 +54,7 @@ def identity(input, name=None):
 IDENTITY_N = Op(
     "IdentityN",
     "input: list(T) -> output: list(T)",
-    infer=lambda input: ([spec.shape for spec in input],),
+    infer=lambda input: ([spec.shape for spec in nonempty("IdentityN", "input", input)],),
     kernel=lambda input: nonempty("IdentityN", "input", input),
     lower=_lower_same,
     grad=lambda node, dys: (dys,),

@@ -1,5 +1,6 @@
 """The element-wise functions on ragged tensors: applied to the innermost values, after broadcasting rows."""
 
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import PUBLIC
 from headrace._src.op.dispatch import Dispatcher, global_dispatchers, signature_of
 from headrace._src.op.type_dispatch import (
@@ -65,8 +66,8 @@ def binary(function, x, y, **options):
     x, y = as_operands(x, y)
     (left, right), partitions = broadcast_values([x, y])
     result = function(left, right, **options)
-    # Assertions return nothing.
-    return None if result is None else with_partitions(result, partitions)
+    # Assertions return nothing, or in a graph their operation.
+    return with_partitions(result, partitions) if isinstance(result, Tensor) else result
 
 
 def as_operands(*values):

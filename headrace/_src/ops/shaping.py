@@ -137,10 +137,15 @@ def _vector_of_rank(spec):
     return TensorShape([spec.shape.rank])
 
 
+def _infer_shape(input, out_type):
+    index_type("Shape", out_type)
+    return _vector_of_rank(input)
+
+
 SHAPE = Op(
     "Shape",
     "input: T, *, out_type: type = int32 -> output: out_type",
-    infer=lambda input, out_type: _vector_of_rank(input),
+    infer=_infer_shape,
     kernel=lambda input, out_type: np.array(input.shape, index_type("Shape", out_type)),
     lower=lambda ctx, input, out_type: jnp.asarray(np.array(input.shape, out_type._np)),
     grad=None,
@@ -177,10 +182,15 @@ def _shape_n(input, out_type):
     return [np.array(x.shape, numpy_type) for x in nonempty("ShapeN", "input", input)]
 
 
+def _infer_shape_n(input, out_type):
+    index_type("ShapeN", out_type)
+    return ([_vector_of_rank(x) for x in nonempty("ShapeN", "input", input)],)
+
+
 SHAPE_N = Op(
     "ShapeN",
     "input: N*T, *, out_type: type = int32 -> output: N*out_type",
-    infer=lambda input, out_type: ([_vector_of_rank(x) for x in input],),
+    infer=_infer_shape_n,
     kernel=_shape_n,
     lower=lambda ctx, input, out_type: [jnp.asarray(np.array(x.shape, out_type._np)) for x in input],
     grad=None,
@@ -204,10 +214,15 @@ def _size(input, out_type):
     return np.array(input.size, numpy_type)
 
 
+def _infer_size(input, out_type):
+    index_type("Size", out_type)
+    return SCALAR
+
+
 SIZE = Op(
     "Size",
     "input: T, *, out_type: type = int32 -> output: out_type",
-    infer=lambda input, out_type: SCALAR,
+    infer=_infer_size,
     kernel=_size,
     lower=lambda ctx, input, out_type: jnp.asarray(np.array(input.size, out_type._np)),
     grad=None,

@@ -5,7 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, lax, scipy_linalg
 from headrace._src.core.shapes import broadcast_shapes
-from headrace._src.op.api import api
+from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -25,6 +25,7 @@ from headrace._src.ops.matrix_checks import (
     widened,
 )
 from headrace._src.ops.reductions import reduce_sum
+from headrace._src.ops.shaping import SHAPE
 
 
 def _turned(xp, x):
@@ -499,10 +500,18 @@ def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
     matrix = to_tensor(matrix)
     rhs = to_tensor(rhs, hint=matrix.dtype)
     rows, columns = (matrix.shape[-2], matrix.shape[-1]) if (matrix.shape.rank or 0) >= 2 else (None, None)
-    if not fast or rows is None or columns is None:
+    if not fast:
         return MATRIX_SOLVE_LS(matrix, rhs, l2_regularizer, fast=fast, name=name)
-    if rows >= columns:
+
+    def tall():
         factor = _gramian_factor(matrix, l2_regularizer, True)
         return cholesky_solve(factor, matmul(matrix, rhs, adjoint_a=True), name=name)
-    factor = _gramian_factor(matrix, l2_regularizer, False)
-    return matmul(matrix, cholesky_solve(factor, rhs), adjoint_a=True, name=name)
+
+    def wide():
+        factor = _gramian_factor(matrix, l2_regularizer, False)
+        return matmul(matrix, cholesky_solve(factor, rhs), adjoint_a=True, name=name)
+
+    if rows is not None and columns is not None:
+        return tall() if rows >= columns else wide()
+    dims = SHAPE(matrix)
+    return PUBLIC["cond"](dims[-2] >= dims[-1], tall, wide)

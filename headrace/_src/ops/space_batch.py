@@ -9,12 +9,12 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
+from headrace._src.ops.shaping import known_value
 from headrace._src.ops.windows import check_elements
 
 _TYPES = dtypes.ANY - {dtypes.string, dtypes.resource, dtypes.variant}
@@ -405,7 +405,9 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
         raise ValueError(
             f"required_space_to_batch_paddings: block_shape must be a vector, got {block_shape}."
         )
-    dims = block.shape[0]
+    dims = block.shape[0] if block.shape.rank is not None else None
+    if dims is None:
+        raise ValueError("required_space_to_batch_paddings: the length of block_shape must be known.")
     size = to_tensor(input_shape, dtypes.int32)
     if not size.shape.is_compatible_with([dims]):
         raise ValueError(
@@ -416,7 +418,8 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
         raise ValueError(
             f"required_space_to_batch_paddings: base_paddings must have shape {(dims, 2)}, got {base.shape}."
         )
-    if all(type(t) is EagerTensor for t in (size, block, base)) and min(block._a, default=1) < 1:
+    known = known_value(block)
+    if known is not None and min(known, default=1) < 1:
         raise ValueError(
             f"required_space_to_batch_paddings: block_shape must be positive, got {block_shape}."
         )
@@ -446,7 +449,9 @@ def with_space_to_batch(
     TensorShape([1, 2, 2, 1])
     """
     input = to_tensor(input)
-    rates = np.asarray(to_tensor(dilation_rate, dtypes.int32))
+    rates = known_value(to_tensor(dilation_rate, dtypes.int32))
+    if rates is None:
+        raise ValueError("with_space_to_batch: dilation_rate must be known while a graph is built.")
     if rates.ndim != 1:
         raise ValueError(f"with_space_to_batch: dilation_rate must be a vector, got shape {rates.shape}.")
     if (rates < 1).any():
@@ -469,8 +474,8 @@ def with_space_to_batch(
     if padding == "SAME":
         if filter_shape is None:
             raise ValueError("with_space_to_batch: filter_shape must be given for padding 'SAME'.")
-        total = (np.asarray(to_tensor(filter_shape, dtypes.int32)) - 1) * rates
-        base = np.stack([total // 2, total - total // 2], axis=1)
+        total = (to_tensor(filter_shape, dtypes.int32) - 1) * rates
+        base = lookup("Pack")([total // 2, total - total // 2], axis=1)
     elif padding == "VALID":
         base = np.zeros((dims, 2), np.int32)
     else:

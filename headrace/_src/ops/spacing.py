@@ -18,7 +18,7 @@ from headrace._src.op.registry import lookup
 from headrace._src.ops.arithmetic import ADD, MUL, SUB
 from headrace._src.ops.casting import CAST, cast
 from headrace._src.ops.division import true_divide
-from headrace._src.ops.shaping import RESHAPE
+from headrace._src.ops.shaping import RESHAPE, known_value
 
 
 def _points(start, stop, num):
@@ -88,8 +88,9 @@ def linspace(start, stop, num, name=None, axis=0):
     num = to_tensor(num)
     if num.dtype._kind not in "iu":
         raise TypeError(f"linspace: num must be an integer, got dtype {num.dtype.name}.")
-    if type(num) is EagerTensor and num._a.size == 1 and num._a > np.iinfo(np.int32).max:
-        raise errors.invalid_argument(f"linspace: num must be at most 2**31 - 1, got {num._a}.")
+    count = known_value(num)
+    if count is not None and count.size == 1 and count > np.iinfo(np.int32).max:
+        raise errors.invalid_argument(f"linspace: num must be at most 2**31 - 1, got {count}.")
     num = RESHAPE(cast(num, dtypes.int32), [])
     # Both with the broadcast shape; subtraction alone would keep a smaller one.
     zeros = lookup("ZerosLike")

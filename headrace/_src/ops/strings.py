@@ -5,7 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
-from headrace._src.op.api import api
+from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN, same_as_input
@@ -70,7 +70,7 @@ def join(inputs, separator="", name=None):
         name: a name for the operation.
     """
     if isinstance(inputs, Tensor):
-        inputs = lookup("Unpack")(inputs, num=inputs.shape[0], axis=0)
+        inputs = PUBLIC["unstack"](inputs)
     elif not isinstance(inputs, (list, tuple)):
         raise TypeError(f"strings.join: inputs must be a list of string tensors, got {inputs!r}.")
     return STRING_JOIN(list(inputs), separator=attribute_text(separator), name=name)

@@ -121,6 +121,11 @@ def _made_data(element_shape, number, element_dtype, shape_type):
     return HandleData(element_dtype, _described(element_shape))
 
 
+@handle_data_rule("TensorListGetItem", "TensorListStack", "TensorListGather", "TensorListConcat", "TensorListConcatV2")
+def _taken_data(*specs, **attrs):
+    return None  # what lists that are elements of a list hold is not declared
+
+
 # Making lists.
 
 

@@ -172,7 +172,6 @@ tf.constant([1,2,3])[::0]
 tf.constant([1,2,3])[::-1]
 tf.constant([1,2,3])[1.0:]
 tf.constant(1)[0]
-')[1].splitlines()]+
 """
 
 ROWS = [row(f"{_NAMES}result = {text}") for text in _EXPRESSIONS.strip().splitlines()]
