@@ -1,7 +1,9 @@
 """When a graph is compiled, and what runs it until then."""
 
+import math
 import os
 import threading
+import time
 
 from headrace._src.core import errors
 from headrace._src.core.random_state import random_state
@@ -20,6 +22,8 @@ _FEW = 24
 _SEEN = 2
 # How many shapes of a function are compiled, and how many are remembered.
 _PROGRAMS, _REMEMBERED = 5, 64
+# A program that has run so often and was slower than this, compared with the interpreter, is given up.
+_TRIALS, _SLOWER = 8, 1.1
 # With a global seed, programs take over at a fixed call: this one, later for large graphs, at once for loops.
 _SEEDED, _OPERATIONS_PER_CALL, _SEEDED_LOOP = 32, 8, 3
 
@@ -194,6 +198,7 @@ class _Entry:
         self._count = 0
         self._job = None
         self._swap = None  # with a global seed: the call at which the program takes over
+        self._best = [math.inf, math.inf]  # the shortest times of the interpreter and of the program
         self._way = _Entry._compile_first if must_compile or random_state.deterministic else _Entry._count_calls
 
     def run(self, owner, arrays):
@@ -232,10 +237,35 @@ class _Entry:
         if self._swap is not None:
             job.wait()
         if not job.done:
-            return owner.plan.run(arrays)
+            start = time.perf_counter()
+            results = owner.plan.run(arrays)
+            self._note(0, start)
+            return results
         self._take(owner, job.result)
         self._job = None
+        if self.program is not None and self._swap is None and self._best[0] < math.inf:
+            self._way = _Entry._try_program
+            self._count = 0
         return owner.run(arrays)
+
+    def _note(self, which, start):
+        self._best[which] = min(self._best[which], time.perf_counter() - start)
+
+    def _try_program(self, owner, arrays):
+        """Run the program and see whether it is faster than the interpreter, which has the faster matrix products."""
+        start = time.perf_counter()
+        results = self._run_program(owner, arrays)
+        self._note(1, start)
+        self._count += 1
+        if self._count >= _TRIALS:
+            interpreted, compiled = self._best
+            if compiled > interpreted * _SLOWER:
+                self.program = None
+                owner.reason = f"a program takes {compiled * 1e3:.3g} ms, the interpreter {interpreted * 1e3:.3g} ms"
+                self._way = _Entry._interpret
+            else:
+                self._way = _Entry._run_program
+        return results
 
     def _take(self, owner, result):
         if isinstance(result, Program):

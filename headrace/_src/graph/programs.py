@@ -122,9 +122,8 @@ class _Writer:
         """The function, lowered for the signature."""
         block, signature = self._block, self._signature
         shapes = [jax.ShapeDtypeStruct(signature.inputs[i], block.input_types[i]._np) for i in self.arguments]
-        values = [
-            jax.ShapeDtypeStruct(shape, dtype._np) for shape, dtype, _ in (signature.variables[i] for i in self.variables)
-        ]
+        known = [signature.variables[i] for i in self.variables]
+        values = [jax.ShapeDtypeStruct(shape, dtype._np) for shape, dtype, _ in known]
         streams = [jax.ShapeDtypeStruct((len(self.streams), 3), np.uint64)] if self.streams else []
         self._written = {signature.inputs[i] for i in block.written}
         donated = [len(shapes) + k for k, i in enumerate(self.variables) if i in self._written]
@@ -152,7 +151,19 @@ class _Writer:
             else:
                 inputs.append(Opaque(i))
         results = ctx.run_all(block, inputs)
-        self.outputs, computed = [], []
+        failed = ctx.failed
+        self.fails = failed is not False
+
+        def kept(new, old):
+            return jnp.where(failed, old, new) if self.fails else new
+
+        # Variables come first: XLA gives memory that is handed over to the first result of the same shape.
+        self.updates, computed = [], []
+        for i in self.variables:
+            if i in self._written or ctx.variables[i] is not before[i]:  # what is donated must come back
+                self.updates.append((i, len(computed)))
+                computed.append(kept(ctx.variables[i], before[i]))
+        self.outputs = []
         for x, slot in zip(results, block.outputs):
             same = [i for i, y in enumerate(inputs) if x is y or (isinstance(x, VariableHandle) and x == y)]
             if same:
@@ -165,17 +176,6 @@ class _Writer:
             else:
                 made_by = next(y for y in block.instructions if slot in y.outputs)
                 raise CannotLower((made_by.place,), made_by.op, "a list or object that is an output")
-        self.updates = []
-        failed = ctx.failed
-        self.fails = failed is not False
-
-        def kept(new, old):
-            return jnp.where(failed, old, new) if self.fails else new
-
-        for i in self.variables:
-            if i in self._written or ctx.variables[i] is not before[i]:  # what is donated must come back
-                self.updates.append((i, len(computed)))
-                computed.append(kept(ctx.variables[i], before[i]))
         if self.streams:
             computed.append(jnp.stack([kept(ctx.used[i], used[i]) for i in self.streams]))
         if self.fails:
@@ -252,7 +252,7 @@ class Program:
         self._lock = threading.Lock()
         self._kept = {i: None for i in built.arguments if i >= fixed}
         self._only_computed = all(kind == COMPUTED for kind, _ in built.outputs)
-        self._count = len(built.outputs)
+        self._positions = [what for kind, what in built.outputs if kind == COMPUTED]
 
     def run(self, arrays):
         """Run on the inputs of the function."""
@@ -274,7 +274,7 @@ class Program:
         if self._fails and results[-1]:
             return None
         if self._only_computed:
-            return [np.asarray(x) for x in results[: self._count]]
+            return [np.asarray(results[i]) for i in self._positions]
         outputs = []
         for kind, what in self._outputs:
             if kind == COMPUTED:

@@ -72,9 +72,8 @@ def _scatter_rows(name, ufunc):
         if not value.ndim or (updates.ndim and updates.shape != wanted):
             raise NotLowerable("rows that do not fit the variable")
         rows = value.shape[0]
-        ctx.check(
-            jnp.all((indices >= 0) & (indices < rows)), errors.InvalidArgumentError, f"{name}: an index is out of range."
-        )
+        inside = jnp.all((indices >= 0) & (indices < rows))
+        ctx.check(inside, errors.InvalidArgumentError, f"{name}: an index is out of range.")
         full = jnp.broadcast_to(updates, wanted)
         if ufunc is None:
             changed = _last_wins(value, jnp.ravel(indices), jnp.reshape(full, (indices.size, *value.shape[1:])))
