@@ -11,7 +11,6 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
 from headrace._src.core.type_specs import TypeSpec, type_spec_from_value
-from headrace._src.graph.converted import converted
 from headrace._src.graph.loops import while_loop
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -234,15 +233,13 @@ def map_fn(
             expected = signature
             specs = nest.flatten(_output_specs(signature))
         lengths = [len(parts) for parts in encoded]
-        function = converted(fn)
-
         def call(parts):
             """The results of one call as encoded tensors, one list for each leaf of the signature."""
             values, at = [], 0
             for spec, length in zip(elem_specs, lengths):
                 values.append(_decoded(spec, parts[at : at + length]))
                 at += length
-            result = function(nest.pack_sequence_as(elems, values))
+            result = fn(nest.pack_sequence_as(elems, values))
             nest.assert_same_structure(expected, result, check_types=signature is None)
             return [_encoded(spec, value) for spec, value in zip(specs, nest.flatten(result))]
 

@@ -13,7 +13,6 @@ from headrace._src.graph import (
     vectorization_shapes,
     vectorization_windows,
 )
-from headrace._src.graph.converted import converted
 from headrace._src.graph.derivatives import dense
 from headrace._src.graph.operation import Operation
 from headrace._src.graph.vectorization_rules import Batch, Batched, ElementGraph, batch_shape
@@ -73,7 +72,7 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     graph = _BodyGraph("vectorized_map_body", context.graph)
     with graph.building():
         places = [graph.add_input(x.shape[1:], x.dtype) for x in flat]
-        result = nest.map_structure(_result, converted(fn)(nest.pack_sequence_as(elems, places)))
+        result = nest.map_structure(_result, fn(nest.pack_sequence_as(elems, places)))
         leaves = nest.flatten(result)
         graph.outputs = [graph.inside(leaf) for leaf in leaves if leaf is not None]
     outer = context.graph
