@@ -200,6 +200,13 @@ def test_effects_are_kept_in_order():
     assert "AssignAddVariableOp" in before["ReadVariableOp_2"]
 
 
+def test_control_flow_is_marked_for_lowering():
+    """TensorFlow's optimizer drops the control edges of what is not, and the effects with them."""
+    graph_def = graph_def_of(lambda x: tf.cond(x > 0.0, lambda: x, lambda: -x), tf.TensorSpec([]))
+    (conditional,) = [x for x in graph_def.node if x.op == "StatelessIf"]
+    assert conditional.attr["_lower_using_switch_merge"].b
+
+
 def test_captured_variables_are_placeholders():
     v = tf.Variable([1.0])
     concrete = tf.function(lambda: v + 1.0).get_concrete_function()

@@ -26,6 +26,9 @@ _INVALID_IN_FUNCTION = re.compile(r"[^A-Za-z0-9_.<>-]")
 # Types that headrace's op takes from its inputs and TensorFlow's op has fixed.
 _FIXED_TYPES = {("CTCLossV2", "T"): dtypes.float32}
 
+# TF: control flow that is not marked for lowering loses control edges in TensorFlow's optimizer, and so effects.
+_LOWERED = frozenset({"If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile"})
+
 _numbers = itertools.count(1)
 _function_names: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
@@ -115,6 +118,8 @@ def _node_def(node, names, reference, before, library, add_shapes, for_tensorflo
         if name == "output_shapes" and not value and called_graphs(node.attrs):
             value = [tensor.shape for tensor in node.outputs]
         proto.attr[name].CopyFrom(to_attr_value(attribute.kind, value, library.name_of))
+    if record.name in _LOWERED:
+        proto.attr["_lower_using_switch_merge"].b = True
     for name, value in node.__dict__.get("annotations", {}).items():
         proto.attr[name].CopyFrom(value)
     if add_shapes and node.outputs:
