@@ -178,6 +178,11 @@ def test_op_definitions():
     assert definition.input_arg[0].number_attr == "N"
     assert definition.output_arg[0].type_attr == "T"
     assert {attr.name: attr.type for attr in definition.attr} == {"N": "int", "T": "type"}
+    graph = tf.Graph()
+    assert graph.op_def_for_type("AddN") == definition
+    assert graph.graph_def_versions == graph.as_graph_def().versions
+    (attribute,) = [attr for attr in graph.op_def_for_type("Assert").attr if attr.name == "summarize"]
+    assert attribute.default_value.i == 3
 
 
 def test_effects_are_kept_in_order():

@@ -22,6 +22,7 @@ from headrace._src.op.apply import output_types
 from headrace._src.op.convert import eager_constant
 from headrace._src.op.definition import Op, Spec
 from headrace._src.op.loading import load
+from headrace._src.op.registry import lookup
 from headrace._src.ops.filling import CONST
 
 # How many elements a value may have to be computed while the graph is built, for the sake of shapes.
@@ -158,7 +159,8 @@ class BaseGraph:
                 if isinstance(shape, tuple) and len(shape) == 1 and isinstance(shape[0], list):
                     shape = shape[0]  # the only output, a list
                 kinds = dtype if argument.type_list else [dtype] * len(shape)
-                items = [SymbolicTensor(node, len(flat) + i, _shape(s), d) for i, (s, d) in enumerate(zip(shape, kinds))]
+                pairs = enumerate(zip(shape, kinds), len(flat))
+                items = [SymbolicTensor(node, i, _shape(s), d) for i, (s, d) in pairs]
                 flat.extend(items)
                 outputs.append(items)
             else:
@@ -240,7 +242,9 @@ class BaseGraph:
         """
         operation, colon, index = name.rpartition(":")
         if not colon or not index.isdecimal():
-            raise ValueError(f"The name {name!r} looks like an Operation's, not a Tensor's: these end in ':0', ':1', ...")
+            raise ValueError(
+                f"The name {name!r} looks like an Operation's, not a Tensor's: these end in ':0', ':1', ..."
+            )
         try:
             node = self.get_operation_by_name(operation)
         except KeyError:
@@ -290,6 +294,15 @@ class BaseGraph:
             use_pybind11_proto: accepted.
         """
         return load("graph.graph_def").graph_def_of(self, from_version, add_shapes)
+
+    @property
+    def graph_def_versions(self):
+        """The versions that `as_graph_def` writes, as a `VersionDef` message."""
+        return load("graph.graph_def").versions()
+
+    def op_def_for_type(self, type):
+        """The op of that name as an `OpDef` message."""
+        return load("graph.op_definitions").op_def_of(lookup(type))
 
     def default_session(self):
         """The session that `eval` and `run` use: that of the innermost `with session.as_default()`."""

@@ -6,7 +6,7 @@ import weakref
 
 from headrace._src.core import dtypes
 from headrace._src.core.shapes import TensorShape
-from headrace._src.formats.graph_messages import FunctionDef, GraphDef, NodeDef
+from headrace._src.formats.graph_messages import FunctionDef, GraphDef, NodeDef, VersionDef
 from headrace._src.formats.tensor_protos import shape_to_proto
 from headrace._src.graph.attribute_values import shapes_to_attr_value, to_attr_value, type_to_attr_value
 from headrace._src.graph.calls import PARTITIONED_CALL
@@ -33,6 +33,11 @@ _numbers = itertools.count(1)
 _function_names: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
+def versions() -> VersionDef:
+    """Who wrote a graph, and who may read it."""
+    return VersionDef(producer=GRAPH_DEF_VERSION, min_consumer=GRAPH_DEF_VERSION_MIN_CONSUMER)
+
+
 def graph_def_of(graph, from_version=None, add_shapes=False) -> GraphDef:
     """All operations of a graph, and the functions that they call.
 
@@ -41,9 +46,7 @@ def graph_def_of(graph, from_version=None, add_shapes=False) -> GraphDef:
         from_version: only the operations after that many.
         add_shapes: whether nodes say the shapes of their outputs, in the attribute "_output_shapes".
     """
-    proto = GraphDef()
-    proto.versions.producer = GRAPH_DEF_VERSION
-    proto.versions.min_consumer = GRAPH_DEF_VERSION_MIN_CONSUMER
+    proto = GraphDef(versions=versions())
     library = _Library(proto.library, add_shapes)
     names = _node_names(graph.nodes)
     order = control_inputs_of_effects(graph.nodes) if graph.building_function else {}
