@@ -1,6 +1,5 @@
 """Variables of 1.x graphs: handles whose values each session keeps, and operations that initialise and assign them."""
 
-import contextlib
 import itertools
 
 import numpy as np
@@ -12,7 +11,6 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.graph.conditional import cond
 from headrace._src.graph.operation import Operation
-from headrace._src.graph.symbolic import SymbolicTensor
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY, Op
 from headrace._src.ops.indexed_slices import IndexedSlices
@@ -394,14 +392,15 @@ class RefVariable(GraphVariable):
         return self._dtype._as_ref
 
     def _symbolic_value(self, mode):
-        context.mode = mode.with_recorders(())
+        context.mode = mode.replace(graph=self._graph, recorders=())
         try:
-            with _at_scope(self._name):
+            with name_scope(self._name + "/"):
                 tensor = VARIABLE_V2(**self._attributes, name="read")
         finally:
             context.mode = mode
-        if mode.graph is self._graph:
-            self.reads.append(tensor)
+        self.reads.append(tensor)
+        if mode.graph is not self._graph:
+            tensor = mode.graph.inside(tensor)  # TF: functions get the value, as there is no handle to pass
         for recorder in mode.recorders:
             recorder.variable_read(self, tensor)
         return tensor
@@ -411,6 +410,10 @@ class RefVariable(GraphVariable):
 
     def is_initialized(self, name=None):
         return IS_VARIABLE_INITIALIZED(**self._attributes, name=name)
+
+    def initialized_value(self):
+        # Read inside of the branch, since there may be nothing to read.
+        return cond(self.is_initialized(), lambda: VARIABLE_V2(**self._attributes), lambda: self._initial_value)
 
     def assign(self, value, use_locking=False, name=None, read_value=True):
         tensor = self._convert(value)
@@ -479,14 +482,3 @@ def _rowwise(kind, old, delta, convert):
     )
     factors = REGISTRY["SelectV2"](touched > 0, factors, ones)
     return old * factors if kind == "Mul" else old / factors
-
-
-@contextlib.contextmanager
-def _at_scope(name):
-    with name_scope(name + "/"):
-        yield
-
-
-def source_of(variable) -> SymbolicTensor:
-    """The tensor that gradients with respect to a variable of a graph are followed to."""
-    return variable.handle

@@ -1,6 +1,9 @@
 """`tf.lookup`: tables from keys to values."""
 
+import itertools
+
 from headrace._src.core import dtypes
+from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.trackable import Trackable
 from headrace._src.op.api import api
@@ -16,19 +19,32 @@ from headrace._src.state.table_ops import (
     ANONYMOUS_MUTABLE_DENSE_HASH_TABLE,
     ANONYMOUS_MUTABLE_HASH_TABLE,
     ANONYMOUS_MUTABLE_HASH_TABLE_OF_TENSORS,
+    HASH_TABLE,
     LOOKUP_TABLE_EXPORT,
     LOOKUP_TABLE_FIND,
     LOOKUP_TABLE_IMPORT,
     LOOKUP_TABLE_INSERT,
     LOOKUP_TABLE_REMOVE,
     LOOKUP_TABLE_SIZE,
+    MUTABLE_DENSE_HASH_TABLE,
+    MUTABLE_HASH_TABLE,
+    MUTABLE_HASH_TABLE_OF_TENSORS,
 )
+
+_numbers = itertools.count(1)
+
+
+def name_in_session(name):
+    """In a 1.x graph, a name under which sessions keep a table; None elsewhere."""
+    graph = context.graph
+    return None if graph is None or graph.building_function else f"{name or 'table'}_{next(_numbers)}"
 
 
 class LookupInterface(Trackable):
     """Base of tables.
 
-    Every table is anonymous: it lives as long as somebody has it, and shares nothing by name.
+    Every table is anonymous: it lives as long as somebody has it, and shares nothing by name. Those of 1.x graphs are
+    kept by sessions.
     """
 
     def __init__(self, key_dtype, value_dtype):
@@ -115,10 +131,22 @@ class StaticHashTable(LookupInterface):
         self._init_op = self._initialize()
 
     def _create_resource(self):
-        return ANONYMOUS_HASH_TABLE(key_dtype=self._key_dtype, value_dtype=self._value_dtype)
+        types = {"key_dtype": self._key_dtype, "value_dtype": self._value_dtype}
+        name = name_in_session(self._name)
+        if name is not None:
+            return HASH_TABLE(shared_name=name, name=self._name, **types)
+        return ANONYMOUS_HASH_TABLE(**types)
 
     def _initialize(self):
-        return self._initializer.initialize(self)
+        done = self._initializer.initialize(self)
+        if name_in_session(self._name) is not None:
+            context.graph.add_to_collection("table_initializer", done)  # what tf.compat.v1.tables_initializer runs
+        return done
+
+    @property
+    def initializer(self):
+        """In a 1.x graph, the operation that fills the table; None where that has happened."""
+        return self._init_op
 
     @property
     def default_value(self):
@@ -304,10 +332,14 @@ class MutableHashTable(_MutableTable):
 
     def _create_resource(self):
         types = {"key_dtype": self._key_dtype, "value_dtype": self._value_dtype}
-        if self._value_shape.rank == 0:
-            return ANONYMOUS_MUTABLE_HASH_TABLE(**types)
-        shape = tuple(self._value_shape.as_list())
-        return ANONYMOUS_MUTABLE_HASH_TABLE_OF_TENSORS(**types, value_shape=shape)
+        name = name_in_session(self._name)
+        scalars = self._value_shape.rank == 0
+        if not scalars:
+            types["value_shape"] = tuple(self._value_shape.as_list())
+        if name is not None:
+            op = MUTABLE_HASH_TABLE if scalars else MUTABLE_HASH_TABLE_OF_TENSORS
+            return op(shared_name=name, name=self._name, **types)
+        return (ANONYMOUS_MUTABLE_HASH_TABLE if scalars else ANONYMOUS_MUTABLE_HASH_TABLE_OF_TENSORS)(**types)
 
     def export(self, name=None):
         """All keys and their values, as two tensors in no particular order."""
@@ -361,13 +393,16 @@ class DenseHashTable(_MutableTable):
         self._resource_handle = self._create_resource()
 
     def _create_resource(self):
-        return ANONYMOUS_MUTABLE_DENSE_HASH_TABLE(
-            self._empty_key,
-            self._deleted_key,
-            value_dtype=self._value_dtype,
-            value_shape=tuple(self._value_shape.as_list()),
-            initial_num_buckets=self._initial_num_buckets,
-        )
+        keywords = {
+            "value_dtype": self._value_dtype, "value_shape": tuple(self._value_shape.as_list()),
+            "initial_num_buckets": self._initial_num_buckets,
+        }  # fmt: skip
+        name = name_in_session(self._name)
+        if name is not None:
+            return MUTABLE_DENSE_HASH_TABLE(
+                self._empty_key, self._deleted_key, shared_name=name, name=self._name, **keywords
+            )
+        return ANONYMOUS_MUTABLE_DENSE_HASH_TABLE(self._empty_key, self._deleted_key, **keywords)
 
     def insert_or_assign(self, keys, values, name=None):
         """The same as `insert`."""

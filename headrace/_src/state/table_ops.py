@@ -5,6 +5,7 @@ import weakref
 import numpy as np
 
 from headrace._src.core import errors
+from headrace._src.core.context import context
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN
 from headrace._src.ops.string_arrays import attribute_bytes, scalar_string
@@ -27,7 +28,8 @@ def _named(op, container, shared_name, make):
     table = make()
     if not shared_name:
         return table
-    found = _shared.setdefault((container, shared_name), table)
+    kept = _shared if context.resources is None else context.resources  # a session keeps its own
+    found = kept.setdefault(("table", container, shared_name), table)
     if (found.key_dtype, found.value_dtype) != (table.key_dtype, table.value_dtype):
         raise errors.invalid_argument(
             f"{op}: the table {shared_name!r} is from {found.key_dtype.name} to {found.value_dtype.name}, "

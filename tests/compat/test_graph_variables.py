@@ -1,0 +1,159 @@
+"""Variables of 1.x graphs: what they are made of, when they change, with and without handles."""
+
+import numpy as np
+import pytest
+
+import headrace as tf
+
+v1 = tf.compat.v1
+
+
+@pytest.fixture
+def graph():
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+@pytest.fixture
+def without_handles():
+    v1.disable_resource_variables()
+    yield
+    v1.enable_resource_variables()
+
+
+def names(graph):
+    return [(op.name, op.type) for op in graph.get_operations()]
+
+
+def test_operations_of_a_variable(graph):
+    v = tf.Variable(10.0, name="z")
+    assert names(graph) == [
+        ("z/Initializer/initial_value", "Const"),
+        ("z", "VarHandleOp"),
+        ("z/IsInitialized/VarIsInitializedOp", "VarIsInitializedOp"),
+        ("z/Assign", "AssignVariableOp"),
+        ("z/Read/ReadVariableOp", "ReadVariableOp"),
+    ]
+    assert repr(v) == "<tf.Variable 'z:0' shape=() dtype=float32>"
+    assert v.op.type == "VarHandleOp" and v.graph is graph
+    assert v.initializer.name == "z/Assign" and v.initial_value.name == "z/Initializer/initial_value:0"
+    assert tf.constant(10, name="z").name == "z_1:0"
+    assert tf.Variable(1, name="z").name == "z_2:0"
+
+
+def test_operations_of_a_variable_without_handle(graph, without_handles):
+    v = v1.Variable(10.0, name="z")
+    assert names(graph) == [
+        ("z/initial_value", "Const"), ("z", "VariableV2"), ("z/Assign", "Assign"), ("z/read", "Identity"),
+    ]  # fmt: skip
+    assert v.dtype == tf.float32._as_ref and repr(v) == "<tf.Variable 'z:0' shape=() dtype=float32_ref>"
+    with v1.Session() as sess:
+        with pytest.raises(tf.errors.FailedPreconditionError, match="Attempting to use uninitialized value z"):
+            sess.run(graph.get_tensor_by_name("z:0") + 1.0)
+        sess.run(v.initializer)
+        assert sess.run(graph.get_tensor_by_name("z:0") + 1.0) == 11.0
+
+
+@pytest.mark.parametrize("handles", [True, False])
+def test_assignments_happen_when_they_are_run(graph, handles):
+    v = v1.Variable([1.0, 2.0], use_resource=handles)
+    assign, add, subtract = v.assign([5.0, 6.0]), v.assign_add([1.0, 1.0]), v1.assign_sub(v, [2.0, 2.0])
+    with v1.Session() as sess:
+        sess.run(v1.global_variables_initializer())
+        np.testing.assert_array_equal(sess.run(v), [1, 2])
+        np.testing.assert_array_equal(sess.run(add), [2, 3])
+        np.testing.assert_array_equal(sess.run(assign), [5, 6])
+        sess.run(subtract.op)
+        np.testing.assert_array_equal(sess.run(v), [3, 4])
+        np.testing.assert_array_equal(v.eval(), [3, 4])
+        v.load([0.0, 1.0], sess)
+        np.testing.assert_array_equal(sess.run(v * 2.0), [0, 2])
+
+
+@pytest.mark.parametrize("handles", [True, False])
+def test_control_dependencies(graph, handles):
+    x, y = v1.Variable(1, use_resource=handles), v1.Variable(2, use_resource=handles)
+    increase = v1.assign_add(y, 1)
+    plain = x * y
+    with tf.control_dependencies([increase]):
+        after = x * y
+    with v1.Session() as sess:
+        sess.run(v1.global_variables_initializer())
+        assert [int(sess.run(plain)) for _ in range(5)] == [2] * 5
+        assert [int(sess.run(after)) for _ in range(5)] == [3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("handles", [True, False])
+def test_rows(graph, handles):
+    v = v1.Variable([[1.0, 2.0], [3.0, 4.0]], use_resource=handles)
+    with v1.Session() as sess:
+        sess.run(v.initializer)
+        np.testing.assert_array_equal(sess.run(v1.scatter_add(v, [0, 0], [[1.0, 1.0], [1.0, 1.0]])), [[3, 4], [3, 4]])
+        np.testing.assert_array_equal(sess.run(v1.scatter_update(v, [1], [[0.0, 9.0]])), [[3, 4], [0, 9]])
+        np.testing.assert_array_equal(sess.run(v1.scatter_mul(v, [0], [[2.0, 0.5]])), [[6, 2], [0, 9]])
+        np.testing.assert_array_equal(sess.run(v1.scatter_nd_sub(v, [[1, 1]], [4.0])), [[6, 2], [0, 5]])
+        np.testing.assert_array_equal(sess.run(v[0, :].assign([7.0, 7.0])), [[7, 7], [0, 5]])
+        np.testing.assert_array_equal(sess.run(v.sparse_read([1])), [[0, 5]])
+
+
+@pytest.mark.parametrize("handles", [True, False])
+def test_initialized_value_and_reports(graph, handles):
+    a = v1.Variable(3.0, name="a", use_resource=handles)
+    b = v1.Variable(a.initialized_value() * 2.0, name="b", use_resource=handles)
+    with v1.Session() as sess:
+        report = v1.report_uninitialized_variables()
+        assert sess.run(report).tolist() == [b"a", b"b"]
+        sess.run(b.initializer)
+        assert sess.run(b) == 6.0
+        assert sess.run(report).tolist() == [b"a"]
+        assert not sess.run(v1.is_variable_initialized(a))
+
+
+def test_variable_that_depends_on_another(graph):
+    a = tf.Variable(3.0)
+    b = tf.Variable(a * 2.0)
+    with v1.Session() as sess:
+        sess.run(v1.global_variables_initializer())
+        assert sess.run([a, b]) == [3.0, 6.0]
+
+
+def test_collections(graph):
+    a = v1.Variable(1.0, name="a")
+    b = v1.Variable(1.0, name="b", trainable=False)
+    c = v1.Variable(1.0, name="c", collections=[v1.GraphKeys.LOCAL_VARIABLES], trainable=False)
+    assert v1.global_variables() == [a, b] and v1.trainable_variables() == [a] and v1.local_variables() == [c]
+    v1.add_to_collection("mine", a)
+    assert v1.get_collection("mine") == [a] and graph.get_collection("mine", "x") == []
+    assert set(graph.get_all_collection_keys()) == {"variables", "trainable_variables", "local_variables", "mine"}
+    assert isinstance(a, v1.Variable) and isinstance(a, tf.Variable)
+
+
+def test_count_up_to(graph):
+    v = v1.Variable(0)
+    up = v.count_up_to(2)
+    with v1.Session() as sess:
+        sess.run(v.initializer)
+        assert [sess.run(up), sess.run(up)] == [0, 1]
+        with pytest.raises(tf.errors.OutOfRangeError, match="Reached limit of 2"):
+            sess.run(up)
+
+
+def test_uses_that_are_refused(graph):
+    v = tf.Variable(1.0)
+    with pytest.raises(NotImplementedError, match="numpy"):
+        v.numpy()
+    with pytest.raises(TypeError, match="not iterable"):
+        iter(v)
+    with pytest.raises(ValueError, match="incompatible"):
+        v.assign([1.0, 2.0])
+    with pytest.raises(ValueError, match="initial_value"):
+        tf.Variable(None)
+    assert {v: 1}[v] == 1
+
+
+def test_eager_variables_of_one():
+    v = v1.Variable([1.0], name="v")
+    assert type(v) is tf.Variable and v.numpy().tolist() == [1.0]
+    v1.assign(v, [4.0])
+    assert v.numpy().tolist() == [4.0]
+    assert v1.global_variables_initializer() is None
