@@ -21,6 +21,7 @@ from headrace._src.graph.operation import CALLING, is_stateful
 from headrace._src.graph.passes.dead_code import needed as needed
 from headrace._src.graph.passes.pipeline import optimized
 from headrace._src.graph.passes.steps import kernel_of, origin
+from headrace._src.graph.reuse import reusable, writing_over
 from headrace._src.op.apply import as_array, check_dtype, kernel_error
 from headrace._src.ops.filling import CONST
 
@@ -173,8 +174,9 @@ class _Layout:
     """Places for the values, and an instruction for each step that is no constant.
 
     An instruction is a tuple: kind; what to call; for kinds _UNARY and _BINARY the places of x and y, otherwise the
-    places of all inputs and (for _SEVERAL) of all outputs; the place of the only output, its NumPy dtype; the places to
-    clear afterwards; the op and dtype of the only output, or of all; the step.
+    places of all inputs and (for _SEVERAL) of all outputs or (for _SINGLE) the position of the input that may be
+    written over; the place of the only output, its NumPy dtype; the places to clear afterwards; the op and dtype of the
+    only output, or of all; the step.
     """
 
     def __init__(self, steps, inputs, outputs):
@@ -216,6 +218,7 @@ class _Layout:
         draws = record.stateful and "seed2" in record.attribute_names
         if record.single_output and id(results[0]) not in self._given and record.name not in CALLING:
             (tensor,) = results
+            over = reusable(kernel, step, [place in dead for place in operands], self._given) if dead else None
             # The result takes the place of an input that nobody else reads.
             place = places[id(tensor)] = dead.pop() if dead else self._place()
             self._free.extend(dead)
@@ -224,6 +227,9 @@ class _Layout:
                 self._free.append(place)
             dtype = tensor.dtype
             clear, result_type = tuple(dead), (record, dtype)
+            if over is not None:
+                call = _reusing_caller(kernel, operands, over)
+                return (_SINGLE, call, operands, over, place, dtype._np, clear, result_type, step)
             if record.is_plain and not attrs and not draws and 1 <= len(operands) <= 2:
                 x, y = operands[0], operands[-1]
                 return (len(operands) - 1, kernel, x, y, place, dtype._np, clear, result_type, step)
@@ -282,6 +288,28 @@ def _caller(step, kernel, operands, draws):
             return kernel(**attrs)
 
     return _drawing(origin(step), call) if draws else call
+
+
+def _reusing_caller(kernel, operands, over):
+    """A call that may write its result over one of the inputs."""
+    call_kernel = writing_over(kernel, over)
+    mine, others = operands[over], [place for i, place in enumerate(operands) if i != over]
+    if not others:
+
+        def call(values):
+            box = [values[mine]]
+            values[mine] = None
+            return call_kernel(box)
+
+    else:
+        (other,) = others
+
+        def call(values):
+            box = [values[mine]]
+            values[mine] = None
+            return call_kernel(box, values[other])
+
+    return call
 
 
 def _graph_caller(step, kernel, operands, dead):
@@ -417,7 +445,14 @@ def _text_of(i, instruction, names, scope):
         else:
             scope[f"x{i}{name}"] = value
             arguments.append(f"{name}=x{i}{name}")
-    scope[f"k{i}"] = kernel = kernel_of(step) or record.kernel
+    kernel = kernel_of(step) or record.kernel
+    if kind == _SINGLE and y is not None:  # one of the inputs goes into a list, from where it can be written over
+        scope[f"k{i}"] = writing_over(kernel, y)
+        before.append(f"  g{i} = [{arguments[y]}]; del {arguments[y]}")
+        arguments = [f"g{i}", *(name for j, name in enumerate(arguments) if j != y)]
+        gone = [name for name in gone if name != names[operands[y]] or name == names[place]]
+    else:
+        scope[f"k{i}"] = kernel
     call = f"k{i}({', '.join(arguments)})"
     if record.stateful and "seed2" in record.attribute_names:
         scope[f"n{i}"] = origin(step)
@@ -454,6 +489,11 @@ def _is_certain(kernel, step):
 def describe_error(node, error):
     """The error to raise for what the kernel of `node` raised."""
     context.random_node = None  # it may have been the kernel of a random op
+    for reference in context.held_locks:
+        leave = reference()
+        if leave is not None:
+            leave()
+    context.held_locks = ()
     if not isinstance(error, Exception) or getattr(error, "_explained", False):
         return error
     node = origin(node)
