@@ -1,0 +1,16 @@
+"""Record with TensorFlow what the programs of `v1_programs.py` compute."""
+
+import json
+import pathlib
+
+import tensorflow as tf
+import v1_programs as programs
+
+if __name__ == "__main__":
+    found = {
+        family: {name: programs.in_session(tf, build) for name, build in make(tf).items()}
+        for family, make in programs.FAMILIES.items()
+    }
+    found["optimizers"] = {name: programs.train(tf, make) for name, make in programs.optimizers(tf).items()}
+    path = pathlib.Path(__file__).resolve().parents[1] / "golden" / "compat_v1.json"
+    path.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")

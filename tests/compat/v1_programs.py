@@ -1,0 +1,149 @@
+"""Small 1.x programs whose results TensorFlow recorded; the argument is the module `tensorflow` or `headrace`.
+
+    python tests/compat/record_v1.py    # with TensorFlow; writes tests/golden/compat_v1.json
+"""
+
+import numpy as np
+
+LABELS = [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+LOGITS = [[0.5, 2.0, -1.0], [1.0, 0.2, 0.3]]
+STEPS = (0, 3, 5, 13, 27)
+
+
+def rounded(value):
+    """Nested lists of numbers with five digits."""
+    if isinstance(value, (list, tuple)):
+        return [rounded(item) for item in value]
+    return np.round(np.array(value, dtype=np.float64), 5).tolist()
+
+
+def in_session(tf, build):
+    """What `build(graph)` returns, run in a session after all initializers."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default() as graph, v1.Session() as sess:
+        fetches = build(graph)
+        sess.run([v1.global_variables_initializer(), v1.local_variables_initializer()])
+        return rounded(sess.run(fetches))
+
+
+def losses(tf):
+    v1 = tf.compat.v1
+    L = v1.losses
+    found = {}
+    for name in ("absolute_difference", "mean_squared_error", "hinge_loss", "huber_loss", "sigmoid_cross_entropy",
+                 "softmax_cross_entropy", "mean_pairwise_squared_error"):
+        function = getattr(L, name)
+        weights = [2.0, 0.0] if name == "softmax_cross_entropy" else [[2.0], [0.0]]
+        found[name] = lambda g, f=function: [f(LABELS, LOGITS)]
+        found[f"{name} weighted"] = lambda g, f=function, w=weights: [f(LABELS, LOGITS, weights=w)]
+        if "pairwise" not in name:
+            for reduction in ("none", "weighted_sum", "weighted_mean", "weighted_sum_over_batch_size"):
+                found[f"{name} {reduction}"] = lambda g, f=function, r=reduction: [f(LABELS, LOGITS, reduction=r)]
+    found["log_loss"] = lambda g: [L.log_loss(LABELS, [[0.1, 0.8, 0.1], [0.5, 0.2, 0.3]])]
+    found["cosine_distance"] = lambda g: [L.cosine_distance(LABELS, LOGITS, axis=1)]
+    found["sparse"] = lambda g: [L.sparse_softmax_cross_entropy([[1], [0]], LOGITS, weights=[1.0, 0.0])]
+    found["smoothed"] = lambda g: [
+        L.softmax_cross_entropy(LABELS, LOGITS, label_smoothing=0.1),
+        L.sigmoid_cross_entropy(LABELS, LOGITS, label_smoothing=0.1),
+    ]
+
+    def total(graph):
+        L.mean_squared_error([1.0], [3.0])
+        L.absolute_difference([1.0], [3.0])
+        v1.get_variable("w", initializer=[1.0, 2.0], regularizer=lambda w: tf.reduce_sum(w * w))
+        return [L.get_total_loss(), L.get_regularization_loss()]
+
+    found["total"] = total
+    return found
+
+
+def learning_rates(tf):
+    T = tf.compat.v1.train
+    rates = {
+        "exponential": lambda s: T.exponential_decay(0.1, s, 10, 0.5),
+        "staircase": lambda s: T.exponential_decay(0.1, s, 10, 0.5, staircase=True),
+        "natural": lambda s: T.natural_exp_decay(0.1, s, 10, 0.5),
+        "inverse": lambda s: T.inverse_time_decay(0.1, s, 10, 0.5),
+        "polynomial": lambda s: T.polynomial_decay(0.1, s, 10, 0.01, 2.0),
+        "cycle": lambda s: T.polynomial_decay(0.1, s, 10, 0.01, 0.5, cycle=True),
+        "piecewise": lambda s: T.piecewise_constant(s, [5, 10], [1.0, 0.5, 0.1]),
+        "cosine": lambda s: T.cosine_decay(0.1, s, 20, 0.1),
+        "restarts": lambda s: T.cosine_decay_restarts(0.1, s, 5, 2.0, 0.9, 0.1),
+        "equal restarts": lambda s: T.cosine_decay_restarts(0.1, s, 5, 1.0, 0.9, 0.1),
+        "linear cosine": lambda s: T.linear_cosine_decay(0.1, s, 20),
+    }
+    return {name: lambda g, f=f: [f(tf.constant(step)) for step in STEPS] for name, f in rates.items()}
+
+
+def initializers(tf):
+    v1 = tf.compat.v1
+    made = {
+        "uniform": lambda: v1.random_uniform_initializer(-1, 1, seed=3),
+        "normal": lambda: v1.random_normal_initializer(seed=3),
+        "truncated": lambda: v1.truncated_normal_initializer(stddev=0.1, seed=3),
+        "variance": lambda: v1.variance_scaling_initializer(2.0, "fan_out", "uniform", seed=1),
+        "glorot_uniform": lambda: v1.glorot_uniform_initializer(seed=1),
+        "glorot_normal": lambda: v1.glorot_normal_initializer(seed=1),
+        "he_normal": lambda: v1.initializers.he_normal(seed=1),
+        "orthogonal": lambda: v1.orthogonal_initializer(seed=1),
+        "identity": lambda: v1.initializers.identity(2.0),
+        "constant": lambda: v1.constant_initializer([1, 2, 3, 4, 5, 6]),
+        "unit_scaling": lambda: v1.uniform_unit_scaling_initializer(seed=1),
+    }
+    found = {name: lambda g, f=f: [v1.get_variable("v", [3, 2], initializer=f())] for name, f in made.items()}
+
+    def seeded(graph):
+        v1.set_random_seed(7)
+        return [v1.get_variable("a", [2]), v1.get_variable("b", [2]), tf.random.uniform([2]),
+                tf.random.normal([2], seed=5)]
+
+    found["seeded graph"] = seeded
+    return found
+
+
+def optimizers(tf):
+    T = tf.compat.v1.train
+    made = {
+        "GradientDescent": lambda: T.GradientDescentOptimizer(0.1),
+        "Momentum": lambda: T.MomentumOptimizer(0.1, 0.9),
+        "Nesterov": lambda: T.MomentumOptimizer(0.1, 0.9, use_nesterov=True),
+        "Adam": lambda: T.AdamOptimizer(0.1),
+        "Adagrad": lambda: T.AdagradOptimizer(0.1),
+        "RMSProp": lambda: T.RMSPropOptimizer(0.1, momentum=0.9),
+        "centered": lambda: T.RMSPropOptimizer(0.1, centered=True),
+        "Adadelta": lambda: T.AdadeltaOptimizer(0.1),
+        "Ftrl": lambda: T.FtrlOptimizer(
+            0.1, l1_regularization_strength=0.1, l2_regularization_strength=0.2,
+            l2_shrinkage_regularization_strength=0.1, beta=0.1,
+        ),
+        "ProximalGradientDescent": lambda: T.ProximalGradientDescentOptimizer(0.1, 0.01, 0.1),
+        "ProximalAdagrad": lambda: T.ProximalAdagradOptimizer(0.1, 0.1, 0.01, 0.1),
+        "AdagradDA": lambda: T.AdagradDAOptimizer(0.1, T.get_or_create_global_step(), 0.1, 0.01, 0.1),
+    }  # fmt: skip
+    return made
+
+
+def train(tf, make, use_resource=True):
+    """Three steps of an optimizer: the names it gives, and the values of a dense and a sparse variable."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default():
+        start = np.arange(6.0, dtype=np.float32).reshape(3, 2)
+        v = v1.get_variable("v", initializer=[1.0, 2.0], use_resource=use_resource)
+        rows = v1.get_variable("rows", initializer=start, use_resource=use_resource)
+        loss = tf.reduce_sum(v * v) + tf.reduce_sum(tf.nn.embedding_lookup(rows, [0, 2, 0]) ** 2)
+        step = v1.train.get_or_create_global_step()
+        optimizer = make()
+        operation = optimizer.minimize(loss, global_step=step)
+        with v1.Session() as sess:
+            sess.run(v1.global_variables_initializer())
+            for _ in range(3):
+                sess.run(operation)
+            return {
+                "name": operation.name,
+                "slots": optimizer.get_slot_names(),
+                "variables": [variable.name for variable in v1.global_variables()],
+                "values": rounded(sess.run([v, rows, step])),
+            }
+
+
+FAMILIES = {"losses": losses, "learning_rates": learning_rates, "initializers": initializers}
