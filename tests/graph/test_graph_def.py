@@ -334,8 +334,11 @@ FLOAT, INT = "type: DT_FLOAT", "type: DT_INT32"
     ],
 )
 def test_unsound_graphs_are_refused(text, error, message):
-    with tf.Graph().as_default(), pytest.raises(error, match=message):
-        tf.import_graph_def(parse(text))
+    with tf.Graph().as_default() as graph:
+        tf.constant(1.0)
+        with pytest.raises(error, match=message):
+            tf.import_graph_def(parse(text))
+    assert [x.name for x in graph.get_operations()] == ["Const"]
 
 
 CALL = node("call", "PartitionedCall", "a", Tin="list { type: DT_FLOAT }", Tout="list { type: DT_FLOAT }",
@@ -572,8 +575,30 @@ def test_variables_become_constants():
             assert session.run(y, {x: [[1.0, 2.0]]}).tolist() == [[10.0, 10.0, 10.0]]
 
 
+def test_a_training_graph_of_sessions():
+    v1 = tf.compat.v1
+    given = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+
+    def losses(graph, initialize, train, loss, x):
+        with v1.Session(graph=graph) as session:
+            session.run(initialize)
+            return [session.run([train, loss], {x: given})[1] for _ in range(3)]
+
+    with tf.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, [None, 2], name="x")
+        w = v1.get_variable("w", shape=[2, 3], initializer=tf.constant_initializer(0.5))
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - 1.0), name="loss")
+        train = v1.train.AdamOptimizer(0.1).minimize(loss, name="train")
+        initialize = v1.global_variables_initializer()
+    before = losses(graph, initialize, train, loss, x)
+    assert before[0] > before[2]
+    with tf.Graph().as_default() as other:
+        names = [initialize.name, train.name, "loss:0", "x:0"]
+        found = tf.import_graph_def(graph.as_graph_def(), return_elements=names, name="")
+    assert losses(other, *found) == before
+
+
 def test_effects_run_once_in_an_imported_graph():
-    v = tf.Variable([0.0])
     concrete, inputs, (v,) = traced(tf, "effects_in_order")
     assert sum(has_effect(x) for x in concrete.graph.nodes) >= 4
     assert STATEFUL <= PROGRAMS.keys()

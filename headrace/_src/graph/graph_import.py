@@ -147,8 +147,18 @@ class _Adding:
             self._nodes[node.name] = node
 
     def run(self):
+        """Add all operations, or none."""
         for node in self._nodes.values():
             self._functions.check_op(node)
+        graph = self._graph
+        before = len(graph.nodes), len(graph.tensors)
+        try:
+            self._add_all()
+        except Exception:
+            del graph.nodes[before[0] :], graph.tensors[before[1] :]
+            raise
+
+    def _add_all(self):
         taken = {operation.name for operation in self._graph.nodes}
         for node in in_order(self._nodes, self._sources):
             name = self._prefix + node.name
