@@ -76,6 +76,10 @@ class Context(threading.local):
     # While a session runs a 1.x graph: where its variables and random streams are kept.
     resources: dict | None = None
 
+    # How to leave what a graph that runs has entered of tf.CriticalSection, when one of its operations fails: weak
+    # references to methods.
+    held_locks: tuple = ()
+
     run_quietly = staticmethod(run_quietly)
 
     @property
