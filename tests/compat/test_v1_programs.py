@@ -42,6 +42,12 @@ def test_optimizers_on_variables_without_handles(name):
     close(got["values"], RECORDED["optimizers"][name]["values"])
 
 
+@pytest.mark.parametrize("name", sorted(RECORDED["functions"]))
+def test_functions(name):
+    got, wanted = programs.rounded(programs.functions(tf)[name]()), RECORDED["functions"][name]
+    close(got, wanted) if isinstance(wanted, list) else np.testing.assert_allclose(got, wanted)
+
+
 def test_eager_optimizer():
     v = tf.Variable([1.0, 2.0])
     optimizer = v1.train.AdamOptimizer(0.1)

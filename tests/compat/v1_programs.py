@@ -146,4 +146,64 @@ def train(tf, make, use_resource=True):
             }
 
 
+def functions(tf):
+    """Functions with 1.x signatures, called eagerly."""
+    v1 = tf.compat.v1
+    nn = v1.nn
+    square = tf.reshape(tf.range(4.0), [1, 2, 2, 1])
+    parts = [tf.constant([[1.0], [3.0]]), tf.constant([[2.0], [4.0]])]
+    return {
+        "reduce_sum": lambda: v1.reduce_sum([[1.0, 2.0]], reduction_indices=[1], keep_dims=True),
+        "reduce_max": lambda: v1.reduce_max([[1.0, 2.0]], 1, True),
+        "argmax": lambda: v1.argmax([[1, 3, 2]], dimension=1),
+        "arg_min": lambda: v1.arg_min([[1, 3, 2]], 1),
+        "count_nonzero": lambda: v1.count_nonzero([[1, 0, 2]], axis=1),
+        "norm": lambda: v1.norm([3.0, 4.0], keep_dims=True),
+        "div": lambda: [v1.div(7, 2), v1.div(-7.0, 2.0), v1.floor_div(-7, 2)],
+        "where": lambda: v1.where([True, False], [[1, 2], [3, 4]], [[5, 6], [7, 8]]),
+        "where indices": lambda: v1.where([True, False, True]),
+        "squeeze": lambda: v1.squeeze([[1, 2]], squeeze_dims=[0]),
+        "expand_dims": lambda: v1.expand_dims([1, 2], dim=0),
+        "transpose": lambda: v1.transpose([[1, 2], [3, 4]]),
+        "confusion_matrix": lambda: v1.confusion_matrix([0, 1, 1], [0, 1, 0], weights=[1, 2, 3]),
+        "to_int32": lambda: v1.to_int32([1.7, -1.7]),
+        "batch_to_space": lambda: v1.batch_to_space(tf.reshape(tf.range(4.0), [4, 1, 1, 1]), [[0, 0], [0, 0]], 2),
+        "space_to_batch": lambda: v1.space_to_batch(square, [[0, 0], [0, 0]], 2),
+        "sparse_to_dense": lambda: v1.sparse_to_dense([1, 3], [5], [1, 2], default_value=9),
+        "moments": lambda: list(nn.moments(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [0], keep_dims=True)),
+        "softmax": lambda: nn.softmax([[1.0, 2.0]], dim=0),
+        "lookup mod": lambda: nn.embedding_lookup(parts, [0, 1, 2, 3]),
+        "lookup div": lambda: nn.embedding_lookup(parts, [0, 1, 2, 3], partition_strategy="div"),
+        "conv2d": lambda: nn.conv2d(tf.ones([1, 3, 3, 1]), tf.ones([2, 2, 1, 1]), [1, 1, 1, 1], "VALID"),
+        "conv1d": lambda: nn.conv1d(tf.ones([1, 3, 1]), tf.ones([2, 1, 1]), 1, "VALID"),
+        "conv2d_transpose": lambda: nn.conv2d_transpose(
+            square, tf.ones([2, 2, 1, 1]), [1, 3, 3, 1], [1, 1, 1, 1], "VALID"
+        ),
+        "max_pool": lambda: nn.max_pool(square, [1, 2, 2, 1], [1, 2, 2, 1], "VALID"),
+        "avg_pool": lambda: nn.avg_pool(square, [1, 2, 2, 1], [1, 2, 2, 1], "VALID"),
+        "fused_batch_norm": lambda: list(nn.fused_batch_norm(square, [1.0], [0.0])),
+        "in_top_k": lambda: tf.cast(nn.in_top_k([[1.0, 2.0, 3.0]], [1], 2), tf.int32),
+        "xw_plus_b": lambda: nn.xw_plus_b([[1.0, 2.0]], [[1.0], [2.0]], [0.5]),
+        "relu_layer": lambda: nn.relu_layer([[1.0, -2.0]], [[1.0], [2.0]], [0.5]),
+        "dropout": lambda: nn.dropout(tf.ones([3]), keep_prob=1.0),
+        "cross entropy": lambda: nn.softmax_cross_entropy_with_logits(labels=LABELS, logits=LOGITS),
+        "cross entropy v2": lambda: nn.softmax_cross_entropy_with_logits_v2(LABELS, LOGITS, dim=0),
+        "boolean_mask": lambda: v1.boolean_mask([1, 2, 3], [True, False, True]),
+        "gather": lambda: v1.gather([[1, 2], [3, 4]], [1], axis=1),
+        "batch_gather": lambda: v1.batch_gather([[1, 2], [3, 4]], [[1], [0]]),
+        "sparse_segment_sum": lambda: v1.sparse_segment_sum([[1.0, 2.0], [3.0, 4.0]], [0, 1], [0, 0]),
+        "setdiff1d": lambda: list(v1.setdiff1d([1, 2, 3], [2])),
+        "string_split": lambda: v1.string_split(["a b", "c"]).indices,
+        "strings.split": lambda: v1.strings.split(["a b", "c"]).indices,
+        "string_to_number": lambda: v1.string_to_number(["1", "2"]),
+        "bincount": lambda: v1.bincount([1, 1, 2]),
+        "sparse reduce": lambda: v1.sparse_reduce_sum(tf.sparse.from_dense([[1, 2], [0, 3]]), reduction_axes=1),
+        "pad": lambda: v1.pad([[1]], [[0, 1], [1, 0]], "CONSTANT", None, 7),
+        "reverse_sequence": lambda: v1.reverse_sequence([[1, 2, 3]], [2], seq_dim=1, batch_dim=0),
+        "ctc": lambda: nn.ctc_loss(
+            tf.sparse.from_dense(tf.constant([[1, 2]])), tf.reshape(tf.range(12.0), [4, 1, 3]) * 0.1, [4]
+        ),
+    }  # fmt: skip
+
+
 FAMILIES = {"losses": losses, "learning_rates": learning_rates, "initializers": initializers}

@@ -2,9 +2,11 @@
 
 import contextlib
 
+import numpy as np
+
 from headrace._src.compat.behavior import get_default_graph
 from headrace._src.compat.deprecated import renamed
-from headrace._src.core import nest
+from headrace._src.core import dtypes, nest
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope as opened_scope
 from headrace._src.graph import conditional, dependencies, loops
@@ -197,15 +199,15 @@ def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
     def show(*arrays):
         if remaining[0] is not None:
             if remaining[0] == 0:
-                return 0
+                return np.int64(0)
             remaining[0] -= 1
         PUBLIC["print"]((message or "") + "".join(_shown(array, count) for array in arrays))
-        return 0
+        return np.int64(0)
 
     if context.graph is None:
         show(*(to_tensor(item).numpy() for item in data))
         return result
-    printed = numpy_function(show, [to_tensor(item) for item in data], PUBLIC["int64"])
+    printed = numpy_function(show, [to_tensor(item) for item in data], dtypes.int64)
     with context.graph.control_dependencies([printed]):
         return REGISTRY["Identity"](result, name=name)
 

@@ -1,0 +1,183 @@
+"""The switches between 1.x and 2.x, each in a process of its own."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import headrace as tf
+
+v1 = tf.compat.v1
+
+
+def run(program):
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")[:-1]
+
+
+def test_without_eager_execution_every_thread_adds_to_the_default_graph():
+    assert run("""
+        import threading
+        import headrace as tf
+        v1 = tf.compat.v1
+        x = tf.constant(1.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+        v1.disable_eager_execution()
+        graphs = [tf.constant(1).graph]
+        thread = threading.Thread(target=lambda: graphs.append(tf.constant(2).graph))
+        thread.start(); thread.join()
+        print(tf.executing_eagerly(), v1.executing_eagerly_outside_functions())
+        print(all(graph is v1.get_default_graph() for graph in graphs), len(graphs[0].get_operations()))
+        with tf.Graph().as_default() as other:
+            print(v1.get_default_graph() is other)
+            try:
+                v1.reset_default_graph()
+            except AssertionError:
+                print("nested")
+        try:
+            v1.enable_eager_execution()
+        except ValueError as error:
+            print(error)
+        v1.reset_default_graph()
+        print(len(v1.get_default_graph().get_operations()))
+        v1.enable_eager_execution()
+        print(int(tf.constant(2) + 1))
+    """) == [
+        "False False", "True 2", "True", "nested", "tf.enable_eager_execution must be called at program startup.", "0",
+        "3",
+    ]  # fmt: skip
+
+
+def test_a_program_of_1x():
+    assert run("""
+        import headrace.compat.v1 as tf
+        tf.disable_v2_behavior()
+        x = tf.placeholder(tf.float32, [None, 2], name="x")
+        w = tf.get_variable("w", [2, 1], initializer=tf.ones_initializer())
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - 1.0))
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+        print(w.op.type, x.shape[1].value, x.shape[0].value, x.get_shape().as_list(), x == x, {x: 1}[x])
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for _ in range(3):
+                sess.run(train, feed_dict={x: [[1, 2]]})
+            print(sess.run(loss, {x: [[1, 2]]}))
+    """) == ["VariableV2 2 None [None, 2] True 1", "0.0"]
+
+
+def test_tensors_as_keys():
+    assert run("""
+        import headrace as tf
+        tf.compat.v1.disable_tensor_equality()
+        x = tf.constant([1.0])
+        v = tf.Variable(1.0)
+        print({x: "x", v: "v"}[v], x == tf.constant([1.0]))
+        tf.compat.v1.enable_tensor_equality()
+        print((x == [1.0]).numpy())
+        try:
+            hash(x)
+        except TypeError:
+            print("unhashable")
+    """) == ["v False", "[ True]", "unhashable"]
+
+
+def test_switches_say_what_they_are():
+    assert v1.resource_variables_enabled() and v1.control_flow_v2_enabled()
+    assert v1.executing_eagerly_outside_functions()
+    v1.disable_control_flow_v2()
+    assert not v1.control_flow_v2_enabled()
+    v1.enable_control_flow_v2()
+
+
+def test_tensors_of_graphs_are_compared_by_identity():
+    with tf.Graph().as_default():
+        x, y = tf.constant(1), tf.constant(1)
+        assert x == x and not x == y and x != y and {x: 2}[x] == 2
+
+    @tf.function
+    def f(x):
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(x)
+        return x == 1
+
+    assert f(tf.constant(1)).numpy()
+
+
+def test_names_of_1x_are_only_in_compat():
+    for name in ("Session", "placeholder", "get_variable", "variable_scope", "global_variables_initializer"):
+        assert not hasattr(tf, name) and hasattr(v1, name)
+    assert v1.math.sqrt is tf.math.sqrt and v1.random_normal is tf.random.normal and v1.Graph is tf.Graph
+    assert v1.raw_ops.Add(x=1, y=2).numpy() == 3
+
+
+def test_scopes_of_1x():
+    with tf.Graph().as_default():
+        x = tf.constant(1.0)
+        with v1.name_scope("a") as a, v1.name_scope(None, "b", [x]) as b:
+            assert (a, b, tf.constant(1).name) == ("a/", "a/b/", "a/b/Const:0")
+        with v1.name_scope("a") as again, v1.op_scope([x], None, "c") as c:
+            assert (again, c) == ("a_1/", "a_1/c/")
+        with v1.name_scope("a/") as exact:
+            assert exact == "a/" and tf.identity(x, name="z").name == "a/z:0"
+        with pytest.raises(TypeError, match="default_name"):
+            v1.name_scope(None, [x])
+
+
+def test_tables_are_kept_by_sessions():
+    with tf.Graph().as_default():
+        init = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
+        table = tf.lookup.StaticHashTable(init, -1)
+        found = table.lookup(tf.constant(["b", "z"]))
+        mutable = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+        insert = mutable.insert(["k"], [5])
+        value = mutable.lookup(tf.constant("k"))
+        with v1.Session() as sess:
+            with pytest.raises(tf.errors.FailedPreconditionError):
+                sess.run(found)
+            sess.run(v1.tables_initializer())
+            assert sess.run(found).tolist() == [2, -1]
+            assert sess.run(value) == -1
+            sess.run(insert)
+            assert sess.run(value) == 5
+        with v1.Session() as sess:
+            assert sess.run(value) == -1
+
+
+def test_wrapped_functions():
+    double = v1.wrap_function(lambda x: x * v1.get_variable("k", initializer=2.0), [tf.TensorSpec([], tf.float32)])
+    assert double(tf.constant(3.0)).numpy() == 6.0
+    (k,) = double.variables
+    k.assign(5.0)
+    assert double(tf.constant(3.0)).numpy() == 15.0
+    graph = double.graph
+    part = double.prune(graph.inputs[0].name, double.outputs[0].name)
+    assert part(tf.constant(1.0)).numpy() == 5.0
+
+
+def test_printing(capfd):
+    with tf.Graph().as_default(), v1.Session() as sess:
+        x = v1.Print(tf.constant([1.0, 2.0]), [tf.constant([1, 2, 3, 4]), "done"], message="values: ", first_n=1)
+        assert sess.run(x).tolist() == [1.0, 2.0]
+        sess.run(x)
+    assert capfd.readouterr().err == "values: [1 2 3...][done]\n"
+
+
+@pytest.mark.parametrize("function, given, wanted", [
+    ("as_bytes", "é", b"\xc3\xa9"), ("as_bytes", bytearray(b"a"), b"a"), ("as_text", b"\xc3\xa9", "é"),
+    ("as_str", "a", "a"), ("as_str_any", 3, "3"), ("as_str_any", b"b", "b"), ("path_to_str", 3, 3),
+])  # fmt: skip
+def test_text(function, given, wanted):
+    assert getattr(tf.compat, function)(given) == wanted
+
+
+def test_text_that_is_none():
+    for function in (tf.compat.as_bytes, tf.compat.as_text):
+        with pytest.raises(TypeError, match="Expected binary or unicode string, got 3"):
+            function(3)
+    assert isinstance(3, tf.compat.integral_types) and not isinstance(3.0, tf.compat.integral_types)
+    with tf.compat.forward_compatibility_horizon(2000, 1, 2):
+        assert tf.compat.forward_compatible(2000, 1, 1) and not tf.compat.forward_compatible(2001, 1, 1)
