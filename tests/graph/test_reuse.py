@@ -62,6 +62,9 @@ NOTE = Op("TestNote", "x: T -> y: T", infer=lambda x: x.shape, kernel=_note, low
         lambda x, y: tf.negative(x),
         lambda x, y: tf.sqrt(x),
         lambda x, y: tf.square(x),
+        lambda x, y: x * x,
+        lambda x, y: x / y,
+        lambda x, y: y / x,
     ],
 )
 def test_large_results_take_the_memory_of_an_input(function, spec):

@@ -21,7 +21,7 @@ from headrace._src.graph.operation import CALLING, is_stateful
 from headrace._src.graph.passes.dead_code import needed as needed
 from headrace._src.graph.passes.pipeline import optimized
 from headrace._src.graph.passes.steps import kernel_of, origin
-from headrace._src.graph.reuse import reusable, writing_over
+from headrace._src.graph.reuse import reusable
 from headrace._src.op.apply import as_array, check_dtype, kernel_error
 from headrace._src.ops.filling import CONST
 
@@ -174,9 +174,8 @@ class _Layout:
     """Places for the values, and an instruction for each step that is no constant.
 
     An instruction is a tuple: kind; what to call; for kinds _UNARY and _BINARY the places of x and y, otherwise the
-    places of all inputs and (for _SEVERAL) of all outputs or (for _SINGLE) the position of the input that may be
-    written over; the place of the only output, its NumPy dtype; the places to clear afterwards; the op and dtype of the
-    only output, or of all; the step.
+    places of all inputs and (for _SEVERAL) of all outputs or (for _SINGLE) what `reusable` found; the place of the only
+    output, its NumPy dtype; the places to clear afterwards; the op and dtype of the only output, or of all; the step.
     """
 
     def __init__(self, steps, inputs, outputs):
@@ -228,7 +227,7 @@ class _Layout:
             dtype = tensor.dtype
             clear, result_type = tuple(dead), (record, dtype)
             if over is not None:
-                call = _reusing_caller(kernel, operands, over)
+                call = _reusing_caller(operands, *over)
                 return (_SINGLE, call, operands, over, place, dtype._np, clear, result_type, step)
             if record.is_plain and not attrs and not draws and 1 <= len(operands) <= 2:
                 x, y = operands[0], operands[-1]
@@ -290,16 +289,16 @@ def _caller(step, kernel, operands, draws):
     return _drawing(origin(step), call) if draws else call
 
 
-def _reusing_caller(kernel, operands, over):
+def _reusing_caller(operands, position, function):
     """A call that may write its result over one of the inputs."""
-    call_kernel = writing_over(kernel, over)
-    mine, others = operands[over], [place for i, place in enumerate(operands) if i != over]
+    mine = operands[position]
+    others = [place for place in operands if place != mine]
     if not others:
 
         def call(values):
             box = [values[mine]]
             values[mine] = None
-            return call_kernel(box)
+            return function(box)
 
     else:
         (other,) = others
@@ -307,7 +306,7 @@ def _reusing_caller(kernel, operands, over):
         def call(values):
             box = [values[mine]]
             values[mine] = None
-            return call_kernel(box, values[other])
+            return function(box, values[other])
 
     return call
 
@@ -447,10 +446,11 @@ def _text_of(i, instruction, names, scope):
             arguments.append(f"{name}=x{i}{name}")
     kernel = kernel_of(step) or record.kernel
     if kind == _SINGLE and y is not None:  # one of the inputs goes into a list, from where it can be written over
-        scope[f"k{i}"] = writing_over(kernel, y)
-        before.append(f"  g{i} = [{arguments[y]}]; del {arguments[y]}")
-        arguments = [f"g{i}", *(name for j, name in enumerate(arguments) if j != y)]
-        gone = [name for name in gone if name != names[operands[y]] or name == names[place]]
+        position, scope[f"k{i}"] = y
+        mine = names[operands[position]]
+        before.append(f"  g{i} = [{mine}]; del {mine}")
+        arguments = [f"g{i}", *(name for name in arguments if name != mine)]
+        gone = [name for name in gone if name != mine or name == names[place]]
     else:
         scope[f"k{i}"] = kernel
     call = f"k{i}({', '.join(arguments)})"

@@ -14,64 +14,78 @@ _SMALLEST = 1 << 16
 
 # Functions that compute each element exactly, so that where the result goes cannot matter.
 _EXACT = frozenset(
-    [np.add, np.subtract, np.multiply, np.maximum, np.minimum, np.negative, np.absolute, np.sqrt, np.square,
+    [np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimum, np.negative, np.absolute, np.sqrt, np.square,
      np.logical_and, np.logical_or, np.logical_not, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert]
 )  # fmt: skip
 
 
-def reusable(kernel, step, dying, given) -> int | None:
-    """The position of an input that the result of a step may be written over; None when there is none.
+def reusable(kernel, step, dying, given):
+    """How the result of a step may be written over one of its inputs; None when it may not.
 
     Args:
         kernel: the step's kernel.
         step: an operation or step with one output.
         dying: for each input, whether it is read here for the last time.
         given: ids of tensors whose values come from outside, where somebody else may hold them.
+
+    Returns:
+        The position of the input, and what to call instead of the kernel: a function of a list that holds the only
+        reference to that input, and of the other input if there is another one.
     """
-    if not isinstance(kernel, np.ufunc) or kernel not in _EXACT or step.attrs:
-        return None
     inputs, (output,) = step.inputs, step.outputs
-    if len(inputs) == 2 and inputs[0] is inputs[1]:
+    size = output._shape.num_elements()
+    if step.attrs or (size is not None and size * output.dtype._np.itemsize < _SMALLEST):
         return None
-    shape = output._shape
-    size = shape.num_elements()
-    if size is not None and size * output.dtype._np.itemsize < _SMALLEST:
+    function = _function_of(kernel, step)
+    if function not in _EXACT:
         return None
     found = [
         position
         for position, (tensor, is_last) in enumerate(zip(inputs, dying))
-        if is_last and tensor.dtype is output.dtype and tensor._shape.is_compatible_with(shape)
+        if is_last and tensor.dtype is output.dtype and tensor._shape.is_compatible_with(output._shape)
     ]
-    return min(found, key=lambda position: id(inputs[position]) in given, default=None)
+    if not found:
+        return None
+    position = min(found, key=lambda position: id(inputs[position]) in given)
+    return position, _writing_over(function, position, len(inputs) == 2 and inputs[0] is inputs[1])
 
 
-def writing_over(kernel, position):
-    """The kernel as a function of a list that holds the only reference to an input, and of the other input if any.
+def _function_of(kernel, step):
+    """NumPy's function that a kernel is, or is for such inputs."""
+    if step.record.name in ("RealDiv", "Div") and step.inputs[0].dtype._kind == "f":
+        # Unless the kernel was replaced.
+        return np.divide if getattr(kernel, "__module__", None) == step.record.module else None
+    return kernel if isinstance(kernel, np.ufunc) else None
 
-    Args:
-        position: of the input in the list among the two.
-    """
+
+def _writing_over(function, position, same):
+    """The function, with the result going over the array in a list when nothing else refers to it."""
 
     def unary(box):
         free = getrefcount(box[0]) <= _FREE
         x = box.pop()
-        return kernel(x, out=x) if free and x.nbytes >= _SMALLEST and _is_own(x.flags) else kernel(x)
+        return function(x, out=x) if free and x.nbytes >= _SMALLEST and _is_own(x.flags) else function(x)
+
+    def twice(box):
+        free = getrefcount(box[0]) <= _FREE
+        x = box.pop()
+        return function(x, x, out=x) if free and x.nbytes >= _SMALLEST and _is_own(x.flags) else function(x, x)
 
     def first(box, y):
         free = getrefcount(box[0]) <= _FREE
         x = box.pop()
         if free and x.nbytes >= _SMALLEST and _is_own(x.flags) and _fits(y, x):
-            return kernel(x, y, out=x)
-        return kernel(x, y)
+            return function(x, y, out=x)
+        return function(x, y)
 
     def second(box, x):
         free = getrefcount(box[0]) <= _FREE
         y = box.pop()
         if free and y.nbytes >= _SMALLEST and _is_own(y.flags) and _fits(x, y):
-            return kernel(x, y, out=y)
-        return kernel(x, y)
+            return function(x, y, out=y)
+        return function(x, y)
 
-    return unary if kernel.nin == 1 else second if position else first
+    return twice if same else unary if function.nin == 1 else second if position else first
 
 
 def _is_own(flags):
