@@ -4,8 +4,10 @@ import os
 import re
 
 import numpy as np
+import pytest
 
 import headrace as tf
+from headrace._src.graph.compilation import set_background_compilation
 
 HERE = os.path.basename(__file__)
 
@@ -147,6 +149,14 @@ def test_methods():
 
     model = Model()
     assert "Mul" in model.__call__.explain(tf.constant(1.0)).code
+
+
+@pytest.fixture
+def interpreter_only():
+    """Nothing is compiled, unless a function asks for it."""
+    set_background_compilation(False)
+    yield
+    set_background_compilation(True)
 
 
 def large(x):

@@ -8,12 +8,19 @@ import pytest
 
 import headrace as tf
 from headrace._src.core.context import run_quietly
+from headrace._src.graph.compilation import set_background_compilation
 from headrace._src.graph.passes.dead_code import needed
 from headrace._src.graph.passes.pipeline import optimized
 from headrace._src.graph.plan import Plan, effects_of
 from headrace._src.op.definition import REGISTRY
 
-pytestmark = pytest.mark.usefixtures("interpreter_only")
+
+@pytest.fixture(autouse=True)
+def interpreter_only():
+    """Nothing is compiled, unless a function asks for it."""
+    set_background_compilation(False)
+    yield
+    set_background_compilation(True)
 
 
 def traced(function, *specs):

@@ -12,10 +12,9 @@ import pytest
 
 import headrace as tf
 from headrace._src.core.context import context, run_quietly
+from headrace._src.graph.compilation import set_background_compilation
 from headrace._src.graph.plan import Plan
 from headrace._src.op.definition import Op
-
-pytestmark = pytest.mark.usefixtures("interpreter_only")
 
 # An op that looks at what is alive while it runs: inputs that a test refers to weakly, and its own earlier results.
 _watchers: list = []
@@ -33,6 +32,14 @@ def _observe(x):
 OBSERVE = Op(
     "TestObserve", "x: T -> y: T", infer=lambda x: x.shape, kernel=_observe, lower=None, grad=None, stateful=True
 )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def interpreter_only():
+    """Nothing is compiled, unless a function asks for it."""
+    set_background_compilation(False)
+    yield
+    set_background_compilation(True)
 
 
 @pytest.fixture(params=["interpreted", "written"])

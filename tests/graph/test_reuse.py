@@ -5,9 +5,8 @@ import pytest
 
 import headrace as tf
 from headrace._src.core.context import run_quietly
+from headrace._src.graph.compilation import set_background_compilation
 from headrace._src.op.definition import Op
-
-pytestmark = pytest.mark.usefixtures("interpreter_only")
 
 LARGE = [200, 500]
 
@@ -20,6 +19,14 @@ def _keep(x):
 
 
 KEEP = Op("TestKeep", "x: T -> y: T", infer=lambda x: x.shape, kernel=_keep, lower=None, grad=None, stateful=True)
+
+
+@pytest.fixture(autouse=True)
+def interpreter_only():
+    """Nothing is compiled, unless a function asks for it."""
+    set_background_compilation(False)
+    yield
+    set_background_compilation(True)
 
 
 @pytest.fixture(params=["interpreted", "written"], autouse=True)
