@@ -14,7 +14,9 @@ from headrace._src.op import index
 _ROOT = "headrace._src."
 # When a type is in use, the files with its prefix must be too: they attach its operators, and teach the other
 # functions to take it.
-_FAMILIES = (("ops.ragged_tensor", "ops.ragged_"), ("ops.sparse_tensor", "ops.sparse_"))
+_FAMILIES = (
+    ("ops.ragged_tensor", "ops.ragged_"), ("ops.ragged_spec", "ops.ragged_"), ("ops.sparse_tensor", "ops.sparse_"),
+)  # fmt: skip
 _loaded = set()
 
 
