@@ -78,7 +78,10 @@ def _fold(name, fn, elems, initializer, parallel_iterations, backwards):
     limit = (lambda i: i >= 0) if backwards else (lambda i: REGISTRY["Less"](i, elements.count))
 
     def body(i, value):
-        return i + step, fn(value, elements[i])
+        after = fn(value, elements[i])
+        # TF: in a graph, lists and tuples count as the same.
+        nest.assert_same_structure(value, after, check_types=False)
+        return i + step, nest.pack_sequence_as(value, nest.flatten(after))
 
     begin = begin if not isinstance(begin, int) else to_tensor(begin, dtypes.int32)
     _, value = while_loop(

@@ -232,6 +232,8 @@ def map_fn(
         else:
             expected = signature
             specs = nest.flatten(_output_specs(signature))
+            if not specs:
+                raise ValueError(f"map_fn: fn_output_signature must contain a dtype or spec, got {signature!r}.")
         lengths = [len(parts) for parts in encoded]
         def call(parts):
             """The results of one call as encoded tensors, one list for each leaf of the signature."""
@@ -240,7 +242,7 @@ def map_fn(
                 values.append(_decoded(spec, parts[at : at + length]))
                 at += length
             result = fn(nest.pack_sequence_as(elems, values))
-            nest.assert_same_structure(expected, result, check_types=signature is None)
+            nest.assert_same_structure(expected, result)
             return [_encoded(spec, value) for spec, value in zip(specs, nest.flatten(result))]
 
         run = _map_eagerly if context.graph is None else _map_in_graph
