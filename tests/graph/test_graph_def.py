@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 import random_graph_defs
-from google.protobuf import text_format
 from graph_def_programs import PROGRAMS, STATEFUL
+from graph_def_text import FLOAT, INT, PLACEHOLDER, node, nodes_of, parse
 from record_graph_defs import traced
 
 import headrace as tf
@@ -144,10 +144,6 @@ def test_tensorflow_runs_random_programs(tmp_path):
 
 def graph_def_of(function, *specs):
     return tf.function(function).get_concrete_function(*specs).graph.as_graph_def()
-
-
-def nodes_of(graph_def):
-    return {node.name: node for node in graph_def.node}
 
 
 def test_nodes():
@@ -287,22 +283,6 @@ def test_what_tensorflow_has_only_for_one_type_is_refused():
 
 
 # What is read.
-
-
-def parse(text):
-    return text_format.Parse(text, GraphDef())
-
-
-PLACEHOLDER = 'node { name: "a" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } } '
-
-
-def node(name, op, *inputs, **attrs):
-    given = "".join(f' input: "{x}"' for x in inputs)
-    kinds = "".join(f' attr {{ key: "{key}" value {{ {value} }} }}' for key, value in attrs.items())
-    return f'node {{ name: "{name}" op: "{op}"{given}{kinds} }} '
-
-
-FLOAT, INT = "type: DT_FLOAT", "type: DT_INT32"
 
 
 @pytest.mark.parametrize(
@@ -510,69 +490,6 @@ def test_a_message_of_another_class_will_do():
     assert not isinstance(other, GraphDef)
     with tf.Graph().as_default():
         assert tf.import_graph_def(other, return_elements=["a"])[0].type == "Placeholder"
-
-
-# Editing.
-
-
-def test_sub_graphs():
-    text = PLACEHOLDER + node("b", "Neg", "a", T=FLOAT) + node("c", "Neg", "b", "^d", T=FLOAT) + node("d", "NoOp")
-    extract = tf.compat.v1.graph_util.extract_sub_graph
-    assert [x.name for x in extract(parse(text), ["b"]).node] == ["a", "b"]
-    assert [x.name for x in extract(parse(text), ["c"]).node] == ["a", "b", "c", "d"]
-    with pytest.raises(TypeError, match="list of strings"):
-        extract(parse(text), "b")
-    with pytest.raises(AssertionError, match="e is not in graph"):
-        extract(parse(text), ["e"])
-
-
-def test_training_nodes():
-    text = (
-        PLACEHOLDER + node("i", "Identity", "a", T=FLOAT) + node("j", "Identity", "i", T=FLOAT)
-        + node("k", "Identity", "j", "^n", T=FLOAT) + node("w", "Identity", "a", T=FLOAT) + node("n", "NoOp", "^w")
-        + node("o", "Neg", "j", T=FLOAT) + node("p", "Identity", "i", T=FLOAT)
-    )  # fmt: skip
-    nodes = nodes_of(tf.compat.v1.graph_util.remove_training_nodes(parse(text), ["p"]))
-    assert set(nodes) == {"a", "k", "w", "n", "o", "p"}
-    assert list(nodes["o"].input) == list(nodes["p"].input) == ["a"]
-    assert list(nodes["k"].input) == ["a", "^n"]
-
-
-def test_where_nodes_must_run():
-    must = tf.compat.v1.graph_util.must_run_on_cpu
-    with tf.Graph().as_default():
-        number, text = tf.constant(1.0), tf.constant("x")
-        assert not must(number.op)
-        assert must(text.op.node_def)
-        assert must(tf.constant(1).op)
-        assert must(tf.cast(tf.constant(1), tf.float32).op)
-        assert not must(tf.cast(number, tf.float64).op)
-    variable = parse(node("v", "VariableV2")).node[0]
-    assert must(variable, pin_variables_on_cpu=True)
-    assert not must(variable)
-
-
-def test_variables_become_constants():
-    v1 = tf.compat.v1
-    with tf.Graph().as_default() as graph:
-        x = v1.placeholder(tf.float32, [None, 2], name="x")
-        w, u = tf.Variable(tf.ones([2, 3]), name="w"), tf.Variable([[5.0]], name="u")
-        tf.identity(tf.matmul(x, w) + tf.gather(u, [0]) + tf.cast(tf.shape(w)[0], tf.float32), name="y")
-        with v1.Session() as session:
-            session.run([w.initializer, u.initializer])
-            frozen = v1.graph_util.convert_variables_to_constants(session, graph.as_graph_def(), ["y"])
-            partly = v1.graph_util.convert_variables_to_constants(
-                session, graph.as_graph_def(), ["y"], variable_names_blacklist=["u"]
-            )
-            with pytest.raises(ValueError, match="AssignVariableOp.* does more with a variable"):
-                v1.graph_util.convert_variables_to_constants(session, graph.as_graph_def(), [w.initializer.name])
-    assert not any("Variable" in x.op or "Handle" in x.op for x in frozen.node)
-    assert [x.name for x in partly.node if x.op == "VarHandleOp"] == ["u"]
-    assert v1.graph_util.tensor_shape_from_node_def_name(graph, "x").as_list() == [None, 2]
-    with tf.Graph().as_default():
-        x, y = tf.import_graph_def(frozen, return_elements=["x:0", "y:0"])
-        with v1.Session() as session:
-            assert session.run(y, {x: [[1.0, 2.0]]}).tolist() == [[10.0, 10.0, 10.0]]
 
 
 def test_a_training_graph_of_sessions():
