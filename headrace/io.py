@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.graph.graph_files import write_graph as write_graph
     from headrace._src.ops.sparse_serialization import deserialize_many_sparse as deserialize_many_sparse
     from headrace._src.ops.sparse_serialization import serialize_many_sparse as serialize_many_sparse
     from headrace._src.ops.sparse_serialization import serialize_sparse as serialize_sparse

@@ -64,3 +64,19 @@ def test_variables_become_constants():
         x, y = tf.import_graph_def(frozen, return_elements=["x:0", "y:0"])
         with v1.Session() as session:
             assert session.run(y, {x: [[1.0, 2.0]]}).tolist() == [[10.0, 10.0, 10.0]]
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+def test_graphs_in_files(as_text, tmp_path):
+    with tf.Graph().as_default() as graph:
+        tf.constant([1.0, 2.0], name="x")
+    path = tf.io.write_graph(graph, tmp_path / "new", "graph.pb", as_text=as_text)
+    assert path == str(tmp_path / "new" / "graph.pb")
+    data = (tmp_path / "new" / "graph.pb").read_bytes()
+    found = parse(data.decode()) if as_text else tf.compat.v1.GraphDef.FromString(data)
+    assert found == graph.as_graph_def()
+    # Written over, from a message; nothing else is left in the folder.
+    assert tf.io.write_graph(found, str(tmp_path / "new"), "graph.pb", as_text) == path
+    assert [file.name for file in (tmp_path / "new").iterdir()] == ["graph.pb"]
+    with pytest.raises(TypeError, match="GraphDef"):
+        tf.io.write_graph(3, tmp_path, "x")

@@ -613,6 +613,7 @@ MODULES: dict = {
         "int64": "core.dtypes:int64",
         "int8": "core.dtypes:int8",
         "invert_permutation": "ops.rearranging:invert_permutation",
+        "io": "",
         "irfftnd": "ops.fourier_nd:irfftnd_op",
         "is_finite": "ops.elementwise:is_finite",
         "is_inf": "ops.elementwise:is_inf",
@@ -1102,6 +1103,9 @@ MODULES: dict = {
         "variables": "compat.graph_keys:variables_initializer",
         "variance_scaling": "compat.initializers:VarianceScaling",
         "zeros": "compat.initializers:Zeros",
+    },
+    "compat.v1.io": {
+        "write_graph": "graph.graph_files:write_graph",
     },
     "compat.v1.linalg": {
         "LinearOperator": "ops.linear_operator:LinearOperator",
@@ -1702,6 +1706,7 @@ MODULES: dict = {
         "piecewise_constant": "compat.training:piecewise_constant",
         "piecewise_constant_decay": "compat.training:piecewise_constant",
         "polynomial_decay": "compat.training:polynomial_decay",
+        "write_graph": "graph.graph_files:write_graph",
     },
     "compat.v1.types": {
         "experimental": "",
@@ -2113,6 +2118,7 @@ MODULES: dict = {
         "encode_base64": "ops.strings_hash:encode_base64",
         "serialize_many_sparse": "ops.sparse_serialization:serialize_many_sparse",
         "serialize_sparse": "ops.sparse_serialization:serialize_sparse",
+        "write_graph": "graph.graph_files:write_graph",
     },
     "linalg": {
         "LinearOperator": "ops.linear_operator:LinearOperator",
@@ -3345,6 +3351,7 @@ FILES: tuple = (
     "graph.graph",
     "graph.graph_def",
     "graph.graph_def_edits",
+    "graph.graph_files",
     "graph.graph_import",
     "graph.graph_variables",
     "graph.listing",

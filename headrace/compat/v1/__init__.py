@@ -534,6 +534,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import experimental as experimental
     from headrace.compat.v1 import graph_util as graph_util
     from headrace.compat.v1 import initializers as initializers
+    from headrace.compat.v1 import io as io
     from headrace.compat.v1 import linalg as linalg
     from headrace.compat.v1 import lookup as lookup
     from headrace.compat.v1 import losses as losses

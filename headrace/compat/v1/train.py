@@ -32,5 +32,6 @@ if TYPE_CHECKING:
     from headrace._src.compat.training import piecewise_constant as piecewise_constant
     from headrace._src.compat.training import piecewise_constant as piecewise_constant_decay
     from headrace._src.compat.training import polynomial_decay as polynomial_decay
+    from headrace._src.graph.graph_files import write_graph as write_graph
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

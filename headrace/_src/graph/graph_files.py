@@ -1,0 +1,41 @@
+"""`tf.io.write_graph`: graphs in files."""
+
+import contextlib
+import os
+import uuid
+
+from headrace._src.graph.graph_import import as_graph_def_message
+from headrace._src.op.api import api
+
+
+@api("io.write_graph", "compat.v1.io.write_graph", "compat.v1.train.write_graph", dispatch=False)
+def write_graph(graph_or_graph_def, logdir, name, as_text=True):
+    """Write a graph to a file, as text or as bytes.
+
+    Args:
+        graph_or_graph_def: a graph or a `GraphDef` message.
+        logdir: the folder, which is made if it is not there.
+        name: of the file.
+        as_text: whether to write text rather than bytes.
+
+    Returns:
+        The path of the file.
+    """
+    if hasattr(graph_or_graph_def, "as_graph_def"):
+        graph_def = graph_or_graph_def.as_graph_def()
+    else:
+        graph_def = as_graph_def_message(graph_or_graph_def)
+    data = str(graph_def).encode() if as_text else graph_def.SerializeToString()
+    path = os.path.join(os.fspath(logdir), name)
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    # Written beside it and renamed, so that the file is wholly there or not at all.
+    temporary = f"{path}.{uuid.uuid4().hex}"
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    return path
