@@ -22,8 +22,9 @@ _FEW = 24
 _SEEN = 2
 # How many shapes of a function are compiled, and how many are remembered.
 _PROGRAMS, _REMEMBERED = 5, 64
-# A program that has run so often and was slower than this, compared with the interpreter, is given up.
-_TRIALS, _SLOWER = 8, 1.1
+# A program that has run so often and was slower than this, compared with the interpreter, is given up; not so for
+# functions that take less than this many seconds, whose times say more about what else the machine does.
+_TRIALS, _SLOWER, _NOTICEABLE = 8, 1.1, 0.002
 # With a global seed, programs take over at a fixed call: this one, later for large graphs, at once for loops.
 _SEEDED, _OPERATIONS_PER_CALL, _SEEDED_LOOP = 32, 8, 3
 
@@ -259,7 +260,7 @@ class _Entry:
         self._count += 1
         if self._count >= _TRIALS:
             interpreted, compiled = self._best
-            if compiled > interpreted * _SLOWER:
+            if compiled > interpreted * _SLOWER and interpreted > _NOTICEABLE:
                 self.program = None
                 owner.reason = f"a program takes {compiled * 1e3:.3g} ms, the interpreter {interpreted * 1e3:.3g} ms"
                 self._way = _Entry._interpret

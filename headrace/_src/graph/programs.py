@@ -1,7 +1,9 @@
 """Compiled programs: made from a block for certain shapes, loaded, and called."""
 
+import math
 import pickle
 import threading
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,6 +13,8 @@ from headrace._src.graph.lowered_values import Opaque, VariableHandle
 from headrace._src.graph.lowering import CannotLower, Lowering
 from headrace._src.state.storage import Storage
 
+# What XLA wants of addresses, and from how many bytes on it pays to see to it.
+ALIGNMENT, _STAGED = 64, 8192
 # One thread for making machine code: compiling must not take all processors.
 _OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
 # How often the memory of a variable could not be used for its new value, since someone looked at the old one.
@@ -190,6 +194,7 @@ class _Device:
     client = None
     device = None
     sharding = None
+    kinds: ClassVar[dict] = {}
 
     @classmethod
     def get(cls):
@@ -207,7 +212,22 @@ def to_device(array):
     """A NumPy array as one of the device. The array must not be changed afterwards."""
     device = _Device.get()
     with jax.enable_x64(True):
-        return jax.device_put(array, device.device)
+        kind = array.shape, array.dtype
+        described = device.kinds.get(kind)
+        if described is None:
+            if len(device.kinds) > 1000:
+                device.kinds.clear()
+            described = device.kinds[kind] = jax.core.ShapedArray(*kind)
+        # What jax.device_put does in the end, without its hundred microseconds.
+        return xla_client.batched_device_put(described, device.sharding, [array], [device.device])
+
+
+def aligned_empty(shape, dtype) -> np.ndarray:
+    """An array whose memory XLA can use without a copy."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start = -memory.__array_interface__["data"][0] % ALIGNMENT
+    return memory[start : start + size].view(dtype).reshape(shape)
 
 
 MISMATCH = object()
@@ -252,6 +272,8 @@ class Program:
         self._lock = threading.Lock()
         self._kept = {i: None for i in built.arguments if i >= fixed}
         self._only_computed = all(kind == COMPUTED for kind, _ in built.outputs)
+        self._stages: list = []
+        self._lock_of_stages = threading.Lock()
         self._positions = [what for kind, what in built.outputs if kind == COMPUTED]
 
     def run(self, arrays):
@@ -260,9 +282,8 @@ class Program:
         if known is None or any(arrays[i] is not box for i, box in known):
             if not self._bind(arrays):
                 return MISMATCH
-        given = [self._argument(i, arrays[i]) for i in self._arguments] if self._kept else [
-            arrays[i] for i in self._arguments
-        ]
+        staged: list = []
+        given = [self._argument(i, arrays[i], staged) for i in self._arguments]
         with jax.enable_x64(True):
             if self._nodes:
                 with self._lock:
@@ -271,7 +292,10 @@ class Program:
                 results = self._call_with_variables(given)
         if results is None:
             return MISMATCH
-        if self._fails and results[-1]:
+        if staged:
+            results[0].block_until_ready()  # all are there when one is
+            self._stages.extend(staged)
+        if self._fails and np.asarray(results[-1]):
             return None
         if self._only_computed:
             return [np.asarray(results[i]) for i in self._positions]
@@ -283,14 +307,29 @@ class Program:
                 outputs.append(arrays[what] if kind == GIVEN else what)
         return outputs
 
-    def _argument(self, i, array):
+    def _argument(self, i, array, staged):
         """An input as it is passed on; what is captured is put on the device once."""
         if i not in self._kept:
-            return array
+            if array.nbytes < _STAGED or array.__array_interface__["data"][0] % ALIGNMENT == 0:
+                return array
+            # XLA would copy it to fresh memory, which costs several times as much as copying to memory in use.
+            stage = self._stage_like(array)
+            np.copyto(stage[1], array)
+            staged.append(stage)
+            return stage[1]
         kept = self._kept[i]
         if kept is None or kept[0] is not array:
             kept = self._kept[i] = (array, to_device(array))
         return kept[1]
+
+    def _stage_like(self, array):
+        """(shape and dtype, aligned memory for such an array), which nobody uses now."""
+        kind = array.shape, array.dtype
+        with self._lock_of_stages:
+            for k, stage in enumerate(self._stages):
+                if stage[0] == kind:
+                    return self._stages.pop(k)
+        return kind, aligned_empty(*kind)
 
     def _bind(self, arrays):
         """Find the storages behind the handles; whether they are as the program expects them."""
