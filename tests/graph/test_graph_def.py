@@ -167,6 +167,18 @@ def test_nodes():
     assert graph.get_operation_by_name("total").node_def.attr["N"].i == 3
 
 
+def test_attributes():
+    with tf.Graph().as_default():
+        x = tf.zeros([1, 4, 4, 1])
+        pool = tf.nn.max_pool2d(x, 2, 2, "SAME").op
+        assert pool.get_attr("padding") == b"SAME"
+        assert pool.get_attr("ksize") == [1, 2, 2, 1]
+        assert pool.get_attr("explicit_paddings") == []
+        assert pool.get_attr("T") is tf.float32
+        assert tf.concat([x, x], 0).op.get_attr("N") == 2
+        assert tf.strings.format("{} {}", (x, pool.outputs[0])).op.get_attr("T") == [tf.float32, tf.float32]
+
+
 def test_op_definitions():
     with tf.Graph().as_default():
         definition = tf.add_n([tf.constant(1.0), tf.constant(2.0)]).op.op_def
@@ -475,6 +487,11 @@ def test_attributes_that_headrace_does_not_know_are_kept_or_dropped():
     with tf.Graph().as_default() as graph:
         tf.import_graph_def(graph_def, name="")
     assert graph.as_graph_def().node[0].attr["future"].i == 3
+    operation = graph.get_operation_by_name("a")
+    assert operation.get_attr("future") == 3
+    assert operation.get_attr("_class") == [b"loc:@b"]
+    with pytest.raises(ValueError, match="'a' has no attr named 'past'"):
+        operation.get_attr("past")
     producer = OpList()
     producer.op.add(name="NoOp").attr.add(name="future", type="int").default_value.i = 3
     with tf.Graph().as_default() as graph:

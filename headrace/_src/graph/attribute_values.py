@@ -58,6 +58,18 @@ def shapes_to_attr_value(shapes) -> AttrValue:
     return to_attr_value("list(shape)", shapes)
 
 
+def plain_value(proto):
+    """What a message holds: numbers, bytes, dtypes, and messages for shapes, tensors and functions."""
+    found = proto.WhichOneof("value")
+    if found == "type":
+        return dtypes.as_dtype(proto.type)
+    if found != "list":
+        return None if found is None else getattr(proto, found)
+    for field, values in proto.list.ListFields():
+        return [dtypes.as_dtype(item) for item in values] if field.name == "type" else list(values)
+    return []
+
+
 def from_attr_value(kind, proto, make_function=None):
     """The attribute that a message holds, in canonical form.
 

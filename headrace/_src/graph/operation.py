@@ -64,16 +64,15 @@ class Operation:
         return tuple(self.outputs)
 
     def get_attr(self, name):
-        """An attribute; dtypes as `tf.DType`.
+        """An attribute; dtypes as `tf.DType`, text as bytes, shapes, tensors and functions as messages.
 
         Raises:
             ValueError: there is none of that name.
         """
-        if name in self.attrs:
-            return self.attrs[name]
-        if name in self.types:
-            return self.types[name]
-        raise ValueError(f"Operation {self.name!r} has no attr named {name!r}.")
+        attributes = self.node_def.attr
+        if name not in attributes:
+            raise ValueError(f"Operation {self.name!r} has no attr named {name!r}.")
+        return load("graph.attribute_values").plain_value(attributes[name])
 
     @property
     def node_def(self):
