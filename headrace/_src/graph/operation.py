@@ -130,7 +130,7 @@ class Operation:
 
 
 def is_stateful(operation) -> bool:
-    """Whether an operation reads or writes something outside its inputs; one that runs graphs, when one of these does."""
+    """Whether an operation reads or writes something outside its inputs, or runs a graph that does."""
     record = operation.record
     if record.name in CALLING:
         return any(graph.is_stateful for graph in called_graphs(operation.attrs))
