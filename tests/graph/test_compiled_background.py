@@ -142,6 +142,34 @@ def test_shapes_that_depend_on_data():
     assert f(tf.constant([1.0, 2.0, 3.0]))[1].numpy().tolist() == [3]
 
 
+@pytest.mark.slow
+def test_the_body_of_a_long_loop_is_compiled_while_it_runs():
+    v = tf.Variable(0.0)
+
+    @tf.function
+    def f(n, x):
+        for _ in tf.range(n):
+            x = long_chain(x)
+            v.assign_add(1.0)
+        return x
+
+    def body():
+        steps = f.get_concrete_function(tf.constant(5), tf.constant([0.5])).graph.plan().steps
+        return next(step for step in steps if "While" in step.record.name).attrs["body"]
+
+    want = f(tf.constant(100), tf.constant([0.5]))
+    end = time.monotonic() + 60
+    count = 5000
+    while not programs(body().executable()) and time.monotonic() < end:
+        v.assign(0.0)
+        f(tf.constant(count), tf.constant([0.5]))
+        assert v.numpy() == count
+        # A call of the function as a whole is not what this is about.
+        executable(f, tf.constant(5), tf.constant([0.5]))._entries.clear()
+    assert programs(body().executable())
+    np.testing.assert_allclose(f(tf.constant(count), tf.constant([0.5])).numpy(), want.numpy(), rtol=1e-5)
+
+
 def run(code, **environment):
     """Run a program in a process of its own; (seconds, output)."""
     start = time.perf_counter()
@@ -225,7 +253,8 @@ def test_seeded_runs_are_equal():
 
 @pytest.mark.slow
 def test_programs_are_kept_on_disk(tmp_path):
-    code = "f(x)\nwhile not any(e.program for e in f.get_concrete_function(x).graph.executable()._entries.values()): f(x)"
+    code = "found = f.get_concrete_function(x).graph.executable()._entries\nf(x)\n"
+    code += "while not any(entry.program for entry in found.values()): f(x)"
     run(code, HEADRACE_COMPILE_CACHE=str(tmp_path))
     (kept,) = tmp_path.iterdir()
     before = kept.stat().st_mtime_ns

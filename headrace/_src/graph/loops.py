@@ -30,8 +30,24 @@ def _run(input, cond, body, output_shapes, parallel_iterations):
     for_steps = values[count:]
     del values[count:]
     test, step = plans.test.run, plans.step.run
+    iterations = 0
     while test(values + for_tests)[0]:
         values += for_steps
+        values = step(values)
+        iterations += 1
+        if iterations == _MANY and body.executable() is not body.plan():
+            return _run_on(test, for_tests, body, values)
+    return values
+
+
+# After so many iterations, the body of a loop that is still interpreted is worth a program of its own.
+_MANY = 200
+
+
+def _run_on(test, for_tests, body, values):
+    """Go on with a loop whose body is compiled in the background."""
+    step = body.executable().run
+    while test(values + for_tests)[0]:
         values = step(values)
     return values
 
