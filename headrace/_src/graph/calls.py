@@ -57,6 +57,8 @@ def extend(operation, attrs, outputs, inputs=None, types=None):
     extended.index = operation.index
     extended.original = operation.__dict__.get("original", operation)
     extended.levels = operation.levels
+    if "maximum_iterations" in operation.__dict__:
+        extended.maximum_iterations = operation.maximum_iterations
     extended.attrs = {**attrs, "Tout": [tensor.dtype for tensor in outputs]} if "Tout" in attrs else attrs
     tensors = list(inner)
     for i in range(len(inner), len(outputs)):

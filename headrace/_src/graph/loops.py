@@ -171,6 +171,8 @@ def _grad(node, dys):
             if tensor.shape.rank is None:
                 tensor.set_shape(given.shape)
     last = add_loop(cond_graph, body_graph, first)
+    if "maximum_iterations" in operation.__dict__:
+        last[0].op.maximum_iterations = operation.maximum_iterations  # a program needs to know how long lists get
     grads_of_inputs: list = [None] * len(node.output)
     for i, grad in zip(changed, last[1:]):
         grads_of_inputs[i] = grad

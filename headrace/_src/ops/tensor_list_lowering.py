@@ -196,6 +196,8 @@ def _number(value, what):
 
 
 def _updated(array, element, index):
+    if not array.shape[0]:
+        return array  # in a loop that never runs
     return lax.dynamic_update_index_in_dim(array, element, index, 0)
 
 
