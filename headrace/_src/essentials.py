@@ -1,5 +1,6 @@
 """What `import headrace` loads at once: tensors with their operators and indexing; the rest comes when asked for."""
 
+from headrace._src.core.allocation import keep_freed_memory
 from headrace._src.formats import registered_messages as registered_messages
 from headrace._src.op import loading
 from headrace._src.ops import indexed_slices as indexed_slices
@@ -7,4 +8,5 @@ from headrace._src.ops import indexing as indexing
 from headrace._src.ops import joining as joining  # lists of tensors become tensors
 from headrace._src.ops import operators as operators
 
+keep_freed_memory()
 loading.load_companions()
