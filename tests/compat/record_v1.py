@@ -1,12 +1,13 @@
 """Record with TensorFlow what the programs of `v1_programs.py` compute."""
 
+import importlib
 import json
 import pathlib
 
-import tensorflow as tf
 import v1_programs as programs
 
 if __name__ == "__main__":
+    tf = importlib.import_module("tensorflow")  # only here: this file is also looked through for doctests
     found = {
         family: {name: programs.in_session(tf, build) for name, build in make(tf).items()}
         for family, make in programs.FAMILIES.items()
