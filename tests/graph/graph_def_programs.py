@@ -8,8 +8,6 @@ import numpy as np
 
 PROGRAMS = {}
 UNKNOWN = {"dynamic_shapes", "loop_with_growing_shape", "map_over_rows"}
-# Programs with effects: only exported, since a graph cannot bring its variables.
-STATEFUL = {"variables", "variables_in_branches", "variables_in_loop", "effects_in_order", "seeded_random"}
 
 
 def program(build):

@@ -10,7 +10,7 @@ import pathlib
 import sys
 
 import numpy as np
-from graph_def_programs import PROGRAMS, STATEFUL, UNKNOWN
+from graph_def_programs import PROGRAMS, UNKNOWN
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -91,13 +91,11 @@ def trace(folder):
 
     about, results = {}, {}
     for name in PROGRAMS:
-        if name in STATEFUL:
-            continue
-        concrete, inputs, _ = traced(tf, name)
-        about[name] = described(concrete, [])
+        concrete, inputs, variables = traced(tf, name)
+        about[name] = described(concrete, variables)
         (folder / f"{name}.pb").write_bytes(concrete.graph.as_graph_def().SerializeToString(deterministic=True))
         outputs = concrete(*[tf.constant(x) for x in inputs])
-        results[name] = [x.numpy() for x in tf.nest.flatten(outputs)]
+        results[name] = [x.numpy() for x in (*tf.nest.flatten(outputs), *variables)]
     save_results(folder / "results.npz", results)
     (folder / "graphs.json").write_text(json.dumps(about, indent=1) + "\n")
     (folder / "messages.json").write_text(json.dumps(messages(), indent=1) + "\n")
