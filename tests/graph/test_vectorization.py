@@ -112,6 +112,26 @@ CASES = {
     "conv2d_filters": (lambda f: tf.nn.conv2d(IMAGES[0], f, 2, "VALID"), np.stack([FILTERS, FILTERS * 2])),
     "depthwise": (lambda x: tf.nn.depthwise_conv2d(x, FILTERS, [1, 1, 1, 1], "VALID"), IMAGES),
     "pools": (lambda x: tf.nn.max_pool2d(x, 2, 2, "VALID") + tf.nn.avg_pool2d(x, 2, 2, "VALID"), IMAGES),
+    "batch_norm": (lambda x: tf.raw_ops.FusedBatchNormV3(
+        x=x, scale=[1.0, 2.0], offset=[0.5, 0.0], mean=[0.1, 0.2], variance=[1.0, 2.0], is_training=False)[0], IMAGES),
+    "search": (lambda x: tf.searchsorted(tf.sort(x), [0.7, 1.2]), A),
+    "in_top_k": (lambda x: tf.math.in_top_k([0, 2, 1], x, 1), M),
+    "bitcast": (lambda x: tf.bitcast(x, tf.int32), A),
+    "svd_qr": (lambda x: tf.linalg.svd(x, compute_uv=False) + tf.abs(tf.linalg.diag_part(tf.linalg.qr(x)[1])), M),
+    "eigenvalues": (lambda x: tf.linalg.eigvalsh(x + tf.transpose(x)), M),
+    "conv3d": (lambda x: tf.nn.conv3d(x[None], tf.ones([2, 2, 2, 2, 3]), [1] * 5, "VALID"), IMAGES),
+    "conv_transpose": (lambda x: tf.nn.conv2d_transpose(x, tf.ones([3, 3, 4, 2]), [2, 12, 12, 4], 2), IMAGES),
+    "unsorted_by_element": (lambda x: tf.math.unsorted_segment_sum(x[0], tf.stack([x[1], 0, 1]), 5), (A, N)),
+    "case_per_element": (
+        lambda x: tf.case([(x[0] > 1.2, lambda: x * 2), (x[0] > 0.9, lambda: x * 3)], default=lambda: x), A,
+    ),
+    "cond_in_while": (lambda x: tf.while_loop(
+        lambda i, v: i < 3,
+        lambda i, v: (i + 1, tf.cond(tf.reduce_sum(v) > 5.0, lambda: v * 0.5, lambda: v * 2.0)), (0, x))[1], A),
+    "while_in_while": (lambda x: tf.while_loop(
+        lambda i, v: i < 2,
+        lambda i, v: (i + 1, tf.while_loop(lambda w: tf.reduce_sum(w) < 10.0, lambda w: (w * 2,), (v,))[0] * 0.1),
+        (0, x))[1], A),
     "bias_add": (lambda x: tf.nn.bias_add(x, V), M),
     "bias_add_stacked": (lambda b: tf.nn.bias_add(C, b), A),
     "stop_gradient": (lambda x: tf.stop_gradient(x) * x, A),

@@ -8,13 +8,14 @@ from headrace._src.op.definition import REGISTRY
 # One input, and the same shape comes out.
 _UNARY = """
 Abs Acos Acosh Angle AsString Asin Asinh Atan Atanh BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0
-BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Bucketize Cast Ceil CheckNumerics CheckNumericsV2 ComplexAbs Conj Copy
-CopyHost Cos Cosh Dawsn DebugGradientIdentity DecodeBase64 DeepCopy Digamma Elu EncodeBase64 Erf Erfc Erfinv Exp Expint
-Expm1 FakeQuantWithMinMaxArgs Floor FresnelCos FresnelSin GuaranteeConst Identity Imag Inv Invert IsFinite IsInf IsNan
-LeakyRelu Lgamma Log Log1p LogicalNot Ndtri Neg OnesLike PopulationCount PreventGradient Real Reciprocal Relu Relu6 Rint
-Round Rsqrt Selu Sigmoid Sign Sin Sinh Snapshot Softplus Softsign Spence Sqrt Square StaticRegexFullMatch
-StaticRegexReplace StopGradient StringLength StringLower StringStrip StringToHashBucket StringToHashBucketFast
-StringToHashBucketStrong StringToNumber StringUpper Tan Tanh UnicodeScript UnicodeTranscode ZerosLike
+BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Bitcast Bucketize Cast Ceil CheckNumerics CheckNumericsV2 ComplexAbs
+Conj Copy CopyHost Cos Cosh Dawsn DebugGradientIdentity DecodeBase64 DeepCopy Digamma Elu EncodeBase64 Erf Erfc Erfinv
+Exp Expint Expm1 FakeQuantWithMinMaxArgs Floor FresnelCos FresnelSin GuaranteeConst Identity Imag Inv Invert IsFinite
+IsInf IsNan LeakyRelu Lgamma Log Log1p LogicalNot Ndtri Neg OnesLike PopulationCount PreventGradient Real Reciprocal
+Relu Relu6 Rint Round Rsqrt Selu Sigmoid Sign Sin Sinh Snapshot Softplus Softsign Spence Sqrt Square
+StaticRegexFullMatch StaticRegexReplace StopGradient StringLength StringLower StringStrip StringToHashBucket
+StringToHashBucketFast StringToHashBucketStrong StringToNumber StringUpper Tan Tanh UnicodeScript UnicodeTranscode
+ZerosLike
 """.split()
 
 # Inputs that broadcast against each other.

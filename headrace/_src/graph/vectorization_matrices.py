@@ -2,7 +2,7 @@
 
 import string
 
-from headrace._src.graph.vectorization_rules import NoRule, rule, unstacked
+from headrace._src.graph.vectorization_rules import Batched, NoRule, rule, unstacked
 from headrace._src.op.definition import REGISTRY
 
 # Ops on the last axes, which take any number of axes before them; how many of their inputs are such.
@@ -26,7 +26,16 @@ def _leading(batch, node, *inputs):
         # Its batch axes broadcast.
         first = batch.aligned(inputs[:count])
         return batch.apply(node, [*first, *(unstacked(x, "parameter") for x in inputs[count:])])
-    return batch.apply(node, [*map(batch.stack, inputs[:count]), *(unstacked(x, "parameter") for x in inputs[count:])])
+    results = batch.apply(
+        node, [*map(batch.stack, inputs[:count]), *(unstacked(x, "parameter") for x in inputs[count:])]
+    )
+    # Vectors that are not wanted are one empty tensor for all.
+    place = _VECTORS.get((node.record.name, node.attrs.get("compute_uv", node.attrs.get("compute_v"))))
+    return results if place is None else [Batched(x, k not in place) for k, x in enumerate(results)]
+
+
+# By op and whether it computes vectors: the outputs that have none.
+_VECTORS = {("Svd", False): (1, 2), ("SelfAdjointEigV2", False): (1,), ("Eig", False): (1,)}
 
 
 def _transposed(x):
@@ -74,3 +83,13 @@ def _cross_entropy(batch, node, features, labels):
     flat_labels = REGISTRY["Reshape"](wanted, batch.join([-1], REGISTRY["Shape"](wanted)[2:]))
     loss, backprop = batch.apply(node, [flat_logits, flat_labels])
     return [REGISTRY["Reshape"](loss, rows[:2]), REGISTRY["Reshape"](backprop, rows)]
+
+
+@rule("LowerBound", "UpperBound", "InTopK", "InTopKV2")
+def _rows(batch, node, first, second, *rest):
+    """Ops on the rows of two tensors: the rows of all elements become those of one."""
+    tensors = [batch.stack(first), batch.stack(second)]
+    shapes = [REGISTRY["Shape"](x) for x in tensors]
+    flat = [REGISTRY["Reshape"](x, batch.join([-1], shape[2:])) for x, shape in zip(tensors, shapes)]
+    (found,) = batch.apply(node, [*flat, *(unstacked(x, "parameter") for x in rest)])
+    return REGISTRY["Reshape"](found, shapes[1])

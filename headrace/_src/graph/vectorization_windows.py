@@ -139,3 +139,12 @@ def _bias_add_grad(batch, node, dy):
     channels = rank - 1 if str(node.attrs.get("data_format", "NHWC")).endswith("C") else 1
     axes = [i + 1 for i in range(rank) if i != channels]
     return REGISTRY["Sum"](dy.tensor, to_tensor(axes, dtypes.int32), keep_dims=False)
+
+
+@rule("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
+def _batch_norm(batch, node, x, *parameters):
+    if node.attrs["is_training"]:
+        raise NoRule("it normalizes over the images of an element")
+    folded, first = _folded(batch, x)
+    y, *rest = batch.apply(node, [folded, *(unstacked(value, "parameter") for value in parameters)])
+    return [_unfolded(batch, y, first), *(Batched(value, False) for value in rest)]
