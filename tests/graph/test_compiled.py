@@ -68,6 +68,23 @@ def test_loops_and_their_gradients():
     agree(f, x)
 
 
+def test_loops_without_a_bound_have_one_when_it_can_be_counted():
+    x = tf.constant(np.linspace(0.1, 1.0, 12, dtype=np.float32).reshape(4, 3))
+
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            i, y = tf.constant(0), tf.zeros([3])
+            while i < 5:
+                i += 1
+                y = tf.sin(y) + x[0]
+            for row in x:
+                y = tf.cos(y) * row
+        return y, tape.gradient(y, x)
+
+    agree(f, x)
+
+
 def test_variables_are_read_and_written_in_order():
     v = tf.Variable([1.0, 2.0])
     n = tf.Variable(0)

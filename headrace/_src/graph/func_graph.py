@@ -100,6 +100,14 @@ class FuncGraph(BaseGraph):
             self._check_reachable(tensor)
             if tensor.op.record is CONST and tensor._id is None:
                 return self.shared_constant(tensor.op.attrs["value"])
+            known = tensor._known
+            if known is not None and tensor.dtype._kind in "iub" and known.size <= _INLINED:
+                # Computed from constants, such as the bounds of a slice: what uses it here can know it as well.
+                if id(tensor) not in self._constants:
+                    before, self._control_inputs = self._control_inputs, ()
+                    self._constants[id(tensor)] = (tensor, self.constant_array(known, tensor.dtype))
+                    self._control_inputs = before
+                return self._constants[id(tensor)][1]
         else:
             return self.inside(to_tensor(tensor))
         return self.add_capture(tensor, name)

@@ -12,6 +12,7 @@ from headrace._src.graph.derivatives import dense, derivative_of, zeros_for
 from headrace._src.graph.func_graph import FuncGraph, copy_handle_data
 from headrace._src.graph.operation import CALLING, has_gradient, is_followed
 from headrace._src.graph.passes.loop_invariants import loop_plans
+from headrace._src.graph.trip_counts import trip_count
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY, Op
@@ -208,6 +209,10 @@ def _differentiate(operation, count):
         saved.append(("list", count + next(i for i, x in enumerate(pushed) if x is tensor)))
     graph = operation.graph
     at = graph.nodes.index(operation)
+    if pushed and "maximum_iterations" not in operation.__dict__:
+        count_of_trips = trip_count(operation)
+        if count_of_trips is not None:
+            operation.maximum_iterations = count_of_trips  # a program can have lists of known length
     with graph.building():
         before = len(graph.nodes)
         extra = []
