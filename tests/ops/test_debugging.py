@@ -210,3 +210,27 @@ def test_dump_refuses_what_makes_no_sense(tmp_path):
     with pytest.raises(TypeError):
         tf.debugging.experimental.enable_dump_debug_info(str(tmp_path), circular_buffer_size="x")
     tf.debugging.experimental.disable_dump_debug_info()
+
+
+def test_check_numerics_is_built_into_functions():
+    def compute(x):
+        y = tf.cond(tf.reduce_sum(x) > 0, lambda: tf.math.log(x), lambda: x)
+        return tf.add_n(tf.unstack(y, 2))
+
+    plain = tf.function(compute)
+    assert np.isneginf(plain(tf.constant([0.0, 1.0])))
+    tf.debugging.enable_check_numerics()
+    try:
+        checked = tf.function(compute)
+        with tf.GradientTape() as tape:
+            x = tf.constant([1.0, 2.0])
+            tape.watch(x)
+            y = checked(x)
+        np.testing.assert_allclose(tape.gradient(y, x), [1.0, 0.5])
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            checked(tf.constant([0.0, 1.0]))
+    finally:
+        tf.debugging.disable_check_numerics()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="output 0 of graph op Log"):
+        checked(tf.constant([0.0, 1.0]))
+    np.testing.assert_allclose(checked(tf.constant([-1.0, -2.0])), -3.0)

@@ -22,7 +22,11 @@ from headrace._src.op.apply import output_types
 from headrace._src.op.convert import eager_constant
 from headrace._src.op.definition import Op, Spec
 from headrace._src.op.loading import load
+<<<<<<< ours
 from headrace._src.op.registry import lookup
+=======
+from headrace._src.op.observers import node_rewriters
+>>>>>>> theirs
 from headrace._src.ops.filling import CONST
 
 # How many elements a value may have to be computed while the graph is built, for the sake of shapes.
@@ -131,6 +135,8 @@ class BaseGraph:
             if type(tensor) is SymbolicTensor and tensor.dtype is dtypes.variant:
                 tensor._handle_data = output_handle_data(op.name, specs, attrs, types)
                 break  # what is taken out of a list comes after the list
+        for rewrite in node_rewriters:
+            outputs = rewrite(op, outputs)
         return outputs
 
     def create(self, op, inputs, attrs, types, shapes, name=None, location=("", 0, "")):

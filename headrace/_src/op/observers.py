@@ -11,6 +11,9 @@ import numpy as np
 from headrace._src.op.definition import REGISTRY
 from headrace._src.op.registry import all_ops
 
+# Called as `rewrite(op, outputs)` for each operation that is added to a graph; gives what to use as its outputs.
+node_rewriters: list = []
+
 _observers: list = []
 _lock = threading.Lock()
 

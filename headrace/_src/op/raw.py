@@ -7,6 +7,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.signature import REQUIRED
 
@@ -70,6 +71,8 @@ def _canonical_item(op, attribute, kind, value):
         if kind == "int" and not -(2**63) <= number < 2**63:
             _refuse(op, attribute, value)
         return number
+    if kind == "tensor" and isinstance(value, Tensor) and not isinstance(value, EagerTensor):
+        _refuse(op, attribute, value)  # a tensor of a graph has no value yet
     return value
 
 

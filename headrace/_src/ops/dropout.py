@@ -24,6 +24,9 @@ def _noise_shape(x, noise_shape):
     shape = TensorShape(noise_shape).as_list()
     if x.shape.rank == len(shape):
         shape = [own if n is None else n for n, own in zip(shape, x.shape.as_list(), strict=True)]
+        if None in shape:
+            own = lookup("Shape")(x)
+            return [own[i] if n is None else n for i, n in enumerate(shape)]
     return shape
 
 

@@ -374,6 +374,18 @@ GATHER_ND = Op(
 )
 
 
+def in_batches(indices):
+    """Index vectors of the elements that `indices` names, each in the batch that its own place says."""
+    return _with_batch_positions(lookup("ExpandDims")(indices, -1), indices.shape.rank - 1)
+
+
+def _with_batch_positions(indices, batch):
+    """Index vectors with columns before them: where each vector itself stands in the batch."""
+    own = [column if column.dtype is indices.dtype else lookup("Cast")(column, DstT=indices.dtype)
+           for column in _batch_positions(indices, batch)]  # fmt: skip
+    return lookup("ConcatV2")([*own, indices], -1)
+
+
 def _batch_positions(indices, batch):
     """The columns to put before index vectors: where each vector itself stands in the batch."""
     shape = SHAPE(indices, out_type=indices.dtype if indices.dtype in dtypes.INDEX else dtypes.int32)
@@ -429,7 +441,5 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
         same = lookup("Equal")(SHAPE(params)[:batch], SHAPE(indices)[:batch])
         message = f"gather_nd: params and indices must agree in batch_dims = {batch} dimensions"
         lookup("Assert")(lookup("All")(same, [0]), [message])
-    own = [column if column.dtype is indices.dtype else lookup("Cast")(column, DstT=indices.dtype)
-           for column in _batch_positions(indices, batch)]  # fmt: skip
-    vectors = lookup("ConcatV2")([*own, indices], -1)
+    vectors = _with_batch_positions(indices, batch)
     return GATHER_ND(params, vectors, bad_indices_policy=bad_indices_policy, name=name)

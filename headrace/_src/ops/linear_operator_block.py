@@ -296,7 +296,7 @@ def _match(left, right):
         return False
     pairs = list(zip(left.operators, right.operators))
     return len(left.operators) == len(right.operators) and all(
-        a.domain_dimension.value is not None and a.domain_dimension.value == b.range_dimension.value for a, b in pairs
+        a.domain_dimension.is_compatible_with(b.range_dimension) for a, b in pairs
     )
 
 

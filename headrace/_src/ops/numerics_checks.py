@@ -10,7 +10,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
-from headrace._src.op.observers import add_observer, output_arrays, remove_observer
+from headrace._src.op.observers import add_observer, node_rewriters, output_arrays, remove_observer
 
 
 def _wide(array):
@@ -101,6 +101,12 @@ _PASSING = frozenset(
 )
 
 
+# Operations of a graph that run other graphs, which have checks of their own.
+_CALLING = frozenset(
+    "If StatelessIf Case StatelessCase While StatelessWhile PartitionedCall StatefulPartitionedCall".split()
+)
+
+
 class _Checking(threading.local):
     on = False
 
@@ -132,11 +138,29 @@ def _observe(op, arrays, attrs, results):
         )
 
 
+def _checked(op, outputs):
+    """The outputs of an operation of a graph behind checks."""
+    if not _checking.on or op.name in _PASSING or op.name in _CALLING:
+        return outputs
+    return tuple(
+        [_checked_output(op, item) for item in out] if type(out) is list else _checked_output(op, out)
+        for out in outputs
+    )
+
+
+def _checked_output(op, tensor):
+    if tensor.dtype not in dtypes.FLOATING:
+        return tensor
+    message = f"Detected Infinity or NaN in output {tensor.value_index} of graph op {op.name}: {tensor.name}"
+    return CHECK_NUMERICS_V2(tensor, message=message)
+
+
 @api("debugging.enable_check_numerics", dispatch=False)
 def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
     """Check the results of every op of this thread for NaN and infinity, and raise where the first appears.
 
-    Ops that only move numbers (reshape, concatenation, slices, `maximum` ...) are not checked.
+    In functions that are traced from now on, checks are built in: they remain when this is undone. Ops that only
+    move numbers (reshape, concatenation, slices, `maximum` ...) are not checked.
 
     Args:
         stack_height_limit, path_length_limit: accepted for compatibility; Python's own traceback shows where.
@@ -144,6 +168,7 @@ def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
     if not _checking.on:
         _checking.on = True
         add_observer(_observe)
+        node_rewriters.append(_checked)
 
 
 @api("debugging.disable_check_numerics", dispatch=False)
@@ -152,3 +177,4 @@ def disable_check_numerics():
     if _checking.on:
         _checking.on = False
         remove_observer(_observe)
+        node_rewriters.remove(_checked)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from headrace._src.core.tensor import EagerTensor
 from headrace._src.ops.dynamic_ragged_shape import DynamicRaggedShape
+from headrace._src.ops.shaping import known_value
 
 
 def field_shape(value, dtype):
@@ -37,9 +37,10 @@ def _same_start(own, shape, rank):
     second = shape._with_num_row_partitions(rank - 1)
     for a, b in zip(first.row_partitions, second.row_partitions):
         x, y = a.row_splits(), b.row_splits()
-        if x is y or type(x) is not EagerTensor or type(y) is not EagerTensor:
+        if x is y:
             continue
-        if not np.array_equal(x._a, y._a):
+        x, y = known_value(x), known_value(y)
+        if x is not None and y is not None and not np.array_equal(x, y):
             return False
     return True
 

@@ -17,6 +17,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.trackable import Trackable
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.ops.gathering import in_batches
 from headrace._src.ops.indexed_slices import IndexedSlices
 from headrace._src.ops.indexing import variable_getitem
 from headrace._src.ops.operators import attach_operators
@@ -419,9 +420,7 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
 
     def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
         """Replace rows batch by batch: `self[i, ..., indices[i, ..., j]] = values[i, ..., j]`."""
-        indices = to_tensor(sparse_delta.indices)._a
-        grid = np.indices(indices.shape)
-        full = np.stack([*grid[:-1], indices], axis=-1)
+        full = in_batches(to_tensor(sparse_delta.indices))
         scatter.SCATTER_ND_UPDATE(self._handle, full, self._convert(sparse_delta.values), name=name)
         return self
 
