@@ -22,11 +22,8 @@ from headrace._src.op.apply import output_types
 from headrace._src.op.convert import eager_constant
 from headrace._src.op.definition import Op, Spec
 from headrace._src.op.loading import load
-<<<<<<< ours
-from headrace._src.op.registry import lookup
-=======
 from headrace._src.op.observers import node_rewriters
->>>>>>> theirs
+from headrace._src.op.registry import lookup
 from headrace._src.ops.filling import CONST
 
 # How many elements a value may have to be computed while the graph is built, for the sake of shapes.
