@@ -540,6 +540,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import losses as losses
     from headrace.compat.v1 import manip as manip
     from headrace.compat.v1 import math as math
+    from headrace.compat.v1 import metrics as metrics
     from headrace.compat.v1 import nest as nest
     from headrace.compat.v1 import nn as nn
     from headrace.compat.v1 import quantization as quantization
