@@ -11,6 +11,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
 from headrace._src.core.type_specs import TypeSpec, type_spec_from_value
+from headrace._src.graph.graph import GraphBuildError
 from headrace._src.graph.loops import while_loop
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -82,9 +83,11 @@ def write(handle, index, value, dtype):
     """A list with one element replaced."""
     value = to_tensor(value)
     if value.dtype is not dtype:
-        raise errors.invalid_argument(
+        raise GraphBuildError(
+            None,
+            None,
             f"TensorListSetItem: the elements of the list are {dtype.name}, got {value.dtype.name}. "
-            "Say what fn returns with fn_output_signature."
+            "Say what fn returns with fn_output_signature.",
         )
     return REGISTRY["TensorListSetItem"](handle, index, value)
 
