@@ -152,21 +152,23 @@ class CompileQueue:
 
     def _ask_worker(self, request):
         for _ in range(2):  # it may have died
-            worker = self._worker
             try:
-                if worker is None or worker.poll() is not None:
-                    worker = self._worker = _start_worker()
-                    if worker is None:
+                if self._worker is None:
+                    self._worker = _start_worker()
+                    if self._worker is None:
                         break
-                write_message(worker.stdin, request)
-                reply = read_message(worker.stdout)
+                write_message(self._worker.requests, request)
+                reply = read_message(self._worker.replies)
             except OSError:
                 reply = None
             if reply is not None:
                 return reply
-            if self._is_closing:
-                raise RuntimeError("The program ends.")
-            self._worker = None
+            with self._changed:
+                if self._is_closing:
+                    raise RuntimeError("The program ends.")
+                self._worker.end()
+                self._worker.forget()
+                self._worker = None
         self._has_worker = False
         logger.warning("headrace: no process for compiling could be started; functions are compiled in a thread.")
         return None
@@ -178,7 +180,7 @@ class CompileQueue:
             self._jobs.clear()
             worker = self._worker
             if worker is not None:
-                worker.kill()
+                worker.end()
             while self._is_busy_here:
                 self._changed.wait()
 
@@ -187,10 +189,27 @@ class CompileQueue:
         worker = self._worker
         self.__init__()
         if worker is not None:
-            for stream in (worker.stdin, worker.stdout):
-                with contextlib.suppress(OSError):
-                    os.close(stream.fileno())
-            worker.returncode = 0  # not ours to wait for
+            worker.forget()
+
+
+class _Worker:
+    """The process, and the pipes to and from it."""
+
+    def __init__(self, process, requests, replies):
+        self.process = process
+        self.requests = requests
+        self.replies = replies
+
+    def end(self):
+        """Kill it. The pipes are left to whoever reads from them."""
+        self.process.kill()
+        self.process.wait()
+
+    def forget(self):
+        """Nothing more is heard of it: it is dead, or belongs to the process that this one was forked from."""
+        os.close(self.requests)
+        os.close(self.replies)
+        self.process.returncode = 0
 
 
 def _start_worker():
@@ -202,17 +221,25 @@ def _start_worker():
     environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     environment["JAX_PLATFORMS"] = "cpu"
     environment.pop(CACHE_VARIABLE, None)
+    there, requests = os.pipe()
+    replies, back = os.pipe()
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-P", "-m", "headrace._src.graph.compile_worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdin=there,
+            stdout=back,
             stderr=subprocess.DEVNULL,
             env=environment,
             start_new_session=True,  # an interrupt from the keyboard is for the program, not for it
         )
     except OSError:
+        os.close(requests)
+        os.close(replies)
         return None
+    finally:
+        os.close(there)
+        os.close(back)
+    return _Worker(process, requests, replies)
 
 
 @contextlib.contextmanager

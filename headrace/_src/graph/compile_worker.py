@@ -6,7 +6,6 @@ It is started with `python -m` and knows nothing of the program that started it.
 import os
 import pickle
 import struct
-import sys
 import traceback
 
 from headrace._src.graph.lowering import CannotLower
@@ -16,21 +15,28 @@ from headrace._src.graph.programs import build
 HEADER = struct.Struct("<Q")
 
 
-def write_message(stream, data: bytes):
+def write_message(file: int, data: bytes):
     """Write bytes that `read_message` finds again."""
-    stream.write(HEADER.pack(len(data)))
-    stream.write(data)
-    stream.flush()
+    rest = memoryview(HEADER.pack(len(data)) + data)
+    while rest:
+        rest = rest[os.write(file, rest) :]
 
 
-def read_message(stream) -> bytes | None:
-    """The next message; None at the end of the stream."""
-    header = stream.read(HEADER.size)
-    if len(header) < HEADER.size:
-        return None
-    (length,) = HEADER.unpack(header)
-    data = stream.read(length)
-    return data if len(data) == length else None
+def read_message(file: int) -> bytes | None:
+    """The next message; None at the end of the file."""
+    header = _read(file, HEADER.size)
+    return None if header is None else _read(file, *HEADER.unpack(header))
+
+
+def _read(file, length):
+    parts = []
+    while length:
+        part = os.read(file, min(length, 1 << 20))
+        if not part:
+            return None
+        parts.append(part)
+        length -= len(part)
+    return b"".join(parts)
 
 
 def answer(request: bytes) -> bytes:
@@ -50,11 +56,10 @@ def main():
     """Serve until the input ends."""
     if hasattr(os, "nice"):
         os.nice(10)
-    requests = sys.stdin.buffer
-    results = os.fdopen(os.dup(1), "wb")
+    results = os.dup(1)
     os.dup2(2, 1)  # whatever prints must not disturb the messages
     while True:
-        request = read_message(requests)
+        request = read_message(0)
         if request is None:
             return
         write_message(results, answer(request))
