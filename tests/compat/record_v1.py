@@ -14,5 +14,6 @@ if __name__ == "__main__":
     }
     found["optimizers"] = {name: programs.train(tf, make) for name, make in programs.optimizers(tf).items()}
     found["functions"] = {name: programs.rounded(call()) for name, call in programs.functions(tf).items()}
+    found["metrics"] = {name: programs.measure(tf, name) for name in programs.metrics(tf)}
     path = pathlib.Path(__file__).resolve().parents[1] / "golden" / "compat_v1.json"
     path.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")

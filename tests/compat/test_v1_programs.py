@@ -48,6 +48,18 @@ def test_functions(name):
     close(got, wanted) if isinstance(wanted, list) else np.testing.assert_allclose(got, wanted)
 
 
+@pytest.mark.parametrize("name", sorted(RECORDED["metrics"]))
+def test_metrics(name):
+    names, found = programs.measure(tf, name)
+    assert names == RECORDED["metrics"][name][0]
+    close(found, RECORDED["metrics"][name][1])
+
+
+def test_metrics_are_for_graphs():
+    with pytest.raises(RuntimeError, match="tf.metrics.mean is not supported when eager execution is enabled"):
+        v1.metrics.mean([1.0])
+
+
 def test_eager_optimizer():
     v = tf.Variable([1.0, 2.0])
     optimizer = v1.train.AdamOptimizer(0.1)

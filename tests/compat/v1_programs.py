@@ -206,4 +206,69 @@ def functions(tf):
     }  # fmt: skip
 
 
+BATCHES = [
+    ([0, 1, 1, 0], [0.2, 0.7, 0.4, 0.6], [1.0, 2.0, 1.0, 0.5]),
+    ([1, 0, 1, 1], [0.9, 0.1, 0.3, 0.8], [0.0, 1.0, 3.0, 1.0]),
+]
+CLASSES = [([0, 1, 2, 1], [0, 2, 2, 1], [1.0, 2.0, 1.0, 0.5]), ([2, 0, 1, 1], [1, 0, 1, 1], [0.0, 1.0, 3.0, 1.0])]
+
+
+def metrics(tf):
+    """Functions of labels, predictions and weights."""
+    M = tf.compat.v1.metrics
+
+    def number(x):
+        return tf.cast(x, tf.float32)
+
+    return {
+        "mean": lambda l, p, w: M.mean(p, w),
+        "plain mean": lambda l, p, w: M.mean(p),
+        "accuracy": lambda l, p, w: M.accuracy(l, tf.cast(p > 0.5, tf.int32), w),
+        "absolute": lambda l, p, w: M.mean_absolute_error(number(l), p, w),
+        "squared": lambda l, p, w: M.mean_squared_error(number(l), p),
+        "root": lambda l, p, w: M.root_mean_squared_error(number(l), p, w),
+        "relative": lambda l, p, w: M.mean_relative_error(number(l), p, number(l)),
+        "cosine": lambda l, p, w: M.mean_cosine_distance(tf.reshape(number(l), [2, 2]), tf.reshape(p, [2, 2]), 1),
+        "below": lambda l, p, w: M.percentage_below(p, 0.5, w),
+        "tensor": lambda l, p, w: M.mean_tensor(p, w),
+        "true_positives": lambda l, p, w: M.true_positives(l, p > 0.5, w),
+        "false_positives": lambda l, p, w: M.false_positives(l, p > 0.5, w),
+        "true_negatives": lambda l, p, w: M.true_negatives(l, p > 0.5),
+        "false_negatives": lambda l, p, w: M.false_negatives(l, p > 0.5, w),
+        "precision": lambda l, p, w: M.precision(l, p > 0.5, w),
+        "recall": lambda l, p, w: M.recall(l, p > 0.5),
+        "true at thresholds": lambda l, p, w: M.true_positives_at_thresholds(l, p, [0.3, 0.5], w),
+        "false at thresholds": lambda l, p, w: M.false_negatives_at_thresholds(l, p, [0.3, 0.5]),
+        "precision at thresholds": lambda l, p, w: M.precision_at_thresholds(l, p, [0.3, 0.5], w),
+        "recall at thresholds": lambda l, p, w: M.recall_at_thresholds(l, p, [0.3, 0.5]),
+        "auc": lambda l, p, w: M.auc(l, p, w),
+        "auc PR": lambda l, p, w: M.auc(l, p, curve="PR", num_thresholds=20),
+        "auc careful": lambda l, p, w: M.auc(l, p, w, curve="PR", summation_method="careful_interpolation"),
+        "auc minoring": lambda l, p, w: M.auc(l, p, summation_method="minoring"),
+        "auc majoring": lambda l, p, w: M.auc(l, p, summation_method="majoring", thresholds=[0.2, 0.5, 0.7]),
+        "sensitivity": lambda l, p, w: M.sensitivity_at_specificity(l, p, 0.6, w),
+        "specificity": lambda l, p, w: M.specificity_at_sensitivity(l, p, 0.6, w),
+        "iou": lambda l, p, w: M.mean_iou(l, p, 3, w),
+        "class accuracy": lambda l, p, w: M.mean_per_class_accuracy(l, p, 3, w),
+    }
+
+
+def measure(tf, name):
+    """The names of a metric's variables, and its value and update before and after each batch."""
+    v1 = tf.compat.v1
+    of_classes = name in ("iou", "class accuracy")
+    with tf.Graph().as_default():
+        labels, weights = v1.placeholder(tf.int32, [4]), v1.placeholder(tf.float32, [4])
+        predictions = v1.placeholder(tf.int32 if of_classes else tf.float32, [4])
+        value, update = metrics(tf)[name](labels, predictions, weights)
+        names = sorted(variable.name for variable in v1.local_variables())
+        with v1.Session() as sess:
+            sess.run(v1.local_variables_initializer())
+            found = [rounded(sess.run(value))]
+            for batch in CLASSES if of_classes else BATCHES:
+                found.append(rounded(sess.run(update, dict(zip((labels, predictions, weights), batch)))))
+                found.append(rounded(sess.run(value)))
+            return [names, found]
+
+
 FAMILIES = {"losses": losses, "learning_rates": learning_rates, "initializers": initializers}
