@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.graph.programs import Donations
 
 
 def compiled(function):
@@ -125,6 +126,28 @@ def test_values_that_were_read_stay():
     v.assign_add(np.ones(1000, np.float32))
     step()
     assert v.numpy()[-1] == 4.0
+
+
+def test_the_memory_of_variables_is_used_again(monkeypatch):
+    monkeypatch.setattr(Donations, "watched", True)
+    monkeypatch.setattr(Donations, "made", 0)
+    monkeypatch.setattr(Donations, "failed", 0)
+    variables = [tf.Variable(np.zeros((20, 20), np.float32)) for _ in range(3)]
+
+    @compiled
+    def step():
+        for i, v in enumerate(variables):
+            v.assign_add(tf.fill([20, 20], 1.0 + i))
+        return variables[0] * 2.0
+
+    for _ in range(4):
+        step()
+        assert variables[1].numpy()[0, 0] > 0.0  # a view that is dropped again
+    assert (Donations.made, Donations.failed) == (9, 0)
+    kept = variables[1].value()
+    step()
+    assert Donations.failed == 1
+    assert kept.numpy()[0, 0] == 8.0
 
 
 @pytest.mark.parametrize("method", ["scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_min",

@@ -17,8 +17,6 @@ from headrace._src.state.storage import Storage
 ALIGNMENT, _STAGED = 64, 8192
 # One thread for making machine code: compiling must not take all processors.
 _OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
-# How often the memory of a variable could not be used for its new value, since someone looked at the old one.
-failed_donations = 0
 
 # Where an output of the function comes from.
 COMPUTED, GIVEN, CONSTANT = "computed", "given", "constant"
@@ -233,9 +231,15 @@ def aligned_empty(shape, dtype) -> np.ndarray:
 MISMATCH = object()
 
 
-def _count_failed_donation():
-    global failed_donations
-    failed_donations += 1
+class Donations:
+    """How often programs were given the memory of a variable for its new value, counted while `watched`.
+
+    It fails, and costs a copy, when someone looks at the old value.
+    """
+
+    watched = False
+    made = 0
+    failed = 0
 
 
 class Program:
@@ -353,12 +357,14 @@ class Program:
                 return None
             if self._nodes:
                 given.append(self._state)
-            before = [storage.device.unsafe_buffer_pointer() for storage, _ in self._updates]
+            watched = Donations.watched and not arrived
+            before = [storage.device.unsafe_buffer_pointer() for storage, _ in self._updates] if watched else ()
             results = self._call(*given)
-            for (storage, k), pointer in zip(self._updates, before):
+            for storage, k in self._updates:
                 storage.device = results[k]
-                if not arrived and results[k].unsafe_buffer_pointer() != pointer:
-                    _count_failed_donation()
+            for (_, k), pointer in zip(self._updates, before):
+                Donations.made += 1
+                Donations.failed += results[k].unsafe_buffer_pointer() != pointer
         finally:
             for storage in taken:
                 storage.lock.release()
