@@ -25,7 +25,7 @@ def _run(args, Tout, f, config, config_proto, executor_type):
 
 
 def _infer(args, Tout, f, config, config_proto, executor_type):
-    return [tensor.shape for tensor in f.outputs]
+    return ([tensor.shape for tensor in f.outputs],)
 
 
 def _grad(node, *dys):

@@ -36,7 +36,7 @@ def _merged(branches):
     shapes = []
     for tensors in zip(*(branch.outputs for branch in branches)):
         shapes.append(functools.reduce(_common, (t.shape for t in tensors)))
-    return shapes
+    return (shapes,)
 
 
 def _common(a, b):

@@ -54,7 +54,7 @@ def _run_on(test, for_tests, body, values):
 
 
 def _infer(input, cond, body, output_shapes, parallel_iterations):
-    return [tensor.shape for tensor in body.inputs]
+    return ([tensor.shape for tensor in body.inputs],)
 
 
 def _while_op(name, stateful):

@@ -227,7 +227,7 @@ def _dtype_of(array):
 
 
 def _infer(input, token, Tout, is_async=False):
-    return [TensorShape([]) if dtype is dtypes.variant else UNKNOWN for dtype in Tout]
+    return ([TensorShape([]) if dtype is dtypes.variant else UNKNOWN for dtype in Tout],)
 
 
 def _grad(node, *dys):

@@ -58,6 +58,8 @@ ROWS = _rows(
     _both("tf.py_function(lambda a: 1 / 0, [x], x.dtype)", **X),
     _both("tf.py_function(lambda a: int('a'), [x], x.dtype)", **X),
     _both("tf.numpy_function(lambda a: a * 2, [x], x.dtype)", **X),
+    _both("tf.numpy_function(lambda a: a * 2, [x], x.dtype, stateful=False)", **X),
+    _both("tf.CriticalSection().execute(lambda: x * 2.0)", **X),
     _both("tf.numpy_function(lambda a: int('a'), [x], x.dtype)", **X),
     _both("tf.tuple([x, x * 2.0])", **X),
     _both("tf.case([(x[0, 0] > 0.0, lambda: x), (x[0, 1] > 0.0, lambda: x * 2.0)], default=lambda: x * 3.0)", **X),
