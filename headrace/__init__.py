@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from headrace import signal as signal
     from headrace import sparse as sparse
     from headrace import strings as strings
+    from headrace import train as train
     from headrace import types as types
     from headrace._src.autodiff.custom_gradient import custom_gradient as custom_gradient
     from headrace._src.autodiff.custom_gradient import grad_pass_through as grad_pass_through

@@ -117,6 +117,36 @@ def test_variable_that_depends_on_another(graph):
         assert sess.run([a, b]) == [3.0, 6.0]
 
 
+@pytest.mark.parametrize("handles", [True, False])
+def test_the_order_of_initialization_does_not_matter(graph, handles):
+    a = v1.Variable(3.0, use_resource=handles)
+    b = v1.Variable(tf.square(a * 2.0) + a, use_resource=handles)
+    with v1.Session() as sess:
+        sess.run(b.initializer)
+        assert sess.run(b) == 39.0
+        sess.run(a.assign(1.0))
+        sess.run(b.initializer)
+        assert sess.run(b) == 5.0
+
+
+def test_moving_averages(graph):
+    v = v1.get_variable("v", initializer=[1.0, 2.0])
+    x = v1.placeholder(tf.float32, [2], name="x")
+    ema = tf.train.ExponentialMovingAverage(0.9)
+    debiased = tf.train.ExponentialMovingAverage(0.9, zero_debias=True, name="D")
+    update = ema.apply([v, x])
+    unbiased = debiased.apply([x])
+    assert ema.average(v).name == "v/ExponentialMovingAverage:0" and ema.average_name(v) == "v/ExponentialMovingAverage"
+    assert v1.moving_average_variables() == [v]
+    with v1.Session() as sess:
+        sess.run(v1.global_variables_initializer())
+        sess.run(v.assign([3.0, 3.0]))
+        sess.run([update, unbiased], {x: [10.0, 20.0]})
+        np.testing.assert_allclose(sess.run(ema.average(v)), [1.2, 2.1], rtol=1e-6)
+        np.testing.assert_allclose(sess.run(ema.average(x)), [1, 2], rtol=1e-6)
+        np.testing.assert_allclose(sess.run(debiased.average(x)), [10, 20], rtol=1e-5)
+
+
 def test_collections(graph):
     a = v1.Variable(1.0, name="a")
     b = v1.Variable(1.0, name="b", trainable=False)

@@ -84,6 +84,14 @@ def test_sparse_and_indexed_slices(graph):
         assert got.indices.tolist() == [4] and got.dense_shape is None
 
 
+def test_ragged(graph):
+    ragged = v1.ragged.placeholder(tf.float32, 1)
+    total = tf.reduce_sum(ragged, axis=1)
+    with v1.Session() as sess:
+        got = sess.run(total, {ragged.flat_values: [1.0, 2.0, 3.0], ragged.row_splits: [0, 1, 3]})
+    assert got.tolist() == [1.0, 5.0]
+
+
 @pytest.mark.parametrize("fetch", [None, [None], {"a": None}])
 def test_none_cannot_be_fetched(graph, fetch):
     tf.constant(1)

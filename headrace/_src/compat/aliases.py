@@ -9,7 +9,7 @@ SAME = {
         AggregationMethod Assert CriticalSection DType GradientTape Graph IndexedSlices IndexedSlicesSpec Module
         NoneTensorSpec Operation OptionalSpec RaggedTensor RaggedTensorSpec RegisterGradient SparseTensor
         SparseTensorSpec Tensor TensorArray TensorArraySpec TensorShape TensorSpec TypeSpec UnconnectedGradients
-        VariableSynchronization abs acos acosh add add_n approx_top_k argsort as_dtype as_string asin asinh atan atan2
+        VariableAggregation VariableSynchronization abs acos acosh add add_n approx_top_k argsort as_dtype as_string asin asinh atan atan2
         atanh bfloat16 bitcast bool broadcast_dynamic_shape broadcast_static_shape broadcast_to cast check_pinned
         clip_by_global_norm clip_by_norm clip_by_value complex complex128 complex64 concat control_dependencies conv
         conv2d_backprop_filter_v2 conv2d_backprop_input_v2 cos cosh cumsum custom_gradient divide double
@@ -97,7 +97,7 @@ SAME = {
         tensor_diag tensor_diag_part tensordot trace triangular_solve tridiagonal_matmul tridiagonal_solve
     """,
     "linalg.experimental": "conjugate_gradient",
-    "lookup": "KeyValueTensorInitializer TextFileIndex TextFileInitializer",
+    "lookup": "StaticHashTable StaticVocabularyTable KeyValueTensorInitializer TextFileIndex TextFileInitializer",
     "lookup.experimental": "DenseHashTable MutableHashTable",
     "math": """
         abs accumulate_n acos acosh add add_n angle approx_max_k approx_min_k asin asinh atan atan2 atanh bessel_i0

@@ -10,6 +10,7 @@ from headrace._src.compat.fetches import Fetches, fed_pairs
 from headrace._src.compat.options import ConfigProto
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
+from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
 from headrace._src.graph.graph import PLACEHOLDER, sessions
 from headrace._src.graph.operation import Operation
@@ -17,6 +18,7 @@ from headrace._src.graph.plan import Plan
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.ragged_tensor import RaggedTensor
 from headrace._src.ops.sparse_tensor import SparseTensor
 
 # How many combinations of feeds and fetches a session keeps the plans of.
@@ -348,7 +350,7 @@ def _graph_for(what):
     return graph
 
 
-@api("compat.v1.sparse_placeholder", dispatch=False)
+@api("compat.v1.sparse_placeholder", "compat.v1.sparse.placeholder", dispatch=False)
 def sparse_placeholder(dtype, shape=None, name=None):
     """A sparse tensor whose indices, values and shape must be fed together, as a `SparseTensorValue`."""
     _graph_for("sparse_placeholder")
@@ -363,6 +365,28 @@ def sparse_placeholder(dtype, shape=None, name=None):
     values = placeholder(dtype, [None], prefix and prefix + "values")
     indices = placeholder(dtypes.int64, [None, rank], prefix and prefix + "indices")
     return SparseTensor(indices, values, size)
+
+
+@api("compat.v1.ragged.placeholder", dispatch=False)
+def ragged_placeholder(dtype, ragged_rank, value_shape=None, name=None):
+    """A ragged tensor whose values and row splits must be fed together, as a `RaggedTensor`.
+
+    Args:
+        dtype: the element type.
+        ragged_rank: how many dimensions are ragged.
+        value_shape: the shape of one of its flat values.
+        name: a scope for the operations.
+    """
+    _graph_for("ragged.placeholder")
+    if ragged_rank == 0:
+        return placeholder(dtype, value_shape, name)
+    with name_scope(name or "RaggedPlaceholder"):
+        inner = TensorShape(value_shape)
+        values = placeholder(dtype, TensorShape([None]).concatenate(inner), "flat_values")
+        splits = [placeholder(dtypes.int64, [None], f"row_splits_{i}") for i in reversed(range(ragged_rank))]
+        for part in splits:
+            values = RaggedTensor.from_row_splits(values, part, validate=False)
+        return values
 
 
 @api("compat.v1.placeholder_with_default", dispatch=False)

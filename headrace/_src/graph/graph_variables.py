@@ -86,7 +86,7 @@ class GraphVariable(Variable):
             if validate_shape and shape is None and not static.is_fully_defined():
                 raise ValueError(f"`initial_value` must have a shape specified: {value!r}. Pass validate_shape=False "
                                  "or the argument shape for a variable whose shape may change.")
-            self._initial_value = value
+            value = self._initial_value = _without_other_variables(graph, value)
             self._storage = storage.Storage(None, self._dtype, static, self._name)  # tells shape and dtype only
             self._make_operations(scope, value)
         if trainable is not False and self._trainable and TRAINABLE_VARIABLES not in collections:
@@ -276,6 +276,47 @@ def _initial_tensor(initial_value, dtype):
 
 def _in_graph(tensor):
     return context.graph.inside(tensor)
+
+
+def _without_other_variables(graph, tensor):
+    """The initial value, computed from the initial values of variables that have no value yet.
+
+    TF: so the order in which variables are initialised does not matter. What reads a variable in a way that cannot
+    be followed is left as it is.
+    """
+    variables = {id(v.handle): v for key in (GLOBAL_VARIABLES, "local_variables") for v in graph.get_collection(key)
+                 if isinstance(v, GraphVariable)}  # fmt: skip
+    above = {id(tensor.op): tensor.op}
+    pending = [tensor.op]
+    while pending:
+        for x in pending.pop().inputs:
+            if id(x.op) not in above:
+                above[id(x.op)] = x.op
+                pending.append(x.op)
+    copied: dict[int, object] = {}
+    for node in [node for node in graph.nodes if id(node) in above]:
+        read = _variable_read(node, variables)
+        if read is not None:
+            copied[id(node.outputs[0])] = read.initialized_value()
+        elif any(id(x) in copied for x in node.inputs):
+            if not node.record.single_output or node.record.stateful:
+                return tensor
+            inputs = tuple(copied.get(id(x), x) for x in node.inputs)
+            name = node.name.rpartition("/")[2]
+            (copied[id(node.outputs[0])],) = graph.create(
+                node.record, inputs, node.attrs, node.types, node.outputs[0].shape, name, node.location
+            )
+    return copied.get(id(tensor), tensor)
+
+
+def _variable_read(node, variables):
+    """The variable whose value an operation reads; None for other operations."""
+    if node.type == "ReadVariableOp":
+        return variables.get(id(node.inputs[0]))
+    if node.type == "VariableV2":
+        return next((v for v in variables.values() if v.op.type == "VariableV2"
+                     and v.op.attrs["shared_name"] == node.attrs["shared_name"]), None)  # fmt: skip
+    return None
 
 
 class AssignedVariable(GraphVariable):

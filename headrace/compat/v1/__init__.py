@@ -522,6 +522,7 @@ if TYPE_CHECKING:
     from headrace._src.state.critical_section import CriticalSection as CriticalSection
     from headrace._src.state.tensor_array import TensorArray as TensorArray
     from headrace._src.state.tensor_array import TensorArraySpec as TensorArraySpec
+    from headrace._src.state.variables import VariableAggregation as VariableAggregation
     from headrace._src.state.variables import VariableSynchronization as VariableSynchronization
     from headrace._src.tracing.function import function as function
     from headrace._src.tracing.variable_creation import init_scope as init_scope
@@ -536,6 +537,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import initializers as initializers
     from headrace.compat.v1 import io as io
     from headrace.compat.v1 import linalg as linalg
+    from headrace.compat.v1 import logging as logging
     from headrace.compat.v1 import lookup as lookup
     from headrace.compat.v1 import losses as losses
     from headrace.compat.v1 import manip as manip

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.compat.session import ragged_placeholder as placeholder
     from headrace._src.ops.crossing import ragged_cross as cross
     from headrace._src.ops.crossing import ragged_cross_hashed as cross_hashed
     from headrace._src.ops.ragged_constant import constant as constant

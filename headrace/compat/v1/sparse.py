@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headrace._src.compat.array_functions import sparse_segment_sqrt_n as segment_sqrt_n
     from headrace._src.compat.array_functions import sparse_segment_sum as segment_sum
     from headrace._src.compat.array_functions import sparse_split as split
+    from headrace._src.compat.session import sparse_placeholder as placeholder
     from headrace._src.ops.crossing import cross as cross
     from headrace._src.ops.crossing import cross_hashed as cross_hashed
     from headrace._src.ops.sparse_arithmetic import mask as mask

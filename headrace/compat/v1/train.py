@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.compat.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
     from headrace._src.compat.optimizer import Optimizer as Optimizer
     from headrace._src.compat.optimizers import AdadeltaOptimizer as AdadeltaOptimizer
     from headrace._src.compat.optimizers import AdagradDAOptimizer as AdagradDAOptimizer

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.state.lookup import StaticHashTable as StaticHashTable
+    from headrace._src.state.lookup import StaticVocabularyTable as StaticVocabularyTable
     from headrace._src.state.table_initializers import KeyValueTensorInitializer as KeyValueTensorInitializer
     from headrace._src.state.table_initializers import TextFileIndex as TextFileIndex
     from headrace._src.state.table_initializers import TextFileInitializer as TextFileInitializer
