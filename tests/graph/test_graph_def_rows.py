@@ -11,6 +11,7 @@ from single_operations import flat, graph_of
 
 import headrace as tf
 from headrace._src.graph.func_graph import FuncGraph
+from headrace._src.graph.operation import CALLING
 from headrace._src.graph.retired_ops import is_retired
 
 OPS = pathlib.Path(__file__).resolve().parents[1] / "ops"
@@ -43,6 +44,8 @@ def test_nodes_survive(family):
         with applications() as applied:
             evaluate(tf, row)
         for op, arrays, attrs, _ in applied:
+            if op.name in CALLING:
+                continue  # a graph that ran may be gone by now; test_graph_def.py has those
             kinds = tuple(np.asarray(x).dtype for x in flat(list(arrays)))
             key = (op.name, kinds, str({k: v for k, v in attrs.items() if k != "value"}))
             if key in seen:
