@@ -67,6 +67,14 @@ ROWS = _rows(
     _both("tf.cond(tf.reduce_sum(x) > 0.0, lambda: tf.exp(x), lambda: tf.sin(x))", **X),
     _both("tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * x), (0, x))[1]", **X),
     [
+        row("v = tf.Variable(1.0)\nf = tf.function(lambda x: tf.cond(x > 0.0, lambda: v.assign_add(x), lambda: v.assign(x)), "
+            "autograph=False)\nresult = [f(x), f(-x), v]", x=normal(), grad=False),
+        row("v = tf.Variable(1.0)\nf = tf.function(lambda n: tf.switch_case(n, [lambda: v.assign_add(2.0), lambda: "
+            "v.assign(7.0)]), autograph=False)\nresult = [f(n), f(1 - n), v]", n=integers(0, 2), grad=False),
+        row("v = tf.Variable(1.0)\nf = tf.function(lambda n: tf.while_loop(lambda i: i < n, lambda i: (v.assign_add(2.0), "
+            "i + 1)[1:], (0,)), autograph=False)\nresult = [f(n)[0], v]", n=integers(2, 6), grad=False),
+        row("v = tf.Variable(1.0)\ng = tf.function(lambda x: v.assign_add(x), autograph=False)\nf = tf.function(lambda x: "
+            "g(x) + g(x), autograph=False)\nresult = [f(x), v]", x=normal(), grad=False),
         row("with tf.control_dependencies([x]):\n    result = tf.identity(x)", **X),
         row("result = tf.group(x) is None", **X),
         row("f = tf.function(lambda x: (tf.group(x, x * 2.0), tf.identity(x))[1], autograph=False)\nresult = f(x)", **X),
