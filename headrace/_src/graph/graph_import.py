@@ -315,13 +315,13 @@ def _structured(op, attributes, inputs, node):
                 count = types[argument.number_attr] = _value("int", attributes, argument.number_attr, node)
                 if count < 0 or count > len(inputs):
                     raise _attr_error(node, argument.number_attr, f"there are {len(inputs)} inputs, not {count}")
-            if attr is not None and attr not in types:
+            if attr is not None and attr not in types and (attr in attributes or count):
                 # Some have a default in TensorFlow, which agrees with the input or would be refused.
                 known = attr in attributes
                 if not known and at >= len(inputs):
                     raise ValueError(f"NodeDef missing attr {attr!r} from Op {op.name}; NodeDef: {node.name!r}")
                 types[attr] = _value("type", attributes, attr, node) if known else inputs[at].dtype
-            wanted = [argument.dtype if attr is None else types[attr]] * count
+            wanted = [argument.dtype if attr is None else types[attr]] * count if count else []
         if attr is not None and op.types.get(attr) is not None:
             for dtype in wanted:
                 if dtype not in op.types[attr]:
