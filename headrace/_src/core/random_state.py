@@ -89,7 +89,7 @@ class RandomState:
             stream.used += blocks
             return stream.seed, stream.seed2, first
 
-    def stream_of(self, node) -> "_Stream":
+    def stream_of(self, node) -> _Stream:
         """The stream of an operation of a graph, for a compiled program that draws from it in the operation's stead."""
         before, context.random_node = context.random_node, node
         try:

@@ -345,7 +345,7 @@ def _numbered(branch_fns):
     for item in branch_fns:
         if not isinstance(item, tuple) or len(item) != 2 or not callable(item[1]):
             raise TypeError(f"switch_case: each item of branch_fns must be an (int, callable) pair, got {item!r}.")
-    functions = dict((int(key), function) for key, function in branch_fns)
+    functions = {int(key): function for key, function in branch_fns}
     if sorted(functions) != list(range(len(branch_fns))):
         raise ValueError(f"switch_case: the keys of branch_fns must be 0 to {len(branch_fns) - 1}, "
                          f"got {sorted(functions)}.")
@@ -388,7 +388,8 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     if exclusive:
         checks.append(REGISTRY["Assert"](count <= 1, [f"{message}, got", preds]))
     if default is None:
-        checks.append(REGISTRY["Assert"](count >= 1, [f"case: None of the conditions evaluated as True: {message}", preds]))
+        none = f"case: None of the conditions evaluated as True: {message}"
+        checks.append(REGISTRY["Assert"](count >= 1, [none, preds]))
         *pairs, (_, default) = pairs
     with context.graph.control_dependencies([check for check in checks if check is not None]):
         function = default

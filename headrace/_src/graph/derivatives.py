@@ -5,9 +5,9 @@ function, its residuals, and inputs of the backward function. Both are functions
 order.
 """
 
-from headrace._src.autodiff.accumulate import add_gradients
 import functools
 
+from headrace._src.autodiff.accumulate import add_gradients
 from headrace._src.autodiff.custom_gradient import CustomNode
 from headrace._src.autodiff.registered import GRADIENTS
 from headrace._src.autodiff.tape import Tape
@@ -18,8 +18,8 @@ from headrace._src.graph.func_graph import FuncGraph, copy_handle_data
 from headrace._src.graph.operation import has_gradient
 from headrace._src.graph.plan import input_counts
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.filling import CONST
 from headrace._src.ops.constants import zeros
+from headrace._src.ops.filling import CONST
 
 
 class Derivative:

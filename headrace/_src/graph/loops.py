@@ -434,7 +434,7 @@ def _invariant_shapes(loop_vars, flat, shape_invariants):
 
 
 def _check_types(first, inputs, outputs):
-    for i, (before, given, after) in enumerate(zip(first, inputs, outputs)):
+    for i, (given, after) in enumerate(zip(inputs, outputs)):
         if after.dtype is not given.dtype:
             raise TypeError(
                 f"while_loop: loop variable {i} enters the loop with dtype {given.dtype.name}, but has dtype "

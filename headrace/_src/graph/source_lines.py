@@ -1,8 +1,8 @@
 """The user's line that made an operation."""
 
+import os
 import sys
 import sysconfig
-import os
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _STANDARD = sysconfig.get_paths()["stdlib"] + os.sep + "contextlib.py"

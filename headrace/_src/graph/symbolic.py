@@ -161,8 +161,8 @@ class SymbolicTensor(Tensor):
         """The error for using this tensor where its graph is not being built."""
         file, line, function = self.op.location
         return InaccessibleTensorError(
-            f"{self!r} is out of scope and cannot be used here. It was made at {file}:{line} in {function} while a graph "
-            "was built, and has no value outside of it. Use return values, explicit Python locals or TensorFlow "
+            f"{self!r} is out of scope and cannot be used here. It was made at {file}:{line} in {function} while a "
+            "graph was built, and has no value outside of it. Use return values, explicit Python locals or TensorFlow "
             "collections to access it."
         )
 

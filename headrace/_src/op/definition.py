@@ -237,7 +237,7 @@ class Node:
 class Spec:
     """What `infer` knows of an input: shape and dtype, and the value when it is a constant.
 
-    `partial`: of a vector or scalar of integers that is no constant, the elements that are certain, None for the others.
+    `partial`: of a vector or scalar of integers that is no constant, the elements that are certain, else None.
     `handle_data`: of a variant, what is known about the tensors inside; see core/handle_data.py.
     """
 

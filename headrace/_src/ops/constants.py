@@ -9,7 +9,7 @@ from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import PUBLIC, api
-from headrace._src.op.convert import eager_constant, register_tensor_conversion_function, to_tensor
+from headrace._src.op.convert import register_tensor_conversion_function, to_tensor
 from headrace._src.op.definition import REGISTRY
 
 PUBLIC["register_tensor_conversion_function"] = register_tensor_conversion_function

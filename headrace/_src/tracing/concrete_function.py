@@ -5,8 +5,8 @@ import itertools
 import weakref
 
 from headrace._src.core import errors, nest
-from headrace._src.core.specs import TensorSpec
 from headrace._src.core.context import context
+from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.tracing_protocol import CastContext, PlaceholderContext, TraceType
 from headrace._src.graph import compilation as compilation  # runs what is called often
@@ -88,7 +88,9 @@ class ConcreteFunction:
             elif isinstance(kind, Literal) or not kind.flatten():
                 continue  # part of the graph
             else:
-                raise TypeError(f"{self._python_name}: missing a required argument: {name!r}. {self._text_of_signature()}")
+                raise TypeError(
+                    f"{self._python_name}: missing a required argument: {name!r}. {self._text_of_signature()}"
+                )
             try:
                 value = kind.cast(value, CastContext())
             except (AssertionError, TypeError, ValueError) as error:

@@ -216,8 +216,8 @@ class Function:
         causes = self._differences(old, kinds)
         file, line, function = users_line()
         logger.warning(
-            "%d out of the last %d calls to tf.function %s triggered tf.function retracing, which is slow. %s Called at "
-            "%s:%d in %s. Pass tensors instead of Python values, give the arguments an input_signature, or use "
+            "%d out of the last %d calls to tf.function %s triggered tf.function retracing, which is slow. %s Called "
+            "at %s:%d in %s. Pass tensors instead of Python values, give the arguments an input_signature, or use "
             "reduce_retracing=True.",
             len(retraces), len(recent), self._name, causes, file, line, function,
         )  # fmt: skip
@@ -313,7 +313,8 @@ class Function:
             star = next((p.name for p in self._parameters if p.kind is p.VAR_POSITIONAL), None)
             if len(input_signature) > len(names) and star is None:
                 raise TypeError(
-                    f"input_signature has {len(input_signature)} entries, but {self._name} takes {len(names)} arguments."
+                    f"input_signature has {len(input_signature)} entries, but {self._name} takes {len(names)} "
+                    "arguments."
                 )
             given = dict(zip(names, input_signature))
             if star is not None:
@@ -531,9 +532,9 @@ def _returned(result, name):
             return to_tensor(value)
         except (TypeError, ValueError):
             raise TypeError(
-                "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes "
-                f"or None values; in compilation of {name}, found return value of type {type(value).__name__}, which is "
-                "not a Tensor or ExtensionType."
+                "To be compatible with tf.function, Python functions must return zero or more Tensors or "
+                f"ExtensionTypes or None values; in compilation of {name}, found return value of type "
+                f"{type(value).__name__}, which is not a Tensor or ExtensionType."
             ) from None
 
     return nest.map_structure(leaf, result)
@@ -562,7 +563,8 @@ def function(
         func: the function; without it, a decorator is returned.
         input_signature: specs of the arguments: then there is one trace, whatever is passed must fit.
         autograph: whether Python control flow that depends on tensors becomes part of the graph.
-        jit_compile: True compiles at once and refuses what cannot be compiled; None and False compile in the background.
+        jit_compile: True compiles at once and refuses what cannot be compiled; None and False compile in the
+            background.
         reduce_retracing: generalise shapes that differ between calls, instead of tracing each.
         experimental_implements, experimental_attributes: names handed on to other tools.
         experimental_autograph_options: features of AutoGraph.
