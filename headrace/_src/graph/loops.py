@@ -384,7 +384,7 @@ def _graph_loop(cond, body, loop_vars, shape_invariants, parallel_iterations, ma
         result = nest.map_structure(_converted, result)
         nest.assert_same_structure(list_of(loop_vars), list_of(result), expand_composites=True)
         outputs = [to_tensor(x) for x in nest.flatten(result, expand_composites=True)]
-        _check_types(flat, arguments, outputs)
+        _check_types(arguments, outputs)
         body_graph.outputs = [body_graph.inside(x) for x in outputs]
         if bounded:
             body_graph.outputs.append(counter + 1)
@@ -433,7 +433,7 @@ def _invariant_shapes(loop_vars, flat, shape_invariants):
     return shapes
 
 
-def _check_types(first, inputs, outputs):
+def _check_types(inputs, outputs):
     for i, (given, after) in enumerate(zip(inputs, outputs)):
         if after.dtype is not given.dtype:
             raise TypeError(
