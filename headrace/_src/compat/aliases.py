@@ -9,7 +9,8 @@ SAME = {
         AggregationMethod Assert CriticalSection DType GradientTape Graph IndexedSlices IndexedSlicesSpec Module
         NoneTensorSpec Operation OptionalSpec RaggedTensor RaggedTensorSpec RegisterGradient SparseTensor
         SparseTensorSpec Tensor TensorArray TensorArraySpec TensorShape TensorSpec TypeSpec UnconnectedGradients
-        VariableAggregation VariableSynchronization abs acos acosh add add_n approx_top_k argsort as_dtype as_string asin asinh atan atan2
+        VariableAggregation VariableSynchronization
+        abs acos acosh add add_n approx_top_k argsort as_dtype as_string asin asinh atan atan2
         atanh bfloat16 bitcast bool broadcast_dynamic_shape broadcast_static_shape broadcast_to cast check_pinned
         clip_by_global_norm clip_by_norm clip_by_value complex complex128 complex64 concat control_dependencies conv
         conv2d_backprop_filter_v2 conv2d_backprop_input_v2 cos cosh cumsum custom_gradient divide double
