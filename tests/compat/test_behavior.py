@@ -86,7 +86,8 @@ def test_tensors_as_keys():
 
 
 def test_switches_say_what_they_are():
-    assert v1.resource_variables_enabled() and v1.control_flow_v2_enabled()
+    assert v1.resource_variables_enabled()
+    assert v1.control_flow_v2_enabled()
     assert v1.executing_eagerly_outside_functions()
     v1.disable_control_flow_v2()
     assert not v1.control_flow_v2_enabled()
@@ -96,7 +97,10 @@ def test_switches_say_what_they_are():
 def test_tensors_of_graphs_are_compared_by_identity():
     with tf.Graph().as_default():
         x, y = tf.constant(1), tf.constant(1)
-        assert x == x and not x == y and x != y and {x: 2}[x] == 2
+        assert x == x
+        assert not x == y
+        assert x != y
+        assert {x: 2}[x] == 2
 
     @tf.function
     def f(x):
@@ -109,8 +113,11 @@ def test_tensors_of_graphs_are_compared_by_identity():
 
 def test_names_of_1x_are_only_in_compat():
     for name in ("Session", "placeholder", "get_variable", "variable_scope", "global_variables_initializer"):
-        assert not hasattr(tf, name) and hasattr(v1, name)
-    assert v1.math.sqrt is tf.math.sqrt and v1.random_normal is tf.random.normal and v1.Graph is tf.Graph
+        assert not hasattr(tf, name)
+        assert hasattr(v1, name)
+    assert v1.math.sqrt is tf.math.sqrt
+    assert v1.random_normal is tf.random.normal
+    assert v1.Graph is tf.Graph
     assert v1.raw_ops.Add(x=1, y=2).numpy() == 3
 
 
@@ -122,7 +129,8 @@ def test_scopes_of_1x():
         with v1.name_scope("a") as again, v1.op_scope([x], None, "c") as c:
             assert (again, c) == ("a_1/", "a_1/c/")
         with v1.name_scope("a/") as exact:
-            assert exact == "a/" and tf.identity(x, name="z").name == "a/z:0"
+            assert exact == "a/"
+            assert tf.identity(x, name="z").name == "a/z:0"
         with pytest.raises(TypeError, match="default_name"):
             v1.name_scope(None, [x])
 
@@ -166,7 +174,7 @@ def test_printing(capfd):
     assert capfd.readouterr().err == "values: [1 2 3...][done]\n"
 
 
-@pytest.mark.parametrize("function, given, wanted", [
+@pytest.mark.parametrize(("function", "given", "wanted"), [
     ("as_bytes", "é", b"\xc3\xa9"), ("as_bytes", bytearray(b"a"), b"a"), ("as_text", b"\xc3\xa9", "é"),
     ("as_str", "a", "a"), ("as_str_any", 3, "3"), ("as_str_any", b"b", "b"), ("path_to_str", 3, 3),
 ])  # fmt: skip
@@ -178,6 +186,8 @@ def test_text_that_is_none():
     for function in (tf.compat.as_bytes, tf.compat.as_text):
         with pytest.raises(TypeError, match="Expected binary or unicode string, got 3"):
             function(3)
-    assert isinstance(3, tf.compat.integral_types) and not isinstance(3.0, tf.compat.integral_types)
+    assert isinstance(3, tf.compat.integral_types)
+    assert not isinstance(3.0, tf.compat.integral_types)
     with tf.compat.forward_compatibility_horizon(2000, 1, 2):
-        assert tf.compat.forward_compatible(2000, 1, 1) and not tf.compat.forward_compatible(2001, 1, 1)
+        assert tf.compat.forward_compatible(2000, 1, 1)
+        assert not tf.compat.forward_compatible(2001, 1, 1)

@@ -35,8 +35,10 @@ def test_operations_of_a_variable(graph):
         ("z/Read/ReadVariableOp", "ReadVariableOp"),
     ]
     assert repr(v) == "<tf.Variable 'z:0' shape=() dtype=float32>"
-    assert v.op.type == "VarHandleOp" and v.graph is graph
-    assert v.initializer.name == "z/Assign" and v.initial_value.name == "z/Initializer/initial_value:0"
+    assert v.op.type == "VarHandleOp"
+    assert v.graph is graph
+    assert v.initializer.name == "z/Assign"
+    assert v.initial_value.name == "z/Initializer/initial_value:0"
     assert tf.constant(10, name="z").name == "z_1:0"
     assert tf.Variable(1, name="z").name == "z_2:0"
 
@@ -46,7 +48,8 @@ def test_operations_of_a_variable_without_handle(graph, without_handles):
     assert names(graph) == [
         ("z/initial_value", "Const"), ("z", "VariableV2"), ("z/Assign", "Assign"), ("z/read", "Identity"),
     ]  # fmt: skip
-    assert v.dtype == tf.float32._as_ref and repr(v) == "<tf.Variable 'z:0' shape=() dtype=float32_ref>"
+    assert v.dtype == tf.float32._as_ref
+    assert repr(v) == "<tf.Variable 'z:0' shape=() dtype=float32_ref>"
     with v1.Session() as sess:
         with pytest.raises(tf.errors.FailedPreconditionError, match="Attempting to use uninitialized value z"):
             sess.run(graph.get_tensor_by_name("z:0") + 1.0)
@@ -136,7 +139,8 @@ def test_moving_averages(graph):
     debiased = tf.train.ExponentialMovingAverage(0.9, zero_debias=True, name="D")
     update = ema.apply([v, x])
     unbiased = debiased.apply([x])
-    assert ema.average(v).name == "v/ExponentialMovingAverage:0" and ema.average_name(v) == "v/ExponentialMovingAverage"
+    assert ema.average(v).name == "v/ExponentialMovingAverage:0"
+    assert ema.average_name(v) == "v/ExponentialMovingAverage"
     assert v1.moving_average_variables() == [v]
     with v1.Session() as sess:
         sess.run(v1.global_variables_initializer())
@@ -151,11 +155,15 @@ def test_collections(graph):
     a = v1.Variable(1.0, name="a")
     b = v1.Variable(1.0, name="b", trainable=False)
     c = v1.Variable(1.0, name="c", collections=[v1.GraphKeys.LOCAL_VARIABLES], trainable=False)
-    assert v1.global_variables() == [a, b] and v1.trainable_variables() == [a] and v1.local_variables() == [c]
+    assert v1.global_variables() == [a, b]
+    assert v1.trainable_variables() == [a]
+    assert v1.local_variables() == [c]
     v1.add_to_collection("mine", a)
-    assert v1.get_collection("mine") == [a] and graph.get_collection("mine", "x") == []
+    assert v1.get_collection("mine") == [a]
+    assert graph.get_collection("mine", "x") == []
     assert set(graph.get_all_collection_keys()) == {"variables", "trainable_variables", "local_variables", "mine"}
-    assert isinstance(a, v1.Variable) and isinstance(a, tf.Variable)
+    assert isinstance(a, v1.Variable)
+    assert isinstance(a, tf.Variable)
 
 
 def test_count_up_to(graph):
@@ -183,7 +191,8 @@ def test_uses_that_are_refused(graph):
 
 def test_eager_variables_of_one():
     v = v1.Variable([1.0], name="v")
-    assert type(v) is tf.Variable and v.numpy().tolist() == [1.0]
+    assert type(v) is tf.Variable
+    assert v.numpy().tolist() == [1.0]
     v1.assign(v, [4.0])
     assert v.numpy().tolist() == [4.0]
     assert v1.global_variables_initializer() is None

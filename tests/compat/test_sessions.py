@@ -23,8 +23,10 @@ def test_fetches_keep_their_structure(graph):
     y = tf.constant([2.0, 3.0])
     with v1.Session() as sess:
         result = sess.run({"a": x, "b": [y, (x, Pair(x, y))], "c": collections.OrderedDict(k=x)})
-    assert result["a"] == 1 and type(result["a"]) is np.int32
-    assert isinstance(result["b"][1], tuple) and isinstance(result["b"][1][1], Pair)
+    assert result["a"] == 1
+    assert type(result["a"]) is np.int32
+    assert isinstance(result["b"][1], tuple)
+    assert isinstance(result["b"][1][1], Pair)
     np.testing.assert_array_equal(result["b"][1][1].second, [2, 3])
     assert type(result["c"]) is collections.OrderedDict
 
@@ -81,7 +83,8 @@ def test_sparse_and_indexed_slices(graph):
         np.testing.assert_array_equal(got.indices, [[0, 1]])
         np.testing.assert_array_equal(sess.run(tf.sparse.to_dense(sparse), {sparse: value}), [[0, 2], [0, 0]])
         got = sess.run(slices)
-        assert got.indices.tolist() == [4] and got.dense_shape is None
+        assert got.indices.tolist() == [4]
+        assert got.dense_shape is None
 
 
 def test_ragged(graph):

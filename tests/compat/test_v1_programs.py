@@ -19,7 +19,7 @@ def close(got, wanted):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=2e-5)
 
 
-@pytest.mark.parametrize("family, name", [(f, n) for f in programs.FAMILIES for n in RECORDED[f]])
+@pytest.mark.parametrize(("family", "name"), [(f, n) for f in programs.FAMILIES for n in RECORDED[f]])
 def test_values(family, name):
     close(programs.in_session(tf, programs.FAMILIES[family](tf)[name]), RECORDED[family][name])
 
@@ -82,7 +82,8 @@ def test_gradients_can_be_changed_before_they_are_applied():
         pairs = optimizer.compute_gradients(tf.reduce_sum(v * v))
         assert [(g is None, x.name) for g, x in pairs] == [(False, "v:0"), (True, "u:0")]
         step = optimizer.apply_gradients([(g * 0.25 * [1.0, 4.0], x) for g, x in pairs if g is not None])
-        assert step.type == "NoOp" and step in v1.get_collection(v1.GraphKeys.TRAIN_OP)
+        assert step.type == "NoOp"
+        assert step in v1.get_collection(v1.GraphKeys.TRAIN_OP)
         with pytest.raises(ValueError, match="No gradients provided for any variable"):
             optimizer.minimize(tf.reduce_sum(v * v), var_list=[unused])
         with v1.Session() as sess:
@@ -95,7 +96,8 @@ def test_global_step():
     with tf.Graph().as_default() as graph:
         assert v1.train.get_global_step() is None
         step = v1.train.get_or_create_global_step()
-        assert v1.train.get_or_create_global_step(graph) is step and step.dtype is tf.int64
+        assert v1.train.get_or_create_global_step(graph) is step
+        assert step.dtype is tf.int64
         with pytest.raises(ValueError, match="already exists"):
             v1.train.create_global_step()
         with v1.Session() as sess:

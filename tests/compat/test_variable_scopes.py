@@ -27,7 +27,8 @@ def test_reuse():
             v1.get_variable("w", [3], tf.int32)
     with v1.variable_scope("a", reuse=v1.AUTO_REUSE):
         second = v1.get_variable("w", [3])
-        assert v1.get_variable("w", [3]) is second and second is not first
+        assert v1.get_variable("w", [3]) is second
+        assert second is not first
     with v1.variable_scope("a") as scope:
         scope.reuse_variables()
         assert v1.get_variable("w") is second
@@ -37,7 +38,8 @@ def test_names_of_scopes(graph):
     with v1.variable_scope("a") as a:
         assert (a.name, a.original_name_scope, tf.constant(1.0).name) == ("a", "a/", "a/Const:0")
         with v1.variable_scope("b") as b:
-            assert v1.get_variable("w", [1]).name == "a/b/w:0" and b.name == "a/b"
+            assert v1.get_variable("w", [1]).name == "a/b/w:0"
+            assert b.name == "a/b"
     with v1.variable_scope(a, reuse=True) as again:
         assert (again.name, again.original_name_scope, graph.get_name_scope()) == ("a", "a/", "a_1")
     with v1.variable_scope(a, auxiliary_name_scope=False):
@@ -78,7 +80,8 @@ def test_initializers():
     with v1.Session() as sess:
         sess.run(v1.global_variables_initializer())
         assert abs(sess.run(w)).max() <= (6 / 5) ** 0.5
-        assert sess.run(integers).tolist() == [0, 0] and sess.run(text).tolist() == [b"", b""]
+        assert sess.run(integers).tolist() == [0, 0]
+        assert sess.run(text).tolist() == [b"", b""]
         assert sess.run([constant, called, own])[2].tolist() == [5, 5]
     with pytest.raises(ValueError, match="did not get an initializer, so its `shape` argument must be specified"):
         v1.get_variable("n")
@@ -91,7 +94,8 @@ def test_initializers():
 def test_local_variables_and_collections():
     v1.get_variable("w", [2])
     local = v1.get_local_variable("l", [2])
-    assert v1.local_variables() == [local] and not local.trainable
+    assert v1.local_variables() == [local]
+    assert not local.trainable
     assert [v.name for v in v1.global_variables()] == ["w:0"]
     with v1.variable_scope("s") as scope:
         inner = v1.get_variable("w", [2])
