@@ -7,6 +7,7 @@ import time
 
 from headrace._src.core import errors
 from headrace._src.core.random_state import random_state
+from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph import compile_queue, func_graph
 from headrace._src.graph.blocks import LOOPS, BlockBuilder
 from headrace._src.graph.lowering import CannotLower
@@ -315,9 +316,10 @@ def executable_of(graph):
     must_compile = base.jit_compile is True
     if not must_compile and not is_worthwhile(plan.steps):
         return plan
-    captured = len(base.captures)
-    # Views may have inputs of other graphs after the captures.
-    fixed = len(graph.inputs) - captured if captured and len(graph.inputs) == len(base.inputs) else None
+    captured = base.external_captures
+    # Eager tensors that are captured are the same in all calls; residuals are not. Views may have more inputs.
+    same = len(graph.inputs) == len(base.inputs) and all(isinstance(x, EagerTensor) for x in captured)
+    fixed = len(graph.inputs) - len(captured) if same else None
     return Executable(plan, fixed, must_compile, base.name)
 
 
