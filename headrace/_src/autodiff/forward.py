@@ -17,6 +17,9 @@ class _Tangents:
         self.by_id = {}
         self.ids = self.by_id.keys()
 
+    def variable_used(self, variable):
+        """Nothing to do: a function gets the handles of its variables, which may be primals."""
+
     def variable_read(self, variable, tensor):
         """Variables are followed when they are primals."""
         tangent = self.by_id.get(variable.handle._id)
@@ -54,8 +57,9 @@ def _push(node, ids, outputs, tangents):
     tape = Tape()
     weights = []
     for tensor in outputs:
-        if tensor.dtype in dtypes.DIFFERENTIABLE and tensor.dtype._kind not in "rv":
-            weight = zeros_of((tensor.shape, tensor.dtype))
+        if tensor.dtype in dtypes.DIFFERENTIABLE and tensor.dtype._kind != "r":
+            known = tensor.dtype._kind != "v" and tensor.shape.is_fully_defined()
+            weight = zeros_of((tensor.shape if known else tensor, tensor.dtype))
             tape.watch(weight)
             weights.append(weight)
         else:

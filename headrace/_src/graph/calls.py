@@ -159,7 +159,7 @@ def _recorded_call(graph, tensors, mode):
             return _eager_call(graph, tensors) if plain is None else _plain_call(graph, tensors, plain)
         finally:
             context.mode = mode
-    watched = set().union(*(recorder.ids.intersection(ids) for recorder in watching))
+    watched = {number for number in ids if any(number in recorder.ids for recorder in watching)}
     wanted = [i for i, x in enumerate(tensors) if ids[i] in watched and is_followed(x.dtype)]
     levels, forward = [], graph
     for _ in watching:
@@ -172,7 +172,8 @@ def _recorded_call(graph, tensors, mode):
     finally:
         context.mode = mode
     inputs = [tensors[i] for i in wanted]
-    for recorder, (level, derivative) in zip(reversed(watching), levels):
+    # The outermost first: it must know the residuals that an accumulator inside computes with.
+    for recorder, (level, derivative) in reversed(list(zip(reversed(watching), levels))):
         count = len(level.outputs)
         outputs = results[:count]
         node = _call_node(level, derivative, outputs, results[count : count + derivative.count])
