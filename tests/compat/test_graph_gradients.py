@@ -57,7 +57,7 @@ def test_through_control_flow_and_functions(graph, handles):
         return 3.0 * x * x
 
     first = tf.gradients(power, v)
-    got = run([power, *first, *tf.gradients(first, v), *tf.gradients(branch, v), *tf.gradients(scaled(v * 1.0), v)])
+    got = run([power, *first, *tf.gradients(first, v), *tf.gradients(branch, v), *tf.gradients(scaled(v), v)])
     np.testing.assert_allclose(got, [8, 12, 12, 4, 12])
 
 

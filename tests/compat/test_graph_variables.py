@@ -151,6 +151,20 @@ def test_moving_averages(graph):
         np.testing.assert_allclose(sess.run(debiased.average(x)), [10, 20], rtol=1e-5)
 
 
+def test_made_inside_of_a_branch(graph):
+    made = []
+
+    def branch():
+        made.append(tf.Variable(lambda: 3.0))
+        return made[0] * 2.0
+
+    y = tf.cond(v1.placeholder_with_default(True, []), branch, lambda: tf.constant(0.0))
+    with v1.Session() as sess:
+        sess.run(v1.global_variables_initializer())
+        assert sess.run(y) == 6.0
+        assert made[0].graph is graph
+
+
 def test_collections(graph):
     a = v1.Variable(1.0, name="a")
     b = v1.Variable(1.0, name="b", trainable=False)

@@ -66,9 +66,12 @@ class _VariableType(type):
         def make(**keywords):
             keywords = {k: v for k, v in keywords.items() if k in _DEFAULTS}
             graph = context.graph
-            if graph is not None and not graph.building_function:
+            while graph is not None and graph.building_function:
+                graph = graph.outer_graph
+            if graph is None:
+                return super(_VariableType, cls).__call__(**keywords)
+            with context.changed(graph=graph):
                 return graph.make_variable(**keywords)  # its value will be kept by sessions
-            return super(_VariableType, cls).__call__(**keywords)
 
         for creator in creators:
             make = functools.partial(creator, make)

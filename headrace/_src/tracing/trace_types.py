@@ -217,7 +217,7 @@ class Typing(TracingContext):
             return TensorSpec(value.shape, value.dtype)
         if kind in (int, float, bool, str, type(None)):
             return Literal(value)
-        if isinstance(value, Variable):
+        if isinstance(value, Variable) and value.handle.dtype._kind == "r":  # others of 1.x are passed by value
             alias = self.variables.setdefault(id(value.handle), len(self.variables))
             return VariableSpec(value.shape, value.dtype, value.trainable, alias)
         if isinstance(value, (np.ndarray, np.generic)):
