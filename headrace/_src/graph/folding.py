@@ -9,13 +9,13 @@ from headrace._src.graph.functional import (
     check_function,
     check_parallel_iterations,
     count_elements,
+    counted_loop,
     read,
     reserve,
     stack,
     stack_eager,
     write,
 )
-from headrace._src.graph.loops import while_loop
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
@@ -84,10 +84,7 @@ def _fold(name, fn, elems, initializer, parallel_iterations, backwards):
         return i + step, nest.pack_sequence_as(value, nest.flatten(after))
 
     begin = begin if not isinstance(begin, int) else to_tensor(begin, dtypes.int32)
-    _, value = while_loop(
-        lambda i, value: limit(i), body, (begin, value), parallel_iterations=parallel_iterations or 10,
-        maximum_iterations=elements.count,
-    )  # fmt: skip
+    _, value = counted_loop(lambda i, value: limit(i), body, (begin, value), elements.count, parallel_iterations)
     return value
 
 
@@ -204,10 +201,7 @@ def _scan_in_graph(fn, elements, value, begin, keep_first, infer_shape, reverse,
         return (i + step, nest.pack_sequence_as(structure, leaves), *written)
 
     begin = begin if not isinstance(begin, int) else to_tensor(begin, dtypes.int32)
-    last = while_loop(
-        lambda i, *rest: limit(i), body, (begin, value, *handles), parallel_iterations=parallel_iterations or 10,
-        maximum_iterations=count,
-    )  # fmt: skip
+    last = counted_loop(lambda i, *rest: limit(i), body, (begin, value, *handles), count, parallel_iterations)
     stacked = [
         stack(handle, count, leaf.shape if infer_shape else TensorShape(None), leaf.dtype)
         for handle, leaf in zip(last[2:], flat)

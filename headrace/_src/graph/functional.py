@@ -127,6 +127,14 @@ def stack_eager(name, values, shape, dtype, infer_shape):
     return REGISTRY["Pack"](tensors, axis=0)
 
 
+def counted_loop(cond, body, first, count, parallel_iterations):
+    """`while_loop`, of which is known that it ends after `count` iterations at most; no need to count them again."""
+    last = while_loop(cond, body, first, parallel_iterations=parallel_iterations or 10)
+    if isinstance(count, int):
+        nest.flatten(last)[0].op.maximum_iterations = count
+    return last
+
+
 # tf.map_fn.
 
 
@@ -296,10 +304,7 @@ def _map_in_graph(call, tensors, count, specs, infer_shape, parallel_iterations)
 
     handles = [reserve(count, shape, part.dtype) for shape, part in zip(shapes, parts)]
     first = (to_tensor(0, dtypes.int32), *handles)
-    last = while_loop(
-        lambda i, *handles: REGISTRY["Less"](i, count), body, first,
-        parallel_iterations=parallel_iterations or 10, maximum_iterations=count,
-    )  # fmt: skip
+    last = counted_loop(lambda i, *handles: REGISTRY["Less"](i, count), body, first, count, parallel_iterations)
     return [
         stack(handle, count, shape, part.dtype) for handle, shape, part in zip(last[1:], found_shapes, parts)
     ]
