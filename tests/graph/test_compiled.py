@@ -238,6 +238,23 @@ def test_what_must_be_compiled_is_refused():
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"AsString.*test_compiled.py:\d+ in f"):
         f(tf.constant(1.0))
 
+    @compiled
+    def g(x):
+        for _ in tf.range(3):
+            x = tf.py_function(lambda x: x, [x], tf.float32)
+            x.set_shape([])
+        return x
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"EagerPyFunc .only the host.* in g"):
+        g(tf.constant(1.0))
+
+    @compiled
+    def h(x):
+        return tf.zeros([x])
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Fill .*dims is not known beforehand"):
+        h(tf.constant(3))
+
 
 def test_inner_functions_and_shapes():
     inner = tf.function(lambda x: tf.sin(x) * 2.0)

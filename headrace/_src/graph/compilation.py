@@ -13,7 +13,7 @@ from headrace._src.graph.blocks import LOOPS, BlockBuilder
 from headrace._src.graph.lowering import CannotLower
 from headrace._src.graph.operation import CALLING, called_graphs
 from headrace._src.graph.programs import MISMATCH, Program, signature_of
-from headrace._src.graph.segments import Segmented, host_steps
+from headrace._src.graph.segments import Segmented, host_steps, path_to_host
 from headrace._src.op.api import api
 from headrace._src.ops.filling import CONST
 
@@ -167,14 +167,7 @@ class Executable:
 
     def refuse(self, error):
         """The error of a function that must be compiled and cannot be."""
-        steps, node = self.plan.steps, None
-        for place in error.path:
-            node = steps[place]
-            graphs = called_graphs(node.attrs)
-            if node.record.name in CALLING and graphs:
-                steps = graphs[0].plan().steps if len(graphs) == 1 else []
-            if not steps:
-                break
+        node = _located(self.plan.steps, error.path, error.op) or self.plan.steps[error.path[0]]
         file, line, function = node.location
         refused = errors.InvalidArgumentError(
             None,
@@ -185,6 +178,15 @@ class Executable:
         )
         refused._explained = True
         return refused
+
+
+def _located(steps, path, op):
+    """The operation at the end of a path, which does not say which of several graphs it goes into."""
+    node = steps[path[0]] if path[0] < len(steps) else None
+    if node is None or len(path) == 1:
+        return node if node is not None and node.record.name == op else None
+    inner = (_located(graph.plan().steps, path[1:], op) for graph in called_graphs(node.attrs))
+    return next((found for found in inner if found is not None), None)
 
 
 def _part(plan):
@@ -288,8 +290,7 @@ class _Entry:
         block, nodes = owner.block()
         try:
             if owner.must_compile and owner.hosts:
-                place = min(owner.hosts)
-                raise CannotLower((place,), owner.plan.steps[place].record.name, "only the host can run it")
+                raise CannotLower(*path_to_host(owner.plan.steps), "only the host can run it")
             result = Program(compile_queue.built_here(block, signature), signature, nodes, owner.fixed)
         except CannotLower as error:
             if owner.must_compile:

@@ -92,7 +92,7 @@ def build(block, signature) -> Built:
     Raises:
         CannotLower: an instruction that a program cannot have.
     """
-    with jax.enable_x64(True):
+    with jax.enable_x64(True), jax.default_device(jax.local_devices(backend="cpu")[0]):
         writer = _Writer(block, signature)
         compiled = _compiled(writer.lowered())
         payload = pickle.dumps(serialize_executable.serialize(compiled))

@@ -25,6 +25,17 @@ def is_for_host(node) -> bool:
     return record.lower is None
 
 
+def path_to_host(steps):
+    """The places that lead to the first operation for the host, outermost first, and its op."""
+    place, node = next((i, node) for i, node in enumerate(steps) if is_for_host(node))
+    for graph in called_graphs(node.attrs) if node.record.name in CALLING else ():
+        inner = graph.plan().steps
+        if host_steps(inner):
+            path, op = path_to_host(inner)
+            return (place, *path), op
+    return (place,), node.record.name
+
+
 def _repeatable(steps) -> dict:
     """By tensor, the operations that each part that needs them can run for itself: constants and what shapes tell.
 
