@@ -165,6 +165,36 @@ def test_made_inside_of_a_branch(graph):
         assert made[0].graph is graph
 
 
+@pytest.mark.parametrize("handles", [True, False])
+def test_as_messages(graph, handles):
+    v = v1.Variable([1.0, 2.0], name="z", use_resource=handles)
+    v.assign_add([1.0, 1.0], name="up")
+    v.is_initialized()
+    tf.multiply(v, 2.0, name="y")
+    v1.global_variables_initializer()
+    message = graph.as_graph_def()
+    if not handles:  # as TensorFlow has it: the variable is the first input, and nothing names it
+        inputs = {node.name: list(node.input) for node in message.node}
+        assert inputs["z/Assign"] == ["z", "z/initial_value"]
+        assert inputs["IsVariableInitialized"] == ["z"]
+        assert inputs["up"][0] == "z"
+        (up,) = (node for node in message.node if node.name == "up")
+        assert set(up.attr) == {"T", "use_locking"}
+        (z,) = (node for node in message.node if node.name == "z")
+        z.attr["shared_name"].s = b""
+        for node in message.node:  # what reads the variable refers to it by name only in headrace's graphs
+            if node.op == "VariableV2" and node.name != "z":
+                node.op, node.input[:] = "Identity", ["z"]
+                node.ClearField("attr")
+                node.attr["T"].type = 1
+    with tf.Graph().as_default() as other, v1.Session() as sess:
+        tf.import_graph_def(message, name="m")
+        sess.run("m/init")
+        sess.run("m/up")
+        assert sess.run("m/y:0").tolist() == [4.0, 6.0]
+        assert other.get_operation_by_name("m/z").type == ("VarHandleOp" if handles else "VariableV2")
+
+
 def test_collections(graph):
     a = v1.Variable(1.0, name="a")
     b = v1.Variable(1.0, name="b", trainable=False)
@@ -210,3 +240,27 @@ def test_eager_variables_of_one():
     v1.assign(v, [4.0])
     assert v.numpy().tolist() == [4.0]
     assert v1.global_variables_initializer() is None
+
+
+def test_references_of_tensorflow_show_the_latest_value(graph):
+    def node(name, op, *inputs, **types):
+        message = v1.NodeDef(name=name, op=op, input=inputs)
+        for key in types:
+            message.attr[key].type = tf.float32.as_datatype_enum
+        return message
+
+    definition = v1.GraphDef()
+    variable = node("z", "VariableV2", dtype=1)
+    variable.attr["shape"].shape.SetInParent()
+    one = node("one", "Const", dtype=1)
+    one.attr["value"].tensor.dtype = tf.float32.as_datatype_enum
+    one.attr["value"].tensor.tensor_shape.SetInParent()
+    one.attr["value"].tensor.float_val.append(1.0)
+    definition.node.extend([
+        one, variable, node("z/Assign", "Assign", "z", "one", T=1), node("z/read", "Identity", "z", T=1),
+        node("up", "AssignAdd", "z", "one", T=1), node("after", "AddV2", "z/read", "one", "^up", T=1),
+    ])  # fmt: skip
+    tf.import_graph_def(definition, name="")
+    with v1.Session() as sess:
+        sess.run("z/Assign")
+        assert [float(sess.run("after:0")) for _ in range(3)] == [3.0, 4.0, 5.0]

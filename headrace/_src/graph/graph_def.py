@@ -14,6 +14,7 @@ from headrace._src.graph.effects import control_inputs_of_effects, has_effect
 from headrace._src.graph.graph import PLACEHOLDER
 from headrace._src.graph.operation import called_graphs
 from headrace._src.graph.plan import needed
+from headrace._src.graph.reference_nodes import write_reference
 from headrace._src.graph.retired_ops import is_retired, replacement
 from headrace._src.ops.filling import CONST
 
@@ -125,6 +126,8 @@ def _node_def(node, names, reference, before, library, add_shapes, for_tensorflo
         proto.attr["_lower_using_switch_merge"].b = True
     for name, value in node.__dict__.get("annotations", {}).items():
         proto.attr[name].CopyFrom(value)
+    if for_tensorflow:
+        write_reference(node, proto)
     if add_shapes and node.outputs:
         proto.attr["_output_shapes"].CopyFrom(shapes_to_attr_value([tensor.shape for tensor in node.outputs]))
     return proto

@@ -12,6 +12,7 @@ from headrace._src.graph.func_graph import copy_handle_data
 from headrace._src.graph.function_import import Functions, in_order, substituted
 from headrace._src.graph.graph import Graph
 from headrace._src.graph.operation import CALLING
+from headrace._src.graph.reference_nodes import read_anew, read_reference
 from headrace._src.graph.symbolic import SymbolicTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -264,6 +265,8 @@ def add_operation(graph, node, inputs, controls, name, functions, values=None):
     """
     if node.op in functions:
         node = functions.as_call(node, inputs)
+    node, inputs = read_reference(node, inputs, name)
+    inputs = read_anew(graph, inputs, controls, name)
     op = lookup(node.op)
     attributes = {key: substituted(value, values) for key, value in node.attr.items()}
     types, tensors = _structured(op, attributes, inputs, node)

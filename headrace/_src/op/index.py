@@ -3442,6 +3442,7 @@ FILES: tuple = (
     "graph.plan",
     "graph.programs",
     "graph.python_functions",
+    "graph.reference_nodes",
     "graph.retired_ops",
     "graph.reuse",
     "graph.segments",
