@@ -1,4 +1,4 @@
-"""Every row again inside a tf.function: with known shapes, and with the lengths of all axes unknown."""
+"""Every row again inside a tf.function: with known shapes, with unknown lengths, and with unknown ranks."""
 
 import re
 
@@ -36,6 +36,14 @@ NOT_REFUSED_WHEN_ERASED = {
     "tf.linalg.lu_solve(a, [0, 1], b)",
     "with tf.autodiff.ForwardAccumulator(x, t):\n    pass\nresult = 0",
 }
+# And if ranks are unknown.
+NOT_REFUSED_WHEN_UNRANKED = {
+    "tf.clip_by_value(a, [[[1.0, 2.0]]], 3.0)",
+}
+REFUSED_WHEN_UNRANKED = re.compile(
+    r"nn\.conv1d\(a, w, 1, 'SAME'\)|nn\.conv2d\(a, w, 1, 'SAME'\)|nn\.conv3d\(a, w, \[1, 1, 1, 1, 1\], 'VALID'\)|"
+    r"LinearOperatorKronecker\(.*assert_non_singular"
+)
 # What eager execution allows and a graph refuses, in TensorFlow as well.
 REFUSED_IN_GRAPHS = re.compile(
     # Python's own operations on values: truth, numbers, length, NumPy functions, formatting, iterating.
@@ -52,7 +60,13 @@ REFUSALS = (
 )  # fmt: skip
 
 
-def _traced(row, erased):
+def _spec(tensor, shapes):
+    if shapes == "unranked":
+        return tf.TensorSpec(None, tensor.dtype)
+    return tf.TensorSpec([None] * tensor.shape.rank if shapes == "erased" else tensor.shape, tensor.dtype)
+
+
+def _traced(row, shapes):
     tensors = {name: tf.constant(array) for name, array in row.arrays().items()}
     sources = [t for t in tensors.values() if is_differentiable(t.dtype)] if row.grad else []
     plain = []  # for each leaf: None for a tensor, or the value that is none
@@ -68,9 +82,7 @@ def _traced(row, erased):
                 returned.append(leaf)
         return returned
 
-    signature = [
-        tf.TensorSpec([None] * t.shape.rank if erased else t.shape, t.dtype) for t in tensors.values()
-    ]
+    signature = [_spec(tensor, shapes) for tensor in tensors.values()]
     function = tf.function(body, input_signature=signature, autograph=False)
     with tf.GradientTape() as tape:
         for source in sources:
@@ -88,27 +100,52 @@ def _traced(row, erased):
     return leaves, grads
 
 
+def _is_accepted(row, shapes):
+    """Whether a graph does not refuse what eager execution refuses."""
+    return (
+        row.code in NOT_REFUSED_IN_GRAPHS
+        or (shapes != "known" and row.code in NOT_REFUSED_WHEN_ERASED)
+        or (shapes == "unranked" and row.code in NOT_REFUSED_WHEN_UNRANKED)
+    )
+
+
+def _may_refuse(row, shapes, error):
+    """Whether a graph may refuse, with this error, what eager execution does not."""
+    if shapes == "unranked" and REFUSED_WHEN_UNRANKED.search(row.code):
+        return True
+    # TF: some gradients and functions need shapes that are known when the graph is built.
+    needs_shape = isinstance(error, (NotImplementedError, ValueError))
+    return shapes != "known" and needs_shape and re.search("known|unknown|static|square|rank", str(error))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("erased", [False, True], ids=["known", "erased"])
-@pytest.mark.parametrize(("family", "row"), [p for p in ROWS if not EAGER_ONLY.search(p.values[1].code)])
-def test_traced(family, row, erased):
+@pytest.mark.parametrize(
+    ("family", "row", "shapes"),
+    [
+        pytest.param(*p.values, shapes, id=f"{p.id}-{shapes}")
+        for p in ROWS
+        if not EAGER_ONLY.search(p.values[1].code)
+        for shapes in ("known", "erased", "unranked")
+        if p.values[1].inputs or shapes == "known"
+    ],
+)
+def test_traced(family, row, shapes):
     wanted = evaluate(tf, row)
     if "error" in wanted:
-        if row.code in NOT_REFUSED_IN_GRAPHS or (erased and row.code in NOT_REFUSED_WHEN_ERASED):
+        if _is_accepted(row, shapes):
             return
         # Which class it is, and whether it comes while tracing or while running, may differ; that it is refused not.
         with pytest.raises(REFUSALS):
-            _traced(row, erased)
+            _traced(row, shapes)
         return
     if REFUSED_IN_GRAPHS.search(row.code):
         with pytest.raises(REFUSALS):
-            _traced(row, erased)
+            _traced(row, shapes)
         return
     try:
-        leaves, grads = _traced(row, erased)
-    except (NotImplementedError, ValueError) as error:
-        # TF: some gradients and functions need shapes that are known when the graph is built.
-        if erased and re.search("known|unknown|static|square|rank", str(error)):
+        leaves, grads = _traced(row, shapes)
+    except (NotImplementedError, ValueError, tf.errors.InvalidArgumentError) as error:
+        if _may_refuse(row, shapes, error):
             return
         raise
     assert [dtype_name(x) for x in leaves] == [name for name, _ in wanted["values"]]

@@ -14,6 +14,7 @@ from headrace._src.ops.diagonals import MATRIX_DIAG, diag_part
 from headrace._src.ops.matmul import matmul
 from headrace._src.ops.matrices import matrix_transpose
 from headrace._src.ops.matrix_checks import MATRIX_TYPES, check_matrix, infer_matrix, widened
+from headrace._src.ops.padding import pad_axis
 from headrace._src.ops.row_arithmetic import require
 from headrace._src.ops.solving import sum_batches
 
@@ -293,10 +294,7 @@ def _conj(x):
 
 def _shifted(x, step):
     """Rows moved down (or up, for -1) by one, with zeros moving in."""
-    pads = [[0, 0]] * (x.shape.rank - 2)
-    if step > 0:
-        return lookup("Pad")(x[..., :-1, :], [*pads, [1, 0], [0, 0]])
-    return lookup("Pad")(x[..., 1:, :], [*pads, [0, 1], [0, 0]])
+    return pad_axis(x[..., :-1, :], -2, 1, 0) if step > 0 else pad_axis(x[..., 1:, :], -2, 0, 1)
 
 
 def _row_products(a, b):
@@ -340,7 +338,7 @@ def _sequence_part(x, main, pad_front):
     if length is None or x.shape[-1] is None:
         missing = lookup("Shape")(main)[-1] - lookup("Shape")(x)[-1]
         require(missing <= 1, "The diagonals above and below the main one must have its length or one less.")
-        return lookup("Pad")(x, [[0, 0]] * (x.shape.rank - 1) + [[missing, 0] if pad_front else [0, missing]])
+        return pad_axis(x, -1, missing, 0) if pad_front else pad_axis(x, -1, 0, missing)
     if x.shape[-1] == length:
         return x
     if x.shape[-1] != length - 1:
@@ -349,7 +347,7 @@ def _sequence_part(x, main, pad_front):
             "less, "
             f"got {x.shape[-1]}."
         )
-    return lookup("Pad")(x, [[0, 0]] * (x.shape.rank - 1) + [[1, 0] if pad_front else [0, 1]])
+    return pad_axis(x, -1, 1, 0) if pad_front else pad_axis(x, -1, 0, 1)
 
 
 def compact_diagonals(diagonals, diagonals_format):

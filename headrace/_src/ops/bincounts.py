@@ -7,7 +7,7 @@ from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.op.api import api
+from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -288,7 +288,7 @@ def _require(condition, message):
         if not condition._a.all():
             raise errors.invalid_argument(message)
     else:
-        lookup("Assert")(lookup("All")(condition, list(range(condition.shape.rank))), [to_tensor(message)])
+        lookup("Assert")(lookup("All")(RESHAPE(condition, [-1]), [0]), [to_tensor(message)])
 
 
 def _element(vector, i):
@@ -323,11 +323,17 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
     return CAST(bins, DstT=dtypes.int32, name=name)
 
 
+def _squeezed_beside(x, other):
+    """`x` without its last dimension if it has one more than `other`, which is seen when the graph runs."""
+    has_more = lookup("Equal")(lookup("Rank")(x), ADD(lookup("Rank")(other), 1))
+    return PUBLIC["cond"](has_more, lambda: lookup("Squeeze")(x, squeeze_dims=[-1]), lambda: x)
+
+
 def _squeezed(labels, predictions):
     """Without a last dimension of 1 that only one of them has."""
-    difference = None
-    if labels.shape.rank is not None and predictions.shape.rank is not None:
-        difference = predictions.shape.rank - labels.shape.rank
+    if labels.shape.rank is None or predictions.shape.rank is None:
+        return _squeezed_beside(labels, predictions), _squeezed_beside(predictions, labels)
+    difference = predictions.shape.rank - labels.shape.rank
     if difference == 1 and predictions.shape[-1] in (1, None):
         predictions = lookup("Squeeze")(predictions, squeeze_dims=[-1])
     elif difference == -1 and labels.shape[-1] in (1, None):

@@ -11,7 +11,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops import conv, conv_kernels, conv_rules
-from headrace._src.ops.shaping import RESHAPE
+from headrace._src.ops.shaping import RESHAPE, known_rank
 from headrace._src.ops.windows import CHANNELS_FIRST, CHANNELS_LAST
 
 
@@ -98,7 +98,7 @@ def _grad(node, dy):
     attrs = node.attrs
     batch_dims = attrs["batch_dims"]
     x, f, x_shape = node.input, node.filter, node.input_shape
-    rank = x.shape.rank
+    rank = known_rank("conv", "input", x)
     dims = _dims(rank, batch_dims)
     first = attrs["data_format"] == "CHANNELS_FIRST"
     strides, dilations = list(attrs["strides"]), list(attrs["dilations"] or [1] * (dims + 2))

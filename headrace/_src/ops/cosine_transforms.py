@@ -9,6 +9,7 @@ from headrace._src.op.registry import lookup
 from headrace._src.ops.casting import cast
 from headrace._src.ops.fourier import COMPLEX_OF, fft, irfft, rfft
 from headrace._src.ops.framing import frame, overlap_and_add, scalar
+from headrace._src.ops.padding import pad_axis
 from headrace._src.ops.window_functions import vorbis_window
 
 
@@ -38,7 +39,7 @@ def _resized(x, n):
         size = lookup("Shape")(x, out_type=dtypes.int32)[-1]
     elif size == n:
         return x
-    return lookup("Pad")(x, [[0, 0]] * (x.shape.rank - 1) + [[0, n - size]])
+    return pad_axis(x, -1, 0, n - size)
 
 
 def _size(x):
@@ -99,7 +100,7 @@ def _dct3(x, size, norm):
 def _dct4(x, size, norm):
     """2 sum of x[n] cos(pi (2n + 1) (2k + 1) / 4N)."""
     values = _as_complex(x) * _turned(size, x.dtype, -1.0)
-    doubled = lookup("Pad")(values, [[0, 0]] * (x.shape.rank - 1) + [[0, size]])
+    doubled = pad_axis(values, -1, 0, size)
     result = to_tensor(2.0, x.dtype) * _real(fft(doubled)[..., :size] * _turned(size, x.dtype, -1.0, 0.5))
     return result * _weights(size, x.dtype, math.sqrt(0.5), math.sqrt(0.5)) if norm else result
 

@@ -21,6 +21,7 @@ from headrace._src.ops.matrix_checks import (
     one_by_one,
     widened,
 )
+from headrace._src.ops.shaping import known_rank
 
 
 def phased(xp, v):
@@ -306,7 +307,7 @@ def _last_size(x):
 
 def gather_rows(x, indices):
     """The rows of each matrix in the order that `indices`, with the same batch axes, gives."""
-    rank = x.shape.rank
+    rank = known_rank("linalg", "matrices", x)
     return lookup("GatherV2")(x, indices, rank - 2, batch_dims=rank - 2)
 
 

@@ -22,8 +22,9 @@ def _noise_shape(x, noise_shape):
     if isinstance(noise_shape, Tensor):
         return noise_shape
     shape = TensorShape(noise_shape).as_list()
-    if x.shape.rank == len(shape):
-        shape = [own if n is None else n for n, own in zip(shape, x.shape.as_list(), strict=True)]
+    if x.shape.rank in (None, len(shape)):
+        if x.shape.rank is not None:
+            shape = [own if n is None else n for n, own in zip(shape, x.shape.as_list(), strict=True)]
         if None in shape:
             own = lookup("Shape")(x)
             return [own[i] if n is None else n for i, n in enumerate(shape)]

@@ -46,6 +46,8 @@ def _clip_rows(rows, max_norm, axes):
 
 
 def _row_axes(rows, ids):
+    if ids.shape.rank is None or rows.shape.rank is None:
+        return lookup("Range")(lookup("Rank")(ids), lookup("Rank")(rows), 1)
     return list(range(ids.shape.rank, rows.shape.rank))
 
 
@@ -93,9 +95,8 @@ def _combine(embeddings, weights, segment_ids, combiner, ignore_weights, number)
     segment_sum = lookup("UnsortedSegmentSum")
     if ignore_weights:
         weights = lookup("Fill")(lookup("Shape")(segment_ids), to_tensor(1.0, embeddings.dtype))
-    column = weights
-    for _ in range(embeddings.shape.rank - 1):
-        column = lookup("ExpandDims")(column, -1)
+    tail = lookup("OnesLike")(lookup("Shape")(embeddings)[1:])
+    column = lookup("Reshape")(weights, lookup("ConcatV2")([[-1], tail], 0))
     total = segment_sum(lookup("Mul")(embeddings, column), segment_ids, number)
     if combiner == "sum":
         return total
@@ -227,7 +228,8 @@ def safe_embedding_lookup_sparse(
         weights, _ = PUBLIC["sparse.fill_empty_rows"](weights, 1.0)
     result = embedding_lookup_sparse(embedding_weights, filled, weights, combiner=combiner, max_norm=max_norm)
     if default_id is None:
-        column = lookup("Reshape")(empty, [-1] + [1] * (result.shape.rank - 1))
+        tail = lookup("OnesLike")(lookup("Shape")(result)[1:])
+        column = lookup("Reshape")(empty, lookup("ConcatV2")([[-1], tail], 0))
         result = lookup("SelectV2")(column, lookup("ZerosLike")(result), result)
     shape = lookup("ConcatV2")([lookup("Cast")(outer, DstT=dtypes.int32), lookup("Shape")(result)[1:]], 0)
     return lookup("Reshape")(result, shape, name=name)

@@ -13,6 +13,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops.fourier import COMPLEX_OF, REAL_OF, half, half_weights, known_lengths, scaled
+from headrace._src.ops.shaping import known_rank
 
 
 def _plan(op, shape, fft_length, axes):
@@ -73,7 +74,7 @@ def _points(fft_length):
 
 def _weighted(x, node, inner):
     """`x` with the weights of frequencies along the last one of the axes."""
-    rank = x.shape.rank
+    rank = known_rank("fftnd", "the spectrum", x)
     place = lookup("FloorMod")(node.axes[-1], rank)
     last = node.fft_length[-1]
     count = last // 2 + 1

@@ -10,6 +10,7 @@ from headrace._src.op.registry import lookup
 from headrace._src.ops.broadcasting import BROADCAST_TO
 from headrace._src.ops.casting import cast
 from headrace._src.ops.fourier import irfft, rfft
+from headrace._src.ops.padding import pad_axis
 from headrace._src.ops.row_arithmetic import require
 from headrace._src.ops.shaping import known_value
 from headrace._src.ops.window_functions import hann_window
@@ -245,9 +246,8 @@ def inverse_stft(stfts, frame_length, frame_step, fft_length=None, window_fn=han
 
 def _fitted(frames, length, points):
     """Frames cut off or padded with zeros to `length` samples."""
-    pads = [[0, 0]] * (frames.shape.rank - 1)
     if isinstance(length, int) and isinstance(points, int):
         if points >= length:
             return frames[..., :length]
-        return lookup("Pad")(frames, [*pads, [0, length - points]])
-    return lookup("Pad")(frames[..., :length], [*pads, [0, _maximum(length - points, 0)]])
+        return pad_axis(frames, -1, 0, length - points)
+    return pad_axis(frames[..., :length], -1, 0, _maximum(length - points, 0))

@@ -10,6 +10,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import normalize_axis
 from headrace._src.op.registry import lookup
+from headrace._src.ops.shaping import known_rank
 
 
 def _decreasing(row):
@@ -85,7 +86,7 @@ def isotonic_regression(inputs, decreasing=True, axis=-1):
     x = to_tensor(inputs)
     kinds = {dtypes.float64: dtypes.float64, dtypes.int32: dtypes.float64, dtypes.int64: dtypes.float64}
     dtype = x.dtype if x.dtype.is_floating else kinds.get(x.dtype, dtypes.float32)
-    rank = x.shape.rank
+    rank = known_rank("nn.isotonic_regression", "inputs", x)
     axis = normalize_axis(axis, rank, "nn.isotonic_regression")
     order = list(range(rank))
     order[axis], order[-1] = order[-1], order[axis]

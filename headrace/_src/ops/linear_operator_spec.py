@@ -11,6 +11,7 @@ from headrace._src.core.type_specs import type_spec_from_value
 from headrace._src.core.types import Tensor
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.linear_operator_shapes import static_value
+from headrace._src.ops.shaping import known_rank
 
 _HINTS = ("is_non_singular", "is_self_adjoint", "is_positive_definite", "is_square")
 
@@ -132,7 +133,7 @@ def _slice_argument(value, depth, slices, batch):
         return [_slice_argument(*pair, slices, batch) for pair in zip(value, depth)]
     if not isinstance(value, CompositeTensor):
         value = to_tensor(value)
-        mine = value.shape[: value.shape.rank - depth]
+        mine = value.shape[: known_rank("LinearOperator", "a parameter", value) - depth]
         return value[(*_for_part(slices, mine, batch), *[slice(None)] * depth)]
     mine = _for_part(slices, value.batch_shape, batch)
     return value[mine] if mine else value

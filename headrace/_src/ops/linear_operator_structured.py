@@ -36,9 +36,9 @@ from headrace._src.ops.linear_operator_shapes import (
 from headrace._src.ops.matmul import matmul
 from headrace._src.ops.matrices import eye, matrix_transpose
 from headrace._src.ops.norms import norm
-from headrace._src.ops.padding import pad
+from headrace._src.ops.padding import pad_axis
 from headrace._src.ops.rearranging import reverse, roll
-from headrace._src.ops.shaping import expand_dims, shape
+from headrace._src.ops.shaping import expand_dims, known_rank, shape
 from headrace._src.ops.sorting import argsort
 
 
@@ -238,7 +238,7 @@ class LinearOperatorPermutation(LinearOperator):
             return gather(x, perm, axis=-2)
         batch = common_batch(batch_of(perm, 1), batch_of(x))
         x, perm = with_batch(x, batch), with_batch(perm, batch, 1)
-        return gather(x, perm, axis=-2, batch_dims=x.shape.rank - 2)
+        return gather(x, perm, axis=-2, batch_dims=known_rank(self.name, "x", x) - 2)
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
         return self._matmul(rhs, adjoint=not adjoint, adjoint_arg=adjoint_arg)
@@ -341,8 +341,8 @@ class LinearOperatorToeplitz(LinearOperator):
         first = concat([col, 0 * col[..., :1], reverse(row[..., 1:], [-1])], -1)
         spectrum = fft(to_complex(first))
         rows = matrix_transpose(x)
-        padding = [[0, 0]] * (rows.shape.rank - 1) + [[0, self._rows()]]
-        transformed = fft(to_complex(pad(rows, padding))) * expand_dims(conj(spectrum) if adjoint else spectrum, -2)
+        padded = pad_axis(rows, -1, 0, self._rows())
+        transformed = fft(to_complex(padded)) * expand_dims(conj(spectrum) if adjoint else spectrum, -2)
         return in_dtype(matrix_transpose(ifft(transformed)[..., : self._rows()]), self.dtype)
 
     def _to_dense(self):

@@ -4,11 +4,12 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.lazy import jnp
-from headrace._src.op.api import api
+from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import scalar
 from headrace._src.op.registry import lookup
+from headrace._src.ops.shaping import known_rank
 
 
 def _l2_loss(t):
@@ -119,7 +120,7 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 def scale_regularization_loss(regularization_loss):
     """The sum of the losses, divided by the number of replicas: one, unless a strategy distributes the model."""
     loss = to_tensor(regularization_loss)
-    return lookup("Sum")(loss, list(range(loss.shape.rank or 0)))
+    return PUBLIC["math.reduce_sum"](loss)
 
 
 @api("nn.compute_average_loss")
@@ -141,7 +142,8 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
         weights = to_tensor(sample_weight, hint=dtype)
         if weights.dtype is not dtype:
             weights = lookup("Cast")(weights, DstT=dtype)
-        while weights.shape.rank < losses.shape.rank:
+        rank = known_rank("nn.compute_average_loss", "per_example_loss", losses)
+        while known_rank("nn.compute_average_loss", "sample_weight", weights) < rank:
             weights = lookup("ExpandDims")(weights, -1)
         losses = lookup("Mul")(losses, weights)
     if global_batch_size is None:
@@ -154,6 +156,6 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
             raise ValueError(f"nn.compute_average_loss: global_batch_size must be a scalar, got shape {count.shape}.")
         if not count.dtype.is_integer:
             raise TypeError(f"nn.compute_average_loss: global_batch_size must be an integer, got {count.dtype.name}.")
-    total = lookup("Sum")(losses, list(range(losses.shape.rank)))
+    total = PUBLIC["math.reduce_sum"](losses)
     # TF: an empty batch has loss 0.
     return lookup("DivNoNan")(total, lookup("Cast")(count, DstT=dtype))

@@ -394,8 +394,10 @@ def matmul(
         if output_type is a.dtype is b.dtype:
             output_type = None
     sparse = a_is_sparse or b_is_sparse
+    mixed = a.dtype is not b.dtype and dtypes.bfloat16 in (a.dtype, b.dtype)
     ranks = a.shape.rank, b.shape.rank
-    if output_type is not None or (not sparse and (None in ranks or max(ranks) > 2)):
+    batched = not mixed if None in ranks else max(ranks) > 2
+    if output_type is not None or (batched and not sparse):
         a, adjoint_a = _as_adjoint(a, transpose_a, adjoint_a)
         b, adjoint_b = _as_adjoint(b, transpose_b, adjoint_b)
         if output_type is not None:
@@ -405,7 +407,6 @@ def matmul(
         a, transpose_a = _conj(a), True
     if adjoint_b:
         b, transpose_b = _conj(b), True
-    mixed = a.dtype is not b.dtype and dtypes.bfloat16 in (a.dtype, b.dtype)
     if (sparse or mixed) and a.dtype in _SPARSE_TYPES and b.dtype in _SPARSE_TYPES:
         product = SPARSE_MATMUL(
             a,

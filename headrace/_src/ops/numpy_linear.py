@@ -5,12 +5,14 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.op.api import api
 from headrace._src.ops.numpy_types import as_array, as_dtype, as_float, cast, default_float, promote, tf
+from headrace._src.ops.shaping import known_rank
 
 
 @api("experimental.numpy.matmul", dispatch=False)
 def matmul(x1, x2):
     """The matrix product; vectors count as a row on the left and as a column on the right."""
     a, b = promote(x1, x2)
+    known_rank("experimental.numpy.matmul", "x1", a), known_rank("experimental.numpy.matmul", "x2", b)
     if not a.shape.rank or not b.shape.rank:
         raise ValueError("experimental.numpy.matmul: operands must not be scalars; use multiply.")
     kind = a.dtype
@@ -31,6 +33,7 @@ def matmul(x1, x2):
 def dot(a, b):
     """The sum of products over the last axis of `a` and the second-last of `b`."""
     a, b = promote(a, b)
+    known_rank("experimental.numpy.dot", "a", a), known_rank("experimental.numpy.dot", "b", b)
     if not a.shape.rank or not b.shape.rank:
         return a * b
     if b.shape.rank == 1:
@@ -42,6 +45,7 @@ def dot(a, b):
 def inner(a, b):
     """The sum of products over the last axes."""
     a, b = promote(a, b)
+    known_rank("experimental.numpy.inner", "a", a), known_rank("experimental.numpy.inner", "b", b)
     if not a.shape.rank or not b.shape.rank:
         return a * b
     return tf["tensordot"](a, b, axes=[[-1], [-1]])

@@ -8,6 +8,7 @@ from headrace._src.core import dtypes
 from headrace._src.op.api import api
 from headrace._src.op.infer import normalize_axis
 from headrace._src.ops.numpy_types import as_array, cast, promote, tf
+from headrace._src.ops.shaping import known_rank
 
 
 @api("experimental.numpy.reshape", dispatch=False)
@@ -301,7 +302,7 @@ def _smaller(a, b):
 def diagonal(a, offset=0, axis1=0, axis2=1):
     """A diagonal in the plane of two axes."""
     x = as_array(a)
-    if x.shape.rank < 2:
+    if known_rank("experimental.numpy.diagonal", "a", x) < 2:
         raise ValueError("experimental.numpy.diagonal: requires an array of at least two dimensions.")
     x = moveaxis(x, (axis1, axis2), (-2, -1))
     rows, columns = _size(x, -2), _size(x, -1)
@@ -331,7 +332,7 @@ def diagflat(v, k=0):
 
 def _triangle(m, k, below):
     x = as_array(m)
-    if x.shape.rank < 2:
+    if known_rank("experimental.numpy", "the array", x) < 2:
         raise ValueError("experimental.numpy: the array must have at least two dimensions.")
     rows, columns = tf["range"](_size(x, -2))[:, None], tf["range"](_size(x, -1))
     keep = columns <= rows + k if below else columns >= rows + k
@@ -374,7 +375,7 @@ def take_along_axis(arr, indices, axis):
     x, positions = as_array(arr), as_array(indices)
     if axis is None:
         return tf["gather"](tf["reshape"](x, [-1]), tf["reshape"](positions, [-1]))
-    rank = x.shape.rank
+    rank = known_rank("experimental.numpy.take_along_axis", "arr", x)
     axis = normalize_axis(axis, rank, "experimental.numpy.take_along_axis")
     positions = tf["where"](positions < 0, positions + cast(tf["shape"](x)[axis], positions.dtype), positions)
     outer = [i for i in range(rank) if i != axis]

@@ -260,3 +260,19 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
     if mode in ("REFLECT", "SYMMETRIC"):
         return MIRROR_PAD(tensor, paddings, mode=mode, name=name)
     raise ValueError(f"pad: mode must be CONSTANT, REFLECT or SYMMETRIC, got {mode!r}.")
+
+
+def pad_axis(x, axis, before, after):
+    """Zeros before and after `x` along one axis, which counts from the end; in a graph the rank may be unknown.
+
+    Args:
+        x: a tensor.
+        axis: a negative integer.
+        before, after: how many zeros, integers or scalar tensors.
+    """
+    rank = x.shape.rank
+    if rank is not None:
+        return PAD(x, [[before, after] if i == rank + axis else [0, 0] for i in range(rank)])
+    rank = lookup("Rank")(x)
+    here = lookup("Cast")(lookup("Equal")(lookup("Range")(0, rank, 1), rank + axis), DstT=dtypes.int32)
+    return PAD(x, lookup("Mul")(lookup("ExpandDims")(here, 1), [[before, after]]))

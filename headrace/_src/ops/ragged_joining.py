@@ -19,7 +19,7 @@ from headrace._src.ops.ragged_tensor import (
 )
 from headrace._src.ops.row_arithmetic import cast_to, first_dimension, require, static_number
 from headrace._src.ops.row_partition import RowPartition
-from headrace._src.ops.shaping import get_static_value
+from headrace._src.ops.shaping import get_static_value, known_rank
 
 
 def with_ragged_rank(value, ragged_rank):
@@ -235,6 +235,7 @@ def tile(input, multiples, name=None):
     dtype = input.row_splits.dtype
     multiples = cast_to(to_tensor(multiples, hint=dtype), dtype)
     multiples.shape.assert_has_rank(1)
+    known_rank("tile", "a ragged tensor", input)
     if multiples.shape[0] is not None and multiples.shape[0] != input.shape.rank:
         raise IndexError(
             f"tile: multiples must have one number for each of the {input.shape.rank} dimensions, got "

@@ -461,6 +461,18 @@ def known_value(tensor) -> np.ndarray | None:
     return tensor._a if isinstance(tensor, EagerTensor) else tensor._known
 
 
+def known_rank(function: str, argument: str, tensor) -> int:
+    """The rank of a tensor.
+
+    Raises:
+        ValueError: when it is not known while a graph is built.
+    """
+    rank = tensor.shape.rank
+    if rank is None:
+        raise ValueError(f"{function}: the rank of {argument} must be known.")
+    return rank
+
+
 @api("get_static_value", dispatch=False)
 def get_static_value(tensor, partial=False):
     """The value of a tensor as a NumPy array, when it is known without running anything; None otherwise.

@@ -10,6 +10,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import normalize_axis, same_as_input
 from headrace._src.op.registry import lookup
+from headrace._src.ops.row_arithmetic import require
 
 
 def _wide(x):
@@ -279,6 +280,12 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
         axis = normalize_axis(axis, rank, "softmax_cross_entropy_with_logits")
         order = [i for i in range(rank) if i != axis] + [axis]
         precise, targets = lookup("Transpose")(precise, order), lookup("Transpose")(targets, order)
+    elif rank is None and axis != -1:
+        rank = lookup("Rank")(logits)
+        axis = lookup("AddV2")(rank, axis) if axis < 0 else axis
+        parts = (0, axis), (axis + 1, rank), (axis, axis + 1)
+        order = lookup("ConcatV2")([lookup("Range")(start, limit, 1) for start, limit in parts], 0)
+        precise, targets = lookup("Transpose")(precise, order), lookup("Transpose")(targets, order)
     flat, outer = _flatten_outer(precise)
     flat_targets, _ = _flatten_outer(targets)
     loss = SOFTMAX_CROSS_ENTROPY(flat, flat_targets, name=name).loss
@@ -323,6 +330,13 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
                 f"shape {logits.shape}."
             )
     flat, outer = _flatten_outer(precise)
+    if outer is not None and not (labels.shape.is_fully_defined() and logits.shape.is_fully_defined()):
+        same_rank = lookup("Equal")(lookup("Rank")(labels) + 1, lookup("Rank")(logits))
+        same = lookup("Equal")(lookup("Shape")(labels), lookup("Shape")(logits)[:-1])
+        require(
+            lookup("LogicalAnd")(same_rank, lookup("All")(same, [0])),
+            "nn.sparse_softmax_cross_entropy_with_logits: labels must have the shape of logits without the last axis",
+        )
     flat_labels = labels if outer is None else lookup("Reshape")(labels, [-1])
     loss = SPARSE_SOFTMAX_CROSS_ENTROPY(flat, flat_labels, name=name).loss
     if outer is not None:

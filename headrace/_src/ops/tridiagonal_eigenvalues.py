@@ -6,6 +6,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
 from headrace._src.ops.decompositions import eigh
 from headrace._src.ops.diagonals import diag
+from headrace._src.ops.shaping import known_rank
 
 
 def _selected(e, v, select, select_range):
@@ -60,7 +61,7 @@ def eigh_tridiagonal(alpha, beta, eigvals_only=True, select="a", select_range=No
         )
     if select not in ("a", "i", "v"):
         raise ValueError(f"eigh_tridiagonal: select must be 'a', 'i' or 'v', got {select!r}.")
-    if alpha.shape.rank != 1 or beta.shape.rank != 1:
+    if known_rank("eigh_tridiagonal", "alpha", alpha) != 1 or known_rank("eigh_tridiagonal", "beta", beta) != 1:
         raise errors.invalid_argument(
             f"eigh_tridiagonal: alpha and beta must be vectors, got shapes {alpha.shape} and {beta.shape}."
         )
