@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.graph import compilation
 from headrace._src.graph.programs import Donations
 
 
@@ -84,6 +85,30 @@ def test_loops_without_a_bound_have_one_when_it_can_be_counted():
         return y, tape.gradient(y, x)
 
     agree(f, x)
+
+
+def test_lists_go_in_and_out_of_programs(monkeypatch):
+    # Compiled before the first call, and so are the functions that the tape makes of it.
+    monkeypatch.setattr(compilation.random_state, "deterministic", True)
+    x = tf.constant(np.linspace(0.1, 1.0, 6, dtype=np.float32).reshape(3, 2))
+
+    def f(x):
+        y = x[0]
+        for i in tf.range(3):
+            y = tf.sin(y) * x[i] + y
+        return y
+
+    function = tf.function(f)
+    for _ in range(2):
+        found = []
+        for g in (f, function):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = g(x)
+            found.append(tape.gradient(y, x).numpy())
+        np.testing.assert_allclose(found[1], found[0], rtol=1e-5)
+    (derivative,) = function.get_concrete_function(x).graph._derivatives.values()
+    assert all("compiled for 1" in graph.executable().state for graph in (derivative.forward, derivative.backward))
 
 
 def test_variables_are_read_and_written_in_order():

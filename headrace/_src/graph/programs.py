@@ -3,7 +3,7 @@
 import math
 import pickle
 import threading
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from headrace._src.core.lazy import jax, jnp, serialize_executable, xla_client
 from headrace._src.core.random_state import random_state
 from headrace._src.graph.lowered_values import Opaque, VariableHandle
 from headrace._src.graph.lowering import CannotLower, Lowering
+from headrace._src.ops.tensor_list_lowering import LoweredList
+from headrace._src.ops.tensor_list_values import TensorList, boxed
 from headrace._src.state.storage import Storage
 
 # What XLA wants of addresses, and from how many bytes on it pays to see to it.
@@ -19,14 +21,15 @@ ALIGNMENT, _STAGED = 64, 8192
 _OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
 
 # Where an output of the function comes from.
-COMPUTED, GIVEN, CONSTANT = "computed", "given", "constant"
+COMPUTED, GIVEN, CONSTANT, LISTED = "computed", "given", "constant", "listed"
 
 
 class Signature:
     """What a program is specialised to.
 
     Attributes:
-        inputs: for each input its shape, the number of the variable it is, or None for what is neither.
+        inputs: for each input its shape, the number of the variable or the `ListSpec` of the list it is, or None for
+            anything else.
         variables: for each variable the shape of its value, its dtype, and its declared shape.
     """
 
@@ -41,6 +44,23 @@ class Signature:
         return hash(self.inputs)
 
 
+class ListSpec(NamedTuple):
+    """A list of tensors, all of them set and of one shape."""
+
+    dtype: np.dtype
+    declared: tuple | None
+    length: int
+    shape: tuple
+
+
+def _list_spec(value):
+    """The spec of a list; None when a program cannot have it."""
+    arrays = value.arrays()
+    if value.dtype.hasobject or not arrays or any(x is None or x.shape != arrays[0].shape for x in arrays):
+        return None
+    return ListSpec(value.dtype, value.shape, value.length, arrays[0].shape)
+
+
 def signature_of(arrays):
     """The signature of a call, and the storages of its variables; None when a variable has no value."""
     inputs, storages, numbers = [], [], {}
@@ -49,6 +69,9 @@ def signature_of(arrays):
             inputs.append(array.shape)
             continue
         storage = array[()] if array.ndim == 0 else None
+        if isinstance(storage, TensorList):
+            inputs.append(_list_spec(storage))
+            continue
         if not isinstance(storage, Storage) or storage.dtype._np.hasobject:
             inputs.append(None)
             continue
@@ -71,7 +94,8 @@ class Built:
         payload: the executable and the trees of its arguments and results, pickled.
         arguments: positions of the inputs that are its first arguments; the values of `variables` follow, and then,
             if it draws random numbers from `streams`, their state.
-        outputs: for each output of the function (COMPUTED, position), (GIVEN, input) or (CONSTANT, array).
+        outputs: for each output of the function (COMPUTED, position), (GIVEN, input), (CONSTANT, array), or for a list
+            (LISTED, (position of the elements, length or position of the length, whether it is a position, shape)).
         updates: for each variable that gets a new value, (number, position of the result).
         fails: whether the last result says that a check has failed.
     """
@@ -116,14 +140,14 @@ class _Writer:
     def __init__(self, block, signature):
         self._block, self._signature = block, signature
         used = {i for instruction in block.instructions for i in instruction.inputs} | set(block.outputs)
-        self.arguments = [i for i, x in enumerate(signature.inputs) if isinstance(x, tuple) and i in used]
+        self.arguments = [i for i, x in enumerate(signature.inputs) if isinstance(x, tuple) and i in used]  # lists too
         self.variables = sorted({x for i, x in enumerate(signature.inputs) if isinstance(x, int) and i in used})
         self.streams = sorted(block.streams)
 
     def lowered(self):
         """The function, lowered for the signature."""
         block, signature = self._block, self._signature
-        shapes = [jax.ShapeDtypeStruct(signature.inputs[i], block.input_types[i]._np) for i in self.arguments]
+        shapes = [_shaped(signature.inputs[i], block.input_types[i]) for i in self.arguments]
         known = [signature.variables[i] for i in self.variables]
         values = [jax.ShapeDtypeStruct(shape, dtype._np) for shape, dtype, _ in known]
         streams = [jax.ShapeDtypeStruct((len(self.streams), 3), np.uint64)] if self.streams else []
@@ -146,7 +170,9 @@ class _Writer:
         ctx = Lowering(variables, dict(used), seeds)
         inputs = []
         for i, x in enumerate(signature.inputs):
-            if i in traced:
+            if isinstance(x, ListSpec) and i in traced:
+                inputs.append(LoweredList(x.dtype, x.declared, x.length, x.length, traced[i], written=True))
+            elif i in traced:
                 inputs.append(traced[i])
             elif isinstance(x, int):
                 inputs.append(VariableHandle(x, *signature.variables[x][1:]))
@@ -175,6 +201,14 @@ class _Writer:
             elif isinstance(x, jax.Array):
                 self.outputs.append((COMPUTED, len(computed)))
                 computed.append(x)
+            elif isinstance(x, LoweredList) and x.element_shape is not None and None not in x.element_shape:
+                x = x.full()
+                at = len(computed)
+                computed.append(x.array)
+                fixed = isinstance(x.length, int)
+                if not fixed:
+                    computed.append(x.length)
+                self.outputs.append((LISTED, (at, x.length if fixed else at + 1, fixed, x.declared)))
             else:
                 made_by = next(y for y in block.instructions if slot in y.outputs)
                 raise CannotLower((made_by.place,), made_by.op, "a list or object that is an output")
@@ -183,6 +217,12 @@ class _Writer:
         if self.fails:
             computed.append(failed)
         return computed
+
+
+def _shaped(shape, dtype):
+    if isinstance(shape, ListSpec):
+        return jax.ShapeDtypeStruct((shape.length, *shape.shape), shape.dtype)
+    return jax.ShapeDtypeStruct(shape, dtype._np)
 
 
 class _Device:
@@ -218,6 +258,14 @@ def to_device(array):
             described = device.kinds[kind] = jax.core.ShapedArray(*kind)
         # What jax.device_put does in the end, without its hundred microseconds.
         return xla_client.batched_device_put(described, device.sharding, [array], [device.device])
+
+
+def _listed(results, at, length, is_fixed, declared):
+    """A list of what a program has computed."""
+    rows = np.asarray(results[at])
+    count = length if is_fixed else int(results[length])
+    items = {i: rows[i, ...] for i in range(count)}
+    return boxed(TensorList(rows.dtype, declared, items, count))
 
 
 def aligned_empty(shape, dtype) -> np.ndarray:
@@ -269,7 +317,9 @@ class Program:
         self._state = None
         self._nodes = [random_nodes[i] for i in built.streams]
         self._known = None  # the handles that the storages below are of
-        self._resources = [i for i, x in enumerate(signature.inputs) if isinstance(x, int)]
+        # What is looked at anew when it is not the same object: variables, and lists, whose lengths may differ.
+        self._resources = [i for i, x in enumerate(signature.inputs) if isinstance(x, (int, ListSpec))]
+        self._lists = frozenset(i for i, x in enumerate(signature.inputs) if isinstance(x, ListSpec))
         self._storages: list[Storage] = []
         self._locked: list[Storage] = []
         self._shapes = [signature.variables[i][0] for i in built.variables]
@@ -307,12 +357,16 @@ class Program:
         for kind, what in self._outputs:
             if kind == COMPUTED:
                 outputs.append(np.asarray(results[what]))
+            elif kind == LISTED:
+                outputs.append(_listed(results, *what))
             else:
                 outputs.append(arrays[what] if kind == GIVEN else what)
         return outputs
 
     def _argument(self, i, array, staged):
         """An input as it is passed on; what is captured is put on the device once."""
+        if i in self._lists:
+            return np.stack(array[()].arrays())
         if i not in self._kept:
             if array.nbytes < _STAGED or array.__array_interface__["data"][0] % ALIGNMENT == 0:
                 return array
