@@ -1,7 +1,7 @@
 """Random programs over tensors, variables, control flow, TensorArrays and gradients, as Python source.
 
-A program is a function `program(tf, x, y, i, n, v, w)`: x and y are float vectors, i and n small integers, v and w float
-variables; it returns a structure of tensors. Everything that may fail on its data is added to `acc`, which is returned,
+A program is a function `program(tf, x, y, i, n, v, w)`: x and y are float vectors, i and n small integers, v and w
+float variables; it returns a structure of tensors. Everything that may fail on its data is added to `acc`, which is returned,
 so that no tier may leave it out.
 """
 
@@ -142,7 +142,8 @@ class Writer:
         array, name, result = self._fresh("t"), self._fresh("k"), self._fresh("F")
         self._emit(level, f"{array} = tf.TensorArray(tf.float32, size={LENGTH})")
         self._emit(level, f"for {name} in tf.range({LENGTH}):")
-        self._emit(level + 1, f"{array} = {array}.write({name}, {self._expression('F', 1)} * tf.cast({name}, tf.float32))")
+        value = f"{self._expression('F', 1)} * tf.cast({name}, tf.float32)"
+        self._emit(level + 1, f"{array} = {array}.write({name}, {value})")
         how = self._random.choice([".stack()", ".read(1)", ".gather([2, 0])"])
         total = f"tf.reduce_sum({array}{how}, 0)" if "read" not in how else f"{array}{how}"
         self._emit(level, f"{result} = tf.sin({total})")
@@ -181,7 +182,8 @@ class Writer:
             if kind == "F":
                 return choose([*names, "v.value()", "w.value()"])
             if kind == "S":
-                return choose([*names, f"{self._random.uniform(-1, 1):.3f} + tf.reduce_mean({choose(self._names['F'])})"])
+                number, vector = self._random.uniform(-1, 1), choose(self._names["F"])
+                return choose([*names, f"{number:.3f} + tf.reduce_mean({vector})"])
             if kind == "I":
                 return choose([*names, "n"])
             return choose([*names, f"{choose(self._names['S'])} > {self._random.uniform(-1, 1):.3f}"])
@@ -243,4 +245,5 @@ def arguments_of(seed) -> dict:
     """The inputs of the program of that number, as plain Python values."""
     rng = random.Random(seed + 1_000_003)
     vector = [[round(rng.uniform(-1.5, 1.5), 3) for _ in range(LENGTH)] for _ in range(4)]
-    return {"x": vector[0], "y": vector[1], "i": rng.randint(0, 3), "n": rng.randint(0, 3), "v": vector[2], "w": vector[3]}
+    i, n = rng.randint(0, 3), rng.randint(0, 3)
+    return {"x": vector[0], "y": vector[1], "i": i, "n": n, "v": vector[2], "w": vector[3]}
