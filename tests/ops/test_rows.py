@@ -102,6 +102,10 @@ def test_derivatives(family, row):
     check_gradients(tf, row, row.second)
 
 
+# Ops that only sessions run; tests/compat has them.
+ONLY_IN_SESSIONS = {"Assign", "AssignAdd", "AssignSub", "IsVariableInitialized", "Placeholder", "VariableV2"}
+
+
 def test_every_op_has_a_row():
     with applications() as seen:
         for rows in FAMILIES.values():
@@ -113,5 +117,5 @@ def test_every_op_has_a_row():
                     continue
                 evaluate(tf, row, arrays)
     run = {application[0].name for application in seen}
-    missing = [op.name for op in all_ops() if op.name not in run]
+    missing = [op.name for op in all_ops() if op.name not in run | ONLY_IN_SESSIONS]
     assert not missing, f"ops without a row: {missing}"

@@ -1,4 +1,4 @@
-"""Running a random program in one of the tiers, with any `tf`: what it returns or raises, and what variables are left."""
+"""Running a random program in one of the tiers, with any `tf`: what it returns or raises, and the variables after."""
 
 import numpy as np
 from generator import arguments_of, function_of

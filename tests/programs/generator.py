@@ -1,8 +1,8 @@
 """Random programs over tensors, variables, control flow, TensorArrays and gradients, as Python source.
 
 A program is a function `program(tf, x, y, i, n, v, w)`: x and y are float vectors, i and n small integers, v and w
-float variables; it returns a structure of tensors. Everything that may fail on its data is added to `acc`, which is returned,
-so that no tier may leave it out.
+float variables; it returns a structure of tensors. Everything that may fail on its data is added to `acc`, which is
+returned, so that no tier may leave it out.
 """
 
 import linecache
