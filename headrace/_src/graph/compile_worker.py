@@ -55,7 +55,7 @@ def answer(request: bytes) -> bytes:
 def main():
     """Serve until the input ends."""
     if hasattr(os, "nice"):
-        os.nice(10)
+        os.nice(19)  # matrix products of the caller wait for all their threads: they must not wait for this one
     results = os.dup(1)
     os.dup2(2, 1)  # whatever prints must not disturb the messages
     while True:
