@@ -297,3 +297,16 @@ def test_the_users_jax_stays_as_it_is():
     jax = pytest.importorskip("jax")
     compiled(lambda x: x + tf.constant(1.0, tf.float64))(tf.constant(1.0, tf.float64))
     assert jax.numpy.asarray(np.float64(1.0)).dtype == np.float32
+
+
+@pytest.mark.parametrize(("size", "is_left"), [(512, True), (8, False)])
+def test_matrix_products_are_left_to_the_interpreter(size, is_left):
+    @tf.function
+    def f(x):
+        for _ in range(30):
+            x = tf.tanh(tf.matmul(x, x))
+        return x
+
+    graph = f.get_concrete_function(tf.TensorSpec([size, size])).graph
+    assert compilation.is_mostly_products(graph.plan().steps) == is_left
+    assert compilation.is_worthwhile(graph.plan().steps) != is_left

@@ -60,8 +60,37 @@ def set_background_compilation(enabled):
     _Settings.enabled = bool(enabled)
 
 
+# What NumPy's matrix products and the interpreter's other operations take here, roughly: only their proportion matters.
+_PRODUCTS_PER_SECOND, _SECONDS_PER_OPERATION = 40e9, 10e-6
+_PRODUCTS = {"MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"}
+
+
+def is_mostly_products(steps) -> bool:
+    """Whether most of the interpreter's time goes into matrix products, which XLA's CPU code does more slowly.
+
+    Compiling such a graph (an unrolled recurrent network is one) would take long and gain nothing. This depends on
+    shapes alone, so that seeded runs decide alike.
+    """
+    work, count = 0.0, 0
+    for node in steps:
+        name = node.record.name
+        if name in CALLING:
+            return False
+        count += node.record is not CONST
+        if name in _PRODUCTS:
+            left, right = node.inputs[0].shape, node.outputs[0].shape
+            if not (left.is_fully_defined() and right.is_fully_defined()):
+                return False
+            transposed = node.attrs.get("transpose_a") or node.attrs.get("adj_x")
+            work += 2 * right.num_elements() * left[-2 if transposed else -1]
+    products = work / _PRODUCTS_PER_SECOND
+    return products > 2 * count * _SECONDS_PER_OPERATION
+
+
 def is_worthwhile(steps) -> bool:
     """Whether a program would be faster than the interpreter: many operations, or a loop."""
+    if is_mostly_products(steps):
+        return False
     count = 0
     pending = [steps]
     while pending:

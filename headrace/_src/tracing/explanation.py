@@ -7,7 +7,7 @@ import numpy as np
 
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.graph.compilation import Executable
+from headrace._src.graph.compilation import Executable, is_mostly_products
 from headrace._src.graph.effects import READING
 from headrace._src.graph.graph import PLACEHOLDER
 from headrace._src.graph.listing import listing, place_text, text_of
@@ -189,7 +189,7 @@ def _pieces_of(graph):
     if executable is None:
         return [(steps, "interpreted so far: it has not been called")]
     if not isinstance(executable, Executable):
-        return [(steps, "interpreted: too few operations to be worth compiling")]
+        return [(steps, f"interpreted: {_not_compiled(steps)}")]
     if executable.segmented is None:
         return [(steps, executable.state)]
     pieces = []
@@ -200,9 +200,16 @@ def _pieces_of(graph):
             continue
         hosts = {id(origin(executable.plan.steps[i])) for i in executable.hosts}
         on_host = any(id(origin(step)) in hosts for step in inner.steps)
-        state = "interpreted: only the host can run it" if on_host else "interpreted: too few operations to compile"
+        state = f"interpreted: {'only the host can run it' if on_host else _not_compiled(inner.steps)}"
         pieces.append((inner.steps, state))
     return [(steps, state) for steps, state in pieces if any(step.record is not CONST for step in steps)]
+
+
+def _not_compiled(steps):
+    """Why a part that could be compiled is not."""
+    if is_mostly_products(steps):
+        return "its time goes into matrix products, which compiling does not make faster"
+    return "too few operations to be worth compiling"
 
 
 # Where time and bytes go.
