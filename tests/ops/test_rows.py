@@ -133,5 +133,6 @@ def test_every_op_has_a_row():
                     continue
                 evaluate(tf, row, arrays)
     run = {application[0].name for application in seen}
-    missing = [op.name for op in all_ops() if op.name not in run | ONLY_IN_SESSIONS]
+    ours = [op.name for op in all_ops() if op.module.startswith("headrace.")]  # other tests define ops of their own
+    missing = [name for name in ours if name not in run | ONLY_IN_SESSIONS]
     assert not missing, f"ops without a row: {missing}"
