@@ -12,18 +12,15 @@ figures: a matrix product on two threads waits for the slower one.
 import argparse
 import importlib
 import json
-import os
 import statistics
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 
 import numpy as np
+from peers import Worker, measure
 
-SECONDS_PER_ROUND = 0.04
-THREADS = ["OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS",
-           "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"]
+SECONDS_PER_ROUND, CALLS_PER_ROUND = 0.04, 100_000
 
 
 @dataclass
@@ -192,23 +189,11 @@ CASES = {
 }
 
 
-def measure(run):
-    """Seconds per call, over as many calls as fit into one round's share."""
-    start = time.perf_counter()
-    run()
-    once = time.perf_counter() - start
-    count = max(1, min(100_000, int(SECONDS_PER_ROUND / max(once, 1e-7))))
-    start = time.perf_counter()
-    for _ in range(count):
-        run()
-    return (time.perf_counter() - start) / count
-
-
 def serve(module):
     """The loop of a worker: reads a case's name and "module" or "numpy" per line, answers with seconds."""
     tf = importlib.import_module(module)
     built = {}
-    print(json.dumps({"version": tf.__version__}), flush=True)
+    print(json.dumps(tf.__version__), flush=True)
     for line in sys.stdin:
         name, what = json.loads(line)
         if (name, what) not in built:
@@ -216,40 +201,7 @@ def serve(module):
             built[name, what] = case.build(tf) if what == "module" else case.numpy()
             for _ in range(3):
                 built[name, what]()
-        print(json.dumps(measure(built[name, what])), flush=True)
-
-
-class Worker:
-    """A process with its own interpreter that times cases on demand."""
-
-    def __init__(self, python, module, threads):
-        root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1")
-        if threads:
-            env |= dict.fromkeys(THREADS, str(threads))
-        if module == "headrace":
-            env["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [env.get("PYTHONPATH")])])
-        self.process = subprocess.Popen(
-            [python, os.path.abspath(__file__), "--serve", module], text=True, env=env,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=None if module == "headrace" else subprocess.PIPE)
-        self.version = self._answer()["version"]
-
-    def _answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            detail = self.process.stderr.read() if self.process.stderr else ""
-            raise RuntimeError(f"benchmark worker ended early\n{detail}")
-        return json.loads(line)
-
-    def time(self, name, what="module"):
-        self.process.stdin.write(json.dumps([name, what]) + "\n")
-        self.process.stdin.flush()
-        return self._answer()
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+        print(json.dumps(measure(built[name, what], SECONDS_PER_ROUND, CALLS_PER_ROUND)), flush=True)
 
 
 def start_tensorflow(python, threads):
@@ -257,7 +209,7 @@ def start_tensorflow(python, threads):
     if subprocess.run([python, "-c", probe]).returncode:
         print(f"{python} has no TensorFlow (name one that has with --tensorflow-python): no ratios.\n")
         return None
-    return Worker(python, "tensorflow", threads)
+    return Worker(python, "tensorflow", threads=threads)
 
 
 def main():
@@ -271,7 +223,7 @@ def main():
     if options.serve:
         return serve(options.serve)
 
-    headrace = Worker(sys.executable, "headrace", options.threads)
+    headrace = Worker(sys.executable, "headrace", threads=options.threads)
     tensorflow = start_tensorflow(options.tensorflow_python, options.threads)
     names = [n for n in CASES if not options.cases or any(c in n for c in options.cases)]
     print(f"headrace {headrace.version}, TensorFlow {tensorflow.version if tensorflow else '-'}, "
@@ -283,9 +235,9 @@ def main():
         case, ours, theirs, bare = CASES[name], [], [], []
         for _ in range(options.rounds):
             if tensorflow:
-                theirs.append(tensorflow.time(name))
-            ours.append(headrace.time(name))
-            bare.append(headrace.time(name, "numpy"))
+                theirs.append(tensorflow.ask(json.dumps([name, "module"])))
+            ours.append(headrace.ask(json.dumps([name, "module"])))
+            bare.append(headrace.ask(json.dumps([name, "numpy"])))
         our, numpy = 1e6 * statistics.median(ours), 1e6 * statistics.median(bare)
         their = 1e6 * statistics.median(theirs) if theirs else float("nan")
         over = (our - numpy) / case.ops

@@ -13,16 +13,14 @@ import importlib
 import json
 import os
 import statistics
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
 
 import numpy as np
+from peers import Worker, measure
 
-SECONDS_PER_ROUND = 0.2
-THREADS = ["OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS",
-           "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"]
+SECONDS_PER_ROUND, CALLS_PER_ROUND = 0.2, 20_000
 
 
 def _random(*shape):
@@ -132,18 +130,6 @@ CASES = {
 }
 
 
-def measure(run):
-    """Seconds per call, over as many calls as fit into one round's share."""
-    start = time.perf_counter()
-    run()
-    once = time.perf_counter() - start
-    count = max(1, min(20_000, int(SECONDS_PER_ROUND / max(once, 1e-7))))
-    start = time.perf_counter()
-    for _ in range(count):
-        run()
-    return (time.perf_counter() - start) / count
-
-
 def resident() -> float:
     """Megabytes of memory that this process holds."""
     with open("/proc/self/statm") as file:
@@ -164,7 +150,7 @@ def serve(module, name):
                 times.append(time.perf_counter() - start)
             print(json.dumps(times), flush=True)
         elif command == "round":
-            print(json.dumps(measure(run)), flush=True)
+            print(json.dumps(measure(run, SECONDS_PER_ROUND, CALLS_PER_ROUND)), flush=True)
         elif command == "memory":
             print(json.dumps(resident()), flush=True)
         elif command == "donations":
@@ -182,38 +168,6 @@ def failed_donations(module, run):
     return counts.failed
 
 
-class Worker:
-    """A process with its own interpreter that runs one case on demand."""
-
-    def __init__(self, python, module, name, threads):
-        root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1")
-        if threads:
-            env |= dict.fromkeys(THREADS, str(threads))
-        if module == "headrace":
-            env["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [env.get("PYTHONPATH")])])
-        self.process = subprocess.Popen(
-            [python, os.path.abspath(__file__), "--serve", module, name], text=True, env=env,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=None if module == "headrace" else subprocess.DEVNULL)
-        self.version = self.answer()
-
-    def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError("a benchmark worker ended early")
-        return json.loads(line)
-
-    def ask(self, command):
-        self.process.stdin.write(command + "\n")
-        self.process.stdin.flush()
-        return self.answer()
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
 def compare(name, options):
     """Run one case; prints a few lines and returns the goals that were missed."""
     case, missed = CASES[name], []
@@ -221,7 +175,7 @@ def compare(name, options):
     starts = {module: [] for module in pythons}
     for _ in range(options.starts):
         for module, python in pythons.items():
-            worker = Worker(python, module, name, options.threads)
+            worker = Worker(python, module, name, threads=options.threads)
             starts[module].append(worker.ask(f"steps {options.steps}"))
             worker.close()
     print(name)
@@ -233,7 +187,7 @@ def compare(name, options):
             missed.append(f"{name}: until step {point}")
         print(f"    until step {point:4d}: TF {their:9.4f} s, headrace {our:9.4f} s, ratio {their / our:6.2f}"
               f"{f', goal {wanted}' if wanted else ''}")
-    workers = {m: Worker(python, m, name, options.threads) for m, python in pythons.items()}
+    workers = {m: Worker(python, m, name, threads=options.threads) for m, python in pythons.items()}
     for worker in workers.values():
         worker.ask(f"steps {options.warm}")
     rounds = {m: [] for m in workers}

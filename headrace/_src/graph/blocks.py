@@ -6,9 +6,8 @@ become blocks as well, so a block holds all that a program is made of, and nothi
 
 import numpy as np
 
-from headrace._src.graph.operation import CALLING
+from headrace._src.graph.operation import CALLING, input_counts
 from headrace._src.graph.passes.steps import origin
-from headrace._src.graph.plan import input_counts
 from headrace._src.ops.filling import CONST
 from headrace._src.state.storage import WRITING
 

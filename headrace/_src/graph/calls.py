@@ -6,10 +6,9 @@ from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.nest import flatten, pack_sequence_as
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.graph.derivatives import derivative_of, structured
+from headrace._src.graph.derivatives import dense, derivative_of, structured
 from headrace._src.graph.func_graph import copy_handle_data
 from headrace._src.graph.operation import CALLING, has_gradient, is_followed
-from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 
 _SIGNATURE = (
@@ -193,7 +192,7 @@ def _call_node(graph, derivative, outputs, residuals):
 
 def backward_call(derivative, dys, residuals):
     """The gradients of the inputs that a derivative is about."""
-    dys = [to_tensor(dy) if isinstance(dy, CompositeTensor) else dy for dy in dys]
+    dys = [dense(dy) for dy in dys]
     rest, outer = iter(residuals), derivative.outer
     captured = [outer[i] if i in outer else next(rest) for i in range(derivative.count + len(outer))]
     results = call_graph(derivative.backward, [*dys, *captured])

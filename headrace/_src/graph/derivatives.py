@@ -15,11 +15,9 @@ from headrace._src.core import dtypes, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.func_graph import FuncGraph, copy_handle_data
-from headrace._src.graph.operation import has_gradient
-from headrace._src.graph.plan import input_counts
+from headrace._src.graph.operation import grouped, has_gradient
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.constants import zeros
-from headrace._src.ops.filling import CONST
 
 
 class Derivative:
@@ -161,11 +159,6 @@ def _stop(tape, outputs, stops, sources):
 
 def structured(node):
     """Inputs and outputs of an operation, with lists where the op has lists."""
-    inputs, at = [], 0
-    for argument, count in zip(node.record.signature.inputs, input_counts(node)):
-        items = list(node.inputs[at : at + count])
-        inputs.append(items if argument.is_list else items[0])
-        at += count
     outputs, rest = [], node.outputs
     singles = sum(not argument.is_list for argument in node.record.signature.outputs)
     for argument in node.record.signature.outputs:
@@ -176,7 +169,7 @@ def structured(node):
         else:
             outputs.append(rest[0])
             rest = rest[1:]
-    return inputs, outputs
+    return grouped(node, node.inputs), outputs
 
 
 def walk(tape, targets, dys, sources) -> list:
@@ -194,11 +187,6 @@ def walk(tape, targets, dys, sources) -> list:
 def dense(gradient):
     """A gradient as one tensor."""
     return to_tensor(gradient) if isinstance(gradient, CompositeTensor) else gradient
-
-
-def is_constant(tensor) -> bool:
-    """Whether a tensor of a graph is a constant, which another graph can have a copy of."""
-    return tensor.op.record is CONST
 
 
 def zeros_for(tensor):

@@ -3,7 +3,6 @@
 import contextlib
 import weakref
 
-from headrace._src.core import nest
 from headrace._src.core.context import context
 from headrace._src.core.names import fresh_scope
 from headrace._src.core.random_state import random_state
@@ -127,10 +126,6 @@ class FuncGraph(BaseGraph):
         self.inputs.append(inner)
         return inner
 
-    def replace_capture(self, tensor, inner):
-        """Let an input stand for `tensor`, which is then not captured anew."""
-        self._captures[id(tensor)] = (tensor, inner)
-
     def _check_reachable(self, tensor):
         graph = self.outer_graph
         while graph is not None:
@@ -218,8 +213,3 @@ def copy_handle_data(source, target):
     data = source.__dict__.get("_handle_data")
     if data is not None:
         target._handle_data = data
-
-
-def flat_tensors(structure) -> list:
-    """The tensors of a structure, composites taken apart, in order."""
-    return [to_tensor(leaf) for leaf in nest.flatten(structure, expand_composites=True)]

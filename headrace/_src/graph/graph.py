@@ -33,8 +33,8 @@ _SMALL = 64
 _NODE_NAMES = {
     "AddV2": "add", "Sub": "sub", "Mul": "mul", "RealDiv": "truediv", "FloorDiv": "floordiv", "FloorMod": "mod",
     "Pow": "pow", "StridedSlice": "strided_slice", "Pack": "stack", "ConcatV2": "concat", "Range": "range",
-    "Transpose": "transpose", "Fill": "zeros", "RandomUniform": "random_uniform", "StatefulPartitionedCall":
-    "StatefulPartitionedCall", "If": "cond", "StatelessIf": "cond", "While": "while", "StatelessWhile": "while",
+    "Transpose": "transpose", "Fill": "zeros", "RandomUniform": "random_uniform", "If": "cond", "StatelessIf": "cond",
+    "While": "while", "StatelessWhile": "while",
 }  # fmt: skip
 
 

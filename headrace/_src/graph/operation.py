@@ -104,9 +104,6 @@ class Operation:
             )
         session.run(self, feed_dict)
 
-    def _set_attr(self, name, value):
-        self.attrs = {**self.attrs, name: value}
-
     @functools.cached_property
     def levels(self) -> dict:
         """For operations that run graphs: by number of outputs, how an operation with these is differentiated.
@@ -160,3 +157,25 @@ def is_followed(dtype: dtypes.DType) -> bool:
 def has_gradient(dtype: dtypes.DType) -> bool:
     """Whether a tensor of this dtype can have a gradient of the same kind: numbers and lists of them."""
     return dtype._kind in "fcv"
+
+
+def input_counts(node) -> list[int]:
+    """How many tensors each input of the op has."""
+    counts = []
+    for argument in node.record.signature.inputs:
+        if argument.type_list:
+            counts.append(len(node.types[argument.type_attr]))
+        elif argument.is_list:
+            counts.append(node.types[argument.number_attr])
+        else:
+            counts.append(1)
+    return counts
+
+
+def grouped(node, items) -> list:
+    """What belongs to the inputs of an operation, one item for each tensor, with a list for each input that is one."""
+    result, at = [], 0
+    for argument, count in zip(node.record.signature.inputs, input_counts(node)):
+        result.append(list(items[at : at + count]) if argument.is_list else items[at])
+        at += count
+    return result

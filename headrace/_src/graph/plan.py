@@ -14,10 +14,9 @@ import time
 import numpy as np
 
 from headrace._src.core.context import context
-from headrace._src.core.tensor import EagerTensor
 from headrace._src.core.tracebacks import is_traceback_filtering_enabled
 from headrace._src.graph.graph import PLACEHOLDER
-from headrace._src.graph.operation import CALLING, is_stateful
+from headrace._src.graph.operation import CALLING, grouped, is_stateful
 from headrace._src.graph.passes.dead_code import needed as needed
 from headrace._src.graph.passes.pipeline import optimized
 from headrace._src.graph.passes.steps import kernel_of, origin
@@ -264,7 +263,7 @@ def _caller(step, kernel, operands, draws):
     """A function of the values that calls the kernel with its arguments and attributes."""
     attrs = step.attrs
     if step.record.has_lists:
-        groups = _groups(step, operands)
+        groups = grouped(step, operands)
 
         def call(values):
             return kernel(*[values[p] if type(p) is int else [values[i] for i in p] for p in groups], **attrs)
@@ -313,7 +312,7 @@ def _reusing_caller(operands, position, function):
 
 def _graph_caller(step, kernel, operands, dead):
     """A call of an op that runs graphs. The list of inputs is its own: it frees them while the graphs run."""
-    attrs, groups = step.attrs, _groups(step, operands)
+    attrs, groups = step.attrs, grouped(step, operands)
 
     def call(values):
         arguments = [values[p] if type(p) is int else [values[i] for i in p] for p in groups]
@@ -322,16 +321,6 @@ def _graph_caller(step, kernel, operands, dead):
         return kernel(*arguments, **attrs)
 
     return call
-
-
-def _groups(step, operands):
-    """The places of the inputs, with a list for each input that is one."""
-    result, at = [], 0
-    for argument, count in zip(step.record.signature.inputs, input_counts(step)):
-        items = operands[at : at + count]
-        result.append(items if argument.is_list else items[0])
-        at += count
-    return result
 
 
 def _drawing(node, call):
@@ -422,7 +411,7 @@ def _text_of(i, instruction, names, scope):
     before, after = [], []
     if record.name in CALLING:  # the kernel owns the list, and frees what is in it
         arguments = []
-        for argument, group in zip(record.signature.inputs, _groups(step, operands)):
+        for argument, group in zip(record.signature.inputs, grouped(step, operands)):
             if argument.is_list:
                 before.append(f"  g{i} = [{', '.join(names[j] for j in group)}]")
                 arguments.append(f"g{i}")
@@ -434,7 +423,7 @@ def _text_of(i, instruction, names, scope):
             before.append(f"  del {', '.join(early)}")
         gone = [name for name in gone if name not in inputs]
     elif record.has_lists:
-        groups = _groups(step, operands)
+        groups = grouped(step, operands)
         arguments = [names[p] if type(p) is int else f"[{', '.join(names[j] for j in p)}]" for p in groups]
     else:
         arguments = [names[j] for j in operands]
@@ -497,34 +486,13 @@ def describe_error(node, error):
     if not isinstance(error, Exception) or getattr(error, "_explained", False):
         return error
     node = origin(node)
-    described = kernel_error(node.record, _structured(node), error)
+    described = kernel_error(node.record, grouped(node, node.inputs), error)
     if hasattr(described, "_op") and described._op is None:
         described._op = node  # whose line is shown below the message
     described._explained = True
     if is_traceback_filtering_enabled() and described is not error:
         described.__traceback__ = None
     return described
-
-
-def _structured(node):
-    """The inputs of an operation with one list for each input that is a list."""
-    return [
-        [node.inputs[i] for i in group] if type(group) is list else node.inputs[group]
-        for group in _groups(node, list(range(len(node.inputs))))
-    ]
-
-
-def input_counts(node) -> list[int]:
-    """How many tensors each input of the op has."""
-    counts = []
-    for argument in node.record.signature.inputs:
-        if argument.type_list:
-            counts.append(len(node.types[argument.type_attr]))
-        elif argument.is_list:
-            counts.append(node.types[argument.number_attr])
-        else:
-            counts.append(1)
-    return counts
 
 
 def plan_of(graph) -> Plan:
@@ -536,9 +504,3 @@ def effects_of(graph) -> list:
     """The operations of a function's graph that must run."""
     return [node for node in graph.nodes if node.record is not PLACEHOLDER and is_stateful(node)]
 
-
-def run_eagerly(graph, tensors) -> list:
-    """Run a graph on eager tensors, in order arguments then captures."""
-    arrays = [tensor._a for tensor in tensors]
-    results = context.run_quietly(graph.executable().run, arrays)
-    return [EagerTensor(array, tensor.dtype) for array, tensor in zip(results, graph.outputs)]

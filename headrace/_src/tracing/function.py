@@ -48,26 +48,22 @@ class Function:
     """A Python function that runs as a graph, traced once for each combination of argument types."""
 
     def __init__(self, python_function, name, *, input_signature=None, autograph=True, jit_compile=None,
-                 reduce_retracing=False, implements=None, autograph_options=None):
+                 reduce_retracing=False):
         self._python_function = python_function
         self._name = name
         self._autograph = autograph
-        self._autograph_options = autograph_options
         self._jit_compile = jit_compile
         self._reduce_retracing = reduce_retracing
-        self._implements = implements
         self._lock = threading.RLock()
         self._parameters = _parameters_of(python_function)
         self._input_signature = None if input_signature is None else self._signature_types(input_signature)
         self._traces: dict = {}  # tuple of trace types to ConcreteFunction
         self._fast: dict = {}  # key of a simple call to ConcreteFunction
-        self._relaxed: list = []  # tuples of types that were generalised
         self._being_traced: set = set()
         self._trace_count = 0
         self._call_history: list = []
         self.trace_log: list = []  # for `explain`: argument types and the line of the call, for each time it was traced
         self._may_create = True  # until the first call has ended
-        self._created = []
         self._methods = weakref.WeakKeyDictionary()
         functools.update_wrapper(self, python_function, updated=())
 
@@ -135,7 +131,6 @@ class Function:
         if first:
             self._may_create = False
             if maker.variables:
-                self._created.extend(maker.variables)
                 if maker.needs_run:
                     # Some variables get their first values from the arguments: this graph sets them, once.
                     return concrete
@@ -362,8 +357,7 @@ class Function:
         method = _WeakMethod(self._python_function, instance)
         Function.__init__(
             bound, method, self._name, autograph=self._autograph, jit_compile=self._jit_compile,
-            reduce_retracing=self._reduce_retracing, implements=self._implements,
-            autograph_options=self._autograph_options,
+            reduce_retracing=self._reduce_retracing,
         )  # fmt: skip
         if signature is not None:
             bound._input_signature = signature[1:] if len(signature) > len(bound._parameters) else signature
@@ -566,8 +560,8 @@ def function(
         jit_compile: True compiles at once and refuses what cannot be compiled; None and False compile in the
             background.
         reduce_retracing: generalise shapes that differ between calls, instead of tracing each.
-        experimental_implements, experimental_attributes: names handed on to other tools.
-        experimental_autograph_options: features of AutoGraph.
+        experimental_implements, experimental_attributes, experimental_autograph_options,
+        experimental_follow_type_hints: accepted; they change nothing here.
 
     >>> @tf.function
     ... def double(x):
@@ -588,8 +582,7 @@ def function(
         name = getattr(inner, "__name__", None) or type(getattr(inner, "func", inner)).__name__
         return Function(
             inner, name.replace("<lambda>", "lambda"), input_signature=input_signature, autograph=autograph,
-            jit_compile=jit_compile, reduce_retracing=reduce_retracing, implements=experimental_implements,
-            autograph_options=experimental_autograph_options,
+            jit_compile=jit_compile, reduce_retracing=reduce_retracing,
         )  # fmt: skip
 
     return decorate if func is None else decorate(func)

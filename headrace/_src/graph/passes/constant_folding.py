@@ -3,6 +3,7 @@
 import numpy as np
 
 from headrace._src.core.context import run_quietly
+from headrace._src.graph.operation import grouped
 from headrace._src.graph.passes.steps import kernel_of
 
 # In bytes: larger results are cheaper to compute each time than to keep.
@@ -23,7 +24,7 @@ def folded(step, known):
         return None
     arrays = [constants[id(tensor)] for tensor in inputs]
     if record.has_lists:
-        arrays = _structured(step, arrays)
+        arrays = grouped(step, arrays)
     try:
         results = run_quietly(kernel_of(step) or record.kernel, *arrays, **step.attrs)
     except Exception:
@@ -48,16 +49,3 @@ def _is_small(tensor):
         return False
     size = tensor._shape.num_elements()
     return size is not None and size * tensor.dtype._np.itemsize <= _LARGEST
-
-
-def _structured(step, arrays):
-    result, at = [], 0
-    for argument in step.record.signature.inputs:
-        if argument.is_list:
-            count = len(step.types[argument.type_attr]) if argument.type_list else step.types[argument.number_attr]
-            result.append(arrays[at : at + count])
-            at += count
-        else:
-            result.append(arrays[at])
-            at += 1
-    return result

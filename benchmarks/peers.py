@@ -1,0 +1,58 @@
+"""What the benchmarks share: processes that each run one library, and timing a call."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+_THREADS = ["OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS",
+            "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"]
+
+
+def measure(run, seconds, most):
+    """Seconds per call, over as many calls as fit into `seconds`, at most so many."""
+    start = time.perf_counter()
+    run()
+    once = time.perf_counter() - start
+    count = max(1, min(most, int(seconds / max(once, 1e-7))))
+    start = time.perf_counter()
+    for _ in range(count):
+        run()
+    return (time.perf_counter() - start) / count
+
+
+class Worker:
+    """The calling script in a process of its own, started with `--serve MODULE ...`, that answers lines with JSON.
+
+    Its first answer is the version of the library.
+    """
+
+    def __init__(self, python, module, *arguments, threads=None):
+        root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1")
+        if threads:
+            env |= dict.fromkeys(_THREADS, str(threads))
+        if module == "headrace":
+            env["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [env.get("PYTHONPATH")])])
+        self.process = subprocess.Popen(
+            [python, os.path.abspath(sys.argv[0]), "--serve", module, *arguments], text=True, env=env,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=None if module == "headrace" else subprocess.DEVNULL)
+        self.version = self._answer()
+
+    def _answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError("a benchmark worker ended early")
+        return json.loads(line)
+
+    def ask(self, question):
+        """Send a line and read the answer."""
+        self.process.stdin.write(question + "\n")
+        self.process.stdin.flush()
+        return self._answer()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
