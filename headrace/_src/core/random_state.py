@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from headrace._src.core.context import context
+from headrace._src.core.product_threads import lift_limit
 
 # The largest op seed.
 MAX_SEED = 2**31 - 1
@@ -41,6 +42,7 @@ class RandomState:
         except TypeError:  # tensors and NumPy numbers
             seed = int(seed)
             generator = random.Random(seed)
+        lift_limit()  # seeded runs are equal to the last bit, whatever is compiled meanwhile
         with self._lock:
             self.seed = seed
             self._op_seeds = generator

@@ -256,8 +256,10 @@ class _Entry:
         block, nodes = owner.block()
         if random_state.seed is not None:
             self._swap = _SEEDED_LOOP if block.loops else max(_SEEDED, block.count // _OPERATIONS_PER_CALL)
-        fixed = owner.fixed
-        self._job = compile_queue.Job(self, block, signature, lambda built: Program(built, signature, nodes, fixed))
+        fixed, is_seeded = owner.fixed, self._swap is not None
+        self._job = compile_queue.Job(
+            self, block, signature, lambda built: Program(built, signature, nodes, fixed), is_seeded
+        )
         compile_queue.queue.submit(self._job)
         return True
 

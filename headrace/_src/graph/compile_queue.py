@@ -18,6 +18,7 @@ import threading
 import weakref
 
 from headrace._src.core.lazy import jax
+from headrace._src.core.product_threads import one_processor_left
 from headrace._src.graph.compile_worker import answer, read_message, write_message
 from headrace._src.graph.lowering import CannotLower
 from headrace._src.graph.programs import Built, build
@@ -37,17 +38,19 @@ class Job:
         result: what `finish` made of the program, a CannotLower, or another exception.
     """
 
-    def __init__(self, owner, block, signature, finish):
+    def __init__(self, owner, block, signature, finish, is_seeded=False):
         """
         Args:
             owner: what the program is for; when that is gone, the job is dropped.
             block, signature: see `programs.build`.
             finish: called with the `Built` program, in the thread of the queue; loads it.
+            is_seeded: whether results must not depend on how long it takes, to the last bit.
         """
         self._owner = weakref.ref(owner)
         self.block = block
         self.signature = signature
         self.finish = finish
+        self.is_seeded = is_seeded
         self.done = False
         self.result = None
         self._event = threading.Event()
@@ -96,25 +99,31 @@ class CompileQueue:
             with self._changed:
                 while not self._jobs:
                     self._changed.wait()
-                job = self._jobs.popleft()
-            if job.is_wanted:
-                self._compile(job)
-            else:
-                job.complete(None)
+            self._do_next()
 
-    def _compile(self, job):
+    def _do_next(self):
+        with self._changed:
+            job = self._jobs.popleft() if self._jobs else None
+        if job is None or not job.is_wanted:
+            if job is not None:
+                job.complete(None)
+            return
+        # The last bits of a matrix product can depend on the number of threads.
+        with contextlib.nullcontext() if job.is_seeded else one_processor_left():
+            result = self._result(job)
+        job.complete(result)
+
+    def _result(self, job):
         try:
             request = pickle.dumps((job.block, job.signature), pickle.HIGHEST_PROTOCOL)
             built = self._built(request)
             if isinstance(built, Built):
                 with self._here(), _gently():
-                    result = job.finish(built) if job.is_wanted else None
-            else:
-                result = built
+                    return job.finish(built) if job.is_wanted else None
+            return built
         except Exception as error:  # whatever it is, the function stays interpreted
             logger.debug("A function stays interpreted: %s", error, exc_info=True)
-            result = error
-        job.complete(result)
+            return error
 
     @contextlib.contextmanager
     def _here(self):
