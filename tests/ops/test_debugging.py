@@ -13,7 +13,7 @@ import pytest
 
 import headrace as tf
 from headrace._src.core.tracebacks import outside_frames
-from headrace._src.formats import records
+from headrace._src.formats import checksums
 from headrace._src.op.definition import REGISTRY
 from headrace._src.op.observers import _observers
 
@@ -122,8 +122,8 @@ def test_print_to_a_file_that_cannot_be_written(tmp_path):
 
 
 def test_checksum():
-    assert records.crc32c(b"123456789") == 0xE3069283  # the check value of CRC-32C
-    assert records.crc32c(b"") == 0
+    assert checksums.crc32c(b"123456789") == 0xE3069283  # the check value of CRC-32C
+    assert checksums.crc32c(b"") == 0
 
 
 def read_records(path):
@@ -132,9 +132,9 @@ def read_records(path):
     found = []
     while data:
         (length,) = struct.unpack("<Q", data[:8])
-        assert struct.unpack("<I", data[8:12])[0] == records.masked_crc32c(data[:8])
+        assert struct.unpack("<I", data[8:12])[0] == checksums.masked_crc32c(data[:8])
         body = data[12 : 12 + length]
-        assert struct.unpack("<I", data[12 + length : 16 + length])[0] == records.masked_crc32c(body)
+        assert struct.unpack("<I", data[12 + length : 16 + length])[0] == checksums.masked_crc32c(body)
         found.append(body)
         data = data[16 + length :]
     return found

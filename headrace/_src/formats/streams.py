@@ -1,0 +1,213 @@
+"""Bytes of files in large blocks, with TensorFlow's whole-file compression undone or done on the way."""
+
+import os
+import stat
+import zlib
+
+from headrace._src.core import errors
+from headrace._src.formats import filesystem
+from headrace._src.formats.file_systems import typed_errors
+
+# What zlib calls window bits: 15 for its own header and trailer, 16 more for those of gzip.
+_WINDOW_BITS = {"ZLIB": 15, "GZIP": 31}
+DEFAULT_BUFFER = 256 << 10
+_BEST_RATIO = 1032  # no DEFLATE stream expands further than this
+
+
+def checked_compression(compression_type: str | bytes | None) -> str:
+    """"", "ZLIB" or "GZIP".
+
+    Raises:
+        InvalidArgumentError: for another one.
+    """
+    if isinstance(compression_type, bytes):
+        compression_type = compression_type.decode(errors="replace")
+    if not compression_type:
+        return ""
+    if compression_type not in _WINDOW_BITS:
+        raise errors.invalid_argument(
+            f"Unsupported compression_type {compression_type!r}: expected '', 'GZIP' or 'ZLIB'."
+        )
+    return compression_type
+
+
+class PlainInput:
+    """The bytes of a file, from any position.
+
+    Attributes:
+        path: the file.
+        position: of the next byte.
+    """
+
+    def __init__(self, path, buffer_size: int = DEFAULT_BUFFER):
+        self.path = filesystem.path_string(path)
+        self.buffer_size = buffer_size
+        self.position = 0
+        self._file = filesystem.open_file(self.path)
+        with typed_errors(self.path):
+            self._regular = _is_regular(self._file)
+
+    def read(self) -> bytes:
+        """The next block: about `buffer_size` bytes, none at the end."""
+        with typed_errors(self.path):
+            block = self._file.read(self.buffer_size)
+        self.position += len(block)
+        return block
+
+    def read_exactly(self, size: int) -> bytes:
+        """`size` bytes, or fewer at the end; takes memory only for what is there."""
+        if size <= self.buffer_size:
+            parts, step = [], size
+        else:
+            bound = self.bound()
+            parts, step = [], max(self.buffer_size, size if bound is not None and size <= bound else 0)
+        with typed_errors(self.path):
+            while size:
+                part = self._file.read(min(size, step))
+                if not part:
+                    break
+                parts.append(part)
+                self.position += len(part)
+                size -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def bound(self) -> int | None:
+        """At most this many bytes are still to come; None if nobody knows."""
+        if not self._regular:
+            return None
+        with typed_errors(self.path):
+            return max(0, os.fstat(self._file.fileno()).st_size - self.position)
+
+    def seek(self, position: int) -> None:
+        """Goes on from there."""
+        with typed_errors(self.path):
+            self._file.seek(position)
+        self.position = position
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+
+def _is_regular(file) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    except (AttributeError, OSError):  # files in memory or elsewhere have no descriptor
+        return False
+
+
+class CompressedInput:
+    """The bytes that a GZIP or ZLIB file was made of; positions are among these.
+
+    Attributes:
+        path: the file.
+        position: of the next byte.
+    """
+
+    def __init__(self, path, compression_type: str, buffer_size: int = DEFAULT_BUFFER):
+        self._source = PlainInput(path, max(buffer_size, 4096))
+        self.path = self._source.path
+        self.buffer_size = buffer_size
+        self._type = compression_type
+        self._restart()
+
+    def _restart(self) -> None:
+        self._inflater = zlib.decompressobj(_WINDOW_BITS[self._type])
+        self._waiting = b""  # read from the file, not yet decompressed
+        self._started = False  # whether the present member of the file has begun
+        self._ended = False
+        self.position = 0
+
+    def read(self) -> bytes:
+        """The next block: at most `buffer_size` bytes, none at the end."""
+        return self._inflate(self.buffer_size)
+
+    def _inflate(self, size: int) -> bytes:
+        while not self._ended:
+            if not self._waiting:
+                self._waiting = self._source.read()
+                if not self._waiting:
+                    self._ended = True
+                    if not self._started:
+                        break
+                    # What zlib still holds, then the news that the rest is missing.
+                    data = self._decompressed(b"", size)
+                    if data:
+                        self._ended = False
+                        return data
+                    raise errors.data_loss(
+                        f"{self.path}; the {self._type} stream is truncated: the file ends at byte "
+                        f"{self._source.position}, after {self.position} decompressed bytes, without the stream's end."
+                    )
+            self._started = True
+            data = self._decompressed(self._waiting, size)
+            self._waiting = self._inflater.unconsumed_tail
+            if self._inflater.eof:
+                self._waiting = self._inflater.unused_data
+                self._started = False
+                # TF: one gzip file may hold several members; bytes after a zlib stream are not looked at.
+                if self._type == "GZIP":
+                    self._inflater = zlib.decompressobj(_WINDOW_BITS[self._type])
+                else:
+                    self._ended = True
+            if data:
+                return data
+        return b""
+
+    def _decompressed(self, data: bytes, size: int) -> bytes:
+        try:
+            result = self._inflater.decompress(data, size)
+        except zlib.error as error:
+            near = self._source.position - len(self._waiting)
+            raise errors.data_loss(
+                f"{self.path}; the {self._type} stream is broken near byte {near} of the file, after "
+                f"{self.position} decompressed bytes ({str(error).rpartition(': ')[2]}). Is the file "
+                f"{self._type} compressed?"
+            ) from error
+        self.position += len(result)
+        return result
+
+    def read_exactly(self, size: int) -> bytes:
+        """`size` bytes, or fewer at the end; takes memory only for what is there."""
+        parts = []
+        while size:
+            part = self._inflate(min(size, max(self.buffer_size, 1 << 20)))
+            if not part:
+                break
+            parts.append(part)
+            size -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def bound(self) -> int | None:
+        """At most this many bytes are still to come; None if nobody knows."""
+        compressed = self._source.bound()
+        # The inflater keeps at most a window and a block of output back.
+        return None if compressed is None else (compressed + len(self._waiting) + 1) * _BEST_RATIO + (1 << 17)
+
+    def seek(self, position: int) -> None:
+        """Goes on from there; backwards this decompresses the file from its beginning."""
+        if position < self.position:
+            self._source.seek(0)
+            self._restart()
+        while self.position < position:
+            if not self._inflate(min(position - self.position, 1 << 20)):
+                break
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._source.close()
+
+
+def open_input(path, compression_type: str | None = "", buffer_size: int | None = None) -> PlainInput | CompressedInput:
+    """The bytes of a file, decompressed.
+
+    Args:
+        path: str, bytes or PathLike.
+        compression_type: "", "GZIP" or "ZLIB".
+        buffer_size: the size of blocks in bytes; None or 0 for 256 KiB.
+    """
+    kind = checked_compression(compression_type)
+    if buffer_size is not None and buffer_size < 0:
+        raise errors.invalid_argument(f"buffer_size must be >= 0 (0: the default), got {buffer_size}.")
+    size = buffer_size or DEFAULT_BUFFER
+    return CompressedInput(path, kind, size) if kind else PlainInput(path, size)
