@@ -61,6 +61,24 @@ def test_through_control_flow_and_functions(graph, handles):
     np.testing.assert_allclose(got, [8, 12, 12, 4, 12])
 
 
+def test_what_was_known_before_gradients_were_asked_for(graph):
+    v = v1.get_variable("v", initializer=0.0, use_resource=True)
+    x = tf.constant(2.0)
+    y = tf.cond(x > 0.0, lambda: v.assign_add(x) * x, lambda: x)
+    operation = next(node for node in graph.get_operations() if node.type == "If")
+    with tf.control_dependencies([operation]):
+        after = tf.constant(5.0) + 1.0
+    (first,) = tf.gradients(y, x)
+    with tf.control_dependencies([next(node for node in graph.get_operations() if node.type == "If")]):
+        last = tf.constant(6.0) + 1.0
+    tf.gradients(first, x)
+    with v1.Session() as sess:
+        sess.run(v1.global_variables_initializer())
+        for fetch, wanted in ((operation, 2.0), (after, 4.0), (last, 6.0), (first, 8.0)):
+            sess.run(fetch)
+            assert sess.run(v) == wanted
+
+
 def test_inside_a_function():
     @tf.function
     def slope(x):

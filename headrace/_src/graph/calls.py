@@ -54,7 +54,8 @@ def extend(operation, attrs, outputs, inputs=None, types=None):
     )  # fmt: skip
     extended.control_inputs = operation.control_inputs
     extended.index = operation.index
-    extended.original = operation.__dict__.get("original", operation)
+    extended.earlier = (*operation.__dict__.get("earlier", ()), operation)  # which others may still refer to
+    extended.original = extended.earlier[0]
     extended.levels = operation.levels
     if "maximum_iterations" in operation.__dict__:
         extended.maximum_iterations = operation.maximum_iterations

@@ -8,7 +8,8 @@ def needed(nodes, inputs, outputs, targets=()) -> list:
     """The operations that must run, in order: the targets, and what they and the outputs depend on."""
     read = {id(tensor) for tensor in inputs}  # tensors that need not be computed, or will be
     given = {id(tensor.op) for tensor in inputs}  # what is there without running
-    wanted = {id(node) for node in targets}
+    later = {id(old): id(node) for node in nodes for old in node.__dict__.get("earlier", ())}
+    wanted = {later.get(id(node), id(node)) for node in targets}
     for tensor in outputs:
         if id(tensor) not in read:
             wanted.add(id(tensor.op))
@@ -26,7 +27,8 @@ def needed(nodes, inputs, outputs, targets=()) -> list:
                 wanted.add(id(tensor.op))
                 read.add(id(tensor))
         if node.control_inputs:
-            wanted.update(id(before) for before in node.control_inputs if id(before) not in given)
+            before = {later.get(id(other), id(other)) for other in node.control_inputs}
+            wanted |= before - given
     steps.reverse()
     return steps
 
