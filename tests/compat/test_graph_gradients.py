@@ -61,6 +61,14 @@ def test_through_control_flow_and_functions(graph, handles):
     np.testing.assert_allclose(got, [8, 12, 12, 4, 12])
 
 
+def test_constants_of_the_graph_around(graph):
+    x = tf.constant(2.0)
+    called = tf.function(lambda: x * x * x)()
+    branch = tf.cond(x > 0.0, lambda: x * x, lambda: x)
+    loop = tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, a * x), [0, 1.0])[1]
+    assert run([tf.gradients(y, x)[0] for y in (called, branch, loop)]) == [12.0, 4.0, 4.0]
+
+
 def test_what_was_known_before_gradients_were_asked_for(graph):
     v = v1.get_variable("v", initializer=0.0, use_resource=True)
     x = tf.constant(2.0)
@@ -69,9 +77,11 @@ def test_what_was_known_before_gradients_were_asked_for(graph):
     with tf.control_dependencies([operation]):
         after = tf.constant(5.0) + 1.0
     (first,) = tf.gradients(y, x)
-    with tf.control_dependencies([next(node for node in graph.get_operations() if node.type == "If")]):
+    replaced = next(node for node in graph.get_operations() if node.type == "If")
+    with tf.control_dependencies([replaced]):
         last = tf.constant(6.0) + 1.0
     tf.gradients(first, x)
+    assert replaced not in graph.get_operations()
     with v1.Session() as sess:
         sess.run(v1.global_variables_initializer())
         for fetch, wanted in ((operation, 2.0), (after, 4.0), (last, 6.0), (first, 8.0)):

@@ -97,7 +97,7 @@ class FuncGraph(BaseGraph):
                 return self.shared_constant(tensor)
         elif type(tensor) is SymbolicTensor:
             self._check_reachable(tensor)
-            if tensor.op.record is CONST and tensor._id is None:
+            if tensor.op.record is CONST and not is_followed(tensor.dtype):
                 return self.shared_constant(tensor.op.attrs["value"])
             known = tensor._known
             if known is not None and tensor.dtype._kind in "iub" and known.size <= _INLINED:
