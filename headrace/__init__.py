@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from headrace import bitwise as bitwise
     from headrace import compat as compat
     from headrace import config as config
+    from headrace import data as data
     from headrace import debugging as debugging
     from headrace import dtypes as dtypes
     from headrace import errors as errors
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from headrace._src.core.tensor import is_tensor as is_tensor
     from headrace._src.core.type_specs import TypeSpec as TypeSpec
     from headrace._src.core.type_specs import type_spec_from_value as type_spec_from_value
+    from headrace._src.data.optionals import OptionalSpec as OptionalSpec
     from headrace._src.graph.conditional import case as case
     from headrace._src.graph.conditional import cond as cond
     from headrace._src.graph.conditional import switch_case as switch_case

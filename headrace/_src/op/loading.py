@@ -16,6 +16,7 @@ _ROOT = "headrace._src."
 # functions to take it.
 _FAMILIES = (
     ("ops.ragged_tensor", "ops.ragged_"), ("ops.ragged_spec", "ops.ragged_"), ("ops.sparse_tensor", "ops.sparse_"),
+    ("data.datasets", "data."),
 )  # fmt: skip
 _loaded = set()
 

@@ -248,6 +248,7 @@ if TYPE_CHECKING:
     from headrace._src.core.tensor import is_tensor as is_tensor
     from headrace._src.core.type_specs import TypeSpec as TypeSpec
     from headrace._src.core.type_specs import type_spec_from_value as type_spec_from_value
+    from headrace._src.data.optionals import OptionalSpec as OptionalSpec
     from headrace._src.formats.graph_messages import AttrValue as AttrValue
     from headrace._src.formats.graph_messages import GraphDef as GraphDef
     from headrace._src.formats.graph_messages import NameAttrList as NameAttrList

@@ -8,6 +8,7 @@ from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
     from headrace._src.core.tensor import Tensor as ndarray
+    from headrace._src.ops.image_resize_kernels import f32 as float32
     from headrace._src.ops.numpy_arrays import arange as arange
     from headrace._src.ops.numpy_arrays import array as array
     from headrace._src.ops.numpy_arrays import asanyarray as asanyarray
@@ -211,7 +212,6 @@ if TYPE_CHECKING:
     from headrace._src.ops.numpy_types import complex64_type as complex64
     from headrace._src.ops.numpy_types import finfo as finfo
     from headrace._src.ops.numpy_types import float16_type as float16
-    from headrace._src.ops.numpy_types import float32_type as float32
     from headrace._src.ops.numpy_types import float64_type as float64
     from headrace._src.ops.numpy_types import float64_type as float_
     from headrace._src.ops.numpy_types import iinfo as iinfo

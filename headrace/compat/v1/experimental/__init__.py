@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.data.optionals import Optional as Optional
     from headrace._src.op.extension_type import BatchableExtensionType as BatchableExtensionType
     from headrace._src.op.extension_type import ExtensionType as ExtensionType
     from headrace._src.op.extension_type import ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder

@@ -1,0 +1,1 @@
+"""Input pipelines: datasets, the stages that they are made of, and iterators."""

@@ -1,0 +1,161 @@
+"""The user's functions in pipelines: traced once, then run on the arrays of elements, or of whole blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace._src.autograph.calls import convert, with_status
+from headrace._src.autograph.status import ENABLED
+from headrace._src.core import dtypes, errors, nest
+from headrace._src.core.context import context
+from headrace._src.core.specs import TensorSpec
+from headrace._src.data import structures
+from headrace._src.graph.func_graph import FuncGraph
+from headrace._src.graph.operation import is_stateful
+from headrace._src.graph.vectorization_rules import READS, Batch, Batched, NoRule, batch_shape
+from headrace._src.op.convert import to_tensor
+from headrace._src.op.definition import REGISTRY
+
+# Elements above this are not gathered into blocks for a function: the caches are full, and threads do better.
+LARGEST_VECTORIZED_ELEMENT = 1 << 18
+_VECTORIZED = "_data_vectorized"
+
+
+class Traced:
+    """A user's function as a graph.
+
+    Attributes:
+        graph: its inputs are the components of the arguments, then the captures; its outputs components of the result.
+        output_spec: the spec of the result, in its structure.
+    """
+
+    def __init__(self, graph: FuncGraph, output_spec: Any):
+        self.graph = graph
+        self.output_spec = output_spec
+
+    @property
+    def captures(self) -> list:
+        """The tensors from outside: the input `other_arguments` of dataset ops."""
+        return self.graph.external_captures
+
+    @property
+    def attrs(self) -> dict:
+        """The attributes `output_types` and `output_shapes` of the results."""
+        specs = structures.flat_specs(self.output_spec)
+        return {
+            "output_types": [spec.dtype for spec in specs],
+            "output_shapes": [None if s.shape.rank is None else tuple(s.shape.as_list()) for s in specs],
+        }
+
+
+def trace(function: Any, *argument_specs: Any, method: str) -> Traced:
+    """Trace a function of elements.
+
+    Args:
+        function: the user's; a tuple as its only argument is passed as several.
+        argument_specs: the spec of each argument, in its structure.
+        method: what the user called, such as "Dataset.map", for messages.
+    """
+    if not callable(function):
+        raise TypeError(f"{method}: expected a function, got {function!r}.")
+    name = getattr(function, "__name__", type(function).__name__).replace("<lambda>", "lambda")
+    graph = FuncGraph(f"{method.rpartition('.')[2]}_{name}", context.graph)
+    with graph.building():
+        arguments = []
+        for spec in argument_specs:
+            tensors = [graph.add_input(part.shape, part.dtype, "args") for part in structures.flat_specs(spec)]
+            arguments.append(structures.from_components(spec, tensors))
+        if len(arguments) == 1 and type(arguments[0]) is tuple:
+            arguments = list(arguments[0])
+        result = with_status(convert(function), ENABLED)(*arguments)
+        if isinstance(result, list):
+            result = tuple(result)  # TF: only at the top; further in, a list is a tensor
+        try:
+            result = structures.normalized(result, method)
+            output_spec = structures.spec_of(result)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"Unsupported return value from function passed to {method}: {result!r}. {error}") from error
+        graph.structured_outputs = result
+        graph.outputs = [graph.inside(tensor) for tensor in structures.to_components(output_spec, result)]
+    outer = context.graph
+    if outer is not None and hasattr(outer, "variables"):
+        outer.variables.update(graph.variables)
+    return Traced(graph, output_spec)
+
+
+class ElementFunction:
+    """A traced function with the values of its captures, as a stage calls it.
+
+    Args:
+        graph: the attribute `f` of the op.
+        captured: the values of its captures.
+    """
+
+    def __init__(self, graph, captured: list):
+        self.graph = graph
+        self._captured = list(captured)
+        self._run = graph.plan().run
+
+    def __call__(self, element) -> tuple:
+        return tuple(self._run([*element, *self._captured]))
+
+    @property
+    def is_stateful(self) -> bool:
+        """Whether calls have effects, or differ from each other: then each is made once, and in order."""
+        return any(is_stateful(node) and node.record.name not in READS for node in self.graph.base.nodes)
+
+    def vectorized(self) -> ElementFunction | None:
+        """The function of whole blocks; None when there is none, or elements are too large to profit."""
+        base = self.graph.base
+        if _VECTORIZED not in base.__dict__:
+            base.__dict__[_VECTORIZED] = None if self.is_stateful else _vectorized(self.graph)
+        graph = base.__dict__[_VECTORIZED]
+        return None if graph is None else ElementFunction(graph, self._captured)
+
+
+def _vectorized(graph) -> FuncGraph | None:
+    """A graph of blocks that does to each element what `graph` does to one."""
+    count = len(graph.inputs) - len(graph.base.external_captures)
+    elements, captures = graph.inputs[:count], graph.inputs[count:]
+    if not elements or not all(_is_small_number(x) for x in elements):
+        return None
+    # Dimensions that may differ from element to element cannot be stacked.
+    if not all(x.shape.is_fully_defined() and x.dtype._kind not in "vr" for x in graph.outputs):
+        return None
+    result = FuncGraph(f"{graph.name}_of_blocks", None)
+    try:
+        with result.building():
+            inputs = [Batched(result.add_input(batch_shape(None, x.shape), x.dtype), True) for x in elements]
+            inputs += [Batched(result.add_input(x.shape, x.dtype), False) for x in captures]
+            size = REGISTRY["Shape"](inputs[0].tensor, out_type=dtypes.int32)[0]
+            batch = Batch(size, fallback=False, warn=False)
+            outputs = []
+            for value in batch.run(graph, inputs):
+                outputs.append(result.inside(batch.stack(value)))
+            result.outputs = outputs
+    except (NoRule, errors.OpError, ValueError, TypeError, NotImplementedError):
+        return None  # it is called for each element instead, and says itself what is wrong
+    result.variables.update(graph.base.variables)
+    return result
+
+
+def _is_small_number(tensor) -> bool:
+    shape = tensor.shape
+    if tensor.dtype._kind in "vr" or not shape.is_fully_defined():
+        return False
+    return (shape.num_elements() or 1) * tensor.dtype.size <= LARGEST_VECTORIZED_ELEMENT
+
+
+def check_scalar(traced: Traced, dtype: dtypes.DType, method: str, what: str):
+    """Refuse a function that does not return one scalar of a dtype."""
+    spec = traced.output_spec
+    if not (isinstance(spec, TensorSpec) and spec.dtype == dtype and spec.shape.is_compatible_with([])):
+        raise TypeError(
+            f"{method}: {what} must return a scalar {dtype.name} tensor, but it returns "
+            f"{nest.map_structure(lambda leaf: leaf, spec)}."
+        )
+
+
+def constant(value: Any, dtype: dtypes.DType):
+    """A scalar argument of a dataset op."""
+    return to_tensor(value, dtype) if not hasattr(value, "dtype") else REGISTRY["Cast"](to_tensor(value), DstT=dtype)

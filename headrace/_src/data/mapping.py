@@ -1,0 +1,219 @@
+"""`Dataset.map`: a function of each element."""
+
+from headrace._src.core import dtypes
+from headrace._src.data import functions
+from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
+from headrace._src.data.functions import ElementFunction, constant
+from headrace._src.data.stages import UNKNOWN, Access, Cursor, Stage, shapes_of, split, stacked, stage_of
+
+
+class _Mapped(Access):
+    def __init__(self, stage, access):
+        self._stage = stage
+        self._access = access
+        self.size = access.size
+
+    def get(self, index):
+        try:
+            return self._stage.function(self._access.get(index))
+        except Exception as error:
+            self._stage.failed(index, error)
+
+    def gather(self, indices):
+        if self._stage.vectorized is not None:
+            block = self._stage.function_of_block(self._access.gather(indices))
+            if block is not None:
+                return block
+        return stacked([self.get(int(i)) for i in indices])
+
+    def slice(self, start, stop):
+        if self._stage.vectorized is not None:
+            block = self._stage.function_of_block(self._access.slice(start, stop))
+            if block is not None:
+                return block
+        return stacked([self.get(i) for i in range(start, stop)])
+
+
+class MapStage(Stage):
+    """A function of each element of the input.
+
+    Args:
+        source: the input.
+        function: an `ElementFunction`.
+        shapes: of the components of results.
+        parallel: how many calls may run at the same time; 1 for one after the other, -1 for as many as pay.
+        keeps_order: whether results come in the order of the input also when calls run at the same time.
+        keeps_size: whether there is one result for each element of the input: not when the function may end the walk.
+    """
+
+    method = "Dataset.map"
+
+    def __init__(self, source, function, shapes, parallel=1, keeps_order=True, keeps_size=True):
+        super().__init__(shapes, [source])
+        self.source = source
+        self.function = function
+        self.parallel = parallel
+        self.keeps_order = keeps_order
+        self.keeps_size = keeps_size
+        self.vectorized = function.vectorized()
+        self._is_stateful = function.is_stateful
+
+    def cardinality(self):
+        return self.source.cardinality() if self.keeps_size else UNKNOWN
+
+    @property
+    def access(self):
+        access = None if self._is_stateful else self.source.access
+        return None if access is None else _Mapped(self, access)
+
+    @property
+    def has_blocks(self):
+        return self.vectorized is not None and self.source.has_blocks
+
+    def function_of_block(self, block):
+        """The function of all elements of a block; None when one of them fails, who knows which."""
+        try:
+            return self.vectorized(block)
+        except Exception:
+            return None
+
+    def walk(self, run):
+        return _MapCursor(self, run)
+
+
+class _MapCursor(Cursor):
+    def __init__(self, stage, run):
+        self._stage = stage
+        self._inner = stage.source.cursor(run)
+        self._function = stage.function
+        self._number = 0
+
+    def next(self):
+        element = self._inner.next()
+        if element is None:
+            return None
+        self._number += 1
+        try:
+            return self._function(element)
+        except Exception as error:
+            self._stage.failed(self._number - 1, error)
+
+    def block(self, count):
+        if self._stage.vectorized is None:
+            return super().block(count)
+        block = self._inner.block(count)
+        if block is None:
+            return None
+        result = self._stage.function_of_block(block)
+        if result is not None:
+            self._number += block[0].shape[0]
+            return result
+        results = []
+        for element in split(block):
+            self._number += 1
+            try:
+                results.append(self._function(element))
+            except Exception as error:
+                self._stage.failed(self._number - 1, error)
+        return stacked(results)
+
+    def skip(self, count):
+        if self._stage._is_stateful:
+            return super().skip(count)
+        done = self._inner.skip(count)
+        self._number += done
+        return done
+
+    def state(self):
+        return {"number": self._number, "inner": self._inner.state()}
+
+    def restore(self, state):
+        self._number = state["number"]
+        self._inner.restore(state["inner"])
+
+    def close(self):
+        self._inner.close()
+
+
+def _make(input_dataset, other_arguments, f, output_types, output_shapes, preserve_cardinality, **unused):
+    function = ElementFunction(f, other_arguments)
+    return MapStage(stage_of(input_dataset), function, shapes_of(output_shapes), keeps_size=preserve_cardinality)
+
+
+def _make_parallel(
+    input_dataset, other_arguments, num_parallel_calls, f, output_types, output_shapes, preserve_cardinality,
+    deterministic, **unused,
+):  # fmt: skip
+    return MapStage(
+        stage_of(input_dataset),
+        ElementFunction(f, other_arguments),
+        shapes_of(output_shapes),
+        integer(num_parallel_calls, "num_parallel_calls"),
+        deterministic != "false",
+        preserve_cardinality,
+    )
+
+
+_ATTRS = f"f: func, {OUTPUTS}, use_inter_op_parallelism: bool = True, preserve_cardinality: bool = False"
+
+MAP_DATASET = dataset_op(
+    "MapDataset",
+    f"input_dataset: variant, other_arguments: list(Targuments), *, {_ATTRS}, force_synchronous: bool = False",
+    _make,
+)
+
+PARALLEL_MAP_DATASET = dataset_op(
+    "ParallelMapDatasetV2",
+    "input_dataset: variant, other_arguments: list(Targuments), num_parallel_calls: int64, *, "
+    f"{_ATTRS}, deterministic: string = 'default', use_unbounded_threadpool: bool = False",
+    _make_parallel,
+)
+
+
+def _map(
+    self, map_func, num_parallel_calls=None, deterministic=None, synchronous=None, use_unbounded_threadpool=False,
+    name=None,
+):  # fmt: skip
+    """A function of each element.
+
+    The function is traced, like a `tf.function`: it runs as a graph, with Python's control flow turned into
+    operations. Use `tf.py_function` for Python code that must run for each element.
+
+    Args:
+        map_func: a function of the parts of an element (a tuple is passed as several arguments), which returns the
+            new element.
+        num_parallel_calls: how many calls may run at the same time, or `tf.data.AUTOTUNE`.
+        deterministic: False if results may come in another order than that of the input.
+        synchronous: True to have elements computed by the thread that asks for them.
+        use_unbounded_threadpool: accepted; there are as many threads as calls run at the same time.
+        name: a name for the operation.
+
+    >>> [int(x) for x in tf.data.Dataset.range(4).map(lambda x: x * 10)]
+    [0, 10, 20, 30]
+    """
+    if synchronous and num_parallel_calls is not None:
+        raise ValueError(
+            "`synchronous` is not supported with `num_parallel_calls`, but `num_parallel_calls` was set to "
+            f"{num_parallel_calls}."
+        )
+    traced = functions.trace(map_func, self.element_spec, method="Dataset.map")
+    attrs = dict(f=traced.graph, preserve_cardinality=True, spec=traced.output_spec, of=[self], name=name)
+    if num_parallel_calls is None:
+        return build(
+            "_MapDataset", MAP_DATASET, self, traced.captures, force_synchronous=bool(synchronous), **attrs
+        )
+    order = "default" if deterministic is None else str(bool(deterministic)).lower()
+    return build(
+        "_ParallelMapDataset",
+        PARALLEL_MAP_DATASET,
+        self,
+        traced.captures,
+        constant(num_parallel_calls, dtypes.int64),
+        deterministic=order,
+        use_unbounded_threadpool=use_unbounded_threadpool,
+        **attrs,
+    )
+
+
+_map.__name__ = "map"  # the name is Python's in this file
+method(_map)

@@ -1,0 +1,292 @@
+"""What a pipeline is made of: stages, and the cursors that walk through their elements.
+
+A dataset is a variant tensor that holds a stage; the ops `MapDataset`, `BatchDatasetV2` ... make stages out of
+stages. Iterating makes a cursor from each stage, the last one pulling from the one before it.
+
+An element is a tuple of NumPy arrays, one for each component. A block is several elements at once: a tuple of arrays
+with one more dimension in front. A stage that can compute its n-th element directly says so by its `access`, and then
+needs no cursor of its own: slicing, shuffling, batching and resuming are arithmetic on indices.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from headrace._src.core import dtypes, errors
+from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import EagerTensor
+
+INFINITE, UNKNOWN = -1, -2
+
+Element = tuple  # of arrays
+
+
+class Run:
+    """What the cursors of one walk share.
+
+    Args:
+        options: the `tf.data.Options` of the dataset that is walked through.
+    """
+
+    def __init__(self, options=None):
+        self.options = options
+        self.stopped = threading.Event()  # set when the walk is given up: threads then end
+
+
+class Access:
+    """Elements by number. Subclasses give `size`, and `get` or `gather`."""
+
+    size: int
+
+    def get(self, index: int) -> Element:
+        """One element."""
+        return tuple([part[0, ...] for part in self.gather(np.array([index]))])
+
+    def gather(self, indices: np.ndarray) -> tuple:
+        """The block of these elements."""
+        return stacked([self.get(int(i)) for i in indices])
+
+    def slice(self, start: int, stop: int) -> tuple:
+        """The block of the elements from `start` up to `stop`."""
+        return self.gather(np.arange(start, stop))
+
+
+class Stage:
+    """One step of a pipeline.
+
+    Args:
+        shapes: the `TensorShape` of each component.
+        inputs: the stages that it pulls from.
+    """
+
+    method = "Dataset"  # what the user called, for messages
+
+    def __init__(self, shapes: Sequence[TensorShape], inputs: Sequence[Stage] = ()):
+        self.shapes = list(shapes)
+        self.inputs = tuple(inputs)
+        self.location: tuple = ()  # file, line and function of the user's call
+
+    def cardinality(self) -> int:
+        """The number of elements, or INFINITE or UNKNOWN."""
+        return UNKNOWN
+
+    @property
+    def access(self) -> Access | None:
+        """Elements by number, where that costs no more than walking through them."""
+        return None
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether cursors give blocks faster than elements."""
+        return self.access is not None
+
+    def cursor(self, run: Run) -> Cursor:
+        """A new walk through the elements."""
+        return AccessCursor(self.access) if self.access is not None else self.walk(run)
+
+    def walk(self, run: Run) -> Cursor:
+        """A new walk, for stages (or inputs) without access by number."""
+        raise NotImplementedError(type(self).__name__)
+
+    @property
+    def options(self):
+        """The options that were set in this pipeline, the latest of them; None when there are none."""
+        return next((found for stage in self.inputs if (found := stage.options) is not None), None)
+
+    def failed(self, index: int, error: Exception):
+        """Raise the error of an element, with its number and the user's line."""
+        if not isinstance(error, errors.OpError):
+            raise error
+        message = f"{error.message}\n\t[{self.where()}: element {index}]"
+        raise type(error)(error.node_def, error.op, message) from error.__cause__
+
+    def where(self) -> str:
+        """The stage as error messages name it: the method and the user's line."""
+        if not self.location or not self.location[0]:
+            return self.method
+        return f"{self.method} ({self.location[0]}:{self.location[1]})"
+
+    def __repr__(self):
+        return f"<{type(self).__name__} of {len(self.shapes)} components>"
+
+
+class Cursor:
+    """A walk through the elements of a stage. It belongs to one thread at a time."""
+
+    def next(self) -> Element | None:
+        """The next element; None when there is none left."""
+        raise NotImplementedError(type(self).__name__)
+
+    def block(self, count: int) -> tuple | None:
+        """Between one and `count` elements as a block; None when there is none left."""
+        element = self.next()
+        return None if element is None else tuple([part[None] for part in element])
+
+    def skip(self, count: int) -> int:
+        """Pass over so many elements.
+
+        Returns:
+            How many there were.
+        """
+        for done in range(count):
+            if self.next() is None:
+                return done
+        return count
+
+    def state(self) -> dict:
+        """All that `restore` needs to go on from here: numbers, strings, bytes, arrays, and lists and dicts of them."""
+        raise errors.UnimplementedError(
+            None, None, f"{type(self).__name__}: the position in this dataset cannot be saved."
+        )
+
+    def restore(self, state: dict):
+        """Go on from where `state` was taken."""
+        raise errors.UnimplementedError(
+            None, None, f"{type(self).__name__}: the position in this dataset cannot be restored."
+        )
+
+    def close(self):
+        """End threads and close files; no element is asked for any more."""
+
+
+class AccessCursor(Cursor):
+    """A walk by number."""
+
+    def __init__(self, access: Access):
+        self._access = access
+        self._size = access.size
+        self._at = 0
+
+    def next(self):
+        at = self._at
+        if at >= self._size:
+            return None
+        self._at = at + 1  # also when it fails: `ignore_errors` goes on with the one after it
+        return self._access.get(at)
+
+    def block(self, count):
+        at = self._at
+        stop = min(at + count, self._size)
+        if stop <= at:
+            return None
+        block = self._access.slice(at, stop)
+        self._at = stop
+        return block
+
+    def skip(self, count):
+        before, self._at = self._at, min(self._at + count, self._size)
+        return self._at - before
+
+    def state(self):
+        return {"at": self._at}
+
+    def restore(self, state):
+        self._at = state["at"]
+
+
+# Variants.
+
+
+def variant_of(stage: Stage) -> np.ndarray:
+    """The value of a dataset tensor."""
+    box = np.empty((), object)
+    box[()] = stage
+    return box
+
+
+def dataset_tensor(stage: Stage) -> EagerTensor:
+    """A dataset tensor."""
+    return EagerTensor(variant_of(stage), dtypes.variant)
+
+
+def stage_of(variant: np.ndarray) -> Stage:
+    """The stage in the value of a dataset tensor.
+
+    Raises:
+        InvalidArgumentError: there is none.
+    """
+    stage = variant[()] if variant.ndim == 0 else None
+    if not isinstance(stage, Stage):
+        raise errors.invalid_argument(
+            f"Expected a scalar variant tensor that holds a dataset, got {type(stage).__name__} of shape "
+            f"{variant.shape}."
+        )
+    return stage
+
+
+# Blocks.
+
+
+def stacked(elements: list) -> tuple:
+    """Elements as a block.
+
+    Raises:
+        InvalidArgumentError: they differ in shape.
+    """
+    return tuple([_stack(number, parts) for number, parts in enumerate(zip(*elements))])
+
+
+def _stack(number, parts):
+    first = parts[0]
+    shape, dtype = first.shape, first.dtype
+    for i, part in enumerate(parts):
+        if part.shape != shape:
+            raise errors.invalid_argument(
+                f"Cannot batch tensors with different shapes in component {number}. First element had shape "
+                f"{list(shape)} and element {i} had shape {list(part.shape)}."
+            )
+    if not shape:
+        if dtype == object:
+            block = np.empty(len(parts), object)
+            for i, part in enumerate(parts):
+                block[i] = part[()]
+            return block
+        return np.array([part[()] for part in parts], dtype)
+    block = np.empty((len(parts), *shape), dtype)
+    for i, part in enumerate(parts):
+        block[i] = part
+    return block
+
+
+def joined(blocks: list) -> tuple:
+    """Blocks one after another as one block."""
+    return blocks[0] if len(blocks) == 1 else tuple([_join(n, parts) for n, parts in enumerate(zip(*blocks))])
+
+
+def _join(number, parts):
+    shape = parts[0].shape[1:]
+    before = parts[0].shape[0]
+    for part in parts[1:]:
+        if part.shape[1:] != shape:
+            raise errors.invalid_argument(
+                f"Cannot batch tensors with different shapes in component {number}. First element had shape "
+                f"{list(shape)} and element {before} had shape {list(part.shape[1:])}."
+            )
+        before += part.shape[0]
+    return np.concatenate(parts)
+
+
+def split(block: tuple) -> list:
+    """The elements of a block."""
+    return [tuple([part[i, ...] for part in block]) for i in range(block[0].shape[0])]
+
+
+def flat_attrs(specs) -> dict:
+    """The attributes `output_types` and `output_shapes` of dataset ops, from the specs of components."""
+    return {
+        "output_types": [spec.dtype for spec in specs],
+        "output_shapes": [_shape_attr(spec.shape) for spec in specs],
+    }
+
+
+def _shape_attr(shape: TensorShape) -> Any:
+    return None if shape.rank is None else tuple(shape.as_list())
+
+
+def shapes_of(output_shapes) -> list[TensorShape]:
+    """The attribute `output_shapes` as shapes."""
+    return [TensorShape(shape) for shape in output_shapes]

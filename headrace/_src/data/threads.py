@@ -1,0 +1,153 @@
+"""Threads that work ahead of whoever reads a pipeline, and end when nobody does any more."""
+
+import atexit
+import collections
+import threading
+import weakref
+
+from headrace._src.core.context import context
+from headrace._src.data.stages import Cursor
+
+_END = object()
+_running: weakref.WeakSet = weakref.WeakSet()
+
+
+class _Work:
+    """What a thread and its reader share. The thread knows only this, so that the reader can be dropped."""
+
+    def __init__(self, cursor, size):
+        self.cursor = cursor
+        self.size = size
+        self.ready: collections.deque = collections.deque()  # (element or _END or error, state after it)
+        self.changed = threading.Condition()
+        self.is_stopped = False
+        self.keeps_states = False
+
+    def run(self):
+        while True:
+            with self.changed:
+                while len(self.ready) >= self.size and not self.is_stopped:
+                    self.changed.wait()
+                if self.is_stopped:
+                    return
+            try:
+                item = context.run_quietly(self.cursor.next)
+            except BaseException as error:  # handed to whoever reads
+                item = _Failure(error)
+            with self.changed:
+                self.ready.append(_END if item is None else item)
+                self.changed.notify_all()
+                if item is None or self.is_stopped:
+                    return
+
+    def stop(self):
+        with self.changed:
+            self.is_stopped = True
+            self.ready.clear()
+            self.changed.notify_all()
+
+
+class _Failure:
+    __slots__ = ("error",)
+
+    def __init__(self, error):
+        self.error = error
+
+
+def _stop(work, thread):
+    work.stop()
+    if thread is not threading.current_thread() and thread.is_alive():
+        thread.join(5)
+    work.cursor.close()
+
+
+@atexit.register
+def _stop_all():
+    """Threads must not run while the interpreter is taken down."""
+    for reader in list(_running):
+        reader.close()
+
+
+class Ahead(Cursor):
+    """Reads another cursor in a thread, up to `size` elements ahead."""
+
+    def __init__(self, inner: Cursor, size: int):
+        self._work = _Work(inner, size)
+        self._thread: threading.Thread | None = None
+        self._is_over = False
+        self._finalizer = None
+
+    def _start(self):
+        work = self._work
+        self._thread = threading.Thread(target=work.run, name="headrace-prefetch", daemon=True)
+        self._finalizer = weakref.finalize(self, _stop, work, self._thread)
+        self._finalizer.atexit = False  # `_stop_all` does it, before threads are in danger
+        _running.add(self)
+        self._thread.start()
+
+    def next(self):
+        if self._is_over:
+            return None
+        if self._thread is None:
+            self._start()
+        work = self._work
+        with work.changed:
+            while not work.ready:
+                work.changed.wait()
+            item = work.ready.popleft()
+            work.changed.notify_all()
+        if item is _END:
+            self._is_over = True
+            return None
+        if type(item) is _Failure:
+            raise item.error
+        return item
+
+    def state(self):
+        """The elements that wait are part of the position: they are kept in the state."""
+        work = self._work
+        if self._thread is None:
+            return {"ready": [], "is_over": self._is_over, "inner": work.cursor.state()}
+        self._pause()
+        ready = [item for item in work.ready if item is not _END]
+        failed = next((item for item in ready if type(item) is _Failure), None)
+        if failed is not None:
+            raise failed.error
+        over = self._is_over
+        state = {"ready": [list(item) for item in ready], "is_over": over, "inner": work.cursor.state()}
+        self._resume()
+        return state
+
+    def _pause(self):
+        """Let the thread end; what it has made stays."""
+        work = self._work
+        with work.changed:
+            work.is_stopped = True
+            work.changed.notify_all()
+        self._thread.join()
+
+    def _resume(self):
+        work = self._work
+        work.is_stopped = False
+        if not (work.ready and work.ready[-1] is _END):
+            self._finalizer.detach()
+            self._start()
+
+    def restore(self, state):
+        work = self._work
+        if self._thread is not None:
+            self._pause()
+            self._finalizer.detach()
+        inner = work.cursor
+        inner.restore(state["inner"])
+        self._work = _Work(inner, work.size)
+        self._work.ready.extend(tuple(item) for item in state["ready"])
+        self._is_over = state["is_over"]
+        self._thread = None
+
+    def close(self):
+        _running.discard(self)
+        if self._finalizer is not None:
+            self._finalizer()
+        else:
+            self._work.cursor.close()

@@ -1,0 +1,20 @@
+"""The public names of `tf.data`.
+
+Written by scripts/exports from the `@api` declarations: do not edit."""
+
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace._src.core.allocation import _TRIM_THRESHOLD as AUTOTUNE
+    from headrace._src.core.allocation import _TRIM_THRESHOLD as INFINITE_CARDINALITY
+    from headrace._src.data.batching import UNKNOWN as UNKNOWN_CARDINALITY
+    from headrace._src.data.datasets import DatasetSpec as DatasetSpec
+    from headrace._src.data.datasets import DatasetV2 as Dataset
+    from headrace._src.data.iterators import IteratorBase as Iterator
+    from headrace._src.data.iterators import IteratorSpec as IteratorSpec
+    from headrace._src.data.iterators import NumpyIterator as NumpyIterator
+    from headrace.data import experimental as experimental
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)
