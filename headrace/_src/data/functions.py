@@ -74,7 +74,8 @@ def trace(function: Any, *argument_specs: Any, method: str) -> Traced:
             result = structures.normalized(result, method)
             output_spec = structures.spec_of(result)
         except (TypeError, ValueError) as error:
-            raise TypeError(f"Unsupported return value from function passed to {method}: {result!r}. {error}") from error
+            message = f"Unsupported return value from function passed to {method}: {result!r}. {error}"
+            raise TypeError(message) from error
         graph.structured_outputs = result
         graph.outputs = [graph.inside(tensor) for tensor in structures.to_components(output_spec, result)]
     outer = context.graph

@@ -86,8 +86,8 @@ def from_tensor_slices(tensors, name=None):
     known = {size for size in sizes if size is not None}
     if len(known) > 1:
         raise ValueError(
-            f"Dataset.from_tensor_slices: dimensions {min(known)} and {max(known)} are not compatible: all tensors must "
-            "have the same first dimension."
+            f"Dataset.from_tensor_slices: dimensions {min(known)} and {max(known)} are not compatible: "
+            "all tensors must have the same first dimension."
         )
     spec = nest.map_structure(lambda leaf: leaf._unbatch(), batched)
     return build("_TensorSliceDataset", TENSOR_SLICE_DATASET, components, spec=spec, name=name)

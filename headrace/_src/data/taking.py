@@ -3,7 +3,7 @@
 from headrace._src.core import dtypes
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
 from headrace._src.data.functions import constant
-from headrace._src.data.stages import INFINITE, UNKNOWN, Access, Cursor, Stage, stage_of
+from headrace._src.data.stages import INFINITE, UNKNOWN, Access, Cursor, Stage, shapes_of, stage_of
 
 
 class Part(Access):
@@ -162,8 +162,7 @@ class _SkipCursor(Cursor):
 
 def _op(name, stage):
     def make(input_dataset, count, output_types, output_shapes, metadata):
-        shapes = types_and_shapes(output_types, output_shapes)
-        return stage(stage_of(input_dataset), integer(count, "count"), *shapes)
+        return stage(stage_of(input_dataset), integer(count, "count"), shapes_of(output_shapes))
 
     return dataset_op(name, f"input_dataset: variant, count: int64, *, {OUTPUTS}", make)
 
