@@ -11,7 +11,9 @@ from headrace._src.core.context import context
 from headrace._src.core.specs import TensorSpec
 from headrace._src.data import structures
 from headrace._src.graph.func_graph import FuncGraph
+from headrace._src.graph.graph import PLACEHOLDER
 from headrace._src.graph.operation import is_stateful
+from headrace._src.graph.vectorization import RULE_FILES as RULE_FILES  # loads the rules
 from headrace._src.graph.vectorization_rules import READS, Batch, Batched, NoRule, batch_shape
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
@@ -103,7 +105,8 @@ class ElementFunction:
     @property
     def is_stateful(self) -> bool:
         """Whether calls have effects, or differ from each other: then each is made once, and in order."""
-        return any(is_stateful(node) and node.record.name not in READS for node in self.graph.base.nodes)
+        nodes = [node for node in self.graph.base.nodes if node.record is not PLACEHOLDER]
+        return any(is_stateful(node) and node.record.name not in READS for node in nodes)
 
     def vectorized(self) -> ElementFunction | None:
         """The function of whole blocks; None when there is none, or elements are too large to profit."""
