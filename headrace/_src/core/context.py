@@ -66,8 +66,10 @@ class Context(threading.local):
     """The state of one thread; each new thread begins with plain eager execution."""
 
     mode: Mode | None = None
-    # For core/random_state.py: the node whose random op runs, and the seeds drawn for the op that runs next.
+    # For core/random_state.py: the node whose random op runs, the call of a graph within which it does, and the seeds
+    # drawn for the op that runs next.
     random_node = None
+    random_site = None
     drawn_seeds: tuple[int, int] | None = None
 
     # Functions of tf.variable_creator_scope, outermost first.

@@ -2,7 +2,7 @@
 
 TF: seeds are of the process, not of a thread. In eager execution all calls of an op with the same
 attributes and input dtypes share one stream, and `tf.random.set_seed` starts all streams anew. In a graph
-each node has a stream of its own.
+each node has a stream of its own, and one more for each place from which other graphs call its graph.
 """
 
 from __future__ import annotations
@@ -61,10 +61,17 @@ class RandomState:
             return self._streams
         if context.resources is not None:
             return context.resources.setdefault(("random", node), {})  # TF: each session has streams of its own
-        epoch, streams = getattr(node, "random_streams", (None, None))
+        site = context.random_site
+        if site is None:
+            epoch, streams = getattr(node, "random_streams", (None, None))
+        else:
+            epoch, streams = site.streams.get(node, (None, None))
         if epoch != self._epoch:
             streams = {}
-            node.random_streams = (self._epoch, streams)
+            if site is None:
+                node.random_streams = (self._epoch, streams)
+            else:
+                site.streams[node] = (self._epoch, streams)
         return streams
 
     def reserve(self, owner: Hashable, seed: int, seed2: int, blocks: int) -> tuple[int, int, int]:
@@ -91,18 +98,31 @@ class RandomState:
             stream.used += blocks
             return stream.seed, stream.seed2, first
 
-    def stream_of(self, node) -> _Stream:
-        """The stream of an operation of a graph, for a compiled program that draws from it in the operation's stead."""
-        before, context.random_node = context.random_node, node
+    def streams_of(self, node, calls=()) -> dict:
+        """The streams of an operation of a graph, by their seeds; there is one at most.
+
+        Args:
+            node: the operation.
+            calls: the calls that lead to its graph from the one that runs, outermost first.
+        """
+        before = context.random_node, context.random_site
+        context.random_node = node
+        for call in calls:
+            context.random_site = site_within(context.random_site, call)
         try:
             with self._lock:
-                key = (node.attrs["seed"], node.attrs["seed2"])
-                streams = self._current_streams()
-                if key not in streams:
-                    streams[key] = _Stream(*key)
-                return streams[key]
+                return self._current_streams()
         finally:
-            context.random_node = before
+            context.random_node, context.random_site = before
+
+    def stream_of(self, node, calls=()) -> _Stream:
+        """The stream of an operation of a graph, for a compiled program that draws from it in the operation's stead."""
+        key = (node.attrs["seed"], node.attrs["seed2"])
+        streams = self.streams_of(node, calls)
+        with self._lock:
+            if key not in streams:
+                streams[key] = _Stream(*key)
+            return streams[key]
 
     def memory(self, owner: Hashable, seed: int, seed2: int, make: Callable[[], Any]) -> Any:
         """What an op keeps from call to call besides its place in the stream; `make()` the first time."""
@@ -114,6 +134,26 @@ class RandomState:
             if stream.memory is None:
                 stream.memory = make()
             return stream.memory
+
+
+class _Site:
+    """A place from which a graph is called: its operations draw from streams that belong to this place.
+
+    TF: the graph is inlined there, so that each place has operations, and thereby streams, of its own.
+    """
+
+    __slots__ = ("inner", "streams")
+
+    def __init__(self):
+        self.inner: dict[Any, _Site] = {}  # by the calls in the graph
+        self.streams: dict[Any, tuple] = {}  # by the operations of the graph: what `random_streams` is elsewhere
+
+
+def site_within(site: _Site | None, call) -> _Site:
+    """The place that an operation which calls a graph is, when its own graph is called from `site` (None: directly)."""
+    if site is not None:
+        return site.inner.get(call) or site.inner.setdefault(call, _Site())
+    return call.__dict__.get("random_site") or call.__dict__.setdefault("random_site", _Site())
 
 
 class _Stream:

@@ -7,7 +7,7 @@ become blocks as well, so a block holds all that a program is made of, and nothi
 import numpy as np
 
 from headrace._src.graph.operation import CALLING, input_counts
-from headrace._src.graph.passes.steps import origin
+from headrace._src.graph.passes.steps import draws, draws_numbers, origin, random_call
 from headrace._src.ops.filling import CONST
 from headrace._src.state.storage import WRITING
 
@@ -91,20 +91,23 @@ def inner_blocks(instruction) -> list[Block]:
 
 
 class BlockBuilder:
-    """Makes blocks of operations; `random_nodes` are the operations behind the numbers of the streams."""
+    """Makes blocks of operations.
+
+    `random_nodes` are the operations behind the numbers of the streams, each with the calls that lead to its graph.
+    """
 
     def __init__(self):
         self.random_nodes = []
-        self._numbers: dict[int, int] = {}
-        self._graphs: dict[int, Block] = {}
+        self._calls: tuple = ()  # that lead to the graph at hand, as far as they matter for random streams
+        self._numbers: dict[tuple, int] = {}
+        self._graphs: dict[tuple, Block] = {}
 
     def of_graph(self, graph) -> Block:
-        """The block of a function's graph; the same one each time."""
-        block = self._graphs.get(id(graph))
+        """The block of a function's graph; the same one each time, unless it draws random numbers."""
+        key = (graph, self._calls if draws_numbers(graph) else ())
+        block = self._graphs.get(key)
         if block is None:
-            plan = graph.plan()
-            block = self.of_plan(plan)
-            self._graphs[id(graph)] = block
+            block = self._graphs[key] = self.of_plan(graph.plan())
         return block
 
     def of_plan(self, plan) -> Block:
@@ -140,7 +143,12 @@ class BlockBuilder:
             return {"value": node.attrs["value"]._a}
         if node.record.name not in CALLING:
             return node.attrs
-        return {name: self._converted(value) for name, value in node.attrs.items()}
+        before, call = self._calls, random_call(node)
+        if call is not None:
+            self._calls = (*before, call)
+        attrs = {name: self._converted(value) for name, value in node.attrs.items()}
+        self._calls = before
+        return attrs
 
     def _converted(self, value):
         if hasattr(value, "nodes"):
@@ -152,18 +160,12 @@ class BlockBuilder:
     def _stream(self, node):
         if not draws(node.record):
             return None
-        node = origin(node)  # the interpreter draws from the same stream
-        node = origin(node)
-        number = self._numbers.get(id(node))
+        key = (origin(node), self._calls)  # the interpreter draws from the same stream
+        number = self._numbers.get(key)
         if number is None:
-            number = self._numbers[id(node)] = len(self.random_nodes)
-            self.random_nodes.append(node)
+            number = self._numbers[key] = len(self.random_nodes)
+            self.random_nodes.append(key)
         return number
-
-
-def draws(op) -> bool:
-    """Whether an op draws random numbers from a stream that goes on from call to call."""
-    return op.stateful and "seed2" in op.attribute_names
 
 
 def is_number(array) -> bool:

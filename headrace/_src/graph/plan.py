@@ -14,12 +14,13 @@ import time
 import numpy as np
 
 from headrace._src.core.context import context
+from headrace._src.core.random_state import site_within
 from headrace._src.core.tracebacks import is_traceback_filtering_enabled
 from headrace._src.graph.graph import PLACEHOLDER
 from headrace._src.graph.operation import CALLING, grouped, is_stateful
 from headrace._src.graph.passes.dead_code import needed as needed
 from headrace._src.graph.passes.pipeline import optimized
-from headrace._src.graph.passes.steps import kernel_of, origin
+from headrace._src.graph.passes.steps import draws, kernel_of, origin, random_call
 from headrace._src.graph.reuse import reusable
 from headrace._src.op.apply import as_array, check_dtype, kernel_error
 from headrace._src.ops.filling import CONST
@@ -213,7 +214,7 @@ class _Layout:
             if last_use[id(tensor)] == number and place not in self._constants and place not in dead:
                 dead.append(place)
         kernel = kernel_of(step) or record.kernel
-        draws = record.stateful and "seed2" in record.attribute_names
+        is_random = draws(record)
         if record.single_output and id(results[0]) not in self._given and record.name not in CALLING:
             (tensor,) = results
             over = reusable(kernel, step, [place in dead for place in operands], self._given) if dead else None
@@ -228,10 +229,10 @@ class _Layout:
             if over is not None:
                 call = _reusing_caller(operands, *over)
                 return (_SINGLE, call, operands, over, place, dtype._np, clear, result_type, step)
-            if record.is_plain and not attrs and not draws and 1 <= len(operands) <= 2:
+            if record.is_plain and not attrs and not is_random and 1 <= len(operands) <= 2:
                 x, y = operands[0], operands[-1]
                 return (len(operands) - 1, kernel, x, y, place, dtype._np, clear, result_type, step)
-            call = _caller(step, kernel, operands, draws)
+            call = _caller(step, kernel, operands, is_random)
             return (_SINGLE, call, operands, None, place, dtype._np, clear, result_type, step)
         taken, unread = [], []
         for tensor in results:
@@ -246,7 +247,7 @@ class _Layout:
         if record.name in CALLING:
             call = _graph_caller(step, kernel, operands, dead)
         else:
-            call = _caller(step, kernel, operands, draws)
+            call = _caller(step, kernel, operands, is_random)
         self._free.extend(dead + unread)
         result_types = [(record, tensor.dtype) for tensor in results]
         call = _storing(step, call, taken, result_types)
@@ -259,7 +260,7 @@ class _Layout:
         return len(self.start) - 1
 
 
-def _caller(step, kernel, operands, draws):
+def _caller(step, kernel, operands, is_random):
     """A function of the values that calls the kernel with its arguments and attributes."""
     attrs = step.attrs
     if step.record.has_lists:
@@ -285,7 +286,7 @@ def _caller(step, kernel, operands, draws):
         def call(values):
             return kernel(**attrs)
 
-    return _drawing(origin(step), call) if draws else call
+    return _drawing(origin(step), call) if is_random else call
 
 
 def _reusing_caller(operands, position, function):
@@ -313,6 +314,7 @@ def _reusing_caller(operands, position, function):
 def _graph_caller(step, kernel, operands, dead):
     """A call of an op that runs graphs. The list of inputs is its own: it frees them while the graphs run."""
     attrs, groups = step.attrs, grouped(step, operands)
+    kernel = _at_site(step, kernel)
 
     def call(values):
         arguments = [values[p] if type(p) is int else [values[i] for i in p] for p in groups]
@@ -333,6 +335,23 @@ def _drawing(node, call):
         return result
 
     return draw
+
+
+def _at_site(step, kernel):
+    """The kernel of an op that runs graphs; of a call, so that random operations have streams for this place."""
+    node = random_call(step)
+    if node is None:
+        return kernel
+
+    def run(*arguments, **attrs):
+        before = context.random_site
+        context.random_site = site_within(before, node)
+        try:
+            return kernel(*arguments, **attrs)
+        finally:
+            context.random_site = before
+
+    return run
 
 
 def _storing(step, call, places, result_types):
@@ -433,7 +452,7 @@ def _text_of(i, instruction, names, scope):
         else:
             scope[f"x{i}{name}"] = value
             arguments.append(f"{name}=x{i}{name}")
-    kernel = kernel_of(step) or record.kernel
+    kernel = _at_site(step, kernel_of(step) or record.kernel)
     if kind == _SINGLE and y is not None:  # one of the inputs goes into a list, from where it can be written over
         position, scope[f"k{i}"] = y
         mine = names[operands[position]]
@@ -443,7 +462,7 @@ def _text_of(i, instruction, names, scope):
     else:
         scope[f"k{i}"] = kernel
     call = f"k{i}({', '.join(arguments)})"
-    if record.stateful and "seed2" in record.attribute_names:
+    if draws(record):
         scope[f"n{i}"] = origin(step)
         before.append(f"  context.random_node = n{i}")
         after.append("  context.random_node = None")

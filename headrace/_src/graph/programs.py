@@ -302,7 +302,7 @@ class Program:
         Args:
             built: the program.
             signature: what it is made for.
-            random_nodes: the operations behind its random streams.
+            random_nodes: the operations behind its random streams, each with the calls that lead to it.
             fixed: inputs from this position on are the same arrays in every call (captured tensors).
         """
         device = _Device.get()  # which imports jax, before anything of it is unpickled
@@ -443,7 +443,7 @@ class Program:
         return arrived
 
     def _call_with_streams(self, given):
-        streams = [random_state.stream_of(node) for node in self._nodes]
+        streams = [random_state.stream_of(node, calls) for node, calls in self._nodes]
         mask = (1 << 64) - 1
         rows = [[s.seed & mask, s.seed2 & mask, s.used & mask] for s in streams]
         self._state = np.array(rows, np.uint64)  # only this thread is here

@@ -210,8 +210,12 @@ def _run(input, token, Tout, is_async=False):
     call = call_of(token)
     keep = len(Tout) > len(call.output_types)
     tensors = [EagerTensor(x, _dtype_of(x)) for x in input]
-    # The user's code runs with NumPy's warnings as they are by default, not as they are for kernels.
-    outputs, session = contextvars.Context().run(call.run, tensors, keep)
+    site, context.random_site = context.random_site, None  # what the user's code calls is not called from the graph
+    try:
+        # The user's code runs with NumPy's warnings as they are by default, not as they are for kernels.
+        outputs, session = contextvars.Context().run(call.run, tensors, keep)
+    finally:
+        context.random_site = site
     arrays = [y._a for y in outputs]
     if keep:
         box = np.empty((), object)

@@ -4,10 +4,9 @@ Effects happen in the order in which their operations were made: an operation wi
 made before it, and nothing made after it comes earlier. Other operations go into the first part that has their inputs.
 """
 
-from headrace._src.graph.blocks import draws
 from headrace._src.graph.conditional import branch_number, condition_number
 from headrace._src.graph.operation import CALLING, called_graphs, is_stateful
-from headrace._src.graph.passes.steps import Step
+from headrace._src.graph.passes.steps import Step, draws
 from headrace._src.graph.plan import Plan
 from headrace._src.ops.filling import CONST
 

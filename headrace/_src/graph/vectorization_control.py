@@ -2,9 +2,11 @@
 
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
+from headrace._src.core.random_state import site_within
 from headrace._src.graph.conditional import branches_of, cond, switch_case
 from headrace._src.graph.func_graph import FuncGraph, copy_handle_data
 from headrace._src.graph.loops import while_loop
+from headrace._src.graph.passes.steps import random_call
 from headrace._src.graph.vectorization_rules import ALWAYS, Batched, NoRule, batch_shape, rule
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
@@ -17,7 +19,15 @@ ALWAYS.update(_CONTROL)
 
 @rule("PartitionedCall", "StatefulPartitionedCall")
 def _call(batch, node, args):
-    return batch.run(node.attrs["f"], args)
+    call = random_call(node) if context.graph is None else None
+    if call is None:
+        return batch.run(node.attrs["f"], args)
+    before = context.random_site
+    context.random_site = site_within(before, call)
+    try:
+        return batch.run(node.attrs["f"], args)
+    finally:
+        context.random_site = before
 
 
 # Conditionals.

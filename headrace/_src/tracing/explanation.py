@@ -6,13 +6,14 @@ import string
 import numpy as np
 
 from headrace._src.core.context import context
+from headrace._src.core.random_state import random_state
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.compilation import Executable, is_mostly_products
 from headrace._src.graph.effects import READING
 from headrace._src.graph.graph import PLACEHOLDER
 from headrace._src.graph.listing import listing, place_text, text_of
 from headrace._src.graph.operation import CALLING, called_graphs
-from headrace._src.graph.passes.steps import origin
+from headrace._src.graph.passes.steps import draws, origin, random_call
 from headrace._src.ops.filling import CONST
 from headrace._src.state.storage import WRITING, Storage
 
@@ -272,28 +273,28 @@ class _Undo:
             if isinstance(storage, Storage):
                 value = storage.read() if storage.is_initialized else None
                 self._values.append((storage, value, storage.value, storage.device))
-        self._streams = [(node, copy.deepcopy(node.__dict__.get("random_streams"))) for node in _drawing(graph)]
+        streams = [random_state.streams_of(*place) for place in _drawing(graph)]
+        self._streams = [(found, copy.deepcopy(found)) for found in streams]
 
     def __call__(self):
         for storage, value, on_host, on_device in self._values:
             if storage.value is not on_host or storage.device is not on_device:
                 storage.set(value)
-        for node, streams in self._streams:
-            if streams is None:
-                node.__dict__.pop("random_streams", None)
-            else:
-                node.random_streams = streams
+        for streams, saved in self._streams:
+            streams.clear()
+            streams.update(saved)
 
 
-def _drawing(graph):
-    """The operations of a graph that draw random numbers."""
+def _drawing(graph, calls=()):
+    """The operations of a graph that draw random numbers, each with the calls that lead to it."""
     nodes = []
     for step in graph.plan().steps:
         if step.record.name in CALLING:
+            call = random_call(step)
             for inner in called_graphs(step.attrs):
-                nodes += _drawing(inner)
-        elif step.record.stateful and "seed2" in step.record.attribute_names:
-            nodes.append(origin(step))
+                nodes += _drawing(inner, calls if call is None else (*calls, call))
+        elif draws(step.record):
+            nodes.append((origin(step), calls))
     return nodes
 
 

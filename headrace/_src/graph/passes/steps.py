@@ -1,7 +1,11 @@
 """`Step`: an operation as passes change it, without changing the user's graph."""
 
 from headrace._src.core.tensor import EagerTensor
+from headrace._src.graph.operation import CALLING, called_graphs
 from headrace._src.ops.filling import CONST
+
+# The ops that call a function, which others may call as well.
+_CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 
 
 class Step:
@@ -53,6 +57,29 @@ class Step:
 def origin(node):
     """The operation of the user's graph that a step stands for."""
     return node.node if type(node) is Step else node
+
+
+def draws(op) -> bool:
+    """Whether an op draws random numbers from a stream that goes on from call to call."""
+    return op.stateful and "seed2" in op.attribute_names
+
+
+def draws_numbers(graph) -> bool:
+    """Whether an operation of a graph, or of one that it runs, draws random numbers."""
+    if not graph.is_stateful:
+        return False
+    return any(
+        any(map(draws_numbers, called_graphs(node.attrs))) if node.record.name in CALLING else draws(node.record)
+        for node in graph.nodes
+    )
+
+
+def random_call(node):
+    """The operation by which random streams know a call, when `node` is one of a graph that draws; otherwise None."""
+    if node.record.name not in _CALLS or not draws_numbers(node.attrs["f"]):
+        return None
+    call = origin(node)
+    return call.__dict__.get("original", call)  # the same with residuals and without
 
 
 def kernel_of(node):
