@@ -211,3 +211,78 @@ def open_input(path, compression_type: str | None = "", buffer_size: int | None 
         raise errors.invalid_argument(f"buffer_size must be >= 0 (0: the default), got {buffer_size}.")
     size = buffer_size or DEFAULT_BUFFER
     return CompressedInput(path, kind, size) if kind else PlainInput(path, size)
+
+
+class PlainOutput:
+    """Bytes into a file."""
+
+    def __init__(self, path, mode: str = "w"):
+        self.path = filesystem.path_string(path)
+        self._file = filesystem.open_file(self.path, mode)
+
+    def write(self, data: bytes) -> None:
+        """Adds bytes."""
+        with typed_errors(self.path):
+            self._file.write(data)
+
+    def flush(self) -> None:
+        """Makes what was written visible to readers of the file."""
+        with typed_errors(self.path):
+            self._file.flush()
+
+    def close(self) -> None:
+        """Writes what is waiting and closes the file."""
+        with typed_errors(self.path):
+            self._file.close()
+
+
+class CompressedOutput(PlainOutput):
+    """Bytes into a GZIP or ZLIB file.
+
+    Args:
+        path: str, bytes or PathLike.
+        compression_type: "GZIP" or "ZLIB".
+        level, method, window_bits, memory_level, strategy, flush_mode: as zlib numbers them; None for its defaults.
+    """
+
+    def __init__(
+        self,
+        path,
+        compression_type: str,
+        level: int | None = None,
+        method: int | None = None,
+        window_bits: int | None = None,
+        memory_level: int | None = None,
+        strategy: int | None = None,
+        flush_mode: int | None = None,
+    ):
+        settings = dict(
+            level=zlib.Z_DEFAULT_COMPRESSION if level is None else level,
+            method=zlib.DEFLATED if method is None else method,
+            wbits=_WINDOW_BITS[compression_type] if window_bits is None else window_bits,
+            memLevel=9 if memory_level is None else memory_level,  # TF: more memory than zlib's own default
+            strategy=zlib.Z_DEFAULT_STRATEGY if strategy is None else strategy,
+        )
+        try:
+            self._deflater = zlib.compressobj(**settings)
+        except (ValueError, zlib.error, OverflowError) as error:
+            raise errors.invalid_argument(f"zlib cannot compress with {settings}: {error}") from None
+        self._flush_mode = flush_mode if flush_mode in (zlib.Z_SYNC_FLUSH, zlib.Z_FULL_FLUSH) else zlib.Z_PARTIAL_FLUSH
+        self._waiting = False  # whether bytes were written since the last flush
+        super().__init__(path)
+
+    def write(self, data):
+        self._waiting = True
+        super().write(self._deflater.compress(data))
+
+    def flush(self):
+        if self._waiting:
+            super().write(self._deflater.flush(self._flush_mode))
+            self._waiting = False
+        super().flush()
+
+    def close(self):
+        try:
+            super().write(self._deflater.flush(zlib.Z_FINISH))
+        finally:
+            super().close()
