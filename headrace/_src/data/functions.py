@@ -127,6 +127,7 @@ def _vectorized(graph) -> FuncGraph | None:
     if not all(x.shape.is_fully_defined() and x.dtype._kind not in "vr" for x in graph.outputs):
         return None
     result = FuncGraph(f"{graph.name}_of_blocks", None)
+    result.inlines_numbers = True
     try:
         with result.building():
             inputs = [Batched(result.add_input(batch_shape(None, x.shape), x.dtype), True) for x in elements]

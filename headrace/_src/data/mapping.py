@@ -1,10 +1,14 @@
 """`Dataset.map`: a function of each element."""
 
+import logging
+
 from headrace._src.core import dtypes
 from headrace._src.data import functions
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
 from headrace._src.data.functions import ElementFunction, constant
 from headrace._src.data.stages import UNKNOWN, Access, Cursor, Stage, shapes_of, split, stacked, stage_of
+
+logger = logging.getLogger("headrace")
 
 
 class _Mapped(Access):
@@ -71,10 +75,15 @@ class MapStage(Stage):
         return self.vectorized is not None and self.source.has_blocks
 
     def function_of_block(self, block):
-        """The function of all elements of a block; None when one of them fails, who knows which."""
+        """The function of all elements of a block; None when one of them fails, and from then on.
+
+        Called for each element, the function itself says which one fails.
+        """
         try:
             return self.vectorized(block)
-        except Exception:
+        except Exception as error:
+            logger.debug("%s: not on whole blocks any more, since that failed: %s", self.where(), error)
+            self.vectorized = None
             return None
 
     def walk(self, run):
