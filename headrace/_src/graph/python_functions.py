@@ -58,7 +58,7 @@ def call_of(token):
     return call
 
 
-def _raise_users_error(error):
+def raise_users_error(error):
     """Raise the error of TensorFlow's class for what the user's code raised, with the user's traceback."""
     kind = next((ours for theirs, ours in _CLASSES if isinstance(error, theirs)), errors.UnknownError)
     if isinstance(error, errors.OpError):
@@ -120,7 +120,7 @@ class _EagerCall:
         try:
             outputs = self._converted(self._function(*inputs))
         except (Exception, StopIteration) as error:
-            _raise_users_error(error)
+            raise_users_error(error)
         finally:
             context.mode = before
         session = _Session(tape, [x for x in inputs if _is_followed(x)], outputs) if keep else None
@@ -179,7 +179,7 @@ class _NumpyCall:
         try:
             result = self._function(*arrays)
         except (Exception, StopIteration) as error:
-            _raise_users_error(error)
+            raise_users_error(error)
         finally:
             context.mode = before
         values = [] if result is None else list(result) if isinstance(result, (list, tuple)) else [result]
