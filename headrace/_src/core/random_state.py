@@ -29,11 +29,11 @@ class RandomState:
         # Set by tf.config.experimental.enable_op_determinism: unknown seeds are then refused.
         self.deterministic = False
         self._op_seeds = None
-        self._epoch = 0  # how often the streams were started anew
+        self.epoch = 0  # how often the streams were started anew
         self._lock = threading.RLock()
         # For each stream: its random seeds (when it has none of its own), the blocks used, and what else the
         # op keeps from call to call.
-        self._streams: dict[Hashable, _Stream] = {}
+        self._streams: dict[Hashable, Stream] = {}
 
     def set_seed(self, seed) -> None:
         """Sets the global seed (None: no seed) and starts all streams anew."""
@@ -47,7 +47,7 @@ class RandomState:
             self.seed = seed
             self._op_seeds = generator
             self._streams.clear()
-            self._epoch += 1
+            self.epoch += 1
 
     def next_op_seed(self) -> int:
         """The op seed for an eager op that was given none, once there is a global seed."""
@@ -66,12 +66,12 @@ class RandomState:
             epoch, streams = getattr(node, "random_streams", (None, None))
         else:
             epoch, streams = site.streams.get(node, (None, None))
-        if epoch != self._epoch:
+        if epoch != self.epoch:
             streams = {}
             if site is None:
-                node.random_streams = (self._epoch, streams)
+                node.random_streams = (self.epoch, streams)
             else:
-                site.streams[node] = (self._epoch, streams)
+                site.streams[node] = (self.epoch, streams)
         return streams
 
     def reserve(self, owner: Hashable, seed: int, seed2: int, blocks: int) -> tuple[int, int, int]:
@@ -90,7 +90,7 @@ class RandomState:
             streams = self._current_streams()
             stream = streams.get(key)
             if stream is None:
-                stream = _Stream(seed, seed2)
+                stream = Stream(seed, seed2)
                 # Seeds drawn for one call are not seen again: keeping their streams would only fill memory.
                 if context.random_node is not None or context.drawn_seeds != (seed, seed2):
                     streams[key] = stream
@@ -115,13 +115,13 @@ class RandomState:
         finally:
             context.random_node, context.random_site = before
 
-    def stream_of(self, node, calls=()) -> _Stream:
+    def stream_of(self, node, calls=()) -> Stream:
         """The stream of an operation of a graph, for a compiled program that draws from it in the operation's stead."""
         key = (node.attrs["seed"], node.attrs["seed2"])
         streams = self.streams_of(node, calls)
         with self._lock:
             if key not in streams:
-                streams[key] = _Stream(*key)
+                streams[key] = Stream(*key)
             return streams[key]
 
     def memory(self, owner: Hashable, seed: int, seed2: int, make: Callable[[], Any]) -> Any:
@@ -130,13 +130,13 @@ class RandomState:
             return make()
         key = (owner, seed, seed2) if context.random_node is None else (seed, seed2)
         with self._lock:
-            stream = self._current_streams().setdefault(key, _Stream(seed, seed2))
+            stream = self._current_streams().setdefault(key, Stream(seed, seed2))
             if stream.memory is None:
                 stream.memory = make()
             return stream.memory
 
 
-class _Site:
+class Site:
     """A place from which a graph is called: its operations draw from streams that belong to this place.
 
     TF: the graph is inlined there, so that each place has operations, and thereby streams, of its own.
@@ -145,18 +145,18 @@ class _Site:
     __slots__ = ("inner", "streams")
 
     def __init__(self):
-        self.inner: dict[Any, _Site] = {}  # by the calls in the graph
+        self.inner: dict[Any, Site] = {}  # by the calls in the graph
         self.streams: dict[Any, tuple] = {}  # by the operations of the graph: what `random_streams` is elsewhere
 
 
-def site_within(site: _Site | None, call) -> _Site:
+def site_within(site: Site | None, call) -> Site:
     """The place that an operation which calls a graph is, when its own graph is called from `site` (None: directly)."""
     if site is not None:
-        return site.inner.get(call) or site.inner.setdefault(call, _Site())
-    return call.__dict__.get("random_site") or call.__dict__.setdefault("random_site", _Site())
+        return site.inner.get(call) or site.inner.setdefault(call, Site())
+    return call.__dict__.get("random_site") or call.__dict__.setdefault("random_site", Site())
 
 
-class _Stream:
+class Stream:
     __slots__ = ("memory", "seed", "seed2", "used")
 
     def __init__(self, seed, seed2):

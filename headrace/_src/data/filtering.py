@@ -6,7 +6,7 @@ from headrace._src.core import dtypes
 from headrace._src.data import functions
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, method
 from headrace._src.data.functions import ElementFunction
-from headrace._src.data.stages import INFINITE, UNKNOWN, Cursor, Stage, shapes_of, split, stacked, stage_of
+from headrace._src.data.stages import UNKNOWN, Cursor, Stage, shapes_of, split, stacked, stage_of
 
 
 class FilterStage(Stage):
@@ -21,8 +21,7 @@ class FilterStage(Stage):
         self.vectorized = predicate.vectorized()
 
     def cardinality(self):
-        size = self.source.cardinality()
-        return size if size in (0, INFINITE) and size == 0 else UNKNOWN
+        return 0 if self.source.cardinality() == 0 else UNKNOWN
 
     @property
     def has_blocks(self):
@@ -72,10 +71,12 @@ class _FilterCursor(Cursor):
         return None
 
     def state(self):
-        return {"number": self._number, "inner": self._inner.state()}
+        random = self._stage.predicate.state()
+        return {"number": self._number, "random": random, "inner": self._inner.state()}
 
     def restore(self, state):
         self._number = state["number"]
+        self._stage.predicate.restore(state["random"])
         self._inner.restore(state["inner"])
 
     def close(self):

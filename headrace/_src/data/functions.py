@@ -8,11 +8,13 @@ from headrace._src.autograph.calls import convert, with_status
 from headrace._src.autograph.status import ENABLED
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
+from headrace._src.core.random_state import Site, site_within
 from headrace._src.core.specs import TensorSpec
-from headrace._src.data import structures
+from headrace._src.data import random_streams, structures
 from headrace._src.graph.func_graph import FuncGraph
 from headrace._src.graph.graph import PLACEHOLDER
 from headrace._src.graph.operation import is_stateful
+from headrace._src.graph.passes.steps import draws_numbers
 from headrace._src.graph.vectorization import RULE_FILES as RULE_FILES  # loads the rules
 from headrace._src.graph.vectorization_rules import READS, Batch, Batched, NoRule, batch_shape
 from headrace._src.op.convert import to_tensor
@@ -98,9 +100,36 @@ class ElementFunction:
         self.graph = graph
         self._captured = list(captured)
         self._run = graph.plan().run
+        self.draws = draws_numbers(graph.base)  # random ones
 
     def __call__(self, element) -> tuple:
-        return tuple(self._run([*element, *self._captured]))
+        if not self.draws:
+            return tuple(self._run([*element, *self._captured]))
+        return self.call_at(self.site, element)
+
+    def call_at(self, site, element) -> tuple:
+        """Call with the random numbers that come next at a site."""
+        before, context.random_site = context.random_site, site
+        try:
+            return tuple(self._run([*element, *self._captured]))
+        finally:
+            context.random_site = before
+
+    # Random numbers.
+
+    @property
+    def site(self) -> Site:
+        """Where this function's streams of random numbers are, in the walk that this thread works for."""
+        return site_within(context.random_site, self.graph.base)
+
+    def state(self) -> dict | None:
+        """Where the streams stand in the walk that this thread works for; None when there are none."""
+        return random_streams.saved(self.site, [self.graph.base]) if self.draws else None
+
+    def restore(self, state: dict | None):
+        """Let the streams stand where they stood."""
+        if self.draws and state is not None:
+            context.random_site.inner[self.graph.base] = random_streams.restored(state, [self.graph.base])
 
     @property
     def is_stateful(self) -> bool:

@@ -44,7 +44,7 @@ class IteratorResource:
             self.stop()
             self.stage = stage
             self._run = Run(stage.options)
-            self._cursor = context.run_quietly(stage.cursor, self._run)
+            self._cursor = self._run.call(stage.cursor, self._run)
 
     def next(self) -> tuple | None:
         """The next element; None at the end."""
@@ -58,7 +58,7 @@ class IteratorResource:
                     "GetNext() failed because the iterator has not been initialized. Ensure that you have run the "
                     "initializer operation for this iterator before getting the next element.",
                 )  # fmt: skip
-            element = context.run_quietly(cursor.next)
+            element = self._run.call(cursor.next)
             if element is None:
                 self.stop()
             return element
@@ -74,7 +74,9 @@ class IteratorResource:
     def state(self) -> dict:
         """What `restore` needs to go on from here."""
         with self._lock:
-            return {"ended": True} if self._cursor is None else {"ended": False, "cursor": self._cursor.state()}
+            if self._cursor is None:
+                return {"ended": True}
+            return {"ended": False, "cursor": self._run.call(self._cursor.state)}
 
     def restore(self, state: dict):
         """Go on from where `state` was taken, in a pipeline made of the same steps."""
@@ -83,7 +85,7 @@ class IteratorResource:
                 self.stop()
                 return
             self.start(self.stage)
-            self._cursor.restore(state["cursor"])
+            self._run.call(self._cursor.restore, state["cursor"])
 
     def __del__(self):
         run = getattr(self, "_run", None)

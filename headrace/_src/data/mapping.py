@@ -6,6 +6,8 @@ from headrace._src.core import dtypes
 from headrace._src.data import functions
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
 from headrace._src.data.functions import ElementFunction, constant
+from headrace._src.data.parallel_calls import ParallelMap
+from headrace._src.data.random_streams import draws_the_same
 from headrace._src.data.stages import UNKNOWN, Access, Cursor, Stage, shapes_of, split, stacked, stage_of
 
 logger = logging.getLogger("headrace")
@@ -60,15 +62,24 @@ class MapStage(Stage):
         self.keeps_order = keeps_order
         self.keeps_size = keeps_size
         self.vectorized = function.vectorized()
-        self._is_stateful = function.is_stateful
+        self.is_stateful = function.is_stateful
 
     def cardinality(self):
         return self.source.cardinality() if self.keeps_size else UNKNOWN
 
     @property
     def access(self):
-        access = None if self._is_stateful else self.source.access
+        if self.is_stateful or self.uses_threads:
+            return None
+        access = self.source.access
         return None if access is None else _Mapped(self, access)
+
+    @property
+    def uses_threads(self):
+        """Whether calls run in threads: when asked for, and there is no function of whole blocks, which is faster."""
+        if self.parallel == 1 or self.vectorized is not None:
+            return False
+        return not self.function.draws or draws_the_same(self.function.graph.base)
 
     @property
     def has_blocks(self):
@@ -87,7 +98,7 @@ class MapStage(Stage):
             return None
 
     def walk(self, run):
-        return _MapCursor(self, run)
+        return ParallelMap(self, run) if self.uses_threads else _MapCursor(self, run)
 
 
 class _MapCursor(Cursor):
@@ -127,17 +138,18 @@ class _MapCursor(Cursor):
         return stacked(results)
 
     def skip(self, count):
-        if self._stage._is_stateful:
+        if self._stage.is_stateful:
             return super().skip(count)
         done = self._inner.skip(count)
         self._number += done
         return done
 
     def state(self):
-        return {"number": self._number, "inner": self._inner.state()}
+        return {"number": self._number, "random": self._function.state(), "inner": self._inner.state()}
 
     def restore(self, state):
         self._number = state["number"]
+        self._function.restore(state["random"])
         self._inner.restore(state["inner"])
 
     def close(self):

@@ -26,7 +26,7 @@ class PrefetchStage(Stage):
     def cursor(self, run):
         inner = self.source.cursor(run)
         size = _AUTOMATIC if self.size < 0 else self.size
-        return Ahead(inner, size) if size else inner
+        return Ahead(inner, size, run) if size else inner
 
 
 def _make(input_dataset, buffer_size, output_types, output_shapes, **unused):

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.context import context
+from headrace._src.core.random_state import Site
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
 
@@ -35,6 +37,15 @@ class Run:
     def __init__(self, options=None):
         self.options = options
         self.stopped = threading.Event()  # set when the walk is given up: threads then end
+        self.site = Site()  # where the streams of random numbers are
+
+    def call(self, function, *args):
+        """Call what walks through a pipeline: random numbers are then those of this walk."""
+        before, context.random_site = context.random_site, self.site
+        try:
+            return context.run_quietly(function, *args)
+        finally:
+            context.random_site = before
 
 
 class Access:

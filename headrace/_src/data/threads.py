@@ -2,11 +2,12 @@
 
 import atexit
 import collections
+import queue
 import threading
 import weakref
 
 from headrace._src.core.context import context
-from headrace._src.data.stages import Cursor
+from headrace._src.data.stages import Cursor, Run
 
 _END = object()
 _running: weakref.WeakSet = weakref.WeakSet()
@@ -15,13 +16,13 @@ _running: weakref.WeakSet = weakref.WeakSet()
 class _Work:
     """What a thread and its reader share. The thread knows only this, so that the reader can be dropped."""
 
-    def __init__(self, cursor, size):
+    def __init__(self, cursor, size, run):
         self.cursor = cursor
         self.size = size
-        self.ready: collections.deque = collections.deque()  # (element or _END or error, state after it)
+        self.walk = run
+        self.ready: collections.deque = collections.deque()  # elements, failures, and _END as the last
         self.changed = threading.Condition()
         self.is_stopped = False
-        self.keeps_states = False
 
     def run(self):
         while True:
@@ -31,7 +32,7 @@ class _Work:
                 if self.is_stopped:
                     return
             try:
-                item = context.run_quietly(self.cursor.next)
+                item = self.walk.call(self.cursor.next)
             except BaseException as error:  # handed to whoever reads
                 item = _Failure(error)
             with self.changed:
@@ -69,10 +70,16 @@ def _stop_all():
 
 
 class Ahead(Cursor):
-    """Reads another cursor in a thread, up to `size` elements ahead."""
+    """Reads another cursor in a thread, up to `size` elements ahead.
 
-    def __init__(self, inner: Cursor, size: int):
-        self._work = _Work(inner, size)
+    Args:
+        inner: the other cursor.
+        size: how many elements may wait.
+        run: the walk that it belongs to.
+    """
+
+    def __init__(self, inner: Cursor, size: int, run: Run):
+        self._work = _Work(inner, size, run)
         self._thread: threading.Thread | None = None
         self._is_over = False
         self._finalizer = None
@@ -98,6 +105,7 @@ class Ahead(Cursor):
             work.changed.notify_all()
         if item is _END:
             self._is_over = True
+            self.close()
             return None
         if type(item) is _Failure:
             raise item.error
@@ -140,7 +148,7 @@ class Ahead(Cursor):
             self._finalizer.detach()
         inner = work.cursor
         inner.restore(state["inner"])
-        self._work = _Work(inner, work.size)
+        self._work = _Work(inner, work.size, work.walk)
         self._work.ready.extend(tuple(item) for item in state["ready"])
         self._is_over = state["is_over"]
         self._thread = None
@@ -151,3 +159,86 @@ class Ahead(Cursor):
             self._finalizer()
         else:
             self._work.cursor.close()
+
+
+class Call:
+    """A call that a worker makes, and its result once it is there."""
+
+    __slots__ = ("arguments", "error", "function", "is_done", "lock", "result")
+
+    def __init__(self, function, arguments):
+        self.function = function
+        self.arguments = arguments
+        self.result = self.error = None
+        self.is_done = False
+        self.lock = threading.Lock()
+        self.lock.acquire()
+
+    def run(self):
+        try:
+            self.result = context.run_quietly(self.function, *self.arguments)
+        except BaseException as error:  # handed to whoever waits
+            self.error = error
+        self.function = self.arguments = None
+        self.is_done = True
+        self.lock.release()
+
+    def wait(self):
+        """Wait for the result.
+
+        Raises:
+            whatever the function raised.
+        """
+        with self.lock:
+            pass
+        if self.error is not None:
+            raise self.error
+        return self.result
+
+
+class Workers:
+    """Threads that make calls, as many as asked for; they end when this object is dropped or closed."""
+
+    def __init__(self):
+        self._calls: queue.SimpleQueue = queue.SimpleQueue()
+        self._threads: list = []
+        self._finalizer = weakref.finalize(self, _end_workers, self._calls, self._threads)
+        self._finalizer.atexit = False
+        _running.add(self)
+
+    def grow(self, count: int):
+        """Have at least so many threads."""
+        while len(self._threads) < count:
+            thread = threading.Thread(target=_work, args=(self._calls,), name="headrace-map", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def call(self, function, *arguments) -> Call:
+        """Have a thread call a function."""
+        call = Call(function, arguments)
+        self._calls.put(call)
+        return call
+
+    def close(self):
+        """End the threads; calls that have not begun are not made."""
+        _running.discard(self)
+        self._finalizer()
+
+
+def _work(calls):
+    while (call := calls.get()) is not None:
+        call.run()
+        del call  # or the last result would be kept while waiting
+
+
+def _end_workers(calls, threads):
+    try:
+        while True:
+            calls.get_nowait()
+    except queue.Empty:
+        pass
+    for _ in threads:
+        calls.put(None)
+    for thread in threads:
+        if thread is not threading.current_thread():
+            thread.join(5)
