@@ -1,0 +1,232 @@
+"""Times input pipelines on headrace and TensorFlow in turns, and prints the ratios.
+
+    python benchmarks/data.py [--tensorflow-python PATH] [--rounds N] [--seconds S] [--photos FOLDER] [CASE ...]
+
+headrace and TensorFlow each run in one process of their own that stays up; rounds alternate between them, so that a
+busy machine slows both. One call walks through the pipeline once (or writes the file once). PATH is the interpreter
+that has TensorFlow (default: this one). FOLDER holds JPEG files, in any depth; without it, some are drawn. The ratio is
+the median over rounds of TensorFlow's time / headrace's. Leaves with an error if a goal is missed.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+from dataclasses import dataclass
+
+import numpy as np
+from peers import Worker, measure
+
+CALLS_PER_ROUND = 20
+EXAMPLES = 20_000
+
+
+@dataclass
+class Case:
+    """One pipeline: `build(tf, folder)` returns what is timed."""
+
+    build: object
+    goal: float
+
+
+def _images(count):
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 256, (count, 28, 28, 1)).astype(np.float32), rng.integers(0, 10, count)
+
+
+def _walk(dataset):
+    def run():
+        count = 0
+        for _ in dataset:
+            count += 1
+        return count
+
+    return run
+
+
+def shuffle_and_batch(tf, folder):
+    dataset = tf.data.Dataset.from_tensor_slices(_images(60_000)).shuffle(10_000).batch(50)
+    return _walk(dataset.prefetch(tf.data.AUTOTUNE))
+
+
+def map_and_batch(tf, folder):
+    dataset = tf.data.Dataset.from_tensor_slices(_images(20_000))
+    dataset = dataset.map(lambda image, label: (tf.image.rot90(image), label))
+    dataset = dataset.map(lambda image, label: (image / 255.0, label))
+    return _walk(dataset.batch(50))
+
+
+def _photo_files(folder):
+    return sorted(str(path) for path in pathlib.Path(folder, "photos").iterdir())
+
+
+def decode_and_resize(tf, folder):
+    def load(path):
+        image = tf.io.decode_jpeg(tf.io.read_file(path), channels=3)
+        return tf.image.resize(image, [256, 256]) / 255.0
+
+    files = tf.data.Dataset.from_tensor_slices(_photo_files(folder))
+    dataset = files.map(load, num_parallel_calls=tf.data.AUTOTUNE)
+    return _walk(dataset.batch(32).prefetch(tf.data.AUTOTUNE))
+
+
+def _example(tf, number, image):
+    def feature(**value):
+        return tf.train.Feature(**value)
+
+    return tf.train.Example(features=tf.train.Features(feature={
+        "image": feature(bytes_list=tf.train.BytesList(value=[image])),
+        "label": feature(int64_list=tf.train.Int64List(value=[number % 10])),
+        "weights": feature(float_list=tf.train.FloatList(value=[0.5, 1.0, number / 7])),
+        "name": feature(bytes_list=tf.train.BytesList(value=[b"example-%d" % number])),
+    })).SerializeToString()  # fmt: skip
+
+
+def _records(folder):
+    return str(pathlib.Path(folder, "examples.tfrecord"))
+
+
+def _description(tf):
+    return {
+        "image": tf.io.FixedLenFeature([], tf.string),
+        "label": tf.io.FixedLenFeature([], tf.int64),
+        "weights": tf.io.FixedLenFeature([3], tf.float32),
+        "name": tf.io.FixedLenFeature([], tf.string),
+    }
+
+
+def parse_each(tf, folder):
+    description = _description(tf)
+    dataset = tf.data.TFRecordDataset(_records(folder))
+    return _walk(dataset.map(lambda record: tf.io.parse_single_example(record, description)).batch(100))
+
+
+def parse_batches(tf, folder):
+    description = _description(tf)
+    dataset = tf.data.TFRecordDataset(_records(folder)).batch(100)
+    return _walk(dataset.map(lambda records: tf.io.parse_example(records, description)))
+
+
+def write_examples(tf, folder):
+    image = bytes(784)
+    path = str(pathlib.Path(folder, f"written-{tf.__name__}.tfrecord"))
+
+    def run():
+        with tf.io.TFRecordWriter(path) as writer:
+            for number in range(EXAMPLES):
+                writer.write(_example(tf, number, image))
+
+    return run
+
+
+def generator(tf, folder):
+    image = np.zeros((28, 28), np.float32)
+
+    def generate():
+        for number in range(5_000):
+            yield image, number
+
+    signature = (tf.TensorSpec([28, 28], tf.float32), tf.TensorSpec([], tf.int32))
+    return _walk(tf.data.Dataset.from_generator(generate, output_signature=signature).batch(50))
+
+
+CASES = {
+    "60,000 images: shuffle, batch, prefetch": Case(shuffle_and_batch, 3),
+    "20,000 images: map rot90, map scale, batch": Case(map_and_batch, 5),
+    "JPEG: decode, resize to 256x256, batch": Case(decode_and_resize, 1.2),
+    "20,000 Examples: read, parse each, batch": Case(parse_each, 4),
+    "20,000 Examples: read, batch, parse": Case(parse_batches, 4),
+    "20,000 Examples: make, write": Case(write_examples, 1.5),
+    "from_generator, batch": Case(generator, 2),
+}
+
+
+def _draw_photos(folder):
+    """JPEG files of the size of photographs, with structure at all scales."""
+    tf = importlib.import_module("headrace")
+    rng = np.random.default_rng(0)
+    for number in range(96):
+        coarse = rng.integers(0, 256, (25 + number % 7, 33 + number % 5, 3)).astype(np.float32)
+        image = np.kron(coarse, np.ones((15, 15, 1), np.float32)) + rng.normal(0, 9, (1, 1, 3))
+        data = tf.io.encode_jpeg(np.clip(image, 0, 255).astype(np.uint8), quality=90).numpy()
+        pathlib.Path(folder, f"{number}.jpg").write_bytes(data)
+
+
+def _prepare(folder, photos):
+    """The files that cases read, written once for both libraries."""
+    tf = importlib.import_module("headrace")
+    image = np.random.default_rng(0).integers(0, 256, 784).astype(np.uint8).tobytes()
+    with tf.io.TFRecordWriter(_records(folder)) as writer:
+        for number in range(EXAMPLES):
+            writer.write(_example(tf, number, image))
+    place = pathlib.Path(folder, "photos")
+    place.mkdir()
+    if photos is None:
+        _draw_photos(place)
+        return
+    found = sorted(pathlib.Path(photos).rglob("*.jp*g"))[:96]
+    if not found:
+        sys.exit(f"no JPEG files in {photos}")
+    for number, path in enumerate(found):
+        os.symlink(path.resolve(), place / f"{number}.jpg")
+
+
+def serve(module, folder):
+    """Answer `case seconds` lines with seconds per call."""
+    tf = importlib.import_module(module)
+    print(json.dumps(tf.__version__), flush=True)
+    runs = {}
+    for line in sys.stdin:
+        seconds, _, name = line.strip().partition(" ")
+        if name not in runs:
+            runs[name] = CASES[name].build(tf, folder)
+            runs[name]()  # warm
+        print(json.dumps(measure(runs[name], float(seconds), CALLS_PER_ROUND)), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tensorflow-python", default=sys.executable)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=0.5, help="of each round")
+    parser.add_argument("--photos", help="a folder with JPEG files")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="parts of names of cases")
+    options = parser.parse_args()
+    chosen = [name for name in CASES if not options.cases or any(part in name for part in options.cases)]
+    missed = []
+    with tempfile.TemporaryDirectory() as folder:
+        _prepare(folder, options.photos)
+        ours, theirs = Worker(sys.executable, "headrace", folder), None
+        try:
+            theirs = Worker(options.tensorflow_python, "tensorflow", folder)
+            print(f"headrace {ours.version}, TensorFlow {theirs.version}; {options.rounds} rounds; ms per walk")
+            print(f"{'case':44s} {'TF':>9s} {'headrace':>9s} {'ratio':>7s} {'goal':>5s}")
+            for name in chosen:
+                pairs = []
+                for _ in range(options.rounds):
+                    question = f"{options.seconds} {name}"
+                    pairs.append((theirs.ask(question), ours.ask(question)))
+                ratio = statistics.median(a / b for a, b in pairs)
+                theirs_ms, ours_ms = (statistics.median(times) * 1e3 for times in zip(*pairs))
+                verdict = "pass" if ratio >= CASES[name].goal else "FAIL"
+                goal = CASES[name].goal
+                print(f"{name:44s} {theirs_ms:9.1f} {ours_ms:9.1f} {ratio:7.2f} {goal:5g} {verdict}", flush=True)
+                if verdict == "FAIL":
+                    missed.append(name)
+        finally:
+            ours.close()
+            if theirs is not None:
+                theirs.close()
+    print("missed: " + "; ".join(missed) if missed else "all goals met")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--serve"]:
+        serve(*sys.argv[2:])
+    else:
+        sys.exit(main())
