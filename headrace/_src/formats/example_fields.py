@@ -1,0 +1,211 @@
+"""Reading one encoded `Example` or `SequenceExample` field by field: exact for everything that protobuf allows.
+
+A feature is read as its kind (1 bytes, 2 float, 3 int64; 0 when it holds nothing) and its payload: packed numbers as
+they are stored, or a list of strings. Messages that occur twice are merged, keys that occur twice count once, the last
+one, and unknown fields are passed over, as protobuf says. (TensorFlow's parser refuses some of these.)
+"""
+
+import numpy as np
+
+BYTES, FLOAT, INT64 = 1, 2, 3
+KIND_NAMES = {0: "nothing", BYTES: "bytes", FLOAT: "float", INT64: "int64"}
+
+_GROUP_DEPTH = 100  # protobuf's own limit for messages inside of messages
+_UNPACKED_TAG = {BYTES: -1, FLOAT: 8 | 5, INT64: 8}
+
+
+class MalformedExample(ValueError):
+    """The bytes are no such message; `index` is the number of the record in its batch."""
+
+    index = 0
+
+
+def varint(data: bytes, at: int, stop: int) -> tuple[int, int]:
+    """The number at `at`, and where it ends."""
+    if at < stop and data[at] < 128:
+        return data[at], at + 1
+    result = shift = 0
+    while True:
+        if at >= stop or shift > 63:
+            raise MalformedExample("a number is cut off or too long")
+        byte = data[at]
+        at += 1
+        result |= (byte & 127) << shift
+        if byte < 128:
+            return result & 0xFFFFFFFFFFFFFFFF, at
+        shift += 7
+
+
+def _end_of_group(data, at, stop, number, depth):
+    """The position behind the end mark of a group that began just before `at`."""
+    if depth > _GROUP_DEPTH:
+        raise MalformedExample("groups are nested too deeply")
+    while True:
+        tag, at = varint(data, at, stop)
+        if tag & 7 == 4:
+            if tag >> 3 != number:
+                raise MalformedExample("the end of a group does not fit its beginning")
+            return at
+        at = _end_of_value(data, at, stop, tag, depth)[1]
+
+
+def _end_of_value(data, at, stop, tag, depth=0):
+    """Where the value of a field begins and ends, given its tag."""
+    wire = tag & 7
+    if not 8 <= tag < 2**32:
+        raise MalformedExample(f"there is no field number {tag >> 3}")
+    start = at
+    if wire == 2:
+        length, start = varint(data, at, stop)
+        at = start + length
+    elif wire == 0:
+        _, at = varint(data, at, stop)
+    elif wire == 5:
+        at += 4
+    elif wire == 1:
+        at += 8
+    elif wire == 3:
+        at = _end_of_group(data, at, stop, tag >> 3, depth + 1)
+    else:
+        raise MalformedExample(f"a field has the unknown wire type {wire}")
+    if at > stop:
+        raise MalformedExample("the message is cut off")
+    return start, at
+
+
+def fields(data: bytes, at: int, stop: int):
+    """(tag, start, stop) of each field of a message; start and stop enclose the value."""
+    while at < stop:
+        tag, at = varint(data, at, stop)
+        start, at = _end_of_value(data, at, stop, tag)
+        yield tag, start, at
+
+
+def merged(data: bytes, at: int, stop: int, number: int) -> bytes:
+    """The message in field `number`; several are merged, which means that their bytes stand one after the other."""
+    wanted = number << 3 | 2
+    found = [data[start:end] for tag, start, end in fields(data, at, stop) if tag == wanted]
+    return found[0] if len(found) == 1 else b"".join(found)
+
+
+def entries(data: bytes, at: int, stop: int):
+    """(key, value) of each entry of a map from strings to messages, which is field 1 of the message."""
+    for tag, start, end in fields(data, at, stop):
+        if tag != 10:
+            continue
+        key_stop = start + 2 + data[start + 1] if end - start > 2 and data[start] == 10 else end
+        if key_stop < end and data[start + 1] < 128 and data[key_stop] == 18:
+            value, value_stop = varint(data, key_stop + 1, end)
+            value_stop += value
+            if value_stop == end:  # as everybody writes it: a key, then a value
+                yield data[start + 2 : key_stop], data[end - value : end]
+                continue
+        key, values = b"", []
+        for inner, first, last in fields(data, start, end):
+            if inner == 10:
+                key = data[first:last]
+            elif inner == 18:
+                values.append(data[first:last])
+        yield key, b"".join(values)
+
+
+def payload(feature: bytes):
+    """(kind, payload) of an encoded `Feature`."""
+    size = len(feature)
+    if not size:
+        return 0, b""
+    kind = feature[0] >> 3
+    if feature[0] & 7 == 2 and 1 <= kind <= 3:
+        length, at = varint(feature, 1, size)
+        if at + length == size:
+            if kind != BYTES and length and feature[at] == 10:
+                length, start = varint(feature, at + 1, size)
+                if start + length == size:
+                    return kind, _checked(kind, feature[start:])
+            return kind, list_payload(kind, feature, at, size)
+    kind, content = 0, b""
+    for tag, start, end in fields(feature, 0, size):
+        if tag & 7 == 2 and 1 <= tag >> 3 <= 3:
+            if tag >> 3 != kind:  # at most one of them is set: the last one
+                kind, content = tag >> 3, b""
+            content += feature[start:end]
+    return kind, list_payload(kind, content, 0, len(content)) if kind else b""
+
+
+def list_payload(kind: int, data: bytes, at: int, stop: int):
+    """The payload of an encoded list of that kind, whose numbers may be packed or not."""
+    parts = []
+    unpacked = _UNPACKED_TAG[kind]
+    for tag, start, end in fields(data, at, stop):
+        if tag == 10:
+            parts.append(data[start:end] if kind == BYTES else _checked(kind, data[start:end]))
+        elif tag == unpacked:
+            parts.append(data[start:end])
+    return parts if kind == BYTES else b"".join(parts)
+
+
+def _checked(kind, numbers):
+    if kind == FLOAT and len(numbers) % 4:
+        raise MalformedExample("packed floating numbers are cut off")
+    if kind == INT64 and numbers and numbers[-1] > 127:
+        raise MalformedExample("packed integers are cut off")
+    return numbers
+
+
+def features_of(data: bytes, wanted, number: int = 1) -> dict:
+    """Key to (kind, payload) for the wanted keys that the `Features` in field `number` of a message has."""
+    content = merged(data, 0, len(data), number)
+    found = {key: value for key, value in entries(content, 0, len(content)) if key in wanted}
+    return {key: payload(value) for key, value in found.items()}
+
+
+def feature_lists_of(data: bytes, wanted) -> dict:
+    """Key to a list of (kind, payload) for the wanted keys that the `FeatureLists` of a SequenceExample has."""
+    content = merged(data, 0, len(data), 2)
+    found = {key: value for key, value in entries(content, 0, len(content)) if key in wanted}
+    return {
+        key: [payload(value[start:stop]) for tag, start, stop in fields(value, 0, len(value)) if tag == 10]
+        for key, value in found.items()
+    }
+
+
+def values_of(kind: int, stored):
+    """The values of one payload: an array of float32 or int64, or the list of strings."""
+    if kind == BYTES:
+        return stored
+    if kind == FLOAT:
+        return np.frombuffer(stored, "<f4")
+    if len(stored) > 64:
+        return integers(np.frombuffer(stored, np.uint8))
+    numbers, number, shift = [], 0, 0
+    for byte in stored:
+        number |= (byte & 127) << shift
+        if byte > 127:
+            shift += 7
+            if shift > 63:
+                raise MalformedExample("an integer is too long")
+            continue
+        number &= 0xFFFFFFFFFFFFFFFF
+        numbers.append(number - 2**64 if number >= 2**63 else number)
+        number = shift = 0
+    return np.array(numbers, np.int64)
+
+
+def integers(data: np.ndarray) -> np.ndarray:
+    """The int64 numbers of packed varints, the last of which is whole."""
+    last = np.flatnonzero(data < 128)
+    if last.size == data.size:
+        return data.astype(np.int64)
+    first = np.empty_like(last)
+    first[0] = 0
+    np.add(last[:-1], 1, out=first[1:])
+    sizes = last - first + 1
+    longest = int(sizes.max())
+    if longest > 10:
+        raise MalformedExample("an integer is too long")
+    seven = np.uint64(0x7F)
+    result = data[first].astype(np.uint64) & seven
+    for i in range(1, longest):
+        longer = np.flatnonzero(sizes > i)
+        result[longer] |= (data[first[longer] + i].astype(np.uint64) & seven) << np.uint64(7 * i)
+    return result.view(np.int64)

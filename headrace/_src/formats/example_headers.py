@@ -1,0 +1,154 @@
+"""Comparing what stands before the payload of many messages at once, in a buffer that holds them all.
+
+Given where a message begins and how long it is, everything up to its payload is determined, if it was written the
+usual way: tags, lengths and keys. So one gather of as many bytes as that takes, and one comparison with what is
+expected, replace reading field by field. What differs is left to the field-by-field reader.
+"""
+
+import bisect
+
+import numpy as np
+
+_LARGEST = 2**28  # messages from this size on are read field by field
+
+
+def windows(data: np.ndarray, width: int) -> np.ndarray:
+    """For each position, the `width` bytes that begin there, as one item; indexing copies them."""
+    return np.ndarray((data.size - width + 1,), f"V{width}", data, 0, (1,))
+
+
+def encoded(number: int) -> bytes:
+    """A varint."""
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def lengths_at(data: np.ndarray, at: np.ndarray):
+    """The tag and the length behind it at each position.
+
+    Returns:
+        Tags as uint64, lengths as int64, and how many bytes both take together (a number or an array). A length that
+        takes more than four bytes comes out as a huge one.
+    """
+    words = windows(data, 8)[at].view("<u8")
+    tags = words & 0xFF
+    words >>= 8
+    if not np.bitwise_and(words, 0x80).any():
+        return tags, (words & 0x7F).view(np.int64), 2
+    marks = ~words & 0x80808080
+    lowest = marks & (~marks + np.uint64(1))  # the mark of the last byte
+    words &= lowest - np.uint64(1)
+    lengths = words & 0x7F
+    for i in range(1, 4):
+        lengths |= (words >> i) & (0x7F << 7 * i)
+    sizes = 2 + (lowest > 0x80).astype(np.int64) + (lowest > 0x8000) + (lowest > 0x800000)
+    lengths = lengths.view(np.int64)
+    lengths[marks == 0] = 2**60
+    return tags, lengths, sizes
+
+
+class Header:
+    """What stands before the payload: constants, each followed by the length of all that comes after.
+
+    Args:
+        constants: the constant parts; a length stands behind each of them.
+        tail: a constant behind the last length.
+    """
+
+    def __init__(self, *constants: bytes, tail: bytes = b""):
+        self._constants = constants
+        self._tail = tail
+        # Where the layout changes: up to total length limits[i] it is layouts[i], a tuple of (size of the header,
+        # [(column, size, bytes up to and including the length)]), or None.
+        self._limits: list[int] = []
+        self._layouts: list = []
+        total = 0
+        while total < _LARGEST:
+            layout, last = self._layout(total)
+            self._limits.append(min(last, _LARGEST))
+            self._layouts.append(layout)
+            total = last + 1
+        self._rows: dict[int, np.ndarray] = {}
+
+    def _layout(self, total):
+        """The layout for a total length, and the largest total that has it."""
+        rest, lengths, last = total, [], _LARGEST
+        for constant in self._constants:
+            rest -= len(constant)
+            size = 1
+            while rest - size >= 128**size:
+                size += 1
+            rest -= size
+            last = min(last, 128**size - 1 + total - rest)
+            lengths.append((total - rest - size, size, total - rest))
+        if rest < len(self._tail):
+            return None, total
+        return (total - rest + len(self._tail), tuple(lengths)), last
+
+    def _row(self, total):
+        """The header of a message of that total length, as one item of a window."""
+        row = self._rows.get(total)
+        if row is None:
+            rest, parts = total, []
+            size, lengths = self._layouts[bisect.bisect_left(self._limits, total)]
+            for constant, (_, width, used) in zip(self._constants, lengths):
+                rest = total - used
+                short = bytearray(encoded(rest))
+                if len(short) < width:  # a total that only a wasteful writer arrives at
+                    short[-1] |= 128
+                    short += bytes(width - len(short))
+                parts += [constant, bytes(short)]
+            row = np.frombuffer(b"".join([*parts, self._tail]), f"V{size}")
+            if len(self._rows) < 1024:
+                self._rows[total] = row
+        return row
+
+    def match(self, data, at, totals, least, most):
+        """Which of the messages at these positions begin with this header.
+
+        Args:
+            data: the buffer.
+            at: where the messages begin.
+            totals: how long they are.
+            least, most: the smallest and largest of `totals`.
+
+        Returns:
+            A boolean array, and the sizes of the headers: a number or an array.
+        """
+        first = bisect.bisect_left(self._limits, least)
+        last = bisect.bisect_left(self._limits, most)
+        if first == last:
+            return self._match_alike(data, at, totals, least, most, first)
+        if last == len(self._limits):
+            return np.zeros(at.size, bool), 0
+        matched = np.zeros(at.size, bool)
+        sizes = np.zeros(at.size, np.int64)
+        layouts = np.searchsorted(self._limits, totals)
+        for i in range(first, last + 1):
+            rows = np.flatnonzero(layouts == i)
+            if rows.size:
+                chosen = totals[rows]
+                found, size = self._match_alike(data, at[rows], chosen, int(chosen.min()), int(chosen.max()), i)
+                matched[rows] = found
+                sizes[rows] = size
+        return matched, sizes
+
+    def _match_alike(self, data, at, totals, least, most, layout):
+        if layout == len(self._limits) or self._layouts[layout] is None:
+            return np.zeros(at.size, bool), 0
+        size, lengths = self._layouts[layout]
+        found = windows(data, size)[at]
+        if least == most:
+            return found == self._row(least), size
+        rows = np.empty((at.size, size), np.uint8)
+        rows[:] = self._row(least).view(np.uint8)
+        for column, width, used in lengths:
+            rest = totals - used
+            for i in range(width - 1):
+                rows[:, column + i] = (rest >> 7 * i) & 0x7F | 0x80
+            rows[:, column + width - 1] = rest >> 7 * (width - 1)
+        return found == rows.view(f"V{size}")[:, 0], size
