@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from headrace import errors as errors
     from headrace import experimental as experimental
     from headrace import graph_util as graph_util
+    from headrace import image as image
     from headrace import io as io
     from headrace import linalg as linalg
     from headrace import lookup as lookup
@@ -287,6 +288,7 @@ if TYPE_CHECKING:
     from headrace._src.state.variables import VariableAggregation as VariableAggregation
     from headrace._src.state.variables import VariableSynchronization as VariableSynchronization
     from headrace._src.state.variables import variable_creator_scope as variable_creator_scope
+    from headrace._src.tracing.batch_function import nondifferentiable_batch_function as nondifferentiable_batch_function
     from headrace._src.tracing.function import function as function
     from headrace._src.tracing.variable_creation import init_scope as init_scope
     newaxis = None

@@ -1,7 +1,6 @@
 """CRC-32C (Castagnoli), as records, event files and checkpoints store it."""
 
 import functools
-import struct
 import warnings
 from collections.abc import Callable, Sequence
 
@@ -101,29 +100,4 @@ def masked_crc32c(data: bytes) -> int:
 def masked_checksums(pieces: Sequence[bytes]) -> np.ndarray:
     """`masked_crc32c` of each piece, as an array of uint32."""
     values = np.fromiter(map(checksum_function(), pieces), np.uint32, len(pieces))
-    return _masked_array(values)
-
-
-def _masked_array(values: np.ndarray) -> np.ndarray:
     return (values >> np.uint32(15) | values << np.uint32(17)) + np.uint32(_MASK)
-
-
-@functools.cache
-def _length_tables() -> tuple[int, np.ndarray]:
-    """What each byte of a uint64 adds to its checksum: the checksum of zero, and 8 tables of 256 entries."""
-    table = np.array(_table(), np.uint32)
-    tables = np.empty((8, 256), np.uint32)
-    tables[7] = table
-    for place in range(6, -1, -1):
-        after = tables[place + 1]
-        tables[place] = table[after & np.uint32(0xFF)] ^ after >> np.uint32(8)
-    return _crc32c_in_python(struct.pack("<Q", 0)), tables
-
-
-def masked_length_checksums(lengths: np.ndarray) -> np.ndarray:
-    """`masked_crc32c` of each length, written as a little-endian uint64; `lengths` are of dtype uint64."""
-    zero, tables = _length_tables()
-    values = np.full(lengths.shape, zero, np.uint32)
-    for place in range((int(lengths.max(initial=0)).bit_length() + 7) // 8):
-        values ^= tables[place][(lengths >> np.uint64(8 * place) & np.uint64(0xFF)).astype(np.intp)]
-    return _masked_array(values)

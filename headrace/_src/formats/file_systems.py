@@ -181,7 +181,11 @@ class LocalFiles(FileSystem):
         path = os.path.realpath(path)
         folder, name = os.path.split(path)
         temporary = os.path.join(folder, f"{name[:64]}.{os.getpid()}.{secrets.token_hex(8)}.tmp")
-        with open(temporary, "xb") as file:
+        try:
+            file = open(temporary, "xb")
+        except PermissionError:
+            return super().replace(path, contents)  # a file may be writable in a directory that is not
+        with file:
             try:
                 file.write(contents)
                 if os.path.exists(path):

@@ -16,9 +16,16 @@ def _error(number: int, path: str) -> OSError:
 class _MemoryFile(io.BytesIO):
     """A file that is kept when it is flushed or closed."""
 
-    def __init__(self, store: "MemoryFiles", key: str, contents: bytes):
+    def __init__(self, store: "MemoryFiles", key: str, contents: bytes, appends: bool):
         super().__init__(contents)
-        self._store, self._key = store, key
+        self._store, self._key, self._appends = store, key, appends
+        if appends:
+            self.seek(0, io.SEEK_END)
+
+    def write(self, data):
+        if self._appends:
+            self.seek(0, io.SEEK_END)
+        return super().write(data)
 
     def flush(self):
         if not self.closed:
@@ -72,10 +79,7 @@ class MemoryFiles(FileSystem):
                 return io.BytesIO(contents)
             if mode[0] == "w" or key not in self._files:
                 self._keep(key, b"")
-            file = _MemoryFile(self, key, contents)
-            if mode[0] == "a":
-                file.seek(0, io.SEEK_END)
-            return file
+            return _MemoryFile(self, key, contents, mode[0] == "a")
 
     def exists(self, path):
         key = self._key(path)

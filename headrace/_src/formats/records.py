@@ -7,18 +7,13 @@ import numpy as np
 
 from headrace._src.core import errors
 from headrace._src.formats import streams
-from headrace._src.formats.checksums import masked_checksums, masked_crc32c, masked_length_checksums
+from headrace._src.formats.checksums import masked_checksums, masked_crc32c
 
 _HEADER = struct.Struct("<QI")  # the length and its checksum
 _HEADER_SIZE = 12
 _FOOTER_SIZE = 4  # the checksum of the data
+OVERHEAD = _HEADER_SIZE + _FOOTER_SIZE
 _KNOWN_HEADERS = 1 << 14  # so many different lengths are remembered as checked
-
-
-def framed(data: bytes) -> bytes:
-    """One record."""
-    length = struct.pack("<Q", len(data))
-    return b"".join([length, struct.pack("<I", masked_crc32c(length)), data, struct.pack("<I", masked_crc32c(data))])
 
 
 class RecordReader:
@@ -53,7 +48,8 @@ class RecordReader:
         self._block = b""  # what was read and is not split yet
         self._start = offset  # where the block begins in the (decompressed) file
         self._records: list[bytes] = []  # split and checked
-        self._ends: list[int] = []  # where each of them ends, its footer included
+        self._ends: list[int] = []  # where the data of each of them ends in the block that they came from
+        self._shift = 0  # from there to where the next one starts in the file
         self._next = 0  # the index of the next among them
         self._first = number  # the number in the file of the first of them
         self._base = offset  # where the first of them starts
@@ -62,7 +58,7 @@ class RecordReader:
     @property
     def offset(self) -> int:
         """Where the next record starts, in bytes from the beginning of the (decompressed) file."""
-        return self._ends[self._next - 1] if self._next else self._base
+        return self._shift + self._ends[self._next - 1] if self._next else self._base
 
     @property
     def record_number(self) -> int:
@@ -142,7 +138,7 @@ class RecordReader:
             self._block = rest + more if rest else more
             return True
         length = self._checked_length(rest[:_HEADER_SIZE], self._start, self._first)
-        missing = _HEADER_SIZE + length + _FOOTER_SIZE - len(rest)
+        missing = length + OVERHEAD - len(rest)
         bound = self._input.bound()
         if bound is not None and missing > bound:
             raise self._truncated(self._start, self._first, len(rest) + bound, length)
@@ -155,42 +151,43 @@ class RecordReader:
 
     def _split(self) -> None:
         """Moves the whole records of the block to `_records`; what remains of it is the beginning of one."""
-        block, size, position = self._block, len(self._block), 0
-        records, ends, known = self._records, [], _KNOWN
-        add_record, add_end = records.append, ends.append
+        block, position = self._block, 0
+        last = len(block) - _FOOTER_SIZE
+        records, ends, known = self._records, self._ends, _KNOWN
         problem = None
-        while position + _HEADER_SIZE <= size:
-            header = block[position : position + _HEADER_SIZE]
-            length = known.get(header)
-            if length is None:
-                try:
-                    length = self._checked_length(header, self._start + position, self._first + len(records))
-                except errors.DataLossError as error:
-                    problem = error
-                    break
-            position += _HEADER_SIZE
-            end = position + length
-            if end + _FOOTER_SIZE > size:
-                position -= _HEADER_SIZE
+        while True:
+            # This loop is all the Python there is per record. A header that is not known is new, damaged or incomplete.
+            try:
+                while True:
+                    start = position + _HEADER_SIZE
+                    end = start + known[block[position:start]]
+                    if end > last:
+                        break
+                    records.append(block[start:end])
+                    ends.append(end)
+                    position = end + _FOOTER_SIZE
                 break
-            add_record(block[position:end])
-            add_end(end)
-            position = end + _FOOTER_SIZE
+            except KeyError:
+                if position + _HEADER_SIZE > len(block):
+                    break
+            try:
+                self._checked_length(block[position:start], self._start + position, self._first + len(records))
+            except errors.DataLossError as error:
+                problem = error
+                break
         if records:
             # The stored checksums: 4 bytes from each end on, at any alignment.
-            places = np.array(ends)
-            stored = np.ndarray((size - 3,), "<u4", block, strides=(1,))[places]
-            wrong = np.flatnonzero(stored != masked_checksums(records))
+            stored = np.ndarray((len(block) - 3,), "<u4", block, strides=(1,))[np.array(ends)]
+            wrong = (stored != masked_checksums(records)).nonzero()[0]
             if len(wrong):
                 index = int(wrong[0])
-                length, end = len(records[index]), ends[index]
+                length, end = len(records[index]), self._start + ends[index]
                 problem = errors.data_loss(
-                    f"{self._where('corrupted', self._start + end - length - _HEADER_SIZE, self._first + index)}: the "
-                    f"checksum of its data ({length} bytes from byte {self._start + end - length} on) does not match."
+                    f"{self._where('corrupted', end - length - _HEADER_SIZE, self._first + index)}: the "
+                    f"checksum of its data ({length} bytes from byte {end - length} on) does not match."
                 )
                 del records[index:], ends[index:]
-            start = self._start + _FOOTER_SIZE
-            self._ends = [start + end for end in ends]
+        self._shift = self._start + _FOOTER_SIZE
         self._block = block[position:]
         self._start += position
         if problem is not None:
@@ -218,7 +215,7 @@ class RecordReader:
         needs = (
             f"its header has {_HEADER_SIZE} bytes"
             if length is None
-            else f"with {length} bytes of data it has {_HEADER_SIZE + length + _FOOTER_SIZE}"
+            else f"with {length} bytes of data it has {length + OVERHEAD}"
         )
         return errors.data_loss(
             f"{self._where('truncated', offset, number)}: {needs}, but {have} bytes are left in the file."
@@ -242,61 +239,30 @@ class RecordReader:
 _KNOWN: dict[bytes, int] = {}
 
 
-class RecordWriter:
-    """Writes a TFRecord file.
+class _Headers(dict):
+    """From lengths to the 12 bytes before the data; made when first asked for."""
 
-    Records are gathered and framed many at a time, which leaves little Python per record.
+    def __missing__(self, length: int) -> bytes:
+        packed = struct.pack("<Q", length)
+        header = packed + struct.pack("<I", masked_crc32c(packed))
+        if len(self) >= _KNOWN_HEADERS:
+            self.clear()
+        self[length] = header
+        return header
 
-    Args:
-        output: where the bytes go: a `streams.PlainOutput` or `CompressedOutput`.
-        buffer_size: so many bytes are gathered before they are framed.
-    """
 
-    def __init__(self, output: streams.PlainOutput, buffer_size: int = streams.DEFAULT_BUFFER):
-        self._output = output
-        self._room = self._buffer_size = buffer_size
-        self._records: list[bytes] = []
+_headers = _Headers()
 
-    def write(self, record: bytes) -> None:
-        """Adds a record."""
-        self._records.append(record)
-        self._room -= len(record) + _HEADER_SIZE + _FOOTER_SIZE
-        if self._room <= 0:
-            self._write_out()
 
-    def _write_out(self) -> None:
-        if self._records:
-            records, self._records, self._room = self._records, [], self._buffer_size
-            self._output.write(framed_together(records))
-
-    def flush(self) -> None:
-        """Makes what was written visible to readers of the file."""
-        self._write_out()
-        self._output.flush()
-
-    def close(self) -> None:
-        """Writes what is waiting and closes the file."""
-        try:
-            self._write_out()
-        finally:
-            self._output.close()
+def framed(data: bytes) -> bytes:
+    """One record."""
+    return b"".join([_headers[len(data)], data, struct.pack("<I", masked_crc32c(data))])
 
 
 def framed_together(records: list[bytes]) -> bytes:
     """Many records: the bytes of `framed` for each of them, joined."""
-    count = len(records)
-    # Between two records stand the footer of one and the header of the next: 16 bytes, made for all at once.
-    between = np.zeros(count + 1, _BETWEEN)
-    lengths = np.fromiter(map(len, records), np.uint64, count)
-    between["length"][:-1] = lengths
-    between["length_checksum"][:-1] = masked_length_checksums(lengths)
-    between["data_checksum"][1:] = masked_checksums(records)
-    pieces: list[bytes] = [b""] * (2 * count + 1)
-    pieces[0::2] = between.view("V16").tolist()
-    pieces[1::2] = records
-    pieces[0] = pieces[0][_FOOTER_SIZE:]
-    pieces[-1] = pieces[-1][:_FOOTER_SIZE]
+    pieces: list[bytes] = [b""] * (3 * len(records))
+    pieces[0::3] = map(_headers.__getitem__, map(len, records))
+    pieces[1::3] = records
+    pieces[2::3] = masked_checksums(records).astype("<u4", copy=False).view("V4").tolist()
     return b"".join(pieces)
-
-
-_BETWEEN = np.dtype([("data_checksum", "<u4"), ("length", "<u8"), ("length_checksum", "<u4")])

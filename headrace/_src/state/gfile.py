@@ -57,6 +57,8 @@ class GFile:
         if self._file is None:
             file = filesystem.open_file(self._path, self._plain_mode)
             self._file = io.BufferedReader(file, _BLOCK) if isinstance(file, io.RawIOBase) else file
+            if self._plain_mode == "a+":
+                self._file.seek(0)  # TF: reading starts at the beginning; writing appends wherever one has read
         return self._file
 
     def _for_reading(self):

@@ -4,7 +4,7 @@ import threading
 
 from headrace._src.core import errors
 from headrace._src.formats import filesystem, streams
-from headrace._src.formats.records import RecordReader, RecordWriter
+from headrace._src.formats.records import OVERHEAD, RecordReader, framed_together
 from headrace._src.op.api import api
 
 
@@ -128,8 +128,11 @@ class TFRecordWriter:
             if kind
             else streams.PlainOutput(self._path)
         )
-        self._lock = threading.Lock()
-        self._writer: RecordWriter | None = RecordWriter(output, options.input_buffer_size or streams.DEFAULT_BUFFER)
+        self._output: streams.PlainOutput | None = output
+        self._lock = threading.Lock()  # for the file; a record is added without it
+        self._records: list[bytes] = []  # not yet in the file
+        self._append = self._records.append
+        self._room = self._buffer_size = options.input_buffer_size or streams.DEFAULT_BUFFER
 
     def write(self, record):
         """Adds a record: bytes, or a str, of which its UTF-8 bytes are taken.
@@ -140,25 +143,44 @@ class TFRecordWriter:
         """
         if type(record) is not bytes:
             record = _as_bytes(record)
-        with self._lock:
-            self._open_writer().write(record)
+        # Records are gathered, and framed many at a time: that leaves little Python per record.
+        self._append(record)
+        self._room -= len(record) + OVERHEAD
+        if self._room <= 0:
+            with self._lock:
+                self._write_out()
+
+    def _write_out(self):
+        # Other threads may add to the end of the list meanwhile.
+        count = len(self._records)
+        if count:
+            records = self._records[:count]
+            del self._records[:count]
+            self._room = self._buffer_size
+            self._output.write(framed_together(records))
 
     def flush(self):
         """Makes what was written so far visible to readers of the file."""
         with self._lock:
-            self._open_writer().flush()
+            if self._output is None:
+                self._refuse()
+            self._write_out()
+            self._output.flush()
 
     def close(self):
         """Writes what is waiting and closes the file; a second time nothing happens."""
         with self._lock:
-            writer, self._writer = self._writer, None
-            if writer is not None:
-                writer.close()
+            if self._output is None:
+                return
+            self._append = self._refuse
+            try:
+                self._write_out()
+            finally:
+                output, self._output = self._output, None
+                output.close()
 
-    def _open_writer(self) -> RecordWriter:
-        if self._writer is None:
-            raise errors.failed_precondition(f"TFRecordWriter: Writer is closed. ({self._path})")
-        return self._writer
+    def _refuse(self, record=None):
+        raise errors.failed_precondition(f"TFRecordWriter: Writer is closed. ({self._path})")
 
     def __enter__(self):
         return self
@@ -169,7 +191,7 @@ class TFRecordWriter:
     def __del__(self):
         # TF: what was written is in the file also when close is forgotten. The attribute is missing where __init__
         # failed.
-        if getattr(self, "_writer", None) is not None:
+        if getattr(self, "_output", None) is not None:
             self.close()
 
 

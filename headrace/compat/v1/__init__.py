@@ -366,6 +366,10 @@ if TYPE_CHECKING:
     from headrace._src.ops.fake_quantization import fake_quant_with_min_max_vars_gradient as fake_quant_with_min_max_vars_gradient
     from headrace._src.ops.fake_quantization import fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel
     from headrace._src.ops.fake_quantization import fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient
+    from headrace._src.ops.files import decode_compressed as decode_compressed
+    from headrace._src.ops.files import matching_files as matching_files
+    from headrace._src.ops.files import read_file as read_file
+    from headrace._src.ops.files import write_file as write_file
     from headrace._src.ops.filling import fill as fill
     from headrace._src.ops.filling import one_hot as one_hot
     from headrace._src.ops.filling import range_ as range
@@ -525,6 +529,7 @@ if TYPE_CHECKING:
     from headrace._src.state.tensor_array import TensorArraySpec as TensorArraySpec
     from headrace._src.state.variables import VariableAggregation as VariableAggregation
     from headrace._src.state.variables import VariableSynchronization as VariableSynchronization
+    from headrace._src.tracing.batch_function import nondifferentiable_batch_function as nondifferentiable_batch_function
     from headrace._src.tracing.function import function as function
     from headrace._src.tracing.variable_creation import init_scope as init_scope
     from headrace.compat.v1 import autograph as autograph
@@ -534,7 +539,9 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import dtypes as dtypes
     from headrace.compat.v1 import errors as errors
     from headrace.compat.v1 import experimental as experimental
+    from headrace.compat.v1 import gfile as gfile
     from headrace.compat.v1 import graph_util as graph_util
+    from headrace.compat.v1 import image as image
     from headrace.compat.v1 import initializers as initializers
     from headrace.compat.v1 import io as io
     from headrace.compat.v1 import linalg as linalg
@@ -546,6 +553,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import metrics as metrics
     from headrace.compat.v1 import nest as nest
     from headrace.compat.v1 import nn as nn
+    from headrace.compat.v1 import python_io as python_io
     from headrace.compat.v1 import quantization as quantization
     from headrace.compat.v1 import ragged as ragged
     from headrace.compat.v1 import random as random

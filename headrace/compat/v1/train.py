@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.compat.matched_files import match_filenames_once as match_filenames_once
     from headrace._src.compat.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
     from headrace._src.compat.optimizer import Optimizer as Optimizer
     from headrace._src.compat.optimizers import AdadeltaOptimizer as AdadeltaOptimizer
@@ -33,6 +34,15 @@ if TYPE_CHECKING:
     from headrace._src.compat.training import piecewise_constant as piecewise_constant
     from headrace._src.compat.training import piecewise_constant as piecewise_constant_decay
     from headrace._src.compat.training import polynomial_decay as polynomial_decay
+    from headrace._src.formats.example_messages import BytesList as BytesList
+    from headrace._src.formats.example_messages import Example as Example
+    from headrace._src.formats.example_messages import Feature as Feature
+    from headrace._src.formats.example_messages import FeatureList as FeatureList
+    from headrace._src.formats.example_messages import FeatureLists as FeatureLists
+    from headrace._src.formats.example_messages import Features as Features
+    from headrace._src.formats.example_messages import FloatList as FloatList
+    from headrace._src.formats.example_messages import Int64List as Int64List
+    from headrace._src.formats.example_messages import SequenceExample as SequenceExample
     from headrace._src.graph.graph_files import write_graph as write_graph
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)
