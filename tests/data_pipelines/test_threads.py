@@ -1,0 +1,152 @@
+"""Threads of pipelines: they end with the iterator, hand errors on, and do not hold the program up."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+import headrace as tf
+
+
+def _threads():
+    return [thread for thread in threading.enumerate() if thread.name.startswith("headrace-")]
+
+
+def _wait_for_none():
+    deadline = time.monotonic() + 5
+    while _threads() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not _threads()
+
+
+def test_prefetch_threads_end_when_the_iterator_is_dropped():
+    iterator = iter(tf.data.Dataset.range(10**9).prefetch(4))
+    assert int(next(iterator)) == 0
+    assert _threads()
+    del iterator
+    gc.collect()
+    assert _wait_for_none()
+
+
+def test_map_threads_end_when_the_iterator_is_dropped():
+    def identity(x):
+        return tf.py_function(lambda y: y, [x], tf.int64)
+
+    iterator = iter(tf.data.Dataset.range(10**9).map(identity, num_parallel_calls=4))
+    assert int(next(iterator)) == 0
+    assert _threads()
+    del iterator
+    gc.collect()
+    assert _wait_for_none()
+
+
+def test_threads_end_with_the_dataset():
+    assert len(list(tf.data.Dataset.range(10).prefetch(2))) == 10
+    assert _wait_for_none()
+
+
+def test_prefetch_makes_no_more_than_asked_for():
+    made = []
+
+    def note(x):
+        made.append(int(x))
+        return x
+
+    dataset = tf.data.Dataset.range(100).map(lambda x: tf.py_function(note, [x], tf.int64)).prefetch(3)
+    iterator = iter(dataset)
+    next(iterator)
+    time.sleep(0.2)
+    assert len(made) <= 1 + 3 + 1
+
+
+def test_errors_come_in_their_turn():
+    def check(x):
+        tf.debugging.assert_less(x, tf.constant(3, tf.int64))
+        return x
+
+    for parallel in (None, 4):
+        iterator = iter(tf.data.Dataset.range(5).map(check, num_parallel_calls=parallel).prefetch(10))
+        assert [int(next(iterator)) for _ in range(3)] == [0, 1, 2]
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Dataset.map \(.*test_threads.py:\d+\): element 3"):
+            next(iterator)
+
+
+def test_several_threads_share_an_iterator():
+    iterator = iter(tf.data.Dataset.range(2000).map(lambda x: x + 1).prefetch(8))
+    found, lock = [], threading.Lock()
+
+    def read():
+        for x in iterator:
+            with lock:
+                found.append(int(x))
+
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
+    assert sorted(found) == list(range(1, 2001))
+
+
+def _run(program, interrupt_after=None):
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=dict(os.environ, PYTHONUNBUFFERED="1"),
+    )  # fmt: skip
+    assert process.stdout.readline().strip() == "ready"
+    start = time.monotonic()
+    if interrupt_after is not None:
+        time.sleep(interrupt_after)
+        process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    return process.returncode, out, err, time.monotonic() - start
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize("step", ["prefetch(2)", "map(slow, num_parallel_calls=4)", "map(slow)"])
+def test_ctrl_c_ends_a_running_pipeline_at_once(step):
+    program = f"""
+        import time
+        import headrace as tf
+
+        def wait(x):
+            time.sleep(0.05)
+            return x
+
+        def slow(x):
+            return tf.py_function(wait, [x], tf.int64)
+
+        dataset = tf.data.Dataset.range(10**9).{step}
+        iterator = iter(dataset)
+        next(iterator)
+        print("ready")
+        try:
+            for x in iterator:
+                pass
+        except KeyboardInterrupt:
+            print("interrupted")
+    """
+    code, out, err, seconds = _run(program, interrupt_after=0.3)
+    assert "interrupted" in out, err
+    assert code == 0, err
+    assert seconds < 5
+
+
+def test_leaving_with_threads_at_work():
+    program = """
+        import headrace as tf
+
+        iterator = iter(tf.data.Dataset.range(10**9).map(lambda x: x + 1).prefetch(100))
+        next(iterator)
+        print("ready")
+    """
+    code, _, err, seconds = _run(program)
+    assert code == 0, err
+    assert not err
+    assert seconds < 5
