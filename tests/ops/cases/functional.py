@@ -18,6 +18,7 @@ def _rows(*groups):
 
 
 X = dict(x=normal(3, 2))
+BATCHED = "tf.nondifferentiable_batch_function(1, 10, 10)"
 ROWS = _rows(
     _both("tf.map_fn(lambda e: e * e, x)", **X),
     _both("tf.map_fn(lambda e: tf.reduce_sum(e ** 3), x)", **X),
@@ -27,6 +28,11 @@ ROWS = _rows(
     _both("tf.map_fn(lambda e: tf.map_fn(lambda f: f * f * f, e), x)", **X),
     _both("tf.map_fn(tf.range, n, fn_output_signature=tf.RaggedTensorSpec([None], tf.int32))", n=integers(0, 5, 4)),
     _both("tf.map_fn(lambda e: tf.cast(e, tf.int32), x)", **X),
+    _both(f"{BATCHED}(lambda a: a * 2.0)(x)", **X, grad=False),
+    _both(f"{BATCHED}(lambda a, b: (a + b, {{'y': a}}))(x, y)", x=normal(3, 2), y=normal(3, 2), grad=False),
+    _both(f"{BATCHED}(lambda a, b: (a, b))(x, x[1:])", **X, grad=False),
+    _both(f"{BATCHED}(tf.reduce_sum)(x)", **X, grad=False),
+    _both(f"{BATCHED}(tf.identity)(x[0, 0])", **X, grad=False),
     _both("tf.map_fn(lambda e: (e, e), x)", **X),
     _both("tf.map_fn(lambda e: e, x)", x=normal()),
     _both("tf.scan(lambda a, e: a * e, x)", **X),
