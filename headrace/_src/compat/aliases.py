@@ -155,6 +155,17 @@ SAME = {
         stateless_shuffle stateless_split
     """,
     "sets": "difference intersection size union",
+    "image": """
+        adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_jpeg_quality adjust_saturation central_crop
+        combined_non_max_suppression convert_image_dtype crop_to_bounding_box decode_and_crop_jpeg decode_bmp
+        decode_gif decode_image decode_jpeg decode_jxl decode_png decode_webp encode_jpeg encode_png
+        extract_jpeg_shape extract_patches flip_left_right flip_up_down generate_bounding_box_proposals
+        grayscale_to_rgb hsv_to_rgb image_gradients is_jpeg non_max_suppression non_max_suppression_overlaps
+        non_max_suppression_padded non_max_suppression_with_scores pad_to_bounding_box per_image_standardization psnr
+        random_brightness random_contrast random_crop random_flip_left_right random_flip_up_down random_hue
+        random_jpeg_quality random_saturation resize_with_crop_or_pad rgb_to_grayscale rgb_to_hsv rgb_to_yiq rgb_to_yuv
+        rot90 sobel_edges ssim ssim_multiscale total_variation transpose yiq_to_rgb yuv_to_rgb
+    """,
     "signal": """
         dct fft fft2d fft3d fftnd fftshift frame hamming_window hann_window idct ifft ifft2d ifft3d ifftnd ifftshift
         inverse_mdct inverse_stft inverse_stft_window_fn irfft irfft2d irfft3d irfftnd kaiser_bessel_derived_window
@@ -329,6 +340,9 @@ RENAMED = {
     "sparse_tensor_to_dense": "sparse.to_dense",
     "sparse_to_indicator": "sparse.to_indicator",
     "sparse_transpose": "sparse.transpose",
+    "image.resize_image_with_crop_or_pad": "image.resize_with_crop_or_pad",
+    "image.transpose_image": "image.transpose",
+    "random_crop": "image.random_crop",
     "spectral.dct": "signal.dct",
     "spectral.fft": "signal.fft",
     "spectral.fft2d": "signal.fft2d",

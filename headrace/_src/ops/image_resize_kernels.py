@@ -1,0 +1,147 @@
+"""NumPy kernels that resize images: rows and columns one after the other, on whole arrays."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from headrace._src.ops import image_weights
+
+f32 = np.float32
+# How many numbers are worked on at a time, so that they stay in the processor's caches.
+_AT_ONCE = 1 << 17
+
+
+def resize_nearest(images, rows, columns):
+    """`images[:, rows][:, :, columns]`, by rows first, since whole rows are copied fast."""
+    batch, _, width, channels = images.shape
+    chosen = images.take(rows, 1).reshape(batch * len(rows), width * channels)
+    result = chosen.take(_elements(columns, channels), 1, mode="clip")
+    return result.reshape(batch, len(rows), len(columns), channels)
+
+
+def _elements(columns, channels):
+    """Positions of the numbers of these pixels in a row."""
+    if channels == 1:
+        return columns
+    return (columns[:, None] * channels + np.arange(channels)).ravel()
+
+
+@functools.lru_cache(64)
+def _bilinear_plan(height, width, channels, new_height, new_width, align_corners, half_pixel_centers):
+    """Which rows are used at all, the rows among these, and the numbers within a row."""
+    low, high, down = image_weights.bilinear(height, new_height, align_corners, half_pixel_centers)
+    used = None
+    if 2 * new_height < height:
+        used = np.unique(np.concatenate([low, high]))
+        low, high = np.searchsorted(used, low), np.searchsorted(used, high)
+    left, right, across = image_weights.bilinear(width, new_width, align_corners, half_pixel_centers)
+    columns = _elements(left, channels), _elements(right, channels), np.repeat(across, channels)
+    return used, (low, high, down[:, None]), columns
+
+
+def resize_bilinear(images, new_height, new_width, align_corners, half_pixel_centers):
+    """TF: along each row first, then along columns, so that results are equal to the last bit."""
+    batch, height, width, channels = images.shape
+    used, (low, high, down), (left, right, across) = _bilinear_plan(
+        height, width, channels, new_height, new_width, align_corners, half_pixel_centers
+    )
+    result = np.empty((batch, new_height, new_width * channels), f32)
+    if not result.size:
+        return result.reshape(batch, new_height, new_width, channels)
+    lines = images.reshape(batch, height, width * channels)
+    if used is not None:
+        lines = lines.take(used, 1)
+    count = lines.shape[1]
+    together = max(1, _AT_ONCE * 4 // max(1, count * len(left)))
+    for start in range(0, batch, together):
+        group = lines[start : start + together]
+        narrowed = _between_columns(group.reshape(-1, width * channels), left, right, across)
+        narrowed = narrowed.reshape(len(group), count, -1)
+        _between_rows(narrowed, low, high, down, result[start : start + together])
+    return result.reshape(batch, new_height, new_width, channels)
+
+
+def _between_columns(lines, left, right, across):
+    result = np.empty((len(lines), len(left)), f32)
+    at_once = max(1, _AT_ONCE // len(left))
+    for start in range(0, len(lines), at_once):
+        part = lines[start : start + at_once]
+        first = part.take(left, 1, mode="clip")
+        if first.dtype != f32:
+            first = first.astype(f32)
+        second = result[start : start + at_once]
+        if lines.dtype == f32:
+            part.take(right, 1, second, "clip")
+        else:
+            second[...] = part.take(right, 1, mode="clip")
+        second -= first
+        second *= across
+        second += first
+    return result
+
+
+def _between_rows(lines, low, high, down, result):
+    at_once = max(1, _AT_ONCE // (lines.shape[0] * lines.shape[2]))
+    for start in range(0, len(low), at_once):
+        rows = slice(start, start + at_once)
+        first = lines.take(low[rows], 1)
+        second = lines.take(high[rows], 1)
+        second -= first
+        second *= down[rows]
+        np.add(second, first, out=result[:, rows])
+
+
+def apply_taps(images, rows, columns):
+    """Weighted sums of rows and of columns, with `Taps` for both; float32."""
+    batch, height, width, channels = images.shape
+    shape = (batch, rows.outputs, columns.outputs, channels)
+    if not images.size or 0 in shape:
+        return np.zeros(shape, f32)
+    x = images.astype(f32, copy=False)
+    steps = [(_sum_rows, rows), (_sum_columns, columns)]
+    if rows.outputs * width > height * columns.outputs:
+        steps.reverse()
+    result = x
+    for step, taps in steps:
+        result = step(np.ascontiguousarray(result), taps)
+    if images.dtype.kind not in "iu" and not np.isfinite(result).all():
+        # In products of matrices, what is infinite reaches pixels that it has no weight in.
+        return _tap_by_tap(_tap_by_tap(x, rows, 1), columns, 2)
+    return result
+
+
+def _sum_rows(images, taps):
+    batch, height, width, channels = images.shape
+    lines = images.reshape(batch, height, width * channels)
+    result = np.empty((batch, taps.outputs, width * channels), f32)
+    for outputs, inputs, matrix in taps.blocks(16):
+        np.matmul(matrix, lines[:, inputs], out=result[:, outputs])
+    return result.reshape(batch, -1, width, channels)
+
+
+def _sum_columns(images, taps):
+    batch, height, width, channels = images.shape
+    if channels >= 8:
+        pixels = images.reshape(batch * height, width, channels)
+        result = np.empty((batch * height, taps.outputs, channels), f32)
+        for outputs, inputs, matrix in taps.blocks(16):
+            np.matmul(matrix, pixels[:, inputs], out=result[:, outputs])
+    else:
+        # One product for all channels; the zeros between them cost less than moving the channels apart.
+        lines = images.reshape(batch * height, width * channels)
+        result = np.empty((batch * height, taps.outputs * channels), f32)
+        for outputs, inputs, matrix in taps.blocks(8, channels):
+            np.matmul(lines[:, inputs], matrix.T, out=result[:, outputs])
+    return result.reshape(batch, height, taps.outputs, channels)
+
+
+def _tap_by_tap(images, taps, axis):
+    shape = [-1 if i == axis else 1 for i in range(4)]
+    total = None
+    for index, weight in zip(taps.index.T, taps.weight.T):
+        weight = weight.reshape(shape)
+        part = np.where(weight == 0, f32(0), images.take(index, axis) * weight)
+        total = part if total is None else total + part
+    return total
