@@ -325,13 +325,14 @@ def split(data, starts, stops):
         messages that have something else (which then have no items).
     """
     count = starts.size
-    parts: list = []
+    parts: list = []  # (messages, starts, stops, numbers of the items in their messages)
     odd: list = []
     rows = np.flatnonzero(starts < stops)
     at, ends = starts[rows], stops[rows]
+    step = 0
     while rows.size:
         if rows.size < FEW:
-            parts += _split_one_by_one(data, rows, at, ends, odd)
+            parts += _split_one_by_one(data, rows, at, ends, step, odd)
             break
         tags, lengths, sizes = lengths_at(data, at)
         first = at + sizes
@@ -340,41 +341,44 @@ def split(data, starts, stops):
         if not good.all():
             odd += rows[~good].tolist()
             rows, at, ends, first = rows[good], at[good], ends[good], first[good]
-        parts.append((rows, first, at))
+        parts.append((rows, first, at, step))
         going = at != ends
         if not going.all():
             rows, at, ends = rows[going], at[going], ends[going]
-    if not parts:
-        return starts[:0], starts[:0], np.zeros(count, np.int64), odd
+        step += 1
     if odd:
-        bad = np.zeros(count, bool)
-        bad[odd] = True
-        parts = [tuple(column[~bad[part[0]]] for column in part) for part in parts]
-    if len(parts) == 1:
-        rows, first, last = parts[0]
+        parts = [_without(part, odd, count) for part in parts]
+    if len(parts) == 1 and step == 1:
+        rows, first, last, _ = parts[0]
         counts = np.zeros(count, np.int64)
         counts[rows] = 1
         return first, last, counts, odd
     counts = np.zeros(count, np.int64)
-    places = []
-    for rows, _, _ in parts:  # the items of a part belong to different messages
-        places.append(counts[rows])
-        if rows.size < 2 or rows[0] != rows[-1]:
+    for rows, _, _, place in parts:
+        if isinstance(place, int):
             counts[rows] += 1
         else:
-            places[-1] = places[-1] + np.arange(rows.size)
             counts[rows[0]] += rows.size
     offsets = counts.cumsum() - counts
     first = np.empty(int(counts.sum()), np.int64)
     last = np.empty_like(first)
-    for (rows, start, stop), place in zip(parts, places):
+    for rows, start, stop, place in parts:
         where = offsets[rows] + place
         first[where] = start
         last[where] = stop
     return first, last, counts, odd
 
 
-def _split_one_by_one(data, rows, at, ends, odd):
+def _without(part, odd, count):
+    rows, first, last, place = part
+    bad = np.zeros(count, bool)
+    bad[odd] = True
+    keep = ~bad[rows]
+    return rows[keep], first[keep], last[keep], place if isinstance(place, int) else place[keep]
+
+
+def _split_one_by_one(data, rows, at, ends, step, odd):
+    """The rest of the items of few messages, one part for each."""
     parts = []
     for row, start, stop in zip(rows.tolist(), at.tolist(), ends.tolist()):
         content = data[start:stop].tobytes()
@@ -386,7 +390,7 @@ def _split_one_by_one(data, rows, at, ends, odd):
             odd.append(row)
             continue
         spans = np.array([(first, last) for _, first, last in found], np.int64) + start
-        parts.append((np.full(len(found), row), spans[:, 0], spans[:, 1]))
+        parts.append((np.full(len(found), row), spans[:, 0], spans[:, 1], np.arange(step, step + len(found))))
     return parts
 
 

@@ -273,7 +273,7 @@ def _example_layout(op, sparse_keys, dense_keys, ragged_keys, defaults, sparse_t
         tuple(sparse_keys),
         tuple(sparse_types),
         tuple(dense_keys),
-        tuple(_dtype_of(op, default) for default in defaults),
+        tuple(value_type(op, default) for default in defaults),
         tuple(shapes),
         tuple(ragged_keys),
         tuple(ragged_types),
@@ -281,7 +281,8 @@ def _example_layout(op, sparse_keys, dense_keys, ragged_keys, defaults, sparse_t
     )
 
 
-def _dtype_of(op, default):
+def value_type(op, default):
+    """The dtype of a default, which says that of the feature."""
     if default.dtype == object:
         return dtypes.string
     dtype = dtypes.FROM_NUMPY[default.dtype]
@@ -290,7 +291,8 @@ def _dtype_of(op, default):
     return dtype
 
 
-def _keys(op, argument, array):
+def vector_of_keys(op, argument, array):
+    """The keys of an input that must be a vector."""
     if array.ndim != 1:
         raise errors.invalid_argument(f"{op}: {argument} must be a vector, got shape {array.shape}.")
     return array.tolist()
@@ -312,9 +314,9 @@ def _parse_example_kernel(
     if serialized.ndim > 1:
         raise errors.invalid_argument(f"{op}: serialized must be a scalar or a vector, got shape {serialized.shape}.")
     layout = _example_layout(
-        op, _keys(op, "sparse_keys", sparse_keys), _keys(op, "dense_keys", dense_keys),
-        _keys(op, "ragged_keys", ragged_keys), dense_defaults, sparse_types, ragged_value_types, ragged_split_types,
-        dense_shapes,
+        op, vector_of_keys(op, "sparse_keys", sparse_keys), vector_of_keys(op, "dense_keys", dense_keys),
+        vector_of_keys(op, "ragged_keys", ragged_keys), dense_defaults, sparse_types, ragged_value_types,
+        ragged_split_types, dense_shapes,
     )  # fmt: skip
     return _parse(layout, serialized, names, dense_defaults)
 
@@ -376,12 +378,13 @@ def _parse_example_first_kernel(serialized, names, sparse_keys, dense_keys, dens
     op = "ParseExample"
     if serialized.ndim != 1:
         raise errors.invalid_argument(f"{op}: serialized must be a vector, got shape {serialized.shape}.")
-    keys = [[_scalar_key(op, key) for key in group] for group in (sparse_keys, dense_keys)]
+    keys = [[scalar_key(op, key) for key in group] for group in (sparse_keys, dense_keys)]
     layout = _example_layout(op, *keys, [], dense_defaults, sparse_types, [], [], dense_shapes)
     return _parse(layout, serialized, names, dense_defaults)[:4]
 
 
-def _scalar_key(op, key):
+def scalar_key(op, key):
+    """The key of an input that must be a scalar."""
     if key.ndim:
         raise errors.invalid_argument(f"{op}: keys must be scalars, got shape {key.shape}.")
     return key[()]

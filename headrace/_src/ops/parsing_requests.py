@@ -74,8 +74,8 @@ class Request:
         dtype = dtypes.as_dtype(feature.dtype)
         if dtype not in (dtypes.float32, dtypes.int64, dtypes.string):
             raise errors.invalid_argument(
-                f"{self.function}: the feature {key!r} is asked for as {dtype.name}, but Examples hold float32, int64 and "
-                "string. Ask for one of these, and cast it with tf.cast."
+                f"{self.function}: the feature {key!r} is asked for as {dtype.name}, but Examples hold float32, int64 "
+                "and string. Ask for one of these, and cast it with tf.cast."
             )
         return dtype
 
