@@ -7,7 +7,6 @@ from headrace._src.core import errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.formats import filesystem
 from headrace._src.op.api import api
-from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input, with_rank
 from headrace._src.ops.string_arrays import map_strings, scalar_string, string_array
@@ -91,13 +90,18 @@ def write_file(filename, contents, name=None):
     return WRITE_FILE(filename, contents, name=name)
 
 
+def _check_patterns(rank, shape):
+    if rank is not None and rank > 1:
+        raise errors.invalid_argument(f"MatchingFiles: pattern must be a scalar or vector, got shape {shape}.")
+
+
 def _infer_matching(pattern):
-    if pattern.shape.rank is not None and pattern.shape.rank > 1:
-        raise errors.invalid_argument(f"MatchingFiles: pattern must be a scalar or vector, got shape {pattern.shape}.")
+    _check_patterns(pattern.shape.rank, pattern.shape)
     return TensorShape([None])
 
 
 def _matching(pattern):
+    _check_patterns(pattern.ndim, pattern.shape)
     found = [path for item in pattern.ravel().tolist() for path in filesystem.matching(item)]
     return string_array(sorted(map(filesystem.path_bytes, found)), (len(found),))
 
@@ -180,4 +184,4 @@ def decode_compressed(bytes, compression_type="", name=None):
     >>> tf.io.decode_compressed([zlib.compress(b"text")], "ZLIB").numpy()
     array([b'text'], dtype=object)
     """
-    return DECODE_COMPRESSED(to_tensor(bytes, "string"), compression_type=compression_type, name=name)
+    return DECODE_COMPRESSED(bytes, compression_type=compression_type, name=name)
