@@ -7,6 +7,21 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.graph import batch_function
+
+
+def until(condition):
+    """Return when something that another thread does has happened."""
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def rows_waiting():
+    with batch_function._lock:
+        batchers = [batcher for found in batch_function._batchers.values() for batcher in found.values()]
+    return sum(batch.size for batcher in batchers for batch in list(batcher._waiting))
 
 
 class Gate:
@@ -29,10 +44,7 @@ class Gate:
 
     def wait_for(self, count):
         """Return when so many batches have begun."""
-        end = time.monotonic() + 20
-        while len(self.seen) < count:
-            assert time.monotonic() < end
-            time.sleep(0.001)
+        until(lambda: len(self.seen) >= count)
 
 
 class Call(threading.Thread):
@@ -57,8 +69,9 @@ def calls_in_turn(function, *calls):
     """Call from one thread each; the next one when the last one waits."""
     threads = []
     for numbers in calls:
+        before = rows_waiting()
         threads.append(Call(function, *numbers))
-        time.sleep(0.05)
+        until(lambda: rows_waiting() != before or not threads[-1].is_alive())  # noqa: B023
     return threads
 
 
@@ -96,10 +109,12 @@ def test_large_calls_are_divided():
 
 def test_so_many_batches_run_at_the_same_time():
     gate = Gate(2, 1, 0, is_open=False)
-    calls = calls_in_turn(gate.double, [1], [2])
-    gate.wait_for(2)
+    calls = []
+    for i in (1, 2):
+        calls.append(Call(gate.double, i))
+        gate.wait_for(i)
     third = Call(gate.double, 3)
-    time.sleep(0.05)
+    until(lambda: rows_waiting() == 1)
     assert gate.seen == [[1], [2]]
     gate.passage.release(3)
     assert [call.get() for call in [*calls, third]] == [[2], [4], [6]]
