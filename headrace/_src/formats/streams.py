@@ -88,6 +88,11 @@ class PlainInput:
         """Closes the file."""
         self._file.close()
 
+    def __del__(self):
+        # Iterators are dropped rather than closed; that is no mistake to warn of.
+        if hasattr(self, "_file"):
+            self._file.close()
+
 
 def _is_regular(file) -> bool:
     try:
