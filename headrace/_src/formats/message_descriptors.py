@@ -1,0 +1,76 @@
+"""Finding message types by name: among headrace's messages, in protobuf's own pool, or in a FileDescriptorSet.
+
+This file is imported when a message type is first asked for: it imports protobuf.
+"""
+
+import functools
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
+from google.protobuf.message import DecodeError
+
+from headrace._src.formats import example_messages, graph_messages
+
+
+@functools.lru_cache(maxsize=64)
+def pool_of(content: bytes):
+    """The pool of the messages that an encoded `FileDescriptorSet` describes.
+
+    Raises:
+        ValueError: it is none, or lacks files that it refers to.
+    """
+    try:
+        files = descriptor_pb2.FileDescriptorSet.FromString(content)
+    except DecodeError as error:
+        raise ValueError(f"it is no FileDescriptorSet: {error}") from None
+    pool = descriptor_pool.DescriptorPool()
+    waiting = list(files.file)
+    known: set[str] = set()
+    while waiting:
+        ready = [file for file in waiting if known.issuperset(file.dependency)]
+        if not ready:
+            lacking = sorted({name for file in waiting for name in file.dependency} - known)
+            raise ValueError(f"it refers to files that are not in it: {', '.join(lacking)}")
+        for file in ready:
+            try:
+                pool.Add(file)
+            except TypeError as error:
+                raise ValueError(f"the file {file.name!r} in it cannot be used: {error}") from None
+            known.add(file.name)
+        waiting = [file for file in waiting if file.name not in known]
+    return pool
+
+
+def message_class(name: str, content: bytes | None):
+    """The class of the messages called `name`.
+
+    Args:
+        name: the full name, such as "tensorflow.Example".
+        content: an encoded FileDescriptorSet; None to look among the messages of this process.
+
+    Raises:
+        LookupError: there is no such message.
+        ValueError: `content` is no FileDescriptorSet.
+    """
+    if content is not None:
+        pool = pool_of(content)
+    else:
+        for own in (example_messages.Example, graph_messages.GraphDef):
+            pool = own.DESCRIPTOR.file.pool
+            try:
+                return message_factory.GetMessageClass(pool.FindMessageTypeByName(name))
+            except KeyError:
+                continue
+        pool = descriptor_pool.Default()
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(name))
+
+
+def encoded_text(cls, text: bytes) -> bytes:
+    """A message in protobuf's text format, encoded.
+
+    Raises:
+        ValueError: the text is no such message.
+    """
+    try:
+        return text_format.Parse(text, cls(), allow_unknown_field=False).SerializePartialToString()
+    except (text_format.ParseError, RecursionError) as error:
+        raise ValueError(str(error)) from None
