@@ -10,6 +10,7 @@ from headrace._src.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from headrace import __internal__ as __internal__
+    from headrace import audio as audio
     from headrace import autodiff as autodiff
     from headrace import autograph as autograph
     from headrace import bitwise as bitwise
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from headrace import config as config
     from headrace import data as data
     from headrace import debugging as debugging
+    from headrace import distribute as distribute
     from headrace import dtypes as dtypes
     from headrace import errors as errors
     from headrace import experimental as experimental
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from headrace import signal as signal
     from headrace import sparse as sparse
     from headrace import strings as strings
+    from headrace import sysconfig as sysconfig
     from headrace import train as train
     from headrace import types as types
     from headrace._src.autodiff.custom_gradient import custom_gradient as custom_gradient
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from headrace._src.autodiff.registered import AggregationMethod as AggregationMethod
     from headrace._src.autodiff.registered import RegisterGradient as RegisterGradient
     from headrace._src.autodiff.registered import no_gradient as no_gradient
+    from headrace._src.compat.tensorflow_alias import install as install_as_tensorflow
     from headrace._src.core.context import executing_eagerly as executing_eagerly
     from headrace._src.core.devices import DeviceSpec as DeviceSpec
     from headrace._src.core.dtypes import DType as DType

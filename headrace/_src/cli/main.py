@@ -5,7 +5,7 @@ import os
 import runpy
 import sys
 
-from headrace._src.cli.tensorflow_alias import install
+from headrace._src.compat.tensorflow_alias import install
 from headrace._src.version import HEADRACE_VERSION
 
 

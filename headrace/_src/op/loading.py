@@ -19,6 +19,11 @@ _FAMILIES = (
     ("data.datasets", "data."),
 )  # fmt: skip
 _loaded = set()
+# Public names that are Keras's, and the part of Keras that they are. TF: the same.
+_KERAS_FOLDERS = ("", "compat.v1", "compat.v2")
+_KERAS_NAMES = {
+    "keras": "", "losses": "losses", "metrics": "metrics", "optimizers": "optimizers", "initializers": "initializers",
+}  # fmt: skip
 
 
 def load(module: str):
@@ -76,9 +81,13 @@ def public_module(name: str):
 
     def __getattr__(attribute):
         place = places.get(attribute, 0)
-        if place == 0:
+        if place == 0 and attribute in _KERAS_NAMES and folder in _KERAS_FOLDERS:
+            value = load("compat.tensorflow_alias").keras()
+            part = _KERAS_NAMES[attribute]
+            value = importlib.import_module(f"{value.__name__}.{part}") if part else value
+        elif place == 0:
             raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
-        if place is None:  # tf.newaxis
+        elif place is None:  # tf.newaxis
             value = None
         elif place == "":
             value = importlib.import_module(f"{name}.{attribute}")

@@ -4,6 +4,7 @@ import functools
 import re
 
 from headrace._src.core import nest
+from headrace._src.core import tracked_containers as tracked_containers  # lists of variables are part of a module
 from headrace._src.core.names import current_name_scope, name_scope
 from headrace._src.core.trackable import AutoTrackable
 from headrace._src.op.api import api

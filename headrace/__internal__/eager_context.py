@@ -1,0 +1,13 @@
+"""The public names of `tf.__internal__.eager_context`.
+
+Written by scripts/exports from the `@api` declarations: do not edit."""
+
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace._src.compat.internal_names import eager_mode as eager_mode
+    from headrace._src.compat.internal_names import get_config as get_config
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)

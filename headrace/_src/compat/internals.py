@@ -1,0 +1,66 @@
+"""Names inside of TensorFlow that Keras and other packages import, and where headrace has them.
+
+The keys of `INTERNALS` are modules without `tensorflow.`, each with its names and their places in headrace
+(`module:attribute`, below `headrace._src`). `CLASSES` are those that packages recognise by their `__module__`.
+"""
+
+INTERNALS: dict[str, dict[str, str]] = {
+    "python": {},
+    "python.compat": {},
+    "python.compat.v2_compat": {},
+    "python.data": {},
+    "python.data.experimental": {},
+    "python.data.experimental.ops": {},
+    "python.data.ops": {},
+    "python.data.ops.dataset_ops": {},
+    "python.data.ops.iterator_ops": {},
+    "python.data.ops.optional_ops": {},
+    "python.eager": {},
+    "python.eager.context": {
+        "async_wait": "compat.internal_names:async_wait",
+        "context": "compat.internal_names:eager_context",
+        "eager_mode": "compat.internal_names:eager_mode",
+        "executing_eagerly": "core.context:executing_eagerly",
+    },
+    "python.framework": {},
+    "python.framework.config": {"is_op_determinism_enabled": "compat.internal_names:is_op_determinism_enabled"},
+    "python.framework.ops": {},
+    "python.framework.sparse_tensor": {},
+    "python.framework.tensor": {},
+    "python.framework.tensor_util": {"is_tf_type": "compat.internal_names:is_tf_type"},
+    "python.framework.type_spec_registry": {},
+    "python.ops": {},
+    "python.ops.linalg": {},
+    "python.ops.linalg.sparse": {},
+    "python.ops.linalg.sparse.sparse_csr_matrix_ops": {},
+    "python.ops.math_ops": {"is_nan": "ops.elementwise:is_nan"},
+    "python.ops.ragged": {},
+    "python.ops.ragged.ragged_tensor": {},
+    "python.ops.resource_variable_ops": {},
+    "python.trackable": {},
+    "python.trackable.data_structures": {
+        "ListWrapper": "core.tracked_containers:ListWrapper",
+        "_DictWrapper": "core.tracked_containers:_DictWrapper",
+        "_TupleWrapper": "core.tracked_containers:_TupleWrapper",
+        "NoDependency": "core.trackable:NoDependency",
+        "wrap_or_unwrap": "core.trackable:wrap",
+    },
+    "compiler": {},
+    "compiler.tf2xla": {},
+    "compiler.tf2xla.python": {},
+    "compiler.tf2xla.python.xla": {
+        "dynamic_slice": "ops.window_updates:dynamic_slice",
+        "dynamic_update_slice": "ops.window_updates:dynamic_update_slice",
+    },
+    "experimental.dtensor": {},
+}
+
+# By place: the module and name that the class has in TensorFlow.
+CLASSES: dict[str, tuple[str, str]] = {
+    "core.tensor:Tensor": ("python.framework.tensor", "Tensor"),
+    "core.tensor:EagerTensor": ("python.framework.ops", "EagerTensor"),
+    "graph.symbolic:SymbolicTensor": ("python.framework.ops", "SymbolicTensor"),
+    "ops.ragged_tensor:RaggedTensor": ("python.ops.ragged.ragged_tensor", "RaggedTensor"),
+    "ops.sparse_tensor:SparseTensor": ("python.framework.sparse_tensor", "SparseTensor"),
+    "data.datasets:DatasetV2": ("python.data.ops.dataset_ops", "DatasetV2"),
+}

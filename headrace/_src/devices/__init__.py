@@ -1,0 +1,1 @@
+"""Devices: which there are, and how a program wants to see them."""

@@ -1,0 +1,342 @@
+"""`tf.config`: the devices of this machine, and the logical ones that a program splits them into."""
+
+from __future__ import annotations
+
+import collections
+
+from headrace._src.core import errors
+from headrace._src.core.random_state import random_state
+from headrace._src.op.api import api
+
+PhysicalDevice = api("config.PhysicalDevice", dispatch=False)(
+    collections.namedtuple("PhysicalDevice", ["name", "device_type"])
+)
+LogicalDevice = api("config.LogicalDevice", dispatch=False)(
+    collections.namedtuple("LogicalDevice", ["name", "device_type"])
+)
+LogicalDeviceConfiguration = api(
+    "config.LogicalDeviceConfiguration", "config.experimental.VirtualDeviceConfiguration", dispatch=False
+)(
+    collections.namedtuple(
+        "LogicalDeviceConfiguration", ["memory_limit", "experimental_priority", "experimental_device_ordinal"],
+        defaults=(None, None, None),
+    )
+)  # fmt: skip
+
+_CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
+
+
+class _Settings:
+    """What was asked for; it cannot be changed any more once the logical devices exist."""
+
+    def __init__(self):
+        self.physical = [_CPU]
+        self.visible = [_CPU]
+        self.configurations: dict = {}
+        self.logical: list | None = None
+        self.soft_placement = True
+        self.threads = {"inter": 0, "intra": 0}
+        self.jit = ""
+        self.optimizer: dict = {}
+        self.tensor_float_32 = True
+        self.policy = "silent"
+        self.synchronous = True
+
+
+_settings = _Settings()
+
+
+def _of_type(devices, device_type):
+    return [device for device in devices if device_type is None or device.device_type == device_type]
+
+
+@api("config.list_physical_devices", "config.experimental.list_physical_devices", dispatch=False)
+def list_physical_devices(device_type=None):
+    """The devices of this machine.
+
+    Args:
+        device_type: "CPU" or "GPU" to get only those.
+
+    >>> tf.config.list_physical_devices("CPU")
+    [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
+    """
+    return _of_type(_settings.physical, device_type)
+
+
+@api("config.get_visible_devices", "config.experimental.get_visible_devices", dispatch=False)
+def get_visible_devices(device_type=None):
+    """The physical devices that the program uses."""
+    return _of_type(_settings.visible, device_type)
+
+
+@api("config.set_visible_devices", "config.experimental.set_visible_devices", dispatch=False)
+def set_visible_devices(devices, device_type=None):
+    """Use only these physical devices.
+
+    Args:
+        devices: a device or a list of them.
+        device_type: say "CPU" or "GPU" to leave the devices of other types as they are.
+
+    Raises:
+        ValueError: one of them is no device of this machine, or of another type.
+        RuntimeError: the devices are in use already.
+    """
+    is_one = isinstance(devices, PhysicalDevice) or not isinstance(devices, (list, tuple))
+    chosen = [devices] if is_one else list(devices)
+    for device in chosen:
+        if device not in _settings.physical:
+            raise ValueError(f"Unrecognized device: {device!r}")
+        if device_type is not None and device.device_type != device_type:
+            raise ValueError(f"Unrecognized device: {device!r}")
+    kept = [] if device_type is None else [d for d in _settings.visible if d.device_type != device_type]
+    new = kept + chosen
+    if new == _settings.visible:
+        return
+    if _settings.logical is not None:
+        raise RuntimeError("Visible devices cannot be modified after being initialized")
+    _settings.visible = new
+
+
+@api("config.get_logical_device_configuration", "config.experimental.get_virtual_device_configuration", dispatch=False)
+def get_logical_device_configuration(device):
+    """The logical devices that a physical one is split into; None if nobody has said."""
+    _check(device)
+    return _settings.configurations.get(device)
+
+
+@api("config.set_logical_device_configuration", "config.experimental.set_virtual_device_configuration", dispatch=False)
+def set_logical_device_configuration(device, logical_devices):
+    """Split a physical device into logical ones.
+
+    Args:
+        device: the physical device.
+        logical_devices: a `tf.config.LogicalDeviceConfiguration` for each.
+
+    Raises:
+        RuntimeError: the devices are in use already.
+        ValueError: a memory limit is given for a CPU.
+    """
+    _check(device)
+    if device.device_type == "CPU":
+        for configuration in logical_devices:
+            if configuration.memory_limit is not None:
+                raise ValueError("Setting memory limit on CPU virtual devices is currently not supported")
+            if configuration.experimental_priority is not None:
+                raise ValueError("Setting experimental_priority on CPU virtual devices is currently not supported")
+    if _settings.configurations.get(device) == logical_devices:
+        return
+    if _settings.logical is not None:
+        raise RuntimeError("Virtual devices cannot be modified after being initialized")
+    _settings.configurations[device] = logical_devices
+
+
+def _check(device):
+    if device not in _settings.physical:
+        raise ValueError(f"Unrecognized device: {device!r}")
+
+
+@api("config.list_logical_devices", "config.experimental.list_logical_devices", dispatch=False)
+def list_logical_devices(device_type=None):
+    """The devices that operations can be placed on. From now on they cannot be changed.
+
+    >>> tf.config.list_logical_devices("CPU")[0].name
+    '/device:CPU:0'
+    """
+    if _settings.logical is None:
+        _settings.logical = []
+        counts: collections.Counter = collections.Counter()
+        for device in _settings.visible:
+            for _ in _settings.configurations.get(device) or [None]:
+                kind = device.device_type
+                _settings.logical.append(LogicalDevice(f"/device:{kind}:{counts[kind]}", kind))
+                counts[kind] += 1
+    return _of_type(_settings.logical, device_type)
+
+
+@api("config.experimental.set_memory_growth", dispatch=False)
+def set_memory_growth(device, enable):
+    """Whether memory of a GPU is taken as it is needed. A CPU's always is.
+
+    Raises:
+        ValueError: the device has no such setting.
+    """
+    _check(device)
+    if device in _settings.configurations:
+        raise ValueError("Cannot set memory growth on device when virtual devices configured")
+    if device.device_type != "GPU":
+        raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
+
+
+@api("config.experimental.get_memory_growth", dispatch=False)
+def get_memory_growth(device):
+    """Whether memory of a GPU is taken as it is needed."""
+    _check(device)
+    raise KeyError(device)
+
+
+@api("config.experimental.get_device_details", dispatch=False)
+def get_device_details(device):
+    """What is known of a physical device, such as a GPU's compute capability; of a CPU nothing."""
+    if not isinstance(device, PhysicalDevice):
+        raise ValueError(f"device must be a tf.config.PhysicalDevice, but got: {device!r}")
+    _check(device)
+    return {}
+
+
+@api("config.experimental.get_memory_info", dispatch=False)
+def get_memory_info(device):
+    """How much memory of a GPU is in use.
+
+    Raises:
+        ValueError: the device keeps no count.
+    """
+    raise ValueError(f"Allocator stats not available for device {device!r}")
+
+
+@api("config.experimental.get_memory_usage", dispatch=False)
+def get_memory_usage(device):
+    """How many bytes of a GPU are in use."""
+    return get_memory_info(device)["current"]
+
+
+@api("config.experimental.reset_memory_stats", dispatch=False)
+def reset_memory_stats(device):
+    """Begin to count the memory of a GPU anew.
+
+    Raises:
+        ValueError: the device keeps no count.
+    """
+    raise ValueError(f"Cannot reset memory stats for device {device!r}")
+
+
+@api("config.get_soft_device_placement", dispatch=False)
+def get_soft_device_placement() -> bool:
+    """Whether operations may run on another device than was asked for when there is none of that name."""
+    return _settings.soft_placement
+
+
+@api("config.set_soft_device_placement", dispatch=False)
+def set_soft_device_placement(enabled):
+    """Say whether operations may run on another device than was asked for."""
+    _settings.soft_placement = bool(enabled)
+
+
+@api("config.threading.get_inter_op_parallelism_threads", dispatch=False)
+def get_inter_op_parallelism_threads() -> int:
+    """How many operations may run at the same time; 0 for as many as the machine finds right."""
+    return _settings.threads["inter"]
+
+
+@api("config.threading.get_intra_op_parallelism_threads", dispatch=False)
+def get_intra_op_parallelism_threads() -> int:
+    """How many threads one operation may use; 0 for as many as the machine finds right."""
+    return _settings.threads["intra"]
+
+
+def _set_threads(kind, count):
+    if _settings.threads[kind] == count:
+        return
+    if _settings.logical is not None:
+        raise RuntimeError(f"{kind.capitalize()} op parallelism cannot be modified after initialization.")
+    if count < 0:
+        raise errors.invalid_argument(f"the number of threads must be 0 or more, got {count}.")
+    _settings.threads[kind] = int(count)
+
+
+@api("config.threading.set_inter_op_parallelism_threads", dispatch=False)
+def set_inter_op_parallelism_threads(num_threads):
+    """Say how many operations may run at the same time."""
+    _set_threads("inter", num_threads)
+
+
+@api("config.threading.set_intra_op_parallelism_threads", dispatch=False)
+def set_intra_op_parallelism_threads(num_threads):
+    """Say how many threads one operation may use.
+
+    The matrix products are NumPy's, whose library reads OPENBLAS_NUM_THREADS when the program starts.
+    """
+    _set_threads("intra", num_threads)
+
+
+@api("config.optimizer.get_jit", dispatch=False)
+def get_jit() -> str:
+    """What was set with `set_jit`."""
+    return _settings.jit
+
+
+@api("config.optimizer.set_jit", dispatch=False)
+def set_jit(enabled):
+    """Accepted; functions that run often are compiled in any case. See `tf.function(jit_compile=...)`."""
+    _settings.jit = {True: "autoclustering", False: ""}.get(enabled, enabled)
+
+
+@api("config.optimizer.get_experimental_options", dispatch=False)
+def get_experimental_options() -> dict:
+    """What was set with `set_experimental_options`."""
+    return {**_settings.optimizer, "disable_model_pruning": False, "disable_meta_optimizer": False}
+
+
+@api("config.optimizer.set_experimental_options", dispatch=False)
+def set_experimental_options(options):
+    """Accepted; the passes over graphs never change their meaning."""
+    _settings.optimizer.update(options)
+
+
+@api("config.experimental.enable_tensor_float_32_execution", dispatch=False)
+def enable_tensor_float_32_execution(enabled):
+    """Say whether GPUs may round the inputs of matrix products; CPUs never do."""
+    _settings.tensor_float_32 = bool(enabled)
+
+
+@api("config.experimental.tensor_float_32_execution_enabled", dispatch=False)
+def tensor_float_32_execution_enabled() -> bool:
+    """Whether GPUs may round the inputs of matrix products."""
+    return _settings.tensor_float_32
+
+
+@api("config.experimental.enable_op_determinism", dispatch=False)
+def enable_op_determinism():
+    """Make every run of the program give the same results; random ops must then have seeds."""
+    random_state.deterministic = True
+
+
+@api("config.experimental.get_device_policy", dispatch=False)
+def get_device_policy() -> str:
+    """What happens when an operation reads a tensor of another device."""
+    return _settings.policy
+
+
+@api("config.experimental.set_device_policy", dispatch=False)
+def set_device_policy(device_policy):
+    """Say what happens when an operation reads a tensor of another device: "silent", "explicit", "warn" or None."""
+    if device_policy not in ("silent", "silent_for_int32", "explicit", "warn", None):
+        raise ValueError(f"Not a valid device policy: {device_policy!r}")
+    _settings.policy = device_policy or "silent"
+
+
+@api("config.experimental.get_synchronous_execution", dispatch=False)
+def get_synchronous_execution() -> bool:
+    """Whether operations have ended when they return: always."""
+    return _settings.synchronous
+
+
+@api("config.experimental.set_synchronous_execution", dispatch=False)
+def set_synchronous_execution(enable):
+    """Accepted; operations have always ended when they return."""
+    _settings.synchronous = bool(enable)
+
+
+@api("config.experimental.enable_mlir_bridge", dispatch=False)
+def enable_mlir_bridge():
+    """Accepted; there is only one compiler."""
+
+
+@api("config.experimental.disable_mlir_bridge", dispatch=False)
+def disable_mlir_bridge():
+    """Accepted; there is only one compiler."""
+
+
+@api("sysconfig.get_build_info", dispatch=False)
+def get_build_info() -> dict:
+    """How this package was built."""
+    return collections.OrderedDict(is_cuda_build=False, is_rocm_build=False, is_tensorrt_build=False)

@@ -1,0 +1,1 @@
+"""Running one program on several devices: strategies, and the one that is there when none was chosen."""
