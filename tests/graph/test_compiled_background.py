@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.core.product_threads import product_threads
 from headrace._src.graph import compilation, compile_queue
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -59,6 +60,21 @@ def test_nothing_is_compiled_when_that_is_forbidden():
     finally:
         tf.config.experimental.set_background_compilation(True)
     assert all(entry._job is None for entry in executable(f, tf.constant([1.0]))._entries.values())
+
+
+def test_matrix_products_leave_a_processor_to_the_compiler(monkeypatch):
+    everything = product_threads()
+    if everything is None:
+        pytest.skip("NumPy has its matrix products from elsewhere")
+    seen = []
+    queue = compile_queue.CompileQueue()
+    monkeypatch.setattr(queue, "_result", lambda job: seen.append(product_threads()))
+    for is_seeded in (False, True):
+        job = compile_queue.Job(queue, None, None, None, is_seeded)
+        queue.submit(job)
+        job.wait()
+    # With a global seed nothing may depend on what is compiled when.
+    assert seen == [max(1, min(everything, (os.cpu_count() or 1) - 1)), everything]
 
 
 @pytest.mark.slow
