@@ -144,6 +144,8 @@ class DatasetV2(collections.abc.Iterable, Trackable, CompositeTensor):
 class MadeDataset(DatasetV2):
     """A dataset that an op made."""
 
+    _own_options: Any = None  # what `with_options` was given
+
     def __init__(self, variant_tensor, element_spec, inputs=()):
         super().__init__(variant_tensor)
         self._element_spec = element_spec

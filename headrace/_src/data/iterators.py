@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from headrace._src.autograph.iteration import Steps, register_loop
-from headrace._src.core import dtypes, errors
+from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
@@ -362,6 +362,12 @@ def as_numpy_iterator(self) -> NumpyIterator:
     """
     if context.graph is not None:
         raise RuntimeError("`tf.data.Dataset.as_numpy_iterator()` is only supported in eager mode.")
+    for spec in nest.flatten(self.element_spec):
+        if issubclass(spec.value_type, (DatasetV2, Optional)):
+            raise TypeError(
+                "`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that produce values of type "
+                f"{spec.value_type}."
+            )
     return NumpyIterator(self)
 
 

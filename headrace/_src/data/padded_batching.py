@@ -137,7 +137,9 @@ def _shape_tensor(given, spec):
     if isinstance(given, Tensor):
         tensor = to_tensor(given)
         if tensor.dtype != dtypes.int64:
-            raise TypeError(f"Padded shape {given} must be a `tf.int64` vector tensor, but its type was {tensor.dtype.name}.")
+            raise TypeError(
+                f"Padded shape {given} must be a `tf.int64` vector tensor, but its type was {tensor.dtype.name}."
+            )
         if tensor.shape.rank != 1:
             raise ValueError(
                 f"Padded shape {given} must be a `tf.int64` vector tensor, but its shape was {tensor.shape}."
@@ -229,7 +231,9 @@ def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop
     if padded_shapes is None:
         for number, spec in enumerate(specs):
             if spec.shape.rank is None:
-                raise ValueError(f"You must provide `padded_shapes` argument because component {number} has unknown rank.")
+                raise ValueError(
+                    f"You must provide `padded_shapes` argument because component {number} has unknown rank."
+                )
         given_shapes = [spec.shape for spec in specs]
     else:
         given_shapes = nest.flatten_up_to(self.element_spec, padded_shapes, check_types=False)

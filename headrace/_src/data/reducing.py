@@ -55,10 +55,11 @@ def reduce(self, initial_state, reduce_func, name=None):
     10
     """
     state = structures.normalized(initial_state, "Dataset.reduce")
+    before = structures.spec_of(state)
     traced, spec = trace_with_state(
-        reduce_func, structures.spec_of(state), self.element_spec, lambda result: result, "Dataset.reduce", "reduce_func"
+        reduce_func, before, self.element_spec, lambda result: result, "Dataset.reduce", "reduce_func"
     )
-    components = structures.to_components(structures.spec_of(state), state)
+    components = structures.to_components(before, state)
     check_state_count(len(components), len(traced.graph.outputs), "Dataset.reduce", "reduce_func")
     outputs = REDUCE_DATASET(
         self._variant_tensor, components, traced.captures, f=traced.graph, name=name,
