@@ -2,6 +2,7 @@
 
 from headrace._src.compat.graph_keys import GraphKeys
 from headrace._src.compat.variables import make_variable
+from headrace._src.core.context import context
 from headrace._src.op.api import api
 from headrace._src.ops.files import matching_files
 
@@ -20,6 +21,7 @@ def match_filenames_once(pattern, name=None):
         initial_value=lambda: matching_files(pattern),
         trainable=False,
         validate_shape=False,
+        shape=None if context.graph is None else [None],  # how many there are is known when they were looked for
         collections=[GraphKeys.LOCAL_VARIABLES],
         name="matching_filenames" if name is None else name,
     )

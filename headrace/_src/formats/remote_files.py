@@ -4,6 +4,7 @@ import errno
 import os
 
 from headrace._src.core import errors, lazy
+from headrace._src.formats import path_patterns
 from headrace._src.formats.file_systems import FileStatistics, FileSystem
 
 
@@ -98,14 +99,36 @@ class RemoteFiles(FileSystem):
         system, place = self._system(path)
         if not system.isdir(place):
             raise _directory_error(errno.ENOTDIR if system.exists(place) else errno.ENOENT, path)
-        system.rm(place, recursive=True)
+        if path_patterns.has_wildcards(place):
+            self._remove_by_name(system, place)
+        else:
+            system.rm(place, recursive=True)
+
+    def _remove_by_name(self, system, place: str) -> None:
+        # fsspec takes names with wildcards in them for patterns, but not where it works on single files.
+        for name in system.find(place):
+            system.rm_file(name)
+        for directory in sorted([place, *system.find(place, withdirs=True)], reverse=True):
+            if system.isdir(directory):
+                system.rmdir(directory)
 
     def rename(self, source, target):
         system, place = self._system(source)
         if not system.exists(place):
             raise _directory_error(errno.ENOENT, source)
         _, target_place = self._system(target)
-        system.mv(place, target_place, recursive=system.isdir(place))
+        directory = system.isdir(place)
+        if not path_patterns.has_wildcards(place + target_place):
+            system.mv(place, target_place, recursive=directory)
+        elif directory:
+            for name in system.find(place):
+                below = target_place + name[len(place.rstrip("/")) :]
+                system.makedirs(below.rpartition("/")[0], exist_ok=True)
+                system.cp_file(name, below)
+            self._remove_by_name(system, place)
+        else:
+            system.cp_file(place, target_place)
+            system.rm_file(place)
 
     def replace(self, path, contents):
         system, place = self._system(path)
