@@ -31,6 +31,7 @@ SAME = {
         uint32 uint64 uint8 unique unique_with_counts unravel_index unstack variant
         vectorized_map zeros
     """,
+    "audio": "decode_wav encode_wav",
     "autograph": "set_verbosity trace",
     "autograph.experimental": "Feature do_not_convert set_loop_options",
     "bitwise": "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift",
@@ -165,6 +166,10 @@ SAME = {
         random_brightness random_contrast random_crop random_flip_left_right random_flip_up_down random_hue
         random_jpeg_quality random_saturation resize_with_crop_or_pad rgb_to_grayscale rgb_to_hsv rgb_to_yiq rgb_to_yuv
         rot90 sobel_edges ssim ssim_multiscale total_variation transpose yiq_to_rgb yuv_to_rgb
+    """,
+    "io": """
+        decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_jxl decode_png decode_webp encode_jpeg
+        encode_png extract_jpeg_shape is_jpeg
     """,
     "signal": """
         dct fft fft2d fft3d fftnd fftshift frame hamming_window hann_window idct ifft ifft2d ifft3d ifftnd ifftshift

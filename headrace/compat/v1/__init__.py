@@ -113,6 +113,7 @@ if TYPE_CHECKING:
     from headrace._src.compat.graph_keys import tables_initializer as tables_initializer
     from headrace._src.compat.graph_keys import trainable_variables as trainable_variables
     from headrace._src.compat.graph_keys import variables_initializer as variables_initializer
+    from headrace._src.compat.image_functions import extract_image_patches as extract_image_patches
     from headrace._src.compat.initializers import Constant as constant_initializer
     from headrace._src.compat.initializers import GlorotNormal as glorot_normal_initializer
     from headrace._src.compat.initializers import GlorotUniform as glorot_uniform_initializer
@@ -176,6 +177,12 @@ if TYPE_CHECKING:
     from headrace._src.compat.options import OptimizerOptions as OptimizerOptions
     from headrace._src.compat.options import RunMetadata as RunMetadata
     from headrace._src.compat.options import RunOptions as RunOptions
+    from headrace._src.compat.parsing import decode_csv as decode_csv
+    from headrace._src.compat.parsing import decode_raw as decode_raw
+    from headrace._src.compat.parsing import parse_example as parse_example
+    from headrace._src.compat.parsing import parse_single_example as parse_single_example
+    from headrace._src.compat.parsing import serialize_many_sparse_first as serialize_many_sparse
+    from headrace._src.compat.parsing import serialize_sparse_first as serialize_sparse
     from headrace._src.compat.session import InteractiveSession as InteractiveSession
     from headrace._src.compat.session import Session as Session
     from headrace._src.compat.session import get_default_session as get_default_session
@@ -384,6 +391,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.fourier_nd import ifftnd_op as ifftnd
     from headrace._src.ops.fourier_nd import irfftnd_op as irfftnd
     from headrace._src.ops.fourier_nd import rfftnd_op as rfftnd
+    from headrace._src.ops.image_sampling import random_crop as random_crop
     from headrace._src.ops.indexed_slices import IndexedSlices as IndexedSlices
     from headrace._src.ops.indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
     from headrace._src.ops.joining import concat as concat
@@ -398,6 +406,14 @@ if TYPE_CHECKING:
     from headrace._src.ops.matrices import trace as trace
     from headrace._src.ops.matrix_functions import sqrtm as matrix_square_root
     from headrace._src.ops.numerics_checks import check_numerics as check_numerics
+    from headrace._src.ops.parsing_features import FixedLenFeature as FixedLenFeature
+    from headrace._src.ops.parsing_features import FixedLenSequenceFeature as FixedLenSequenceFeature
+    from headrace._src.ops.parsing_features import SparseFeature as SparseFeature
+    from headrace._src.ops.parsing_features import VarLenFeature as VarLenFeature
+    from headrace._src.ops.parsing_sequences import parse_single_sequence_example as parse_single_sequence_example
+    from headrace._src.ops.parsing_tensors import decode_json_example as decode_json_example
+    from headrace._src.ops.parsing_tensors import parse_tensor as parse_tensor
+    from headrace._src.ops.parsing_tensors import serialize_tensor as serialize_tensor
     from headrace._src.ops.partitioning import dynamic_partition as dynamic_partition
     from headrace._src.ops.partitioning import dynamic_stitch as dynamic_stitch
     from headrace._src.ops.partitioning import unique as unique
@@ -483,6 +499,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.sparse_rows import fill_empty_rows as sparse_fill_empty_rows
     from headrace._src.ops.sparse_rows import ragged_fill_empty_rows as ragged_fill_empty_rows
     from headrace._src.ops.sparse_rows import ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad
+    from headrace._src.ops.sparse_serialization import deserialize_many_sparse as deserialize_many_sparse
     from headrace._src.ops.sparse_tensor import SparseTensor as SparseTensor
     from headrace._src.ops.sparse_tensor import SparseTensorSpec as SparseTensorSpec
     from headrace._src.ops.special import betainc as betainc
@@ -502,6 +519,8 @@ if TYPE_CHECKING:
     from headrace._src.ops.statistics import is_strictly_increasing as is_strictly_increasing
     from headrace._src.ops.strings import join as string_join
     from headrace._src.ops.strings import strip as string_strip
+    from headrace._src.ops.strings_hash import decode_base64 as decode_base64
+    from headrace._src.ops.strings_hash import encode_base64 as encode_base64
     from headrace._src.ops.strings_hash import fingerprint as fingerprint
     from headrace._src.ops.strings_hash import to_hash_bucket_fast as string_to_hash_bucket_fast
     from headrace._src.ops.strings_hash import to_hash_bucket_strong as string_to_hash_bucket_strong
@@ -532,6 +551,7 @@ if TYPE_CHECKING:
     from headrace._src.tracing.batch_function import nondifferentiable_batch_function as nondifferentiable_batch_function
     from headrace._src.tracing.function import function as function
     from headrace._src.tracing.variable_creation import init_scope as init_scope
+    from headrace.compat.v1 import audio as audio
     from headrace.compat.v1 import autograph as autograph
     from headrace.compat.v1 import bitwise as bitwise
     from headrace.compat.v1 import config as config
@@ -563,6 +583,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import sparse as sparse
     from headrace.compat.v1 import spectral as spectral
     from headrace.compat.v1 import strings as strings
+    from headrace.compat.v1 import sysconfig as sysconfig
     from headrace.compat.v1 import train as train
     from headrace.compat.v1 import types as types
     newaxis = None
