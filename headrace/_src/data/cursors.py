@@ -1,6 +1,6 @@
 """Cursors over one input: what most transformations need besides their own steps."""
 
-from headrace._src.data.stages import Cursor, Run, Stage
+from headrace._src.data.stages import Cursor, Run, Stage, stage_of
 
 
 class InnerCursor(Cursor):
@@ -27,7 +27,10 @@ class InnerCursor(Cursor):
 
 
 class CallingCursor(InnerCursor):
-    """One that calls functions of elements, and counts them for messages."""
+    """One that calls functions of elements, and counts them for messages.
+
+    The stage's `functions` are those that it calls: where their random numbers stand is part of the state.
+    """
 
     def __init__(self, stage, run):
         super().__init__(stage, run)
@@ -47,8 +50,40 @@ class CallingCursor(InnerCursor):
         return element
 
     def state(self):
-        return {"number": self._number, "inner": self._inner.state()}
+        random = [function.state() for function in self._stage.functions]
+        return {"number": self._number, "random": random, "inner": self._inner.state()}
 
     def restore(self, state):
         self._number = state["number"]
         self._inner.restore(state["inner"])
+        for function, random in zip(self._stage.functions, state["random"]):
+            function.restore(random)
+
+
+class Opened:
+    """A dataset that a function made of an element, and the walk through it.
+
+    Args:
+        cursor: the `CallingCursor` that asks; its stage's `function` makes the dataset.
+        element: what the function is called with.
+        saved: the state of another one of these, to go on from there.
+    """
+
+    def __init__(self, cursor: CallingCursor, element, saved: dict | None = None):
+        self._element = element
+        function = cursor._stage.function
+        if saved is not None:
+            function.restore(saved["random"])
+        self._random = function.state()  # the call is made again to go on from a saved state
+        (variant,) = cursor._call(function, element)
+        self.cursor = stage_of(variant).cursor(cursor._run)
+        if saved is not None:
+            self.cursor.restore(saved["cursor"])
+
+    def state(self) -> dict:
+        return {"element": list(self._element), "random": self._random, "cursor": self.cursor.state()}
+
+
+def reopened(cursor: CallingCursor, saved: dict) -> Opened:
+    """What was open when a state was taken."""
+    return Opened(cursor, tuple(saved["element"]), saved)

@@ -1,7 +1,7 @@
 """`Dataset.flat_map`: a dataset for each element, one after another."""
 
 from headrace._src.data import functions
-from headrace._src.data.cursors import CallingCursor
+from headrace._src.data.cursors import CallingCursor, Opened, reopened
 from headrace._src.data.datasets import OUTPUTS, DatasetSpec, build, dataset_op, method
 from headrace._src.data.functions import ElementFunction
 from headrace._src.data.stages import Stage, shapes_of, stage_of
@@ -16,10 +16,15 @@ class FlatMapStage(Stage):
         super().__init__(shapes, [source])
         self.source = source
         self.function = function
+        self.functions = [function]
 
     @property
     def has_blocks(self):
         return True  # how far the datasets that the function makes have them shows when they are there
+
+    @property
+    def reads_ahead(self):
+        return self.function.only_reads_files
 
     def walk(self, run):
         return _FlatMapCursor(self, run)
@@ -28,28 +33,28 @@ class FlatMapStage(Stage):
 class _FlatMapCursor(CallingCursor):
     def __init__(self, stage, run):
         super().__init__(stage, run)
-        self._element = None  # of the input, whose dataset is walked through
-        self._opened = None  # the cursor through that dataset
+        self._opened = None  # the dataset that is walked through
 
     def _open(self):
-        (variant,) = self._call(self._stage.function, self._element)
-        self._opened = stage_of(variant).cursor(self._run)
+        """Go to the next dataset; False when there is none."""
+        element = self._pull()
+        if element is None:
+            return False
+        self._opened = Opened(self, element)
+        return True
 
     def _read(self, read):
-        while True:
-            if self._opened is None:
-                self._element = self._pull()
-                if self._element is None:
-                    return None
-                self._open()
-            found = read(self._opened)
+        while self._opened is not None or self._open():
+            found = read(self._opened.cursor)
             if found is not None:
                 return found
             self._close_opened()
+        return None
 
     def _close_opened(self):
-        self._opened.close()
-        self._opened = self._element = None
+        if self._opened is not None:
+            self._opened.cursor.close()
+            self._opened = None
 
     def next(self):
         return self._read(lambda cursor: cursor.next())
@@ -59,35 +64,23 @@ class _FlatMapCursor(CallingCursor):
 
     def skip(self, count):
         left = count
-        while left:
-            if self._opened is None:
-                self._element = self._pull()
-                if self._element is None:
-                    break
-                self._open()
-            left -= self._opened.skip(left)
+        while left and (self._opened is not None or self._open()):
+            left -= self._opened.cursor.skip(left)
             if left:
                 self._close_opened()
         return count - left
 
     def state(self):
-        state = super().state()
-        if self._opened is not None:
-            state.update(element=list(self._element), opened=self._opened.state())
-        return state
+        return {**super().state(), "opened": None if self._opened is None else self._opened.state()}
 
     def restore(self, state):
+        self._close_opened()
+        if state["opened"] is not None:
+            self._opened = reopened(self, state["opened"])
         super().restore(state)
-        if self._opened is not None:
-            self._close_opened()
-        if "opened" in state:
-            self._element = tuple(state["element"])
-            self._open()
-            self._opened.restore(state["opened"])
 
     def close(self):
-        if self._opened is not None:
-            self._opened.close()
+        self._close_opened()
         super().close()
 
 

@@ -4,7 +4,7 @@ import os
 import warnings
 
 from headrace._src.core import dtypes, errors
-from headrace._src.data.cursors import CallingCursor
+from headrace._src.data.cursors import CallingCursor, Opened, reopened
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
 from headrace._src.data.flat_mapping import traced_dataset
 from headrace._src.data.functions import ElementFunction, constant
@@ -30,10 +30,15 @@ class InterleaveStage(Stage):
         super().__init__(shapes, [source])
         self.source = source
         self.function = function
+        self.functions = [function]
         self.cycle = cycle
         self.block = block
         self.parallel = parallel
         self.keeps_order = keeps_order
+
+    @property
+    def reads_ahead(self):
+        return self.function.only_reads_files
 
     def walk(self, run):
         return InterleaveCursor(self, run)
@@ -44,16 +49,11 @@ class InterleaveCursor(CallingCursor):
 
     def __init__(self, stage, run):
         super().__init__(stage, run)
-        self._elements = [None] * stage.cycle  # of the input, whose datasets are open
-        self._opened = [None] * stage.cycle
+        self._opened = [None] * stage.cycle  # the datasets that are read in turn
         self._turn = 0  # whose turn it is
         self._taken = 0  # how many elements it has given in this turn
         self._count = 0  # of open datasets
         self._is_over = False  # whether the input is
-
-    def _open(self, place):
-        (variant,) = self._call(self._stage.function, self._elements[place])
-        self._opened[place] = stage_of(variant).cursor(self._run)
 
     def _end_turn(self):
         self._turn = (self._turn + 1) % len(self._opened)
@@ -61,16 +61,16 @@ class InterleaveCursor(CallingCursor):
 
     def next(self):
         while not self._is_over or self._count:
-            cursor = self._opened[self._turn]
-            if cursor is not None:
-                element = cursor.next()
+            opened = self._opened[self._turn]
+            if opened is not None:
+                element = opened.cursor.next()
                 if element is not None:
                     self._taken += 1
                     if self._taken == self._stage.block:
                         self._end_turn()
                     return element
-                cursor.close()
-                self._opened[self._turn] = self._elements[self._turn] = None
+                opened.cursor.close()
+                self._opened[self._turn] = None
                 self._count -= 1
                 self._end_turn()
             elif not self._is_over:
@@ -78,39 +78,32 @@ class InterleaveCursor(CallingCursor):
                 if element is None:
                     self._is_over = True
                 else:
-                    self._elements[self._turn] = element
-                    self._open(self._turn)
+                    self._opened[self._turn] = Opened(self, element)
                     self._count += 1
             else:
                 self._end_turn()
         return None
 
     def state(self):
-        open_ones = [
-            {"place": place, "element": list(self._elements[place]), "cursor": cursor.state()}
-            for place, cursor in enumerate(self._opened)
-            if cursor is not None
-        ]
         return {
-            **super().state(), "turn": self._turn, "taken": self._taken, "is_over": self._is_over, "open": open_ones,
-        }  # fmt: skip
+            **super().state(),
+            "turn": self._turn,
+            "taken": self._taken,
+            "is_over": self._is_over,
+            "opened": [None if opened is None else opened.state() for opened in self._opened],
+        }
 
     def restore(self, state):
-        super().restore(state)
         self._close_all()
         self._turn, self._taken, self._is_over = state["turn"], state["taken"], state["is_over"]
-        for saved in state["open"]:
-            place = saved["place"]
-            self._elements[place] = tuple(saved["element"])
-            self._open(place)
-            self._opened[place].restore(saved["cursor"])
-        self._count = len(state["open"])
+        self._opened = [None if saved is None else reopened(self, saved) for saved in state["opened"]]
+        self._count = sum(opened is not None for opened in self._opened)
+        super().restore(state)
 
     def _close_all(self):
-        for place, cursor in enumerate(self._opened):
-            if cursor is not None:
-                cursor.close()
-                self._opened[place] = None
+        for opened in self._opened:
+            if opened is not None:
+                opened.cursor.close()
 
     def close(self):
         self._close_all()

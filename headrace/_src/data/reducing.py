@@ -1,6 +1,5 @@
 """`Dataset.reduce`: all elements combined into one value."""
 
-from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.data import structures
 from headrace._src.data.datasets import method
@@ -12,13 +11,12 @@ from headrace._src.op.definition import Op
 
 def _reduce_kernel(input_dataset, initial_state, other_arguments, f, **unused):
     stage, function = stage_of(input_dataset), ElementFunction(f, other_arguments)
-    state, number = tuple(initial_state), 0
+    state = tuple(initial_state)
     run = Run(stage.options)
-    cursor = context.run_quietly(stage.cursor, run)
+    cursor = run.call(stage.cursor, run)
     try:
-        while (element := context.run_quietly(cursor.next)) is not None:
-            state = function((*state, *element))
-            number += 1
+        while (element := run.call(cursor.next)) is not None:
+            state = run.call(function, (*state, *element))
     finally:
         run.stopped.set()
         cursor.close()

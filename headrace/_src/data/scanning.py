@@ -19,6 +19,7 @@ class ScanStage(Stage):
         self.source = source
         self.initial = initial
         self.function = function
+        self.functions = [function]
         self.keeps_size = keeps_size
 
     def cardinality(self):

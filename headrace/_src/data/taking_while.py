@@ -18,6 +18,7 @@ class TakeWhileStage(Stage):
         super().__init__(shapes, [source])
         self.source = source
         self.predicate = predicate
+        self.functions = [predicate]
 
     def walk(self, run):
         return _TakeWhileCursor(self, run)
