@@ -32,7 +32,7 @@ class FuncGraph(BaseGraph):
 
     building_function = True
     loop_plans = None  # see passes/loop_invariants.py, for the body of a loop
-    inlines_numbers = False  # whether all eager tensors become constants: no gradient is asked for with respect to them
+    inlines_numbers = False  # whether all constants outside become constants here: no gradient is asked for them
 
     def __init__(self, name, outer=None):
         super().__init__()
@@ -97,7 +97,7 @@ class FuncGraph(BaseGraph):
                 return self.shared_constant(tensor)
         elif type(tensor) is SymbolicTensor:
             self._check_reachable(tensor)
-            if tensor.op.record is CONST and not is_followed(tensor.dtype):
+            if tensor.op.record is CONST and (self.inlines_numbers or not is_followed(tensor.dtype)):
                 return self.shared_constant(tensor.op.attrs["value"])
             known = tensor._known
             if known is not None and tensor.dtype._kind in "iub" and known.size <= _INLINED:
