@@ -50,7 +50,9 @@ def resize(images, size, method=ResizeMethod.BILINEAR, align_corners=False, pres
         preserve_aspect_ratio: keep the proportions; `size` is then the largest that the result may have.
         name: accepted for compatibility.
     """
-    return resize_with("resize_images", _resizer(method, align_corners), images, size, preserve_aspect_ratio)
+    resizer = _resizer(method, align_corners)
+    # TF: images that have the size already keep their dtype.
+    return resize_with("resize_images", resizer, lambda images: images, images, size, preserve_aspect_ratio)
 
 
 @api("compat.v1.image.resize_image_with_pad", dispatch=False)

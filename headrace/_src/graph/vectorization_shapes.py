@@ -209,6 +209,19 @@ def _strided_slice_grad(batch, node, shape, begin, end, strides, dy):
 
 @rule("Slice")
 def _slice(batch, node, x, begin, size):
-    return batch.apply(
-        node, [batch.stack(x), batch.join([0], unstacked(begin, "begin")), batch.join([-1], unstacked(size, "size"))]
-    )
+    if not begin.stacked:
+        return batch.apply(
+            node, [batch.stack(x), batch.join([0], begin.tensor), batch.join([-1], unstacked(size, "size"))]
+        )
+    shape = node.outputs[0].shape
+    if not shape.is_fully_defined():
+        raise NoRule("its begin differs between elements, and its size is not known")
+    result = batch.stack(x)
+    whole = batch.shape_of_element(Batched(result, True))
+    starts = begin.tensor
+    for axis, count in enumerate(shape.as_list()):
+        if isinstance(whole, list) and whole[axis] == count:
+            continue
+        indices = starts[:, axis : axis + 1] + to_tensor(np.arange(count), starts.dtype)
+        result = REGISTRY["GatherV2"](result, indices, axis + 1, batch_dims=1)
+    return result

@@ -6,7 +6,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
 
 
-def _folded(batch, value):
+def merged(batch, value):
     """A stacked value with the first axis of its elements joined to the batch, and the length of that axis."""
     tensor = batch.stack(value)
     shape = batch.shape_of_element(Batched(tensor, True))
@@ -16,7 +16,7 @@ def _folded(batch, value):
     return REGISTRY["Reshape"](tensor, batch.join([-1], rest)), first
 
 
-def _unfolded(batch, tensor, first):
+def parted(batch, tensor, first):
     rest = tensor.shape[1:].as_list() if tensor.shape[1:].is_fully_defined() else REGISTRY["Shape"](tensor)[1:]
     return REGISTRY["Reshape"](tensor, batch.join(batch.size_vector(), first, rest))
 
@@ -24,31 +24,31 @@ def _unfolded(batch, tensor, first):
 @rule("AvgPool", "AvgPool3D", "MaxPool", "MaxPool3D", "LRN", "DepthToSpace", "SpaceToDepth", "ExtractImagePatches",
       "ExtractVolumePatches")  # fmt: skip
 def _images(batch, node, x):
-    folded, first = _folded(batch, x)
-    return [_unfolded(batch, y, first) for y in batch.apply(node, [folded])]
+    folded, first = merged(batch, x)
+    return [parted(batch, y, first) for y in batch.apply(node, [folded])]
 
 
 @rule("MaxPoolGrad", "MaxPoolGradGrad", "MaxPool3DGrad", "MaxPool3DGradGrad", "LRNGrad")
 def _images_alike(batch, node, *inputs):
-    folded = [_folded(batch, x) for x in inputs]
-    return [_unfolded(batch, y, folded[0][1]) for y in batch.apply(node, [x for x, _ in folded])]
+    folded = [merged(batch, x) for x in inputs]
+    return [parted(batch, y, folded[0][1]) for y in batch.apply(node, [x for x, _ in folded])]
 
 
 @rule("MaxPoolV2")
 def _max_pool(batch, node, x, ksize, strides):
-    folded, first = _folded(batch, x)
+    folded, first = merged(batch, x)
     (y,) = batch.apply(node, [folded, unstacked(ksize, "window"), unstacked(strides, "strides")])
-    return _unfolded(batch, y, first)
+    return parted(batch, y, first)
 
 
 @rule("AvgPoolGrad", "AvgPool3DGrad")
 def _avg_pool_grad(batch, node, shape, dy):
-    folded, first = _folded(batch, dy)
-    (dx,) = batch.apply(node, [_larger(batch, unstacked(shape, "shape")), folded])
-    return _unfolded(batch, dx, first)
+    folded, first = merged(batch, dy)
+    (dx,) = batch.apply(node, [larger(batch, unstacked(shape, "shape")), folded])
+    return parted(batch, dx, first)
 
 
-def _larger(batch, sizes, at=0):
+def larger(batch, sizes, at=0):
     """Sizes with the number of elements multiplied in at one place."""
     factors = [1] * sizes.shape[0]
     if isinstance(batch.size, int):
@@ -85,9 +85,9 @@ def _from_channels(batch, tensor):
 @rule("Conv2D", "Conv3D", "DepthwiseConv2dNative")
 def _conv(batch, node, x, filters):
     if not filters.stacked:
-        folded, first = _folded(batch, x)
+        folded, first = merged(batch, x)
         (y,) = batch.apply(node, [folded, filters])
-        return _unfolded(batch, y, first)
+        return parted(batch, y, first)
     if x.stacked or node.record.name.startswith("Depthwise"):
         raise NoRule("its filters differ between elements")
     _channels_last(node)
@@ -99,9 +99,9 @@ def _conv(batch, node, x, filters):
 def _conv_backprop_input(batch, node, sizes, filters, dy):
     if filters.stacked:
         raise NoRule("its filters differ between elements")
-    folded, first = _folded(batch, dy)
-    (dx,) = batch.apply(node, [_larger(batch, unstacked(sizes, "sizes")), filters, folded])
-    return _unfolded(batch, dx, first)
+    folded, first = merged(batch, dy)
+    (dx,) = batch.apply(node, [larger(batch, unstacked(sizes, "sizes")), filters, folded])
+    return parted(batch, dx, first)
 
 
 @rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
@@ -110,11 +110,11 @@ def _conv_backprop_filter(batch, node, x, sizes, dy):
     shape = unstacked(sizes, "sizes")
     last = shape.shape[0] - 1
     if not x.stacked:
-        (df,) = batch.apply(node, [x, _larger(batch, shape, last), _into_channels(batch, dy.tensor)])
+        (df,) = batch.apply(node, [x, larger(batch, shape, last), _into_channels(batch, dy.tensor)])
         return _from_channels(batch, df)
     if dy.stacked:
         raise NoRule("its images and its gradients both differ between elements")
-    (df,) = batch.apply(node, [_into_channels(batch, x.tensor), _larger(batch, shape, last - 1), dy])
+    (df,) = batch.apply(node, [_into_channels(batch, x.tensor), larger(batch, shape, last - 1), dy])
     # [..., batch * inputs, outputs]
     rank = df.shape.rank
     dims = REGISTRY["Shape"](df)
@@ -127,8 +127,8 @@ def _bias_add(batch, node, x, bias):
     if not str(node.attrs.get("data_format", "NHWC")).endswith("C"):
         if bias.stacked:
             raise NoRule("its bias differs between elements")
-        folded, first = _folded(batch, x)
-        return _unfolded(batch, batch.apply(node, [folded, bias])[0], first)
+        folded, first = merged(batch, x)
+        return parted(batch, batch.apply(node, [folded, bias])[0], first)
     inputs = [Batched(batch.stack(x), True), bias]
     return REGISTRY["AddV2"](*batch.aligned(inputs))
 
@@ -145,6 +145,6 @@ def _bias_add_grad(batch, node, dy):
 def _batch_norm(batch, node, x, *parameters):
     if node.attrs["is_training"]:
         raise NoRule("it normalizes over the images of an element")
-    folded, first = _folded(batch, x)
+    folded, first = merged(batch, x)
     y, *rest = batch.apply(node, [folded, *(unstacked(value, "parameter") for value in parameters)])
-    return [_unfolded(batch, y, first), *(Batched(value, False) for value in rest)]
+    return [parted(batch, y, first), *(Batched(value, False) for value in rest)]

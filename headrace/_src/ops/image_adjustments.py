@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
 from headrace._src.core import dtypes
-from headrace._src.core.tensor import Tensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
@@ -129,11 +129,14 @@ def adjust_hue(image, delta, name=None):
         name: accepted for compatibility.
 
     Raises:
-        InvalidArgumentError: `delta` is outside [-1, 1].
+        ValueError: `delta` is outside [-1, 1].
 
     >>> tf.image.adjust_hue([[[1.0, 0.0, 0.0]]], 0.5).numpy().tolist()
     [[[0.0, 1.0, 1.0]]]
     """
+    if not isinstance(delta, Tensor) or isinstance(delta, EagerTensor):
+        if delta < -1 or delta > 1:
+            raise ValueError(f"image.adjust_hue: delta must be in [-1, 1], got {delta}.")
     image, back = _floating(to_tensor(image, name="image"))
     return back(ADJUST_HUE(image, delta))
 
@@ -304,19 +307,19 @@ def per_image_standardization(image):
     [[[-1.0], [1.0]]]
     """
     image = at_least_three("per_image_standardization", image)
-    if image.dtype not in (dtypes.float16, dtypes.float32):
-        image = convert_image_dtype(image, dtypes.float32)
+    image = cast(image, dtypes.float32)
     inner = image.shape[-3:]
     if inner.is_fully_defined():
-        least = to_tensor(1 / np.sqrt(np.float32(np.prod(inner.as_list()))), image.dtype)
+        least = to_tensor(1 / math.prod(inner.as_list()), dtypes.float32)
     else:
         count = lookup("Prod")(lookup("Shape")(image)[-3:], [0])
-        least = lookup("Rsqrt")(cast(count, image.dtype))
+        least = lookup("Reciprocal")(cast(count, dtypes.float32))
     axes = [-1, -2, -3]
     mean = lookup("Mean")(image, axes, keep_dims=True)
     centred = image - mean
-    deviation = lookup("Sqrt")(lookup("Mean")(lookup("Square")(centred), axes, keep_dims=True))
-    return centred / lookup("Maximum")(deviation, least)
+    variance = lookup("Mean")(lookup("Square")(centred), axes, keep_dims=True)
+    # The least variance is inside the root, so that uniform images have a gradient.
+    return centred / lookup("Sqrt")(lookup("Maximum")(variance, least))
 
 
 @api("image.rgb_to_grayscale")

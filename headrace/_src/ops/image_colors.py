@@ -16,16 +16,16 @@ from headrace._src.ops.image_checks import unregistered_gradient
 _WIDE = frozenset({dtypes.float16, dtypes.float32})
 
 
-def _check_channels(op, shape):
+def _check_channels(op, shape, error=errors.invalid_argument):
     if len(shape) < 1 or shape[-1] != 3:
-        raise errors.invalid_argument(f"{op}: images must have 3 channels in the last dimension, got {tuple(shape)}.")
+        raise error(f"{op}: images must have 3 channels in the last dimension, got shape {tuple(shape)}.")
 
 
 def _infer_channels(op):
     def infer(images, *others, **attrs):
         if images.shape.rank is not None and (images.shape.rank < 1 or images.shape[-1] not in (None, 3)):
             raise errors.invalid_argument(
-                f"{op}: the last dimension of images must be 3 channels, got shape {images.shape}."
+                f"{op}: images must have 3 channels in the last dimension, got shape {images.shape}."
             )
         return images.shape
 
@@ -57,7 +57,7 @@ def _hue(xp, r, g, b, largest, spread):
 
 
 def _rgb_to_hsv(xp, images):
-    _check_channels("RGBToHSV", images.shape)
+    _check_channels("RGBToHSV", images.shape, errors.failed_precondition)
     r, g, b = _planes(xp, images)
     largest = xp.maximum(xp.maximum(r, g), b)
     spread = largest - xp.minimum(xp.minimum(r, g), b)
@@ -84,10 +84,11 @@ def _grad_rgb_to_hsv(node, dy):
     spread = largest - smallest
     difference = select(red, g - b, select(green, b - r, r - g))
     zero, one = to_tensor(0, dy.dtype), to_tensor(1, dy.dtype)
-    per_difference = _divide_no_nan(dh, 6 * spread)
+    # TF: what is not positive has no hue or saturation to change.
+    per_difference = _divide_no_nan(select(largest > 0, dh, zero), 6 * spread)
     per_spread = -_divide_no_nan(per_difference * difference, spread)
     per_largest = dv + _divide_no_nan(_divide_no_nan(ds * smallest, largest), largest) + per_spread
-    per_smallest = -_divide_no_nan(ds, largest) - per_spread
+    per_smallest = -_divide_no_nan(select(smallest > 0, ds, zero), largest) - per_spread
     signs = (
         select(red, zero, select(green, -one, one)),
         select(red, one, select(green, zero, -one)),
@@ -125,7 +126,7 @@ def _levels(xp, hue):
 
 
 def _hsv_to_rgb(xp, images):
-    _check_channels("HSVToRGB", images.shape)
+    _check_channels("HSVToRGB", images.shape, errors.failed_precondition)
     h, s, v = _planes(xp, images)
     return _joined(xp, [((1 - s) + s * level) * v for level in _levels(xp, h * 6)], images)
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import broadcast_shapes
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -80,7 +80,7 @@ def sobel_edges(image):
     """
     image = to_tensor(image, name="image")
     if image.shape.rank != 4:
-        raise ValueError(f"image.sobel_edges: image must have 4 dimensions, got shape {image.shape}.")
+        raise errors.invalid_argument(f"image.sobel_edges: image must have 4 dimensions, got shape {image.shape}.")
     padded = lookup("MirrorPad")(image, [[0, 0], [1, 1], [1, 1], [0, 0]], mode="REFLECT")
     # A difference along one axis, and weights 1, 2, 1 along the other.
     down = padded[:, 2:] - padded[:, :-2]
@@ -109,7 +109,12 @@ def _check_pair(function, a, b):
 
 def _pair(function, a, b, max_val):
     a, b = to_tensor(a, name="a"), to_tensor(b, name="b")
-    _check_pair(function, a, b)
+    try:
+        _check_pair(function, a, b)
+    except ValueError as error:
+        if function != "psnr":
+            raise
+        raise errors.invalid_argument(str(error)) from None  # TF: its arithmetic finds it out first
     limit = convert_image_dtype(cast(to_tensor(max_val), a.dtype), dtypes.float32)
     a, b = (convert_image_dtype(x, dtypes.float32) for x in (a, b))
     if not (a.shape[-3:].is_fully_defined() and b.shape[-3:].is_fully_defined()):
@@ -196,7 +201,7 @@ def _per_channel(function, a, b, limit, filter_size, filter_sigma, k1, k2, as_ma
     for x in (a, b):
         for n in x.shape[-3:-1].as_list() if x.shape.rank is not None else ():
             if n is not None and n < size:
-                raise ValueError(
+                raise errors.invalid_argument(
                     f"image.{function}: images must be at least as large as filter_size, {size}, got shape {x.shape}."
                 )
         if not x.shape[-3:-1].is_fully_defined():

@@ -71,8 +71,8 @@ def _resizer(method, antialias):
     raise ValueError(f"image.resize: Resize method is not implemented: {method!r}. It must be one of {known}.")
 
 
-def resize_with(function, resizer, images, size, preserve_aspect_ratio):
-    """Resize one image or a batch with a function of batches."""
+def resize_with(function, resizer, unchanged, images, size, preserve_aspect_ratio):
+    """Resize one image or a batch with a function of batches, or with `unchanged` if they have that size."""
     images = to_tensor(images, name="images")
     rank = images.shape.rank
     if rank not in (3, 4):
@@ -85,7 +85,7 @@ def resize_with(function, resizer, images, size, preserve_aspect_ratio):
         size = _with_aspect_ratio(batch, size)
     wanted = known_value(size)
     if wanted is not None and batch.shape.as_list()[1:3] == wanted.tolist():
-        return images  # TF: as it is, of its own dtype
+        return unchanged(images)
     resized = resizer(batch, size)
     return resized if rank == 4 else SQUEEZE(resized, squeeze_dims=[0])
 
@@ -120,7 +120,7 @@ def _with_aspect_ratio(batch, size):
 def resize(images, size, method=ResizeMethod.BILINEAR, preserve_aspect_ratio=False, antialias=False, name=None):
     """Images of another height and width.
 
-    The result is float32, whatever dtype the images have, except with "nearest", or when nothing changes.
+    The result is float32, whatever dtype the images have, except with "nearest".
 
     Args:
         images: a batch (batch, height, width, channels) or one image (height, width, channels).
@@ -138,7 +138,12 @@ def resize(images, size, method=ResizeMethod.BILINEAR, preserve_aspect_ratio=Fal
     >>> tf.image.resize([[[0.0], [4.0]], [[4.0], [8.0]]], (1, 2)).numpy()[..., 0].tolist()
     [[2.0, 6.0]]
     """
-    return resize_with("resize", _resizer(method, antialias), images, size, preserve_aspect_ratio)
+    resizer = _resizer(method, antialias)
+
+    def unchanged(images):
+        return images if method == ResizeMethod.NEAREST_NEIGHBOR else cast(images, dtypes.float32)
+
+    return resize_with("resize", resizer, unchanged, images, size, preserve_aspect_ratio)
 
 
 def fitted(function, image, target_height, target_width, resizer):

@@ -141,7 +141,6 @@ def _tap_by_tap(images, taps, axis):
     shape = [-1 if i == axis else 1 for i in range(4)]
     total = None
     for index, weight in zip(taps.index.T, taps.weight.T):
-        weight = weight.reshape(shape)
-        part = np.where(weight == 0, f32(0), images.take(index, axis) * weight)
+        part = images.take(index, axis) * weight.reshape(shape)
         total = part if total is None else total + part
     return total

@@ -271,9 +271,11 @@ RESIZE_BICUBIC_GRAD = _gradient_op(
 # Area
 
 
-def _area_taps(images, size, align_corners):
+def _area_mean(apply, images, size, align_corners):
     new = _checked("ResizeArea", images, size)
-    return [image_weights.area(n, m, align_corners) for n, m in zip(images.shape[1:3], new)]
+    taps = [image_weights.area(n, m, align_corners) for n, m in zip(images.shape[1:3], new)]
+    rows, columns = (image_weights.scale(n, m, align_corners) for n, m in zip(images.shape[1:3], new))
+    return apply(images, *taps) * (np.float32(1) / (rows * columns))
 
 
 RESIZE_AREA = Op(
@@ -281,8 +283,8 @@ RESIZE_AREA = Op(
     "images: T, size: int32, *, align_corners: bool = False -> resized_images: float32",
     T=IMAGE_TYPES,
     infer=_infer("ResizeArea"),
-    kernel=lambda images, size, align_corners: apply_taps(images, *_area_taps(images, size, align_corners)),
-    lower=lambda ctx, images, size, align_corners: _weighted(images, *_area_taps(images, size, align_corners)),
+    kernel=lambda images, size, align_corners: _area_mean(apply_taps, images, size, align_corners),
+    lower=lambda ctx, images, size, align_corners: _area_mean(_weighted, images, size, align_corners),
     static=("size",),
     grad=unregistered_gradient("ResizeArea"),
 )

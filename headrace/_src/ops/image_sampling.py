@@ -95,7 +95,7 @@ def _covers(part, boxes, least):
     """Whether so much of some box lies within the part."""
     top, left, rows, columns = part
     for y1, x1, y2, x2 in boxes:
-        area = f32((y2 - y1) * (x2 - x1))
+        area = f32(max(0, y2 - y1) * max(0, x2 - x1))
         if area < 1:
             continue
         shared = max(0, min(y2, top + rows) - max(y1, top)) * max(0, min(x2, left + columns) - max(x1, left))
@@ -114,11 +114,6 @@ def _pixel_boxes(op, bounding_boxes, height, width):
         if not (0 <= y1 <= 1 and 0 <= x1 <= 1 and 0 <= y2 <= 1 and 0 <= x2 <= 1):
             raise errors.invalid_argument(
                 f"{op}: all bounding box coordinates must be in [0, 1], got {[float(v) for v in (y1, x1, y2, x2)]}."
-            )
-        if y1 > y2 or x1 > x2:
-            raise errors.invalid_argument(
-                f"{op}: a bounding box must have y_min <= y_max and x_min <= x_max, got "
-                f"{[float(v) for v in (y1, x1, y2, x2)]}."
             )
         found.append((int(y1 * f32(height)), int(x1 * f32(width)), int(y2 * f32(height)), int(x2 * f32(width))))
     return found
@@ -154,8 +149,8 @@ def _sample(
         raise errors.invalid_argument(f"{op}: min_object_covered must be non-negative, got {min_object_covered}.")
     _check_attributes(op, aspect_ratio_range, area_range, max_attempts)
     height, width = int(image_size[0]), int(image_size[1])
-    if height <= 0 or width <= 0:
-        raise errors.invalid_argument(f"{op}: image height and width must be positive, got {height} and {width}.")
+    if not (0 <= height < 2**31 and 0 <= width < 2**31):
+        raise errors.invalid_argument(f"{op}: image height and width must be in [0, 2**31), got {height} and {width}.")
     boxes = _pixel_boxes(op, bounding_boxes, height, width)
     if not boxes:
         if not use_image_if_no_bounding_boxes:
@@ -174,12 +169,12 @@ def _sample(
             break
     top, left, rows, columns = part
     kind = image_size.dtype
-    edges = [f32(top) / f32(height), f32(left) / f32(width), f32(top + rows) / f32(height)]
-    edges.append(f32(left + columns) / f32(width))
+    with np.errstate(invalid="ignore"):  # TF: an empty image has no parts, and its edges are NaN
+        edges = np.array([top, left, top + rows, left + columns], f32) / np.array([height, width] * 2, f32)
     return (
         np.array([top, left, 0], kind),
         np.array([rows, columns, -1]).astype(kind),
-        np.array(edges, f32).reshape(1, 1, 4),
+        edges.reshape(1, 1, 4),
     )
 
 

@@ -95,7 +95,8 @@ def _spread(block, channels):
     return Block(outputs, inputs, np.kron(block.matrix, np.eye(channels, dtype=f32)))
 
 
-def _scale(inputs, outputs, align_corners):
+def scale(inputs: int, outputs: int, align_corners: bool) -> np.float32:
+    """How many inputs there are for an output."""
     if align_corners and outputs > 1:
         return f32(inputs - 1) / f32(outputs - 1)
     return f32(inputs) / f32(outputs)
@@ -104,18 +105,18 @@ def _scale(inputs, outputs, align_corners):
 def _positions(inputs, outputs, align_corners, half_pixel_centers):
     """Where the outputs lie among the inputs."""
     x = np.arange(outputs, dtype=f32)
-    scale = _scale(inputs, outputs, align_corners)
+    step = scale(inputs, outputs, align_corners)
     if half_pixel_centers:
-        return (x + f32(0.5)) * scale - f32(0.5)
-    return x * scale
+        return (x + f32(0.5)) * step - f32(0.5)
+    return x * step
 
 
 @functools.lru_cache(256)
 def nearest(inputs: int, outputs: int, align_corners: bool, half_pixel_centers: bool) -> np.ndarray:
     """For each output the input that is nearest."""
     x = np.arange(outputs, dtype=f32)
-    scale = _scale(inputs, outputs, align_corners)
-    x = (x + f32(0.5)) * scale if half_pixel_centers else x * scale
+    step = scale(inputs, outputs, align_corners)
+    x = (x + f32(0.5)) * step if half_pixel_centers else x * step
     # Halves are rounded away from zero, and there is nothing below zero.
     x = np.floor(x + f32(0.5)) if align_corners else np.floor(x)
     return np.clip(x.astype(np.intp), 0, inputs - 1)
@@ -176,14 +177,15 @@ def _normalized(weight):
 
 @functools.lru_cache(256)
 def area(inputs: int, outputs: int, align_corners: bool) -> Taps:
-    """Each output is the mean over the interval of inputs that it covers."""
-    scale = _scale(inputs, outputs, align_corners)
+    """Each output is the sum over the interval of inputs that it covers."""
+    step = scale(inputs, outputs, align_corners)
     x = np.arange(outputs, dtype=f32)
-    start, end = x * scale, (x + f32(1)) * scale
+    start, end = x * step, (x + f32(1)) * step
     first, last = np.floor(start).astype(np.intp), np.ceil(end).astype(np.intp)
     place = first[:, None] + np.arange(max(1, int((last - first).max(initial=0))))
-    low, high = np.maximum(place, start[:, None]), np.minimum(place + 1, end[:, None])
-    weight = np.where(place < last[:, None], high - low, 0).astype(f32) / scale
+    low, high = np.maximum(place.astype(f32), start[:, None]), np.minimum((place + 1).astype(f32), end[:, None])
+    within = (place < start[:, None]) & (place + 1 > end[:, None])
+    weight = np.where(place < last[:, None], np.where(within, step, high - low), 0).astype(f32)
     return Taps(np.clip(place, 0, inputs - 1), weight, inputs)
 
 
@@ -239,4 +241,5 @@ def sampled(inputs: int, outputs: int, scale: float, translation: float, kernel:
     weight = weigh(distance).astype(f32)
     inside = (sample >= 0) & (sample <= inputs)
     weight = np.where((place <= end[:, None]) & inside[:, None], weight, f32(0))
-    return Taps(np.clip(place, 0, inputs - 1), _normalized(weight), inputs)
+    # What is beyond the last one has no weight; it stands for one that has, so that no other value is read.
+    return Taps(np.where(place <= end[:, None], place, start[:, None]), _normalized(weight), inputs)

@@ -1,0 +1,103 @@
+"""Rows of colour spaces, adjustments and measures of images."""
+
+from rows import each, integers, normal, row, uniform, value
+
+_TYPES = "uint8 int8 uint16 int16 int32 float16 float32 float64"
+_INTEGERS = "uint8 int8 uint16 int16 int32 int64"
+
+ROWS = [
+    # Colour spaces
+    *each("float16 bfloat16 float32 float64", "tf.image.rgb_to_hsv(a)", a=uniform(0, 1, 4, 5, 3), grad=False),
+    *each("float16 bfloat16 float32 float64", "tf.image.hsv_to_rgb(a)", a=uniform(0, 1, 4, 5, 3), grad=False),
+    *each("float32 float64", "tf.image.rgb_to_hsv(a)", a=uniform(0.1, 1, 2, 3, 3)),
+    row("tf.image.rgb_to_hsv(a)", a=value([[0, 0, 0], [1, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1],
+        [1, 0, 1], [0.5, 0.5, 0.2], [0.2, 0.5, 0.5], [0.5, 0.2, 0.5]], "float32"), fd=False),
+    row("tf.image.rgb_to_hsv(a)", a=normal(6, 3), grad=False),
+    row("tf.image.hsv_to_rgb(a)", a=uniform(-1, 2, 20, 3), grad=False),
+    row("tf.image.rgb_to_hsv(a)", a=normal(2, 4)),
+    row("tf.image.hsv_to_rgb(a)", a=normal(2, 2)),
+    row("tf.image.rgb_to_hsv(a)", a=integers(0, 9, 2, 3)),
+    *(row(f"tf.image.{name}(a)", a=normal(2, 3, 3)) for name in ("rgb_to_yiq", "yiq_to_rgb", "rgb_to_yuv", "yuv_to_rgb")),
+    *each("float16 float64", "tf.image.rgb_to_yiq(a), tf.image.yuv_to_rgb(a)", a=uniform(0, 1, 2, 3, 3)),
+    *each(_TYPES, "tf.image.rgb_to_grayscale(a)", a=uniform(0, 100, 2, 3, 3), grad=False),
+    row("tf.image.rgb_to_grayscale(a)", a=normal(2, 2, 3, 3), fd=False),
+    *each("uint8 int8 int16 int32 float16 float32 float64", "tf.image.grayscale_to_rgb(a)", a=uniform(0, 100, 2, 3, 1)),
+    row("tf.image.grayscale_to_rgb(a)", a=normal(2, 3, 2)),
+    # Dtypes
+    *each(_TYPES, "[tf.image.convert_image_dtype(a, t) for t in (tf.uint8, tf.int8, tf.uint16, tf.int16, tf.int32)]",
+          a=uniform(0, 1, 8), grad=False),
+    *each(_TYPES, "[tf.image.convert_image_dtype(a, t, saturate=True) for t in (tf.uint8, tf.int16, tf.float32, tf.float64)]",
+          a=uniform(-2, 3, 8), grad=False),
+    *each(_INTEGERS, "[tf.image.convert_image_dtype(a, t, saturate=s) for s in (True, False) for t in (tf.uint8, tf.int8, "
+          "tf.uint16, tf.int16, tf.int32, tf.int64, tf.float16, tf.float32, tf.float64)]",
+          a=integers(-100, 100, 12, dtype=None)),
+    row("tf.image.convert_image_dtype(a, tf.float64)", a=uniform(0, 1, 5)),
+    row("tf.image.convert_image_dtype(a, tf.bool)", a=uniform(0, 1, 5)),
+    row("tf.image.convert_image_dtype(a, tf.string)", a=uniform(0, 1, 5)),
+    # Adjustments
+    *each(_TYPES, "tf.image.adjust_brightness(a, 0.3), tf.image.adjust_brightness(a, -0.2)",
+          a=uniform(0, 100, 3, 4, 3), grad=False),
+    row("tf.image.adjust_brightness(a, d)", a=uniform(0, 1, 3, 4, 3), d=value(0.3, "float32"), fd=False),
+    *each("uint8 int32 float32 float64", "tf.image.adjust_contrast(a, 1.7), tf.image.adjust_contrast(a, 0.2)",
+          a=uniform(0, 100, 3, 4, 3), grad=False, atol=1),
+    *(row(f"tf.image.adjust_contrast(a, {f})", a=uniform(0, 1, *shape), grad=False) for f in (0.0, 0.5, -1.0, 3.0)
+      for shape in ((3, 4, 3), (2, 5, 3, 1), (2, 2, 3, 4, 2))),
+    row("tf.image.adjust_contrast(a, 2.0)", a=uniform(0, 1, 3, 4)),
+    *each("uint8 float16 float32 float64", "tf.image.adjust_gamma(a, 0.6), tf.image.adjust_gamma(a, 2.0, 0.9)",
+          a=uniform(0, 1, 3, 4, 3), grad=False, rtol=1e-3, atol=1e-6),
+    row("tf.image.adjust_gamma(a, 2.0, 3)", a=uniform(0.1, 1, 3, 4, 1), fd=False),
+    row("tf.image.adjust_gamma(a, -1.0)", a=uniform(0.1, 1, 3, 4, 1)),
+    row("tf.image.adjust_gamma(a)", a=uniform(0.1, 1, 3, 4, 1), fd=False),
+    *(row(f"tf.image.adjust_hue(a, {d})", a=uniform(0, 1, 2, 4, 3)) for d in (1.5, -2.0, "tf.constant(3.0)")),
+    *(row(f"tf.image.adjust_hue(a, {d})", a=uniform(0, 1, 4, 5, 3), grad=False) for d in (-1.0, -0.6, -0.1, 0.0, 0.25, 0.5, 1.0)),
+    *(row(f"tf.image.adjust_saturation(a, {f})", a=uniform(0, 1, 4, 5, 3), grad=False) for f in (0.0, 0.4, 1.0, 2.5, 10.0)),
+    *each("uint8 int16 float64", "tf.image.adjust_hue(a, 0.3), tf.image.adjust_saturation(a, 0.4)",
+          a=uniform(0, 100, 4, 5, 3), grad=False, atol=1),
+    row("tf.image.adjust_hue(a, 0.3), tf.image.adjust_saturation(a, 1.4)", a=uniform(0, 1, 2, 4, 5, 3), grad=False),
+    row("tf.image.adjust_hue(a, 0.3)", a=value([[[0, 0, 0], [1, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]]], "float32"), grad=False),
+    row("tf.image.adjust_saturation(a, 0.3)", a=value([[[0, 0, 0], [1, 1, 1], [1, 0, 0], [0, 1, 0], [-1, -2, -3]]], "float32"),
+        grad=False),
+    row("tf.image.adjust_hue(a, 0.3)", a=uniform(0, 1, 2, 4, 4)),
+    row("tf.image.adjust_saturation(a, 0.3)", a=uniform(0, 1, 4, 3)),
+    row("tf.image.adjust_hue(a, [0.3, 0.2])", a=uniform(0, 1, 2, 4, 3)),
+    # By chance
+    *(row(f"tf.image.stateless_random_{call}, seed={seed})", a=uniform(0, 1, 3, 4, 3), grad=False) for call in
+      ("brightness(a, 0.3", "contrast(a, 0.3, 2.0", "hue(a, 0.4", "saturation(a, 0.3, 2.0") for seed in ((1, 2), (7, -3))),
+    *(row(f"tf.random.set_seed(3)\nresult = [tf.image.random_{call}, seed={seed}) for _ in range(3)]",
+          a=uniform(0, 1, 3, 4, 3), grad=False, lower=False) for call in
+      ("brightness(a, 0.3", "contrast(a, 0.3, 2.0", "hue(a, 0.4", "saturation(a, 0.3, 2.0") for seed in (None, 5)),
+    *(row(f"tf.image.stateless_random_{call}, seed=(1, 2))", a=uniform(0, 1, 3, 4, 3)) for call in
+      ("brightness(a, -0.3", "contrast(a, 2.0, 0.3", "contrast(a, -1.0, 0.3", "hue(a, 0.7", "hue(a, -0.1",
+       "saturation(a, 2.0, 0.3", "saturation(a, -1.0, 2.0")),
+    # Standardization and measures
+    *each("uint8 int32 float16 float32 float64", "tf.image.per_image_standardization(a)", a=uniform(0, 100, 4, 5, 3), grad=False),
+    row("tf.image.per_image_standardization(a)", a=uniform(0, 1, 2, 4, 5, 3), fd=False),
+    row("tf.image.per_image_standardization(tf.ones([3, 3, 1]) * a)", a=uniform(0, 1), fd=False),
+    row("tf.image.per_image_standardization(a)", a=uniform(0, 1, 4, 5)),
+    *(row("tf.image.total_variation(a)", a=normal(*shape), fd=False) for shape in ((4, 5, 2), (3, 4, 5, 1))),
+    row("tf.image.total_variation(a)", a=normal(4, 5)),
+    row("tf.image.image_gradients(a)", a=normal(2, 4, 5, 2)),
+    row("tf.image.image_gradients(a)", a=normal(4, 5, 2)),
+    row("tf.image.sobel_edges(a)", a=normal(2, 4, 5, 2)),
+    row("tf.image.sobel_edges(a)", a=normal(2, 4, 5, 2), dtype="float64"),
+    row("tf.image.sobel_edges(a)", a=normal(4, 5, 2)),
+    *each("uint8 float32 float64", "tf.image.psnr(a, b, 1.0)", a=uniform(0, 1, 2, 4, 5, 3), b=uniform(0, 1, 2, 4, 5, 3), grad=False),
+    row("tf.image.psnr(a, b, 255)", a=integers(0, 255, 4, 5, 3, dtype="uint8"), b=integers(0, 255, 4, 5, 3, dtype="uint8")),
+    row("tf.image.psnr(a, b, 1.0)", a=uniform(0, 1, 2, 4, 5, 3), b=uniform(0, 1, 4, 5, 3), fd=False),
+    row("tf.image.psnr(a, b, 1.0)", a=uniform(0, 1, 4, 5, 3), b=uniform(0, 1, 4, 6, 3)),
+    row("tf.image.psnr(a, b, 1.0)", a=uniform(0, 1, 4, 5), b=uniform(0, 1, 4, 5)),
+    row("tf.image.ssim(a, b, 1.0)", a=uniform(0, 1, 2, 13, 12, 2), b=uniform(0, 1, 2, 13, 12, 2), fd=False),
+    row("tf.image.ssim(a, b, 1.0)", a=uniform(0, 1, 12, 14, 1), b=uniform(0, 1, 12, 14, 1), grad=False),
+    row("tf.image.ssim(a, b, 2.0, filter_size=5, filter_sigma=0.8, k1=0.02, k2=0.05)", a=uniform(0, 1, 2, 2, 8, 9, 2),
+        b=uniform(0, 1, 2, 2, 8, 9, 2), grad=False),
+    row("tf.image.ssim(a, b, 1.0, filter_size=4, return_index_map=True)", a=uniform(0, 1, 2, 7, 6, 2),
+        b=uniform(0, 1, 2, 7, 6, 2), grad=False),
+    row("tf.image.ssim(a, b, 255)", a=integers(0, 255, 12, 15, 3, dtype="uint8"), b=integers(0, 255, 12, 15, 3, dtype="uint8")),
+    row("tf.image.ssim(a, b, 1.0)", a=uniform(0, 1, 10, 14, 1), b=uniform(0, 1, 10, 14, 1)),
+    row("tf.image.ssim(a, b, 1.0)", a=uniform(0, 1, 12, 14, 1), b=uniform(0, 1, 12, 14, 2)),
+    row("tf.image.ssim_multiscale(a, b, 1.0, power_factors=(0.3, 0.4, 0.3), filter_size=4)", a=uniform(0, 1, 2, 21, 18, 2),
+        b=uniform(0, 1, 2, 21, 18, 2), grad=False),
+    row("tf.image.ssim_multiscale(a, 0.2 * b + 0.8 * a, 1.0, power_factors=(0.5, 0.5), filter_size=3)",
+        a=uniform(0, 1, 9, 9, 1), b=uniform(0, 1, 9, 9, 1), fd=False),
+    row("tf.image.ssim_multiscale(a, b, 1.0)", a=uniform(0, 1, 20, 20, 1), b=uniform(0, 1, 20, 20, 1)),
+]  # fmt: skip
