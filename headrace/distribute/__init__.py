@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from headrace._src.distribute.strategies import DistributedIterator as DistributedIterator
     from headrace._src.distribute.strategies import DistributedValues as DistributedValues
     from headrace._src.distribute.strategies import InputContext as InputContext
+    from headrace._src.distribute.strategies import OneDeviceStrategy as OneDeviceStrategy
     from headrace._src.distribute.strategies import ReduceOp as ReduceOp
     from headrace._src.distribute.strategies import ReplicaContext as ReplicaContext
     from headrace._src.distribute.strategies import Strategy as Strategy
     from headrace._src.distribute.strategies import StrategyExtended as StrategyExtended
+    from headrace._src.distribute.strategies import TPUStrategy as TPUStrategy
     from headrace._src.distribute.strategies import get_replica_context as get_replica_context
     from headrace._src.distribute.strategies import get_strategy as get_strategy
     from headrace._src.distribute.strategies import has_strategy as has_strategy

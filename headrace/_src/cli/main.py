@@ -9,8 +9,14 @@ from headrace._src.compat.tensorflow_alias import install
 from headrace._src.version import HEADRACE_VERSION
 
 
-def run(script, arguments):
-    """Run a Python script in which `import tensorflow` means headrace."""
+def run(script, arguments, is_module=False):
+    """Run a Python script (or module) in which `import tensorflow` means headrace."""
+    if is_module:
+        install()
+        sys.argv = [script, *arguments]
+        sys.path.insert(0, os.getcwd())
+        runpy.run_module(script, run_name="__main__", alter_sys=True)
+        return
     if not os.path.exists(script):
         raise SystemExit(f"headrace run: there is no file {script!r}.")
     install()
@@ -25,7 +31,8 @@ def main(argv=None):
     parser.add_argument("--version", action="version", version=f"headrace {HEADRACE_VERSION}")
     commands = parser.add_subparsers(dest="command", required=True)
     runner = commands.add_parser("run", help="run a script in which `import tensorflow` means headrace")
+    runner.add_argument("-m", action="store_true", dest="is_module", help="run a module, as `python -m` does")
     runner.add_argument("script")
     runner.add_argument("arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args(argv)
-    run(options.script, options.arguments)
+    run(options.script, options.arguments, options.is_module)

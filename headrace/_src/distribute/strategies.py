@@ -6,9 +6,10 @@ import contextlib
 import enum
 from typing import Any
 
-from headrace._src.core import nest
+from headrace._src.core import errors, nest
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.op.placement import device as device_scope
 from headrace._src.ops.reductions import reduce_mean, reduce_sum
 
 
@@ -185,6 +186,41 @@ class Strategy:
         return self.experimental_local_results(value)
 
 
+@api("distribute.OneDeviceStrategy", dispatch=False)
+class OneDeviceStrategy(Strategy):
+    """Runs everything on one device.
+
+    Args:
+        device: its name.
+    """
+
+    def __init__(self, device):
+        super().__init__()
+        self._device = device
+
+    @contextlib.contextmanager
+    def scope(self):
+        """Within this block, variables and operations are on the device."""
+        with entered(self), device_scope(self._device):
+            yield self
+
+    def run(self, fn, args=(), kwargs=None, options=None):
+        with device_scope(self._device):
+            return super().run(fn, args, kwargs, options)
+
+
+@api("distribute.TPUStrategy", "distribute.experimental.TPUStrategy", dispatch=False)
+class TPUStrategy(Strategy):
+    """Spreads training over the cores of TPUs, of which this machine has none.
+
+    Raises:
+        NotFoundError: always.
+    """
+
+    def __init__(self, tpu_cluster_resolver=None, experimental_device_assignment=None, **kwargs):
+        raise errors.NotFoundError(None, None, "TPUStrategy: no TPU devices were found on this machine.")
+
+
 class _DefaultDistributionStrategy(Strategy):
     """What is in force when nobody has chosen a strategy."""
 
@@ -273,6 +309,19 @@ class ReplicaContext:
         return None
 
 
+_entered: list[Strategy] = []
+
+
+@contextlib.contextmanager
+def entered(strategy):
+    """Within this block, a strategy is in force."""
+    _entered.append(strategy)
+    try:
+        yield
+    finally:
+        _entered.pop()
+
+
 _default = _DefaultDistributionStrategy()
 _default_replica = ReplicaContext(_default)
 
@@ -280,13 +329,13 @@ _default_replica = ReplicaContext(_default)
 @api("distribute.get_strategy", dispatch=False)
 def get_strategy() -> Strategy:
     """The strategy that is in force."""
-    return _default
+    return _entered[-1] if _entered else _default
 
 
 @api("distribute.has_strategy", dispatch=False)
 def has_strategy() -> bool:
     """Whether a strategy other than the default one is in force."""
-    return False
+    return bool(_entered)
 
 
 @api("distribute.in_cross_replica_context", dispatch=False)
@@ -298,7 +347,7 @@ def in_cross_replica_context() -> bool:
 @api("distribute.get_replica_context", dispatch=False)
 def get_replica_context() -> ReplicaContext | None:
     """The replica that this code runs on."""
-    return _default_replica
+    return ReplicaContext(_entered[-1]) if _entered else _default_replica
 
 
 @api("__internal__.distribute.strategy_supports_no_merge_call", dispatch=False)

@@ -2207,10 +2207,12 @@ MODULES: dict = {
         "DistributedIterator": "distribute.strategies:DistributedIterator",
         "DistributedValues": "distribute.strategies:DistributedValues",
         "InputContext": "distribute.strategies:InputContext",
+        "OneDeviceStrategy": "distribute.strategies:OneDeviceStrategy",
         "ReduceOp": "distribute.strategies:ReduceOp",
         "ReplicaContext": "distribute.strategies:ReplicaContext",
         "Strategy": "distribute.strategies:Strategy",
         "StrategyExtended": "distribute.strategies:StrategyExtended",
+        "TPUStrategy": "distribute.strategies:TPUStrategy",
         "experimental": "",
         "get_replica_context": "distribute.strategies:get_replica_context",
         "get_strategy": "distribute.strategies:get_strategy",
@@ -2218,6 +2220,7 @@ MODULES: dict = {
         "in_cross_replica_context": "distribute.strategies:in_cross_replica_context",
     },
     "distribute.experimental": {
+        "TPUStrategy": "distribute.strategies:TPUStrategy",
         "ValueContext": "distribute.strategies:ValueContext",
     },
     "dtypes": {
