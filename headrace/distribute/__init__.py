@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from headrace._src.distribute.strategies import DistributedIterator as DistributedIterator
     from headrace._src.distribute.strategies import DistributedValues as DistributedValues
     from headrace._src.distribute.strategies import InputContext as InputContext
+    from headrace._src.distribute.strategies import MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy
     from headrace._src.distribute.strategies import OneDeviceStrategy as OneDeviceStrategy
     from headrace._src.distribute.strategies import ReduceOp as ReduceOp
     from headrace._src.distribute.strategies import ReplicaContext as ReplicaContext

@@ -221,6 +221,20 @@ class TPUStrategy(Strategy):
         raise errors.NotFoundError(None, None, "TPUStrategy: no TPU devices were found on this machine.")
 
 
+@api("distribute.MultiWorkerMirroredStrategy", dispatch=False)
+class MultiWorkerMirroredStrategy(Strategy):
+    """Spreads training over machines; headrace cannot yet.
+
+    Raises:
+        UnimplementedError: always.
+    """
+
+    def __init__(self, cluster_resolver=None, communication_options=None):
+        raise errors.UnimplementedError(
+            None, None, "MultiWorkerMirroredStrategy: training on several machines is not implemented yet."
+        )
+
+
 class _DefaultDistributionStrategy(Strategy):
     """What is in force when nobody has chosen a strategy."""
 

@@ -2207,6 +2207,7 @@ MODULES: dict = {
         "DistributedIterator": "distribute.strategies:DistributedIterator",
         "DistributedValues": "distribute.strategies:DistributedValues",
         "InputContext": "distribute.strategies:InputContext",
+        "MultiWorkerMirroredStrategy": "distribute.strategies:MultiWorkerMirroredStrategy",
         "OneDeviceStrategy": "distribute.strategies:OneDeviceStrategy",
         "ReduceOp": "distribute.strategies:ReduceOp",
         "ReplicaContext": "distribute.strategies:ReplicaContext",
