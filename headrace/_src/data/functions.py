@@ -22,6 +22,10 @@ from headrace._src.op.definition import REGISTRY
 
 # Elements above this are not gathered into blocks for a function: the caches are full, and threads do better.
 LARGEST_VECTORIZED_ELEMENT = 1 << 18
+_FILE_OPS = frozenset([
+    "Const", "FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "Identity", "Placeholder", "Reshape",
+    "TFRecordDataset", "TFRecordDatasetV2", "TextLineDataset",
+])  # fmt: skip
 _VECTORIZED = "_data_vectorized"
 
 
@@ -98,20 +102,20 @@ class ElementFunction:
 
     def __init__(self, graph, captured: list):
         self.graph = graph
-        self._captured = list(captured)
+        self.captured = list(captured)
         self._run = graph.plan().run
         self.draws = draws_numbers(graph.base)  # random ones
 
     def __call__(self, element) -> tuple:
         if not self.draws:
-            return tuple(self._run([*element, *self._captured]))
+            return tuple(self._run([*element, *self.captured]))
         return self.call_at(self.site, element)
 
     def call_at(self, site, element) -> tuple:
         """Call with the random numbers that come next at a site."""
         before, context.random_site = context.random_site, site
         try:
-            return tuple(self._run([*element, *self._captured]))
+            return tuple(self._run([*element, *self.captured]))
         finally:
             context.random_site = before
 
@@ -132,6 +136,11 @@ class ElementFunction:
             context.random_site.inner[self.graph.base] = random_streams.restored(state, [self.graph.base])
 
     @property
+    def only_reads_files(self) -> bool:
+        """Whether it makes a dataset of a file and does nothing else."""
+        return all(node.record.name in _FILE_OPS for node in self.graph.base.nodes)
+
+    @property
     def is_stateful(self) -> bool:
         """Whether calls have effects, or differ from each other: then each is made once, and in order."""
         nodes = [node for node in self.graph.base.nodes if node.record is not PLACEHOLDER]
@@ -143,7 +152,7 @@ class ElementFunction:
         if _VECTORIZED not in base.__dict__:
             base.__dict__[_VECTORIZED] = None if self.is_stateful else _vectorized(self.graph)
         graph = base.__dict__[_VECTORIZED]
-        return None if graph is None else ElementFunction(graph, self._captured)
+        return None if graph is None else ElementFunction(graph, self.captured)
 
 
 def _vectorized(graph) -> FuncGraph | None:
@@ -184,7 +193,7 @@ def check_scalar(traced: Traced, dtype: dtypes.DType, method: str, what: str):
     """Refuse a function that does not return one scalar of a dtype."""
     spec = traced.output_spec
     if not (isinstance(spec, TensorSpec) and spec.dtype == dtype and spec.shape.is_compatible_with([])):
-        raise TypeError(
+        raise ValueError(
             f"{method}: {what} must return a scalar {dtype.name} tensor, but it returns "
             f"{nest.map_structure(lambda leaf: leaf, spec)}."
         )

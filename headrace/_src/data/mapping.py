@@ -4,6 +4,8 @@ import logging
 
 from headrace._src.core import dtypes
 from headrace._src.data import functions
+from headrace._src.data.batching import BatchStage
+from headrace._src.data.block_mapping import BatchedParse, BlockMap, hoisted
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
 from headrace._src.data.functions import ElementFunction, constant
 from headrace._src.data.parallel_calls import ParallelMap
@@ -97,7 +99,17 @@ class MapStage(Stage):
             self.vectorized = None
             return None
 
+    @property
+    def reads_ahead(self):
+        return self.vectorized is not None and self.source.reads_ahead
+
     def walk(self, run):
+        if self.reads_ahead:
+            return BlockMap(self, run)
+        if isinstance(self.source, BatchStage) and self.source.source.reads_ahead:
+            parts = hoisted(self.function)
+            if parts is not None:
+                return BatchedParse(self, parts, run)
         return ParallelMap(self, run) if self.uses_threads else _MapCursor(self, run)
 
 

@@ -30,6 +30,10 @@ class RepeatStage(Stage):
     def has_blocks(self):
         return self.source.has_blocks
 
+    @property
+    def reads_ahead(self):
+        return self.source.reads_ahead
+
     def walk(self, run):
         return _RepeatCursor(self, run)
 

@@ -47,6 +47,10 @@ class ShardStage(Stage):
         access = None if self.refuses_empty else self.source.access
         return None if access is None else _Shard(access, self.shards, self.index)
 
+    @property
+    def reads_ahead(self):
+        return self.source.reads_ahead
+
     def walk(self, run):
         return _ShardCursor(self, run)
 

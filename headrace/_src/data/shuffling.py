@@ -120,6 +120,10 @@ class ShuffleStage(Stage):
     def has_blocks(self):
         return self.source.access is not None
 
+    @property
+    def reads_ahead(self):
+        return self.source.reads_ahead
+
     def walk(self, run):
         access = self.source.access
         if access is not None:

@@ -95,6 +95,11 @@ class Stage:
         """Whether cursors give blocks faster than elements."""
         return self.access is not None
 
+    @property
+    def reads_ahead(self) -> bool:
+        """Whether more elements may be read than were asked for: it takes no time to speak of, and nobody notices."""
+        return False
+
     def cursor(self, run: Run) -> Cursor:
         """A new walk through the elements."""
         return AccessCursor(self.access) if self.access is not None else self.walk(run)
@@ -105,8 +110,13 @@ class Stage:
 
     @property
     def options(self):
-        """The options that were set in this pipeline, the latest of them; None when there are none."""
-        return next((found for stage in self.inputs if (found := stage.options) is not None), None)
+        """The options that were set in this pipeline, later ones in place of earlier; None when there are none."""
+        merged: Any = None
+        for stage in self.inputs:
+            found = stage.options
+            if found is not None:
+                merged = found if merged is None else merged.merge(found)
+        return merged
 
     def failed(self, index: int, error: Exception):
         """Raise the error of an element, with its number and the user's line."""

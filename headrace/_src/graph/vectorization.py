@@ -7,9 +7,11 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph import (
     vectorization_control,
     vectorization_elementwise,
+    vectorization_images,
     vectorization_indexing,
     vectorization_lists,
     vectorization_matrices,
+    vectorization_parsing,
     vectorization_shapes,
     vectorization_windows,
 )
@@ -23,8 +25,8 @@ from headrace._src.ops.indexed_slices import IndexedSlices
 
 # They declare the rules.
 RULE_FILES = (
-    vectorization_control, vectorization_elementwise, vectorization_indexing, vectorization_lists,
-    vectorization_matrices, vectorization_shapes, vectorization_windows,
+    vectorization_control, vectorization_elementwise, vectorization_images, vectorization_indexing, vectorization_lists,
+    vectorization_matrices, vectorization_parsing, vectorization_shapes, vectorization_windows,
 )  # fmt: skip
 
 
