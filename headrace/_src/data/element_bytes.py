@@ -1,0 +1,103 @@
+"""Elements as bytes, for caches on disk.
+
+A component is its kind (a byte), the name of its dtype, its dimensions, and its contents: numbers as they are in
+memory, strings with their lengths in front, ragged and sparse tensors as the components that they consist of.
+"""
+
+import struct
+
+import ml_dtypes
+import numpy as np
+
+from headrace._src.core import errors
+from headrace._src.ops.ragged_variant import RaggedVariant
+from headrace._src.ops.sparse_serialization import TensorVariant
+
+_NUMBERS, _STRINGS, _VARIANTS = range(3)
+_ARRAY, _RAGGED = range(2)
+_EXTENDED = {
+    np.dtype(getattr(ml_dtypes, name)).name: np.dtype(getattr(ml_dtypes, name)) for name in dir(ml_dtypes)
+    if isinstance(getattr(ml_dtypes, name), type) and issubclass(getattr(ml_dtypes, name), np.generic)
+}  # fmt: skip
+
+
+def packed(element: tuple) -> bytes:
+    """An element as bytes."""
+    return b"".join([struct.pack("<I", len(element)), *[_packed(array) for array in element]])
+
+
+def _packed(array):
+    dims = struct.pack(f"<B{array.ndim}q", array.ndim, *array.shape)
+    if array.dtype != object:
+        name = array.dtype.name.encode()
+        return b"".join([struct.pack("<BB", _NUMBERS, len(name)), name, dims, array.tobytes()])
+    items = array.ravel().tolist()
+    if all(type(item) is bytes for item in items):
+        lengths = np.array([len(item) for item in items], np.int64).tobytes()
+        return b"".join([bytes([_STRINGS]), dims, lengths, *items])
+    return b"".join([bytes([_VARIANTS]), dims, *[_packed_variant(item) for item in items]])
+
+
+def _packed_variant(item):
+    if isinstance(item, TensorVariant):
+        return bytes([_ARRAY]) + _packed(item.array)
+    if isinstance(item, RaggedVariant):
+        return bytes([_RAGGED]) + packed((*item.splits, item.values))
+    raise errors.invalid_argument(
+        f"Elements that hold {type(item).__name__} cannot be written to disk: only tensors, ragged and sparse tensors."
+    )
+
+
+def unpacked(data) -> tuple:
+    """The element in bytes, or in a view of them: arrays of numbers share its memory."""
+    element, at = _unpacked_element(data, 0)
+    if at != len(data):
+        raise errors.DataLossError(None, None, f"An element of {len(data)} bytes ends after {at}.")
+    return element
+
+
+def _unpacked_element(data, at):
+    (count,) = struct.unpack_from("<I", data, at)
+    at += 4
+    element = []
+    for _ in range(count):
+        array, at = _unpacked(data, at)
+        element.append(array)
+    return tuple(element), at
+
+
+def _unpacked(data, at):
+    kind = data[at]
+    at += 1
+    dtype = None
+    if kind == _NUMBERS:
+        length = data[at]
+        name = bytes(data[at + 1 : at + 1 + length]).decode()
+        dtype = _EXTENDED.get(name) or np.dtype(name)
+        at += 1 + length
+    rank = data[at]
+    shape = struct.unpack_from(f"<{rank}q", data, at + 1)
+    at += 1 + 8 * rank
+    count = 1
+    for size in shape:
+        count *= size
+    if kind == _NUMBERS:
+        size = count * dtype.itemsize
+        return np.frombuffer(data, dtype, count, at).reshape(shape), at + size
+    items = np.empty(count, object)
+    if kind == _STRINGS:
+        lengths = np.frombuffer(data, np.int64, count, at).tolist()
+        at += 8 * count
+        for i, length in enumerate(lengths):
+            items[i] = bytes(data[at : at + length])
+            at += length
+        return items.reshape(shape), at
+    for i in range(count):
+        which = data[at]
+        if which == _ARRAY:
+            array, at = _unpacked(data, at + 1)
+            items[i] = TensorVariant(array)
+        else:
+            parts, at = _unpacked_element(data, at + 1)
+            items[i] = RaggedVariant(list(parts[:-1]), parts[-1])
+    return items.reshape(shape), at
