@@ -71,13 +71,22 @@ def _numbers(op, column, field, kind):
     return values
 
 
+def _check_fields(record_defaults):
+    if not record_defaults:
+        raise errors.invalid_argument("DecodeCSV: record_defaults must have at least one field, got none.")
+
+
+def _infer(records, record_defaults, **attrs):
+    _check_fields(record_defaults)
+    return ([records.shape] * len(record_defaults),)
+
+
 def _decode_kernel(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols):
     op = "DecodeCSV"
     delimiter = attribute_bytes(field_delim)
     if len(delimiter) != 1:
         raise errors.invalid_argument(f"{op}: field_delim must be one character, got {field_delim!r}.")
-    if not record_defaults:
-        raise errors.invalid_argument(f"{op}: record_defaults must have at least one field, got none.")
+    _check_fields(record_defaults)
     if select_cols and (
         len(select_cols) != len(record_defaults)
         or select_cols[0] < 0
@@ -123,7 +132,7 @@ DECODE_CSV = Op(
     "records: string, record_defaults: list(OUT_TYPE), *, field_delim: string = '\\x2c', use_quote_delim: bool = True, "
     "na_value: string = '', select_cols: list(int) = [] -> output: list(OUT_TYPE)",
     OUT_TYPE=_TYPES,
-    infer=lambda records, record_defaults, **attrs: ([records.shape] * len(record_defaults),),
+    infer=_infer,
     kernel=_decode_kernel,
     lower=None,  # strings exist on the host only
     grad=None,

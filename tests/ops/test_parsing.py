@@ -1,0 +1,237 @@
+"""Parsing in programs: graphs, datasets of records, messages, files, and what bad input says."""
+
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+from google.protobuf import descriptor_pb2
+
+import headrace as tf
+from headrace._src.formats.csv_fields import MalformedLine, fields_of
+
+FIXTURES = pathlib.Path(__file__).resolve().parents[3] / "shared" / "fixtures"
+
+
+def example(**features):
+    kinds = {int: "int64_list", float: "float_list", bytes: "bytes_list"}
+    message = tf.train.Example()
+    for key, values in features.items():
+        getattr(message.features.feature[key], kinds[type(values[0])]).value.extend(values)
+    return message.SerializeToString()
+
+
+SPEC = {
+    "x": tf.io.FixedLenFeature([2], tf.float32),
+    "n": tf.io.FixedLenFeature([], tf.int64, -1),
+    "words": tf.io.RaggedFeature(tf.string),
+    "ids": tf.io.VarLenFeature(tf.int64),
+}
+RECORDS = [example(x=[float(i), 0.5], n=[i], words=[b"w"] * (i % 3 or 1), ids=[i, i + 1]) for i in range(40)]
+
+
+def test_messages_build_and_parse():
+    feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[1, 2]))
+    message = tf.train.Example(features=tf.train.Features(feature={"a": feature}))
+    assert tf.train.Example.FromString(message.SerializeToString()) == message
+    sequence = tf.train.SequenceExample(
+        feature_lists=tf.train.FeatureLists(feature_list={"l": tf.train.FeatureList(feature=[feature])})
+    )
+    _, lists = tf.io.parse_single_sequence_example(
+        sequence.SerializeToString(), sequence_features={"l": tf.io.FixedLenSequenceFeature([2], tf.int64)}
+    )
+    assert lists["l"].numpy().tolist() == [[1, 2]]
+
+
+def test_protobuf_is_not_imported_with_headrace():
+    code = "import sys, headrace as tf; tf.io.FixedLenFeature; print(any(m.startswith('google') for m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_the_same_in_a_function_of_unknown_size():
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    def parse(records):
+        return tf.io.parse_example(records, SPEC)
+
+    traced, eager = parse(tf.constant(RECORDS)), tf.io.parse_example(RECORDS, SPEC)
+    for key in SPEC:
+        for one, other in zip(*(tf.nest.flatten(x[key], expand_composites=True) for x in (traced, eager))):
+            assert one.numpy().tolist() == other.numpy().tolist()
+    outputs = parse.get_concrete_function().structured_outputs
+    assert outputs["x"].shape.as_list() == [None, 2]
+    assert outputs["words"].shape.as_list() == [None, None]
+
+
+def test_one_record_in_a_function():
+    @tf.function
+    def parse(record):
+        return tf.io.parse_single_example(record, SPEC)
+
+    found = parse(tf.constant(RECORDS[2]))
+    assert found["x"].numpy().tolist() == [2.0, 0.5]
+    assert found["words"].numpy().tolist() == [b"w", b"w"]
+    assert tf.sparse.to_dense(found["ids"]).numpy().tolist() == [2, 3]
+
+
+def test_vectorized_map_parses_all_records_at_once():
+    spec = {"x": SPEC["x"], "n": SPEC["n"]}
+    found = tf.vectorized_map(lambda r: tf.io.parse_single_example(r, spec), tf.constant(RECORDS), False)
+    assert found["n"].numpy().tolist() == list(range(40))
+    assert found["x"].shape == (40, 2)
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        ({"n": tf.io.FixedLenFeature([2], tf.int64)}, r"Key: n, example 0.*1 int64 values.*\(2,\)"),
+        ({"n": tf.io.FixedLenFeature([], tf.float32)}, "Key: n, example 0.*int64 values are stored, float was asked"),
+        ({"zz": tf.io.FixedLenFeature([], tf.string)}, r"Feature: zz \(data type: bytes\) is required.*example 0"),
+        ({"x": tf.io.FixedLenSequenceFeature([3], tf.float32, True)}, "Key: x, example 0.*2 float values"),
+    ],
+)
+@pytest.mark.parametrize("count", [1, 40])
+def test_wrong_descriptions_say_what_was_stored_and_asked(features, message, count):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        tf.io.parse_example(RECORDS[:count], features)
+
+
+def test_errors_name_the_example():
+    records = [*RECORDS[:20], example(n=[1, 2]), *RECORDS[20:]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"example 20 \('name20'\)"):
+        tf.io.parse_example(
+            records, {"n": tf.io.FixedLenFeature([], tf.int64)}, example_names=[f"name{i}" for i in range(41)]
+        )
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Could not parse example input, value.*example 3"):
+        tf.io.parse_example([*RECORDS[:3], RECORDS[3][:-2]], SPEC)
+
+
+def test_descriptions_are_checked():
+    with pytest.raises(ValueError, match="asked for as dense and as ragged"):
+        tf.io.parse_example(RECORDS, {"n": SPEC["n"], "m": tf.io.RaggedFeature(tf.int64, "n")})
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Examples hold float32, int64 and string"):
+        tf.io.parse_example(RECORDS, {"n": tf.io.FixedLenFeature([], tf.int32)})
+
+
+def test_huge_lengths_allocate_nothing():
+    huge = b"\x0a" + b"\xff" * 8 + b"\x0f"
+    tracemalloc.start()
+    try:
+        for records in ([huge], [huge] * 40):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="Could not parse example input"):
+                tf.io.parse_example(records, SPEC)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.io.parse_tensor(b"\x08\x01\x12\x0c\x12\x0a\x08" + b"\xff" * 8 + b"\x0f", tf.float32)
+        assert tracemalloc.get_traced_memory()[1] < 5e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_parsed_tensors_do_not_share_memory_that_changes():
+    found = tf.io.parse_example(RECORDS[:20], {"x": SPEC["x"]})["x"]
+    copy = found.numpy().copy()
+    tf.io.parse_example(RECORDS[20:], {"x": SPEC["x"]})
+    assert (found.numpy() == copy).all()
+
+
+def test_descriptor_files(tmp_path):
+    file = descriptor_pb2.FileDescriptorProto(name="own.proto", package="own")
+    message = file.message_type.add(name="M")
+    message.field.add(name="a", number=1, label=3, type=5)
+    path = tmp_path / "set.bin"
+    path.write_bytes(descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
+    encoded = tf.io.encode_proto([[2]], [tf.constant([[3, 4]])], ["a"], "own.M", str(path))
+    sizes, values = tf.io.decode_proto(encoded, "own.M", ["a"], [tf.int32], str(path))
+    assert sizes.numpy().tolist() == [[2]]
+    assert values[0].numpy().tolist() == [[3, 4]]
+
+
+@pytest.mark.skipif(not FIXTURES.exists(), reason="needs files that TensorFlow wrote")
+def test_examples_that_tensorflow_wrote():
+    wanted = json.loads((FIXTURES / "expected.json").read_text())["tfrecord"]
+    records = read_records(FIXTURES / "d.tfrecords")
+    spec = {
+        "b": tf.io.FixedLenFeature([], tf.string),
+        "f": tf.io.FixedLenFeature([2], tf.float32),
+        "i": tf.io.FixedLenFeature([], tf.int64),
+    }
+    found = tf.io.parse_example(records, spec)
+    assert found["b"].numpy().tolist() == [row["b"].encode() for row in wanted]
+    assert found["f"].numpy().tolist() == [row["f"] for row in wanted]
+    assert found["i"].numpy().tolist() == [row["i"] for row in wanted]
+
+
+def read_records(path):
+    data = path.read_bytes()
+    records, at = [], 0
+    while at < len(data):
+        length = int.from_bytes(data[at : at + 8], "little")
+        records.append(data[at + 12 : at + 12 + length])
+        at += length + 16
+    return records
+
+
+def test_csv_fields_agree_with_a_plain_reader():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        letters = list('ab",\n x')
+        fields = ["".join(rng.choice(letters, int(rng.integers(0, 6)))) for _ in range(int(rng.integers(1, 5)))]
+        quoted = ['"' + field.replace('"', '""') + '"' for field in fields]
+        needs = [rng.random() < 0.5 or bool(set(field) & set('",\n')) for field in fields]
+        line = ",".join(q if need else field for q, need, field in zip(quoted, needs, fields))
+        if not line:
+            continue
+        found = fields_of(line.encode(), b",", True)
+        assert [f.decode() for f in found] == fields
+        if "\n" not in line:
+            assert [f.decode() for f in found] == next(csv.reader([line]))
+
+
+@pytest.mark.slow
+def test_many_mutated_csv_lines_give_typed_errors():
+    rng = np.random.default_rng(1)
+    alphabet = [*'0123456789.,,,"" -+eENAxnaif\n\r\0_', "é", "1e5", "nan", '""', "99999999999999999999"]
+    choices = [[0], [0.0], [""], tf.constant([], tf.float64), tf.constant([0], tf.int64)]
+    good = 0
+    for _ in range(200):
+        lines = ["".join(rng.choice(alphabet, int(rng.integers(0, 14)))) for _ in range(60)]
+        for line in lines:
+            try:
+                count = len(fields_of(line.encode(), b",", True))
+            except MalformedLine:
+                count = 0
+            defaults = [choices[i % 5] for i in range(count or 1)]
+            try:
+                tf.io.decode_csv([line], defaults)
+                good += 1
+            except tf.errors.InvalidArgumentError:
+                pass
+    assert good > 500
+
+
+@pytest.mark.slow
+def test_mutated_json_tensors_and_messages_give_typed_errors():
+    rng = np.random.default_rng(6)
+    text = b'{"features": {"feature": {"a": {"int64List": {"value": ["1", 2]}}, "b": {"floatList": {"value": [1.5]}}}}}'
+    tensor = tf.io.serialize_tensor(np.arange(12, dtype=np.float32).reshape(3, 4)).numpy()
+    strings = tf.io.serialize_tensor(["ab", "c", ""]).numpy()
+    refusals = (tf.errors.InvalidArgumentError, tf.errors.DataLossError)
+    for _ in range(3000):
+        for data, read in (
+            (text, tf.io.decode_json_example),
+            (tensor, lambda x: tf.io.parse_tensor(x, tf.float32)),
+            (strings, lambda x: tf.io.parse_tensor(x, tf.string)),
+            (RECORDS[1], lambda x: tf.io.decode_proto(x, "tensorflow.Example", ["features"], [tf.string])),
+        ):
+            broken = bytearray(data)
+            for _ in range(int(rng.integers(1, 4))):
+                at = int(rng.integers(0, len(broken)))
+                broken[at : at + int(rng.integers(0, 3))] = rng.bytes(int(rng.integers(0, 3)))
+            try:
+                read(bytes(broken))
+            except refusals:
+                pass
