@@ -102,10 +102,6 @@ class FileSystem:
     def remove_file(self, path: str) -> None:
         raise NotImplementedError
 
-    def remove_directory(self, path: str) -> None:
-        """Removes an empty directory."""
-        raise NotImplementedError
-
     def remove_tree(self, path: str) -> None:
         """Removes a directory and all in it."""
         raise NotImplementedError
@@ -113,11 +109,6 @@ class FileSystem:
     def rename(self, source: str, target: str) -> None:
         """Moves a file or directory; a file in its place is replaced."""
         raise NotImplementedError
-
-    def copy(self, source: str, target: str) -> None:
-        """Copies a file over what is in its place."""
-        with self.open(source, "r") as reader, self.open(target, "w") as writer:
-            shutil.copyfileobj(reader, writer, 1 << 20)
 
     def replace(self, path: str, contents: bytes) -> None:
         """Writes a whole file, in one step where the system can: readers see the old one or the new one."""
@@ -164,9 +155,6 @@ class LocalFiles(FileSystem):
 
     def remove_file(self, path):
         os.unlink(path)
-
-    def remove_directory(self, path):
-        os.rmdir(path)
 
     def remove_tree(self, path):
         shutil.rmtree(path)

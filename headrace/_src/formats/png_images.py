@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 
 from headrace._src.core.lazy import pillow_image
-from headrace._src.formats.image_data import BadImage, check_size, gray_of, with_channels
+from headrace._src.formats.image_data import BadImage, check_size, gray_of, painted, with_channels
 
 GRAY, RGB, PALETTE, GRAY_ALPHA, RGBA = 0, 2, 3, 4, 6
 _CHANNELS = {GRAY: 1, RGB: 3, PALETTE: 1, GRAY_ALPHA: 2, RGBA: 4}
@@ -159,13 +159,14 @@ def _samples(parts, wide):
         indices = parts.unpack("L" if depth == 8 else "P", "L" if depth == 8 else f"P;{depth}", 1)
         if color == GRAY:
             return indices * np.uint8(255 // (2**depth - 1))
-        colors = np.zeros((256, 4 if parts.transparent else 3), np.uint8)
-        if parts.transparent:
-            alpha = np.frombuffer(parts.transparent[:256], np.uint8)
-            colors[:, 3] = 255
-            colors[: len(alpha), 3] = alpha
+        colors = np.zeros((256, 4), np.uint8)
         colors[: len(parts.palette), :3] = parts.palette
-        return np.take(colors, indices[:, :, 0], axis=0)
+        if not parts.transparent:
+            return painted(indices[:, :, 0], np.ascontiguousarray(colors[:, :3]))
+        alpha = np.frombuffer(parts.transparent[:256], np.uint8)
+        colors[:, 3] = 255
+        colors[: len(alpha), 3] = alpha
+        return np.take(colors.view(np.uint32)[:, 0], indices).view(np.uint8)
     if depth == 8:
         mode = {GRAY: "L", RGB: "RGB", GRAY_ALPHA: "LA", RGBA: "RGBA"}[color]
         return parts.unpack(mode, mode, _CHANNELS[color])

@@ -1,12 +1,11 @@
 """TFRecord files: lengths and data, each followed by a masked CRC32C; whole files may be compressed."""
 
 import struct
-from collections.abc import Iterator
 
 import numpy as np
 
 from headrace._src.core import errors
-from headrace._src.formats import streams
+from headrace._src.formats.block_reader import BlockReader
 from headrace._src.formats.checksums import masked_checksums, masked_crc32c
 
 _HEADER = struct.Struct("<QI")  # the length and its checksum
@@ -16,12 +15,10 @@ OVERHEAD = _HEADER_SIZE + _FOOTER_SIZE
 _KNOWN_HEADERS = 1 << 14  # so many different lengths are remembered as checked
 
 
-class RecordReader:
+class RecordReader(BlockReader):
     """The records of a TFRecord file, as bytes, in order.
 
-    The file is read in blocks, and each block is split at once, so that a record costs little Python; memory is
-    bounded by the block and the longest record. All checksums are verified. Records before a damaged place are given
-    out before the error is raised, which is then raised by each further read. For one thread at a time.
+    All checksums are verified. Memory is bounded by the block and the longest record. See `BlockReader`.
 
     Args:
         path: str, bytes or PathLike.
@@ -40,102 +37,35 @@ class RecordReader:
     """
 
     def __init__(self, path, compression_type: str | None = "", buffer_size: int | None = None):
-        self._input = streams.open_input(path, compression_type, buffer_size)
-        self.path = self._input.path
-        self._forget(0, 0)
+        super().__init__(path, compression_type, buffer_size)
 
-    def _forget(self, offset: int, number: int) -> None:
-        self._block = b""  # what was read and is not split yet
-        self._start = offset  # where the block begins in the (decompressed) file
-        self._records: list[bytes] = []  # split and checked
-        self._ends: list[int] = []  # where the data of each of them ends in the block that they came from
-        self._shift = 0  # from there to where the next one starts in the file
-        self._next = 0  # the index of the next among them
-        self._first = number  # the number in the file of the first of them
-        self._base = offset  # where the first of them starts
-        self._error: errors.OpError | None = None
+    def _forget(self, offset, number):
+        super()._forget(offset, number)
+        self._start = offset  # where the rest, of which records are still to be split off, begins in the file
+        self._ends: list[int] = []  # where the data of each record ends in the block that it came from
+        self._shift = 0  # from there to where the next one starts, counted from the first of them
 
-    @property
-    def offset(self) -> int:
-        """Where the next record starts, in bytes from the beginning of the (decompressed) file."""
-        return self._shift + self._ends[self._next - 1] if self._next else self._base
+    def _length_of(self, count):
+        return self._shift + self._ends[count - 1]
 
-    @property
-    def record_number(self) -> int:
-        """How many records come before the next one."""
-        return self._first + self._next
-
-    @property
-    def state(self) -> tuple[int, int]:
-        """(offset, record_number): what `seek` takes."""
-        return self.offset, self.record_number
-
-    def seek(self, state: tuple[int, int]) -> None:
-        """Goes to a state that this or another reader of the file had.
-
-        Takes no time in plain files. A compressed file is decompressed up to there.
-        """
-        offset, number = (int(part) for part in state)
-        if offset < 0 or number < 0:
-            raise errors.invalid_argument(f"{self.path}; no record starts at a negative offset, got state {state}.")
-        self._input.seek(offset)
-        self._forget(offset, number)
-
-    def read_many(self, count: int) -> list[bytes]:
-        """The next records, up to `count`; fewer only at the end of the file or before a damaged place."""
-        taken: list[bytes] = []
-        while len(taken) < count:
-            if self._next == len(self._records):
-                try:
-                    if not self._fill():
-                        break
-                except errors.OpError:
-                    if taken:
-                        break  # the error is kept for the next call
-                    raise
-            start = self._next
-            self._next = min(start + count - len(taken), len(self._records))
-            taken += self._records[start : self._next]
-        return taken
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self
-
-    def __next__(self) -> bytes:
-        index = self._next
-        if index >= len(self._records):
-            if not self._fill():
-                raise StopIteration
-            index = 0
-        self._next = index + 1
-        return self._records[index]
-
-    def _fill(self) -> bool:
-        """Puts the next records into `_records`, all of which were given out; False at the end of the file."""
-        if self._error is not None:
-            raise self._error.with_traceback(None)
-        self._first, self._base = self.record_number, self.offset
-        self._records, self._ends, self._next = [], [], 0
-        try:
-            while not self._records:
-                if not self._read():
-                    return False
-                self._split()
-        except errors.OpError as error:
-            self._error = error
-            raise
+    def _read_pieces(self):
+        self._ends = []
+        while not self._pieces:
+            if not self._read():
+                return False
+            self._split()
         return True
 
     def _read(self) -> bool:
-        """Adds to the block: the rest of its first record if that was begun, else as many bytes as a block has."""
-        rest = self._block
+        """Adds to the rest: a whole block, or what its first record lacks if that is more; False at the end."""
+        rest = self._rest
         if len(rest) < _HEADER_SIZE:
             more = self._input.read()
             if not more:
                 if rest:
                     raise self._truncated(self._start, self._first, len(rest), None)
                 return False
-            self._block = rest + more if rest else more
+            self._rest = rest + more if rest else more
             return True
         length = self._checked_length(rest[:_HEADER_SIZE], self._start, self._first)
         missing = length + OVERHEAD - len(rest)
@@ -146,14 +76,14 @@ class RecordReader:
         more = self._input.read() if missing <= self._input.buffer_size else self._input.read_exactly(missing)
         if not more:
             raise self._truncated(self._start, self._first, len(rest), length)
-        self._block = rest + more
+        self._rest = rest + more
         return True
 
     def _split(self) -> None:
-        """Moves the whole records of the block to `_records`; what remains of it is the beginning of one."""
-        block, position = self._block, 0
+        """Moves the whole records of the rest to `_pieces`; what remains of it is the beginning of one."""
+        block, position = self._rest, 0
         last = len(block) - _FOOTER_SIZE
-        records, ends, known = self._records, self._ends, _KNOWN
+        records, ends, known = self._pieces, self._ends, _KNOWN
         problem = None
         while True:
             # This loop is all the Python there is per record. A header that is not known is new, damaged or incomplete.
@@ -187,8 +117,8 @@ class RecordReader:
                     f"checksum of its data ({length} bytes from byte {end - length} on) does not match."
                 )
                 del records[index:], ends[index:]
-        self._shift = self._start + _FOOTER_SIZE
-        self._block = block[position:]
+        self._shift = self._start + _FOOTER_SIZE - self._base
+        self._rest = block[position:]
         self._start += position
         if problem is not None:
             if not records:
@@ -223,16 +153,6 @@ class RecordReader:
 
     def _where(self, what: str, offset: int, number: int) -> str:
         return f"{self.path}; {what} record {number} at byte {offset}"
-
-    def close(self) -> None:
-        """Closes the file."""
-        self._input.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.close()
 
 
 # Headers whose checksum was found right, with their length: most files have few different lengths.

@@ -89,12 +89,6 @@ class RemoteFiles(FileSystem):
             raise _directory_error(errno.EISDIR, path)
         system.rm_file(place)
 
-    def remove_directory(self, path):
-        system, place = self._system(path)
-        if self.list(path):
-            raise _directory_error(errno.ENOTEMPTY, path)
-        system.rmdir(place)
-
     def remove_tree(self, path):
         system, place = self._system(path)
         if not system.isdir(place):

@@ -31,6 +31,21 @@ def checked_compression(compression_type: str | bytes | None) -> str:
     return compression_type
 
 
+def decompressed(data: bytes, compression_type: str) -> bytes:
+    """What a GZIP or ZLIB stream holds; as much as there is of it, if it is truncated.
+
+    Raises:
+        zlib.error: it is no such stream.
+    """
+    parts = []
+    while data:
+        inflater = zlib.decompressobj(_WINDOW_BITS[compression_type])
+        parts.append(inflater.decompress(data))
+        # TF: several members of gzip are one stream; what follows a zlib stream is not looked at.
+        data = inflater.unused_data if inflater.eof and compression_type == "GZIP" else b""
+    return b"".join(parts)
+
+
 class PlainInput:
     """The bytes of a file, from any position.
 
@@ -45,7 +60,7 @@ class PlainInput:
         self.position = 0
         self._file = filesystem.open_file(self.path)
         with typed_errors(self.path):
-            self._regular = _is_regular(self._file)
+            self._measure()
 
     def read(self) -> bytes:
         """The next block: about `buffer_size` bytes, none at the end."""
@@ -73,10 +88,23 @@ class PlainInput:
 
     def bound(self) -> int | None:
         """At most this many bytes are still to come; None if nobody knows."""
-        if not self._regular:
-            return None
-        with typed_errors(self.path):
-            return max(0, os.fstat(self._file.fileno()).st_size - self.position)
+        if self._grows:
+            with typed_errors(self.path):
+                self._size = os.fstat(self._file.fileno()).st_size
+        return None if self._size is None else max(0, self._size - self.position)
+
+    def _measure(self) -> None:
+        """Finds out how long the file is, and whether it may become longer: None for pipes and devices."""
+        self._size: int | None = None
+        self._grows = False
+        try:
+            about = os.fstat(self._file.fileno())
+        except (AttributeError, OSError):  # in memory or elsewhere: no descriptor
+            if self._file.seekable():
+                self._size = self._file.seek(0, os.SEEK_END)
+                self._file.seek(0)
+            return
+        self._grows = stat.S_ISREG(about.st_mode)
 
     def seek(self, position: int) -> None:
         """Goes on from there."""
@@ -92,13 +120,6 @@ class PlainInput:
         # Iterators are dropped rather than closed; that is no mistake to warn of.
         if hasattr(self, "_file"):
             self._file.close()
-
-
-def _is_regular(file) -> bool:
-    try:
-        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-    except (AttributeError, OSError):  # files in memory or elsewhere have no descriptor
-        return False
 
 
 class CompressedInput:

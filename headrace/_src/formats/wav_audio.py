@@ -12,14 +12,12 @@ class BadSound(ValueError):
 
 
 def _chunk(data, place):
-    """The name of the chunk at a place, where its contents begin and how long they are."""
+    """The name of the chunk at a place, where its contents begin and how long they should be."""
     if place + 8 > len(data):
         raise BadSound(f"WAV: the data ends in the header of a chunk, at byte {len(data)}")
     name, length = struct.unpack_from("<4sI", data, place)
     if length > LONGEST:
         raise BadSound(f"WAV: the chunk {name!r} is too large: {length} bytes, at most {LONGEST}")
-    if place + 8 + length > len(data):
-        raise BadSound(f"WAV: the chunk {name!r} has {length} bytes, but the data ends after {len(data) - place - 8}")
     return name, place + 8, length
 
 
@@ -39,6 +37,8 @@ def decode_wav(data: bytes) -> tuple[np.ndarray, int]:
     if length not in (16, 18):
         raise BadSound(f"WAV: the format chunk must have 16 or 18 bytes, got {length}")
     _, start, _ = _chunk(data, 12)
+    if start + length > len(data):
+        raise BadSound(f"WAV: the data ends in the format, after {len(data)} bytes")
     code, channels, rate, bytes_per_second, bytes_per_frame, bits = struct.unpack_from("<HHIIHH", data, start)
     if code != 1:
         raise BadSound(f"WAV: the format must be 1 (PCM), got {code}")
@@ -60,6 +60,9 @@ def decode_wav(data: bytes) -> tuple[np.ndarray, int]:
             if samples is not None:
                 raise BadSound("WAV: there must be one data chunk, got more")
             frames = length // bytes_per_frame
+            if start + frames * bytes_per_frame > len(data):
+                there = len(data) - start
+                raise BadSound(f"WAV: there should be {length} bytes of samples, but the data ends after {there}")
             samples = np.frombuffer(data, "<i2", frames * channels, start).reshape(frames, channels)
         place = start + length
     if samples is None:
