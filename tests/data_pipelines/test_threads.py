@@ -104,7 +104,10 @@ def _run(program, interrupt_after=None):
     if interrupt_after is not None:
         time.sleep(interrupt_after)
         process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    try:
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
     return process.returncode, out, err, time.monotonic() - start
 
 
@@ -112,8 +115,11 @@ def _run(program, interrupt_after=None):
 @pytest.mark.parametrize("step", ["prefetch(2)", "map(slow, num_parallel_calls=4)", "map(slow)"])
 def test_ctrl_c_ends_a_running_pipeline_at_once(step):
     program = f"""
+        import signal
         import time
         import headrace as tf
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it for what runs in the background
 
         def wait(x):
             time.sleep(0.05)
