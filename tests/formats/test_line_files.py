@@ -15,7 +15,8 @@ COMPRESS = {"": bytes, "GZIP": gzip.compress, "ZLIB": zlib.compress}
 LINES = [
     (b"", []), (b"\n", [b""]), (b"\n\n", [b"", b""]), (b"a\nb", [b"a", b"b"]), (b"a\nb\n", [b"a", b"b"]),
     (b"a\rb\r\nc\n", [b"ab", b"c"]), (b"a\r\n\r\n", [b"a", b""]), (b"\r", []), (b"x\r", [b"x"]), (b"a\n\r", [b"a"]),
-    (b"a\n\rb\n", [b"a", b"b"]), (b"a\r\r\nb", [b"a", b"b"]), (b"a\x00b\n", [b"a\x00b"]), (b"\xff\n\xfe", [b"\xff", b"\xfe"]),
+    (b"a\n\rb\n", [b"a", b"b"]), (b"a\r\r\nb", [b"a", b"b"]), (b"a\x00b\n", [b"a\x00b"]),
+    (b"\xff\n\xfe", [b"\xff", b"\xfe"]),
 ]  # fmt: skip
 
 

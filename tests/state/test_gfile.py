@@ -240,8 +240,8 @@ def test_errors(function, error, folder):
 @pytest.mark.parametrize(
     ("parts", "joined"),
     [
-        (("a", "b"), "a/b"), (("a", "/b"), "/b"), (("a/", "b"), "a/b"), (("a",), "a"), (("", "b"), "b"), (("a", ""), "a/"),
-        (("ram://a", "b"), "ram://a/b"), (("ram://a", "/b"), "/b"), (("gs://x/", "y", "z"), "gs://x/y/z"),
+        (("a", "b"), "a/b"), (("a", "/b"), "/b"), (("a/", "b"), "a/b"), (("a",), "a"), (("", "b"), "b"),
+        (("a", ""), "a/"), (("ram://a", "b"), "ram://a/b"), (("ram://a", "/b"), "/b"), (("gs://x/", "y", "z"), "gs://x/y/z"),
         (("a", "b/", "c"), "a/b/c"), (("a", "gs://b"), "a/gs://b"), ((b"a", b"b"), b"a/b"),
         ((b"gs://a", b"b"), b"gs://a/b"), ((pathlib.PurePosixPath("a"), "b"), "a/b"),
     ],

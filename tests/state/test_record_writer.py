@@ -177,7 +177,8 @@ def test_other_file_systems():
 
 def test_iterator_of_1x(tmp_path):
     for module in (v1.io, v1.python_io):
-        path = written(str(tmp_path / "file"), module.TFRecordOptions(module.TFRecordCompressionType.GZIP), [b"a", b"b"])
+        options = module.TFRecordOptions(module.TFRecordCompressionType.GZIP)
+        path = written(str(tmp_path / "file"), options, [b"a", b"b"])
         iterator = module.tf_record_iterator(path, options=module.TFRecordOptions("GZIP"))
         assert next(iterator) == b"a"
         assert list(iterator) == [b"b"]

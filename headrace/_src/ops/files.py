@@ -5,11 +5,11 @@ import zlib
 
 from headrace._src.core import errors
 from headrace._src.core.shapes import TensorShape
-from headrace._src.formats import filesystem
+from headrace._src.formats import filesystem, streams
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input, with_rank
-from headrace._src.ops.string_arrays import map_strings, scalar_string, string_array
+from headrace._src.ops.string_arrays import map_strings, one_of, scalar_string, string_array
 
 
 def _infer_read(filename):
@@ -128,34 +128,15 @@ def matching_files(pattern, name=None):
     return MATCHING_FILES(pattern, name=name)
 
 
-_WINDOW_BITS = {"ZLIB": 15, "GZIP": 31}
-
-
-def _decompressed(data: bytes, compression_type: str) -> bytes:
-    parts = []
-    while data:
-        inflater = zlib.decompressobj(_WINDOW_BITS[compression_type])
-        try:
-            parts.append(inflater.decompress(data))
-        except zlib.error as error:
-            raise errors.data_loss(
-                f"DecodeCompressed: bytes are no {compression_type} stream: {str(error).rpartition(': ')[2]}."
-            ) from None
-        # TF: a truncated stream gives what it holds; what follows a zlib stream is not looked at.
-        if not inflater.eof or compression_type == "ZLIB":
-            break
-        data = inflater.unused_data
-    return b"".join(parts)
-
-
 def _decode_compressed(bytes, compression_type):
     if not compression_type:
         return bytes
-    if compression_type not in _WINDOW_BITS:
-        raise errors.invalid_argument(
-            f"DecodeCompressed: compression_type must be 'ZLIB', 'GZIP' or '', got {compression_type!r}."
-        )
-    return map_strings(lambda item: _decompressed(item, compression_type), bytes)
+    one_of("DecodeCompressed", "compression_type", compression_type, ("ZLIB", "GZIP", ""))
+    try:
+        return map_strings(lambda item: streams.decompressed(item, compression_type), bytes)
+    except zlib.error as error:
+        reason = str(error).rpartition(": ")[2]
+        raise errors.data_loss(f"DecodeCompressed: bytes are no {compression_type} stream: {reason}.") from None
 
 
 DECODE_COMPRESSED = Op(
