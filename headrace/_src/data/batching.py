@@ -62,7 +62,7 @@ class _BatchCursor(Cursor):
     def __init__(self, stage, run):
         self._stage = stage
         self._inner = stage.source.cursor(run)
-        self._by_blocks = stage.source.has_blocks
+        self._by_blocks = stage.source.has_blocks and not run.one_by_one
 
     def next(self):
         size = self._stage.size

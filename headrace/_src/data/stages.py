@@ -37,6 +37,7 @@ class Run:
     def __init__(self, options=None):
         self.options = options
         self.stopped = threading.Event()  # set when the walk is given up: threads then end
+        self.one_by_one = False  # whether each element must be made on its own, so that only those that fail are lost
         self.site = Site()  # where the streams of random numbers are
 
     def call(self, function, *args):
@@ -102,7 +103,9 @@ class Stage:
 
     def cursor(self, run: Run) -> Cursor:
         """A new walk through the elements."""
-        return AccessCursor(self.access) if self.access is not None else self.walk(run)
+        if self.access is not None and not (run.one_by_one and self.inputs):
+            return AccessCursor(self.access)
+        return self.walk(run)
 
     def walk(self, run: Run) -> Cursor:
         """A new walk, for stages (or inputs) without access by number."""

@@ -10,12 +10,15 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from headrace._src.core import nest
+import numpy as np
+
+from headrace._src.core import dtypes, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.specs import NoneTensorSpec, TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.type_specs import TypeSpec, type_spec_from_value
 from headrace._src.op.convert import to_tensor
+from headrace._src.op.definition import REGISTRY
 
 
 def normalized(value: Any, where: str = "Dataset") -> Any:
@@ -143,10 +146,13 @@ def as_numpy(value: Any) -> Any:
     def leaf(part):
         if part is None:
             return None
+        if hasattr(part, "dense_shape"):  # TF: sparse tensors become dense
+            default = "" if part.dtype == dtypes.string else np.zeros([], part.dtype.as_numpy_dtype)
+            return REGISTRY["SparseToDense"](
+                part.indices, part.dense_shape, part.values, to_tensor(default), validate_indices=False
+            ).numpy()
         if hasattr(part, "numpy"):
             return part.numpy()
-        if hasattr(part, "as_numpy_iterator"):
-            return part.as_numpy_iterator()
         raise TypeError(f"as_numpy_iterator: values of type {type(part).__name__} have no NumPy form.")
 
     return nest.map_structure(leaf, value)

@@ -1,0 +1,69 @@
+"""Datasets as tensors: `to_variant`, `from_variant`; and what their elements are: `get_structure`."""
+
+from headrace._src.core import nest
+from headrace._src.core.specs import TensorSpec
+from headrace._src.core.tensor import Tensor
+from headrace._src.data.datasets import DatasetV2, dataset_of
+from headrace._src.data.iterators import OwnedIterator
+from headrace._src.op.api import api
+
+
+@api("data.experimental.to_variant", dispatch=False)
+def to_variant(dataset):
+    """The scalar variant tensor that holds a dataset."""
+    return dataset._variant_tensor
+
+
+@api("data.experimental.from_variant", dispatch=False)
+def from_variant(variant, structure):
+    """The dataset that a scalar variant tensor holds.
+
+    Args:
+        variant: made by `to_variant`.
+        structure: the spec of the elements.
+
+    >>> variant = tf.data.experimental.to_variant(tf.data.Dataset.range(2))
+    >>> [int(x) for x in tf.data.experimental.from_variant(variant, tf.TensorSpec([], tf.int64))]
+    [0, 1]
+    """
+    return dataset_of(variant, structure)
+
+
+@api("data.experimental.get_structure", dispatch=False)
+def get_structure(dataset_or_iterator):
+    """The spec of the elements of a dataset or an iterator.
+
+    >>> tf.data.experimental.get_structure(tf.data.Dataset.range(2))
+    TensorSpec(shape=(), dtype=tf.int64, name=None)
+    """
+    if not isinstance(dataset_or_iterator, (DatasetV2, OwnedIterator)):
+        raise TypeError(
+            "Invalid `dataset_or_iterator`. `dataset_or_iterator` must be a `tf.data.Dataset` or tf.data.Iterator "
+            f"object, but got {type(dataset_or_iterator)}."
+        )
+    return dataset_or_iterator.element_spec
+
+
+def _legacy(dataset_or_iterator, of_tensor, of_other):
+    def leaf(spec):
+        return of_tensor(spec) if isinstance(spec, TensorSpec) else getattr(spec, of_other)()
+
+    return nest.map_structure(leaf, get_structure(dataset_or_iterator))
+
+
+@api("compat.v1.data.get_output_types", dispatch=False)
+def get_output_types(dataset_or_iterator):
+    """The dtypes of the components of elements, in their structure."""
+    return _legacy(dataset_or_iterator, lambda spec: spec.dtype, "_to_legacy_output_types")
+
+
+@api("compat.v1.data.get_output_shapes", dispatch=False)
+def get_output_shapes(dataset_or_iterator):
+    """The shapes of the components of elements, in their structure."""
+    return _legacy(dataset_or_iterator, lambda spec: spec.shape, "_to_legacy_output_shapes")
+
+
+@api("compat.v1.data.get_output_classes", dispatch=False)
+def get_output_classes(dataset_or_iterator):
+    """The classes of the parts of elements, in their structure."""
+    return _legacy(dataset_or_iterator, lambda spec: Tensor, "_to_legacy_output_classes")
