@@ -28,6 +28,9 @@ class _Tangents:
                 tensor._id = next_id()
             self.by_id[tensor._id] = tangent
 
+    def record_one(self, node, ids, output):
+        self.record(node, None, ids, (output,))
+
     def record(self, node, inputs, ids, outputs):
         followed = [tensor for tensor in outputs if tensor.dtype in dtypes.DIFFERENTIABLE]
         if not followed:

@@ -47,24 +47,25 @@ class VariableTape(Tape):
     __slots__ = ("variables", "watches_variables")
 
     def __init__(self, watches_variables):
-        super().__init__()
+        Tape.__init__(self)  # sooner than super()
         self.watches_variables = watches_variables
         self.variables = {}  # number of the handle to variable
 
     def variable_read(self, variable, tensor):
         """Note that `tensor` is the value of `variable` now; watch the variable if that is wanted."""
-        handle = variable._handle
-        values = self.reads.get(handle._id)
+        number = variable._handle._id
+        if number not in self.ids:
+            if not (self.watches_variables and variable._trainable):
+                return
+            number = self.watch_variable(variable)
+        values = self.reads.get(number)
         if values is None:
-            if handle._id not in self.ids:
-                if not (self.watches_variables and variable._trainable):
-                    return
-                self.watch_variable(variable)
-            values = self.reads[handle._id] = []
-        if tensor._id is None:
-            tensor._id = next_id()
-        self.ids.add(tensor._id)
-        values.append(tensor._id)
+            values = self.reads[number] = []
+        number = tensor._id
+        if number is None:
+            number = tensor._id = next_id()
+        self.ids.add(number)
+        values.append(number)
 
     def variable_used(self, variable):
         """Watch a variable that a function uses, if that is wanted."""
@@ -72,9 +73,15 @@ class VariableTape(Tape):
             self.watch_variable(variable)
 
     def watch_variable(self, variable):
-        """Follow a variable whatever is read from it."""
-        self.watch(variable.handle)
-        self.variables[variable.handle._id] = variable
+        """Follow a variable whatever is read from it; returns the number of its handle."""
+        handle = variable.handle
+        number = handle._id
+        if number is None:
+            number = handle._id = next_id()
+        self.ids.add(number)
+        self.roots.add(number)
+        self.variables[number] = variable
+        return number
 
 
 @api("GradientTape", "autodiff.GradientTape")

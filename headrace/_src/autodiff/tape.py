@@ -19,18 +19,21 @@ class Tape:
     It holds no tensors but those that gradients will read, so nothing refers back to it and dropping it frees all.
     """
 
-    __slots__ = ("__weakref__", "entries", "ids", "reads")
+    __slots__ = ("__weakref__", "entries", "ids", "reads", "roots")
 
     def __init__(self):
         self.entries = []  # (node, numbers of inputs, numbers of outputs)
-        self.ids = set()
+        self.ids = set()  # the numbers of all that is followed
+        self.roots = set()  # of these, those that were not computed or read
         self.reads = {}  # number of a variable's handle to the numbers of the values read from it
 
     def watch(self, tensor):
         """Follow what is computed from this tensor."""
-        if tensor._id is None:
-            tensor._id = next_id()
-        self.ids.add(tensor._id)
+        number = tensor._id
+        if number is None:
+            number = tensor._id = next_id()
+        self.ids.add(number)
+        self.roots.add(number)
 
     def read(self, handle, tensor):
         """Note that `tensor` is the value of the variable with that handle, which is watched."""
@@ -47,17 +50,17 @@ class Tape:
         if variable.handle._id in self.ids:
             self.read(variable.handle, tensor)
 
+    def record_one(self, node, ids, output):
+        """Note that `node` computed one tensor from those that are known as `ids`."""
+        if output.dtype._kind in "fcrv":
+            number = output._id
+            if number is None:
+                number = output._id = next_id()
+            self.ids.add(number)
+            self.entries.append((node, ids, (number,)))
+
     def record(self, node, inputs, ids, outputs):
         """Note that `node` computed `outputs` from `inputs`, which are known as `ids`."""
-        if len(outputs) == 1:
-            tensor = outputs[0]
-            if tensor.dtype._kind in "fcrv":
-                number = tensor._id
-                if number is None:
-                    number = tensor._id = next_id()
-                self.ids.add(number)
-                self.entries.append((node, ids, (number,)))
-            return
         numbers = []
         for tensor in outputs:
             if tensor.dtype._kind in "fcrv":
@@ -65,7 +68,8 @@ class Tape:
                     tensor._id = next_id()
                 self.ids.add(tensor._id)
             numbers.append(tensor._id)
-        self.entries.append((node, ids, numbers))
+        if numbers != [None]:
+            self.entries.append((node, ids, numbers))
 
     def backward(self, target_grads: dict, source_ids) -> dict:
         """Gradients by tensor number, from those of the targets back to the sources.
@@ -80,24 +84,23 @@ class Tape:
             if number in self.reads:
                 reached.update(self.reads[number])
         keep = reached.copy()
-        path = []
-        for entry in self.entries:
-            if not reached.isdisjoint(entry[1]):
-                path.append(entry)
-                outputs = entry[2]
-                if len(outputs) == 1:
-                    reached.add(outputs[0])
-                else:
-                    reached.update(outputs)
-                    reached.discard(None)  # integer outputs have no number
+        if self.roots <= reached:
+            path, reached = self.entries, self.ids
+        else:
+            path = self._path(reached)
         # A number has a gradient, or a list of them that are to be added up when they are first read.
         grads = dict(target_grads)
         for node, inputs, outputs in reversed(path):
             op = node.op
-            if len(outputs) == 1 and node.output_specs is None and not op.has_lists:
-                dy = _take(grads, outputs[0], keep)
+            if node.output_specs is None and not op.has_lists:
+                number = outputs[0]
+                dy = grads.pop(number, None)
                 if dy is None:
                     continue
+                if type(dy) is list:
+                    dy = add_gradients(dy)
+                if number in keep:
+                    grads[number] = dy
                 if len(inputs) == 2:
                     node.wanted = (inputs[0] in reached, inputs[1] in reached)
                 elif len(inputs) > 2:
@@ -111,18 +114,29 @@ class Tape:
                 found = node_gradients(node, dys)
             for number, grad in zip(inputs, found):
                 if grad is not None and number in reached:
-                    before = grads.get(number)
-                    if before is None:
+                    if number not in grads:
                         grads[number] = grad
-                    elif type(before) is list:
+                    elif type(before := grads[number]) is list:
                         before.append(grad)
                     else:
                         grads[number] = [before, grad]
         return {number: self._total(grads, number) for number in source_ids}
 
+    def _path(self, reached):
+        """What is computed from the tensors with these numbers, to which those of its results are added."""
+        path = []
+        for entry in self.entries:
+            if not reached.isdisjoint(entry[1]):
+                path.append(entry)
+                reached.update(entry[2])
+                reached.discard(None)  # integer outputs have no number
+        return path
+
     def _total(self, grads, number):
         """The gradient of a source; of a variable, the sum over all that was read from it."""
         values = self.reads.get(number, ())
+        if len(values) == 1 and number not in grads and type(part := grads.get(values[0])) is not list:
+            return part
         parts = []
         for value in (number, *values) if number in grads else values:
             part = grads.get(value)
@@ -138,7 +152,7 @@ def _take(grads, number, keep):
     grad = grads.pop(number, None)
     if type(grad) is list:
         grad = add_gradients(grad)
-    if number in keep:
+    if grad is not None and number in keep:
         grads[number] = grad
     return grad
 

@@ -1,130 +1,42 @@
 """The single door: applying an op converts inputs, runs the kernel or adds a node, and tells the tapes.
 
-This is the hottest code in the project, so there are short ways for what most ops are. `unary` and `binary` take one
-or two eager tensors of one dtype, `_single` takes any number of single ones; what they cannot do, `apply` does. The
-three repeat each other, because a call of a common part would cost a tenth of what they take.
+`apply` does it for whatever the inputs are. Most ops are applied to eager tensors, so each has a lane, a function
+written for it that takes these the short way and leaves everything else to `apply`; see lanes.py.
 """
 
+import functools
 import re
 
 import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.composite import CompositeTensor
-from headrace._src.core.context import context, idle_runners, quiet_runner, run_quietly
+from headrace._src.core.context import context, run_quietly
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.convert import MAX_RANK, DTypeMismatchError, eager_number, int_vector, to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.lanes import write_lane
 from headrace._src.op.signature import REQUIRED
 
-_ndarray = np.ndarray
+_ndarray, _asarray = np.ndarray, np.asarray
 
 
 def call(self, *args, name=None, **attrs):
     """Apply the op to inputs, in the signature's order, and attributes, by name."""
-    if not attrs:
-        if len(args) == 2:
-            x, y = args
-            return binary(self, x, y, name)
-        if len(args) == 1:
-            return unary(self, args[0], name)
-    return _single(self, args, attrs, name)
+    return self.lane(args, attrs, name)
+
+
+def _lane(op):
+    """`lane(args, attrs, name)`: the same as a call, for those who cannot afford calling an object."""
+    return write_lane(op, {
+        "apply": apply, "complete": complete, "as_array": as_array, "check_dtype": check_dtype,
+        "kernel_error": kernel_error, "ndarray": np.ndarray,
+    })  # fmt: skip
 
 
 Op.__call__ = call
-
-
-def unary(op, x, name=None):
-    """`op(x)`; the short way for an eager tensor and an op without attributes."""
-    if type(x) is EagerTensor and (dtype := x.dtype) in op.unary_types:
-        mode = context.mode
-        if mode is None or mode.graph is None:
-            try:
-                run = idle_runners.pop()
-            except IndexError:
-                run = quiet_runner()
-            try:
-                out = run(op.kernel, x._a)
-            except Exception as error:
-                raise kernel_error(op, (x,), error) from None
-            finally:
-                idle_runners.append(run)
-            if op.output_dtype is not None:
-                dtype = op.output_dtype
-            if type(out) is not _ndarray:
-                out = as_array(out, dtype)
-            elif out.dtype is not dtype._np:
-                check_dtype(op, out, dtype)
-            y = EagerTensor(out, dtype)
-            if mode is not None:
-                finish(mode, op, (x,), (y,), _NO_ATTRIBUTES)
-            return y
-    return _single(op, (x,), {}, name)
-
-
-def binary(op, x, y, name=None):
-    """`op(x, y)`; the short way for eager tensors of one dtype and an op without attributes."""
-    if type(x) is EagerTensor and type(y) is EagerTensor and (dtype := x.dtype) is y.dtype and dtype in op.binary_types:
-        mode = context.mode
-        if mode is None or mode.graph is None:
-            try:
-                run = idle_runners.pop()
-            except IndexError:
-                run = quiet_runner()
-            try:
-                out = run(op.kernel, x._a, y._a)
-            except Exception as error:
-                raise kernel_error(op, (x, y), error) from None
-            finally:
-                idle_runners.append(run)
-            if op.output_dtype is not None:
-                dtype = op.output_dtype
-            if type(out) is not _ndarray:
-                out = as_array(out, dtype)
-            elif out.dtype is not dtype._np:
-                check_dtype(op, out, dtype)
-            z = EagerTensor(out, dtype)
-            if mode is not None:
-                finish(mode, op, (x, y), (z,), _NO_ATTRIBUTES)
-            return z
-    return _single(op, (x, y), {}, name)
-
-
-_NO_ATTRIBUTES: dict = {}  # of nodes on tapes, which only read it
-
-
-def _single(op, args, attrs, name):
-    """The short way for single tensors of several types, such as a tensor and axes, and attributes."""
-    mode = context.mode
-    if mode is not None and mode.graph is not None:
-        return apply(op, args, attrs, name)
-    if len(attrs) != len(op.attribute_names):
-        attrs = complete(op, attrs)
-    if op.lane is None:
-        op.lane = write_lane(op)
-    found = op.lane(args, attrs)
-    if found is None:
-        return apply(op, args, attrs, name)
-    tensors, arrays, dtype = found
-    try:
-        run = idle_runners.pop()
-    except IndexError:
-        run = quiet_runner()
-    try:
-        out = run(op.kernel, *arrays, **attrs)
-    except Exception as error:
-        raise kernel_error(op, tensors, error) from None
-    finally:
-        idle_runners.append(run)
-    if type(out) is not _ndarray:
-        out = as_array(out, dtype)
-    elif out.dtype is not dtype._np:
-        check_dtype(op, out, dtype)
-    tensor = EagerTensor(out, dtype)
-    if mode is not None:
-        finish(mode, op, tensors, (tensor,), attrs)
-    return tensor
+Op.lane = functools.cached_property(_lane)
+Op.lane.__set_name__(Op, "lane")
 
 
 def apply(op, inputs, attrs, name=None):
@@ -382,7 +294,7 @@ def as_array(value, dtype):
         array = np.empty((), object)
         array[()] = value
         return array
-    array = np.asarray(value)
+    array = _asarray(value)
     if array.dtype is not dtype._np and array.dtype != dtype._np:
         raise errors.InternalError(None, None, f"A kernel returned {array.dtype} where {dtype.name} is due.")
     return array

@@ -4,7 +4,6 @@ import collections
 import functools
 import sys
 
-from headrace._src.core import dtypes
 from headrace._src.op import index
 from headrace._src.op import signature as signatures
 from headrace._src.op.loading import Registry
@@ -58,7 +57,6 @@ class Op:
         self.stateful = stateful
         self.quiet = quiet  # False: the kernel calls the user's Python code
         self.types = types
-        self.lane = None  # the checks of its inputs, once they are written; see lanes.py
         self.module = sys._getframe(1).f_globals["__name__"]  # the file to import for it
         if dict.__contains__(REGISTRY, name):
             raise ValueError(f"Op {name} is defined twice.")
@@ -101,32 +99,6 @@ class Op:
         return any(argument.is_list for argument in self.signature.inputs)
 
     @functools.cached_property
-    def unary_types(self) -> frozenset:
-        """The dtypes T of an op `x: T -> y: T` or `x: T -> y: some dtype` without attributes; none for other ops."""
-        return self._common_types(1)
-
-    @functools.cached_property
-    def binary_types(self) -> frozenset:
-        """The dtypes T of an op `x: T, y: T -> z: T` (or some dtype) without attributes; none for other ops."""
-        return self._common_types(2)
-
-    def _common_types(self, count):
-        inputs, outputs = self.signature.inputs, self.signature.outputs
-        if len(inputs) != count or self.attribute_names or not self.is_plain or not self.quiet:
-            return frozenset()
-        first, output = inputs[0], outputs[0]
-        if any(x.type_attr != first.type_attr or x.dtype is not first.dtype for x in inputs):
-            return frozenset()
-        if output.dtype is None and output.type_attr != first.type_attr:
-            return frozenset()
-        return frozenset({first.dtype} if first.type_attr is None else self.types.get(first.type_attr, dtypes.ANY))
-
-    @functools.cached_property
-    def output_dtype(self):
-        """For ops with `unary_types` or `binary_types`: the dtype of the output, None when it is T."""
-        return self.signature.outputs[0].dtype
-
-    @functools.cached_property
     def result_type(self):
         """The namedtuple in which several outputs are returned."""
         return collections.namedtuple(self.name, [output.name for output in self.signature.outputs])
@@ -162,11 +134,15 @@ class Op:
         Written out for each op once, since this runs for every op under a tape: the node's class has one slot for
         each entry of `saves`, and filling them takes no loop.
         """
-        names = {"shape": _read_shape, "specs": _output_specs, "op": self}
-        names["Class"] = type(f"{self.name}Node", (Node,), {"__slots__": tuple(self.saves)})
+        names = {"shape": _read_shape, "specs": _output_specs}
+        contents = {"__slots__": tuple(self.saves), "op": self}
         lines = ["def make(inputs, outputs, attrs):", "    node = Class()"]
-        lines += ["    node.op = op", "    node.attrs = attrs", "    node.wanted = None"]
-        lines += [f"    node.output_specs = {'None' if self.single_output else 'specs(outputs)'}"]
+        lines += ["    node.attrs = attrs", "    node.wanted = None"]
+        if self.single_output:
+            contents["output_specs"] = None
+        else:
+            lines.append("    node.output_specs = specs(outputs)")
+        names["Class"] = type(f"{self.name}Node", (Node,), contents)
         for entry, (from_output, position, read) in zip(self.saves, self.saved_reads):
             value = f"{'outputs' if from_output else 'inputs'}[{position}]"
             if read == "shape":
@@ -225,9 +201,10 @@ class Node:
     slots for what it saves; see `Op.make_node`.
     """
 
+    # `op`: is in the subclass.
     # `output_specs`: (shape, dtype) of each output, for zero gradients; None when there is one.
     # `wanted`: which inputs need a gradient, set before `grad` is called.
-    __slots__ = ("op", "attrs", "output_specs", "wanted")
+    __slots__ = ("attrs", "output_specs", "wanted")
 
     def wants(self, index: int) -> bool:
         """Whether the gradient of the index-th input is needed (worth asking before heavy work)."""

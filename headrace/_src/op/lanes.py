@@ -1,62 +1,117 @@
-"""Writes, for each op on single tensors, the code that checks its inputs on the short way.
+"""Writes, for each op that makes one tensor of single tensors, the short way of applying it to eager tensors.
 
-For `Sum` ("input: T, reduction_indices: Tidx, ... -> output: T") that is
+For `Sum` ("input: T, reduction_indices: Tidx, *, keep_dims: bool -> output: T") the way begins with
 
-    def lane(args, attrs):
-        if len(args) != 2: return None
-        x0, x1, = args
-        if type(x0) is not EagerTensor: return None
-        if x0.dtype not in types0: return None
-        if type(x1) is not EagerTensor:
-            x1 = index(x1)
-            if x1 is None: return None
-        if x1.dtype not in types1: return None
-        return (x0, x1,), (x0._a, x1._a,), x0.dtype
+    def lane(args, attrs, name):
+        mode = context.mode
+        if mode is not None and mode.graph is not None: return apply(op, args, attrs, name)
+        try: x0, x1, = args
+        except ValueError: return apply(op, args, attrs, name)
+        if type(x1) is not EagerTensor: x1 = index(x1)
+        if type(x0) is not EagerTensor or x0.dtype not in types0 or x1 is None or x1.dtype not in types1:
+            return apply(op, args, attrs, name)
+        args = x0, x1,
+        if len(attrs) != 1: attrs = complete(op, attrs)
+        dtype = x0.dtype
+
+and goes on as `_RUN`, `_RECORD` and `_END` below. This is the hottest code in the project: a loop over the inputs, or
+a function for each part, would cost as much as all the rest.
 """
 
 from headrace._src.core import dtypes
+from headrace._src.core.context import context, idle_runners, quiet_runner
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.convert import eager_number, int_vector
 
+_ELSE = "return apply(op, args, attrs, name)"
 
-def write_lane(op):
-    """`lane(args, attrs)`: the inputs as tensors, as arrays, and the output's dtype; None for what `apply` must do."""
+_RUN = """
+    try:
+        run = take_runner()
+    except IndexError:
+        run = quiet_runner()
+    try:
+        out = run(op.kernel, ARRAYS)
+    except Exception as error:
+        raise kernel_error(op, args, error) from None
+    finally:
+        give_runner(run)
+    if type(out) is not ndarray:
+        out = as_array(out, dtype)
+    elif out.dtype is not dtype._np:
+        check_dtype(op, out, dtype)
+    tensor = new(EagerTensor)  # the call of a class takes longer
+    tensor._a = out
+    tensor._id = None
+    tensor.dtype = dtype
+    if mode is None:
+        return tensor
+"""
+_RECORD = """
+    ids = IDS
+    for recorder in mode.recorders:
+        if not recorder.ids.isdisjoint(ids):
+            recorder.record_one(op.make_node(args, (tensor,), attrs), ids, tensor)
+"""
+_END = """
+    if mode.device is not None:
+        tensor._device = mode.device
+    return tensor
+"""
+
+
+def write_lane(op, names):
+    """`lane(args, attrs, name)`, which applies the op; `names` are the functions of apply.py that it calls."""
+    apply = names["apply"]
     if not op.is_plain or not op.quiet:
-        return _closed
+        return lambda args, attrs, name: apply(op, args, attrs, name)
     inputs, output = op.signature.inputs, op.signature.outputs[0]
-    names = {"EagerTensor": EagerTensor, "index": _index, "fixed": output.dtype}
-    lines = [f"if len(args) != {len(inputs)}: return None"]
-    if inputs:
-        lines.append("".join(f"x{i}, " for i in range(len(inputs))) + "= args")
+    names = names | {
+        "op": op, "context": context, "EagerTensor": EagerTensor, "new": object.__new__, "index": _index,
+        "take_runner": idle_runners.pop, "give_runner": idle_runners.append, "quiet_runner": quiet_runner,
+        "fixed": output.dtype, "__name__": __name__,
+    }  # fmt: skip
+
+    def each(text):
+        return "".join(text.format(i=i) for i in range(len(inputs)))
+
+    lines = ["mode = context.mode", f"if mode is not None and mode.graph is not None: {_ELSE}"]
+    lines += [f"try: {each('x{i}, ') or '[]'} = args", f"except ValueError: {_ELSE}"]
+    refused, converted = [], []
     first = {}  # type attribute to the first input that has it
     for i, x in enumerate(inputs):
         allowed = frozenset({x.dtype}) if x.type_attr is None else op.types.get(x.type_attr, dtypes.ANY)
         if allowed is dtypes.INDEX:  # a list of ints will do
-            lines += [f"if type(x{i}) is not EagerTensor:", f"    x{i} = index(x{i})"]
-            lines.append(f"    if x{i} is None: return None")
+            lines.append(f"if type(x{i}) is not EagerTensor: x{i} = index(x{i})")
+            converted = [f"args = {each('x{i}, ')}"]
+            refused.append(f"x{i} is None")
         else:
-            lines.append(f"if type(x{i}) is not EagerTensor: return None")
+            refused.append(f"type(x{i}) is not EagerTensor")
         if x.type_attr in first:
-            lines.append(f"if x{i}.dtype is not x{first[x.type_attr]}.dtype: return None")
+            refused.append(f"x{i}.dtype is not x{first[x.type_attr]}.dtype")
         else:
             names[f"types{i}"] = allowed
-            lines.append(f"if x{i}.dtype not in types{i}: return None")
+            refused.append(f"x{i}.dtype not in types{i}")
             if x.type_attr is not None:
                 first[x.type_attr] = i
+    if refused:
+        lines.append(f"if {' or '.join(refused)}: {_ELSE}")
+    lines += converted
+    given = f"len(attrs) != {len(op.attribute_names)}" if op.attribute_names else "attrs"
+    lines.append(f"if {given}: attrs = complete(op, attrs)")
     if output.dtype is not None:
-        dtype = "fixed"
+        lines.append("dtype = fixed")
+    elif output.type_attr in first:
+        lines.append(f"dtype = x{first[output.type_attr]}.dtype")
     else:
-        dtype = f"x{first[output.type_attr]}.dtype" if output.type_attr in first else f"attrs[{output.type_attr!r}]"
-    tensors = "".join(f"x{i}, " for i in range(len(inputs)))
-    arrays = "".join(f"x{i}._a, " for i in range(len(inputs)))
-    lines.append(f"return ({tensors}), ({arrays}), {dtype}")
-    exec("\n    ".join(["def lane(args, attrs):", *lines]), names)  # only names from our own signatures
+        lines.append(f"dtype = attrs[{output.type_attr!r}]")
+    arrays = each("x{i}._a, ") + "".join(f"{name}=attrs[{name!r}], " for name in sorted(op.attribute_names))
+    text = "\n    ".join(["def lane(args, attrs, name):", *lines]) + _RUN.replace("ARRAYS", arrays)
+    if op.grad is not None:
+        text += _RECORD.replace("IDS", f"({each('x{i}._id, ')})")
+    # Only names from our own signatures; a file name by which tracebacks know it as ours.
+    exec(compile(text + _END, f"{__file__}:{op.name}", "exec"), names)
     return names["lane"]
-
-
-def _closed(args, attrs):
-    """The lane of ops that have none."""
-    return None
 
 
 def _index(value):

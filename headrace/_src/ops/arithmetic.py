@@ -51,10 +51,15 @@ def negative(x, name=None):
     return NEG(x, name=name)
 
 
+_BOTH = (True, True)
+
+
 def _grad_add(node, dy):
+    x_shape, y_shape = node.x_shape, node.y_shape
+    wants_x, wants_y = node.wanted or _BOTH
     return (
-        sum_to(dy, node.x_shape, node.y_shape) if node.wants(0) else None,
-        sum_to(dy, node.y_shape, node.x_shape) if node.wants(1) else None,
+        sum_to(dy, x_shape, y_shape) if wants_x else None,
+        sum_to(dy, y_shape, x_shape) if wants_y else None,
     )
 
 
@@ -96,9 +101,11 @@ def add(x, y, name=None):
 
 
 def _grad_subtract(node, dy):
+    x_shape, y_shape = node.x_shape, node.y_shape
+    wants_x, wants_y = node.wanted or _BOTH
     return (
-        sum_to(dy, node.x_shape, node.y_shape) if node.wants(0) else None,
-        sum_to(NEG(dy), node.y_shape, node.x_shape) if node.wants(1) else None,
+        sum_to(dy, x_shape, y_shape) if wants_x else None,
+        sum_to(NEG(dy), y_shape, x_shape) if wants_y else None,
     )
 
 
@@ -123,13 +130,13 @@ def subtract(x, y, name=None):
 def _grad_multiply(node, dy):
     x, y = node.x, node.y
     x_shape, y_shape = shape_of(x), shape_of(y)
-    is_complex = x.dtype._kind == "c"
-    dx = dz = None
-    if node.wants(0):
-        dx = sum_to(MUL(dy, conjugate(y) if is_complex else y), x_shape, y_shape)
-    if node.wants(1):
-        dz = sum_to(MUL(dy, conjugate(x) if is_complex else x), y_shape, x_shape)
-    return dx, dz
+    if x.dtype._kind == "c":
+        x, y = conjugate(x), conjugate(y)
+    wants_x, wants_y = node.wanted or _BOTH
+    return (
+        sum_to(MUL(dy, y), x_shape, y_shape) if wants_x else None,
+        sum_to(MUL(dy, x), y_shape, x_shape) if wants_y else None,
+    )
 
 
 MUL = Op(

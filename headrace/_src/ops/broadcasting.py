@@ -8,6 +8,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -145,6 +146,13 @@ def _gradient_axes(shape, other):
     return [i for i in range(rank) if mine[i] == 1 and (theirs[i] != 1 or i < rank - len(shape))]
 
 
+@functools.lru_cache(maxsize=4096)
+def _summed_axes(shape, other):
+    """The same as a tensor; None when there are none."""
+    axes = _gradient_axes(shape, other)
+    return EagerTensor(np.array(axes, np.int32), dtypes.int32) if axes else None
+
+
 def _broadcast_gradient_args(s0, s1):
     a, b = tuple(s0.tolist()), tuple(s1.tolist())
     return np.array(_gradient_axes(a, b), s0.dtype), np.array(_gradient_axes(b, a), s0.dtype)
@@ -177,6 +185,9 @@ def _has_shape(tensor, shape):
     return tensor.shape.rank is not None and tuple(tensor.shape) == shape
 
 
+_DROPPED = {"keep_dims": False}
+
+
 def sum_to(dy, shape, other):
     """`dy`, a gradient for the broadcast of `shape` and `other`, summed to `shape`.
 
@@ -185,10 +196,10 @@ def sum_to(dy, shape, other):
     if type(shape) is tuple and type(other) is tuple:
         if shape == other or _has_shape(dy, shape):
             return dy
-        axes = _gradient_axes(shape, other)
-        if not axes:
+        axes = _summed_axes(shape, other)
+        if axes is None:
             return RESHAPE(dy, shape)
-        total = SUM(dy, axes)
+        total = SUM.lane((dy, axes), _DROPPED, None)
         return total if not shape or _has_shape(total, shape) else RESHAPE(total, shape)
     axes = BROADCAST_GRADIENT_ARGS(_vector(shape), _vector(other)).r0
     return RESHAPE(SUM(dy, axes), shape)

@@ -5,43 +5,45 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.op.apply import binary
 from headrace._src.op.convert import DTypeMismatchError, eager_number, to_tensor
 from headrace._src.ops import arithmetic, bitwise, comparison, division, elementwise, powers
 from headrace._src.ops.matmul import matmul
 
 # Right operands of these types are converted; for others Python may ask their own reflected operator.
-_PLAIN = (int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
-_STRING = dtypes.string
-_ADD = arithmetic.ADD
-_ADD_STRINGS = arithmetic.ADD_STRINGS
-_REAL_DIV = division.REAL_DIV
+_PLAIN = (int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic, Tensor)
 
 
-def _binary(name, op, function):
-    """The operator `__name__` and its reflection, for what applies the op to tensors and its public function."""
+def _binary(name, op, function, direct=None):
+    """The operator `__name__` and its reflection, of an op and its public function.
+
+    The function is called where it does more than to apply the op: for what is no tensor yet, and for other dtypes
+    than `direct`, by default those of the op.
+    """
     reflection = f"__r{name}__"
+    direct = op.types["T"] if direct is None else direct
 
     def forward(self, other):
-        kind = type(other)
-        if kind is EagerTensor:
-            return op(self, other)
-        if (kind is float or kind is int) and type(self) is EagerTensor:
-            number = eager_number(other, self.dtype)
-            if number is not None:
-                return op(self, number)
-        if getattr(kind, "reads_as_tensor", False):
-            return op(self, other.value())
+        if self.dtype in direct:
+            kind = type(other)
+            if kind is EagerTensor:
+                return op.lane((self, other), {}, None)
+            if (kind is float or kind is int) and type(self) is EagerTensor:
+                number = eager_number(other, self.dtype)
+                if number is not None:
+                    return op.lane((self, number), {}, None)
+            if getattr(kind, "reads_as_tensor", False):
+                return op.lane((self, other.value()), {}, None)
         return _general(function, self, other, reflection)
 
     def reflected(self, other):
-        kind = type(other)
-        if (kind is float or kind is int) and type(self) is EagerTensor:
-            number = eager_number(other, self.dtype)
-            if number is not None:
-                return op(number, self)
-        if isinstance(other, Tensor):
-            return op(other, self)
+        if self.dtype in direct:
+            kind = type(other)
+            if (kind is float or kind is int) and type(self) is EagerTensor:
+                number = eager_number(other, self.dtype)
+                if number is not None:
+                    return op.lane((number, self), {}, None)
+            if isinstance(other, Tensor):
+                return op.lane((other, self), {}, None)
         return function(_left_operand(other, self), self)
 
     return {f"__{name}__": forward, reflection: reflected}
@@ -67,21 +69,6 @@ def _left_operand(value, tensor):
     return to_tensor(value, tensor.dtype)
 
 
-def _applied(op):
-    """`op` as a function: Python calls those faster than objects with `__call__`."""
-    return lambda x, y: binary(op, x, y)
-
-
-def _add(x, y):
-    return binary(_ADD_STRINGS if x.dtype is _STRING else _ADD, x, y)
-
-
-def _truediv(x, y):
-    if x.dtype._kind in "fc":
-        return binary(_REAL_DIV, x, y)
-    return division.truediv(x, y)
-
-
 def _divide_as_python2(x, y):
     """`__div__`: integers are divided downward."""
     x = to_tensor(x)
@@ -89,16 +76,13 @@ def _divide_as_python2(x, y):
     return (division.REAL_DIV if x.dtype._kind in "fc" else division.FLOOR_DIV)(x, y)
 
 
-def _logic(logical, bits, logical_function, bits_function):
-    def op(x, y):
-        return logical(x, y) if x.dtype._kind == "b" else bits(x, y)
-
+def _logic(logical_function, bits_function):
     def function(x, y):
         # A composite on the left has the dtype of its values.
         truth = getattr(x, "dtype", None) is dtypes.bool
         return logical_function(x, y) if truth else bits_function(x, y)
 
-    return op, function
+    return function
 
 
 def _eq(self, other):
@@ -141,11 +125,11 @@ def _order(op, function):
     def operator(self, other):
         kind = type(other)
         if kind is EagerTensor:
-            return op(self, other)
+            return op.lane((self, other), {}, None)
         if (kind is float or kind is int) and type(self) is EagerTensor:
             number = eager_number(other, self.dtype)
             if number is not None:
-                return op(self, number)
+                return op.lane((self, number), {}, None)
         return function(self, other)
 
     return operator
@@ -167,30 +151,31 @@ def _operators():
     found = {
         "__eq__": _eq,
         "__ne__": _ne,
-        "__lt__": _order(_applied(comparison.LESS), comparison.less),
-        "__le__": _order(_applied(comparison.LESS_EQUAL), comparison.less_equal),
-        "__gt__": _order(_applied(comparison.GREATER), comparison.greater),
-        "__ge__": _order(_applied(comparison.GREATER_EQUAL), comparison.greater_equal),
+        "__lt__": _order(comparison.LESS, comparison.less),
+        "__le__": _order(comparison.LESS_EQUAL, comparison.less_equal),
+        "__gt__": _order(comparison.GREATER, comparison.greater),
+        "__ge__": _order(comparison.GREATER_EQUAL, comparison.greater_equal),
         "__invert__": _invert,
         "__neg__": _neg,
         "__abs__": _abs,
     }
+    fractions, booleans, none = dtypes.FLOATING | dtypes.COMPLEX, frozenset({dtypes.bool}), frozenset()
     c, b = comparison, bitwise
-    for name, op, function in (
-        ("add", _add, arithmetic.add),
-        ("sub", _applied(arithmetic.SUB), arithmetic.subtract),
-        ("mul", _applied(arithmetic.MUL), arithmetic.multiply),
-        ("truediv", _truediv, division.truediv),
-        ("div", _divide_as_python2, _divide_as_python2),
-        ("floordiv", _applied(division.FLOOR_DIV), division.floordiv),
-        ("mod", _applied(division.FLOOR_MOD), division.floormod),
-        ("pow", _applied(powers.POW), powers.pow),
-        ("and", *_logic(c.LOGICAL_AND, b.BITWISE_AND, c.logical_and, b.bitwise_and)),
-        ("or", *_logic(c.LOGICAL_OR, b.BITWISE_OR, c.logical_or, b.bitwise_or)),
-        ("xor", *_logic(c.logical_xor, b.BITWISE_XOR, c.logical_xor, b.bitwise_xor)),
-        ("matmul", matmul, matmul),
+    for name, op, function, *limited in (
+        ("add", arithmetic.ADD, arithmetic.add),
+        ("sub", arithmetic.SUB, arithmetic.subtract),
+        ("mul", arithmetic.MUL, arithmetic.multiply),
+        ("truediv", division.REAL_DIV, division.truediv, fractions),
+        ("div", division.REAL_DIV, _divide_as_python2, fractions),
+        ("floordiv", division.FLOOR_DIV, division.floordiv),
+        ("mod", division.FLOOR_MOD, division.floormod),
+        ("pow", powers.POW, powers.pow),
+        ("and", c.LOGICAL_AND, _logic(c.logical_and, b.bitwise_and), booleans),
+        ("or", c.LOGICAL_OR, _logic(c.logical_or, b.bitwise_or), booleans),
+        ("xor", b.BITWISE_XOR, _logic(c.logical_xor, b.bitwise_xor)),
+        ("matmul", None, matmul, none),
     ):
-        found |= _binary(name, op, function)
+        found |= _binary(name, op, function, *limited)
     return found
 
 

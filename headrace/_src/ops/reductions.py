@@ -56,7 +56,7 @@ def reduce(op, x, axis, keepdims, name):
     """Apply a reduction as the public functions do."""
     if type(x) is not EagerTensor:
         x = to_tensor(x)
-    return op(x, axes_of(x, axis), keep_dims=bool(keepdims), name=name)
+    return op.lane((x, axes_of(x, axis)), {"keep_dims": bool(keepdims)}, name)
 
 
 def _is_small_float(x):
@@ -109,7 +109,7 @@ def _count(shape, axes):
 def _mean(x, axis, keep_dims):
     axes = reduction_axes(axis, x.ndim, "Mean")
     if x.dtype.char in "fdFD":
-        return np.add.reduce(x, axes, None, None, keep_dims) / x.dtype.type(_count(x.shape, axes))
+        return np.add.reduce(x, axes, None, None, keep_dims) / _count(x.shape, axes)
     if x.dtype.kind in "iu":
         # TF: the sum in 64 bits, divided toward zero.
         wide = np.uint64 if x.dtype.kind == "u" else np.int64
@@ -138,9 +138,9 @@ def _counts(shape, dtype):
 
 def _grad_mean(node, dy):
     shape, axes = node.input_shape, node.reduction_indices
+    if type(dy) is EagerTensor and not dy._a.ndim and (counts := _counts(shape, dy.dtype)) is not None:
+        return REAL_DIV(dy, counts), None
     if isinstance(shape, tuple) and (known := known_value(axes)) is not None:
-        if type(dy) is EagerTensor and not dy._a.ndim and (counts := _counts(shape, dy.dtype)) is not None:
-            return REAL_DIV(dy, counts), None
         count = number_like(dy, max(_count(shape, reduction_axes(known, len(shape))), 1))
     else:
         out = node.output_shape

@@ -69,14 +69,16 @@ class Storage:
     def update(self, function, operand):
         """Replace the value by `function(value, operand)`, a NumPy ufunc, without a copy where that is safe."""
         with self.lock:
-            value = self.read()
+            value = self.value
+            if value is None:
+                value = self.read()
             if operand.shape != value.shape:
                 raise errors.invalid_argument(
                     f"Cannot update variable {self.name} with shape {value.shape} using a Tensor with shape "
                     f"{operand.shape}, shapes must be equal."
                 )
             if value.size < _SMALL or self.value is None:
-                self.value = np.asarray(function(value, operand), dtype=self.dtype._np)
+                self.value = np.asarray(function(value, operand), self.dtype._np)
                 self.device = None
                 return
             del value

@@ -9,7 +9,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors, types
 from headrace._src.core.composite import CompositeTensor
-from headrace._src.core.context import HOST, context, run_quietly
+from headrace._src.core.context import HOST, context, idle_runners, quiet_runner
 from headrace._src.core.names import scoped_name
 from headrace._src.core.reference import Reference
 from headrace._src.core.shapes import TensorShape
@@ -359,11 +359,18 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
         return self if read_value else None
 
     def _update(self, op, ufunc, delta, name):
-        tensor = self._convert(delta)
+        tensor = delta if type(delta) is EagerTensor and delta.dtype is self._dtype else self._convert(delta)
         mode = context.mode
-        if type(tensor) is EagerTensor and (mode is None or mode.graph is None):
+        if (mode is None or mode.graph is None) and type(tensor) is EagerTensor:
             # What the op's kernel does, without the way there: training does this for every variable and step.
-            run_quietly(self._storage.update, ufunc, tensor._a)
+            try:
+                run = idle_runners.pop()
+            except IndexError:
+                run = quiet_runner()
+            try:
+                run(self._storage.update, ufunc, tensor._a)
+            finally:
+                idle_runners.append(run)
         else:
             op(self._handle, tensor, name=name)
 
@@ -600,10 +607,12 @@ _PARAMETERS = tuple(_DEFAULTS)
 
 def _on_values(operator):
     """An operator of tensors for variables: it reads them first, which is the shortest way to the op."""
+    if operator.__code__.co_argcount == 1:
+        return functools.wraps(operator)(lambda self: operator(self.value()))
 
     @functools.wraps(operator)
-    def apply(self, *others):
-        return operator(self.value(), *(other.value() if type(other) is Variable else other for other in others))
+    def apply(self, other):
+        return operator(self.value(), other.value() if type(other) is Variable else other)
 
     return apply
 
