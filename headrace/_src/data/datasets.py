@@ -40,11 +40,17 @@ def dataset_op(name: str, text: str, make: Callable[..., Stage], *, stateful: bo
         stateful: as for other ops.
         types: for each type attribute, the dtypes that it may be.
     """
+
+    def kernel(*inputs, **attrs):
+        stage = make(*inputs, **attrs)
+        stage.recipe = (name, inputs, attrs)
+        return variant_of(stage)
+
     return Op(
         name,
         f"{text} -> handle: variant",
         infer=lambda *inputs, **attrs: TensorShape([]),
-        kernel=lambda *inputs, **attrs: variant_of(make(*inputs, **attrs)),
+        kernel=kernel,
         lower=None,  # the host walks through datasets
         grad=None,
         stateful=stateful,

@@ -6,6 +6,8 @@ from headrace._src.data.batching import BatchStage, batch_size_of, static_size
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer
 from headrace._src.data.functions import ElementFunction, constant
 from headrace._src.data.mapping import MapStage
+from headrace._src.data.repeating import RepeatStage
+from headrace._src.data.shuffling import Seeds, ShuffleStage, buffer_size_of, seed_inputs
 from headrace._src.data.stages import shapes_of, stage_of
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -69,3 +71,57 @@ def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainde
         )  # fmt: skip
 
     return transform
+
+
+class ShuffleAndRepeatStage(RepeatStage):
+    """The elements of the input several times over, in another order each time, but in the same orders in each walk."""
+
+    method = "shuffle_and_repeat"
+
+    def __init__(self, source, size, seed, seed2, count, shapes):
+        super().__init__(source, count, shapes)
+        self._shuffling = (source, size, seed, seed2)
+
+    def walk(self, run):
+        source, size, seed, seed2 = self._shuffling
+        shuffled = ShuffleStage(source, size, Seeds(seed, seed2, True), self.shapes)
+        return RepeatStage(shuffled, self.count, self.shapes).walk(run)
+
+
+def _make_shuffle_and_repeat(
+    input_dataset, buffer_size, seed, seed2, count, output_types, output_shapes, reshuffle_each_iteration, metadata
+):
+    # Seeds that nobody chose are drawn once, so that each walk has the same orders.
+    seeds = Seeds(int(seed), int(seed2), False).draw()
+    return ShuffleAndRepeatStage(
+        stage_of(input_dataset), buffer_size_of(buffer_size), *seeds, integer(count, "count"), shapes_of(output_shapes)
+    )
+
+
+SHUFFLE_AND_REPEAT_DATASET = dataset_op(
+    "ShuffleAndRepeatDataset",
+    "input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, count: int64, *, "
+    "output_types: list(type), output_shapes: list(shape), reshuffle_each_iteration: bool = True, "
+    "metadata: string = ''",
+    _make_shuffle_and_repeat,
+)
+
+
+@api("data.experimental.shuffle_and_repeat", dispatch=False)
+def shuffle_and_repeat(buffer_size, count=None, seed=None):
+    """A transformation for `Dataset.apply`: `shuffle` and then `repeat`.
+
+    Args:
+        buffer_size: how many elements wait to be drawn.
+        count: how many times; None or -1 for without end.
+        seed: an integer for the same order in each run of the program.
+
+    >>> dataset = tf.data.Dataset.range(3).apply(tf.data.experimental.shuffle_and_repeat(3, count=2, seed=1))
+    >>> sorted(int(x) for x in dataset)
+    [0, 0, 1, 1, 2, 2]
+    """
+    return lambda dataset: build(
+        "_ShuffleAndRepeatDataset", SHUFFLE_AND_REPEAT_DATASET, dataset, constant(buffer_size, dtypes.int64),
+        *seed_inputs(seed), constant(-1 if count is None else count, dtypes.int64), spec=dataset.element_spec,
+        of=[dataset],
+    )  # fmt: skip

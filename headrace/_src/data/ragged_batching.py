@@ -5,8 +5,8 @@ from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
 from headrace._src.data.datasets import dataset_of, method
 from headrace._src.op.api import api
-from headrace._src.ops.ragged_dense import from_tensor
 from headrace._src.ops.ragged_spec import RaggedTensorSpec
+from headrace._src.ops.ragged_tensor import RaggedTensor
 
 
 def _ragged_rank(shape):
@@ -44,7 +44,7 @@ def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype=dtypes
         rank = _ragged_rank(value.shape) if isinstance(value, Tensor) else None
         if rank is None:
             return value
-        ragged = value if rank == 0 else from_tensor(value, ragged_rank=rank, row_splits_dtype=splits)
+        ragged = value if rank == 0 else RaggedTensor.from_tensor(value, ragged_rank=rank, row_splits_dtype=splits)
         return RaggedTensorSpec(value.shape, value.dtype, rank, splits)._to_tensor_list(ragged)[0]
 
     def of_element(*parts):

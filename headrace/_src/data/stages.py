@@ -81,6 +81,7 @@ class Stage:
         self.shapes = list(shapes)
         self.inputs = tuple(inputs)
         self.location: tuple = ()  # file, line and function of the user's call
+        self.recipe: tuple = ()  # the op that made it, with its inputs and attributes
 
     def cardinality(self) -> int:
         """The number of elements, or INFINITE or UNKNOWN."""
