@@ -1,7 +1,7 @@
 """Small images of every kind, written byte by byte, for the rows and tests of the codecs.
 
-PNG, GIF, BMP and WAV are made here with nothing but zlib, so that the recorder can make them too; JPEG and WebP come
-from `tests/data/images`, where `scripts` of other tools put them once.
+PNG, GIF, BMP and WAV are made here with nothing but NumPy and zlib, so that the recorder can make them too; JPEG, WebP
+and JPEG XL are files of `tests/data/images`, which Pillow, simplejpeg and imagecodecs wrote.
 """
 
 import pathlib
