@@ -113,8 +113,9 @@ def test_so_many_batches_run_at_the_same_time():
     for i in (1, 2):
         calls.append(Call(gate.double, i))
         gate.wait_for(i)
+    before = rows_waiting()
     third = Call(gate.double, 3)
-    until(lambda: rows_waiting() == 1)
+    until(lambda: rows_waiting() == before + 1)
     assert gate.seen == [[1], [2]]
     gate.passage.release(3)
     assert [call.get() for call in [*calls, third]] == [[2], [4], [6]]

@@ -33,6 +33,7 @@ class _Batch:
     Attributes:
         size: how many rows they have.
         deadline: until when the batch waits for more, by `time.monotonic`.
+        closed: whether it waits no longer: it is full, or the next task did not fit.
         done: whether there are outputs, or `error` says why not.
     """
 
@@ -40,6 +41,7 @@ class _Batch:
         self.tasks: list[_Task] = []
         self.size = 0
         self.deadline = deadline
+        self.closed = False
         self.done = False
         self.error: BaseException | None = None
 
@@ -111,10 +113,13 @@ class _Batcher:
         batch = self._waiting[-1] if self._waiting else None
         leads = batch is None or batch.size + task.size > self._largest
         if leads:
+            if batch is not None:
+                batch.closed = True
             batch = _Batch(time.monotonic() + self._seconds)
             self._waiting.append(batch)
         batch.tasks.append(task)
         batch.size += task.size
+        batch.closed |= batch.size == self._largest
         self._changed.notify_all()
         return batch, leads
 
@@ -126,6 +131,7 @@ class _Batcher:
             finally:
                 with self._changed:
                     self._free += 1
+                    self._changed.notify_all()
         except Exception as error:
             self._end(batch, error)
         else:
@@ -142,16 +148,13 @@ class _Batcher:
     def _wait_for_turn(self, batch):
         with self._changed:
             while True:
-                left = 0.0 if self._is_full(batch) else batch.deadline - time.monotonic()
-                if left <= 0.0 and self._free:
+                left = 0.0 if batch.closed else batch.deadline - time.monotonic()
+                if left <= 0.0 and self._free and self._waiting[0] is batch:
                     break
                 self._changed.wait(left if left > 0.0 else None)
             self._free -= 1
             self._waiting.remove(batch)
-
-    def _is_full(self, batch):
-        # Later batches are begun only when a task does not fit.
-        return batch.size >= self._largest or self._waiting[-1] is not batch
+            self._changed.notify_all()  # it is the turn of the next one
 
     def _fill(self, batch, function):
         """Run the graph, and give each task its outputs."""
