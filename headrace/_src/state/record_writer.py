@@ -131,7 +131,6 @@ class TFRecordWriter:
         self._output: streams.PlainOutput | None = output
         self._lock = threading.Lock()  # for the file; a record is added without it
         self._records: list[bytes] = []  # not yet in the file
-        self._append = self._records.append
         self._room = self._buffer_size = options.input_buffer_size or streams.DEFAULT_BUFFER
 
     def write(self, record):
@@ -141,29 +140,29 @@ class TFRecordWriter:
             TypeError: for anything else.
             FailedPreconditionError: the writer was closed.
         """
+        # Records are gathered, and framed many at a time: that leaves little Python per record.
         if type(record) is not bytes:
             record = _as_bytes(record)
-        # Records are gathered, and framed many at a time: that leaves little Python per record.
-        self._append(record)
-        self._room -= len(record) + OVERHEAD
-        if self._room <= 0:
+        self._records.append(record)
+        room = self._room = self._room - len(record) - OVERHEAD
+        if room <= 0:
             with self._lock:
-                self._write_out()
+                if self._output is not None:
+                    self._write_out()
 
     def _write_out(self):
         # Other threads may add to the end of the list meanwhile.
-        count = len(self._records)
-        if count:
-            records = self._records[:count]
-            del self._records[:count]
-            self._room = self._buffer_size
+        self._room = self._buffer_size
+        records = self._records[:]
+        del self._records[: len(records)]
+        if records:
             self._output.write(framed_together(records))
 
     def flush(self):
         """Makes what was written so far visible to readers of the file."""
         with self._lock:
             if self._output is None:
-                self._refuse()
+                self._records.append(b"")  # raises
             self._write_out()
             self._output.flush()
 
@@ -172,15 +171,13 @@ class TFRecordWriter:
         with self._lock:
             if self._output is None:
                 return
-            self._append = self._refuse
+            output, self._output = self._output, None
+            records, self._records = self._records, _Closed(self._path)
             try:
-                self._write_out()
+                if records:
+                    output.write(framed_together(records))
             finally:
-                output, self._output = self._output, None
                 output.close()
-
-    def _refuse(self, record=None):
-        raise errors.failed_precondition(f"TFRecordWriter: Writer is closed. ({self._path})")
 
     def __enter__(self):
         return self
@@ -193,6 +190,16 @@ class TFRecordWriter:
         # failed.
         if getattr(self, "_output", None) is not None:
             self.close()
+
+
+class _Closed:
+    """In place of the list of records of a writer that was closed."""
+
+    def __init__(self, path: str):
+        self._path = path
+
+    def append(self, record):
+        raise errors.failed_precondition(f"TFRecordWriter: Writer is closed. ({self._path})")
 
 
 def _as_bytes(record) -> bytes:
