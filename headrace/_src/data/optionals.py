@@ -14,7 +14,7 @@ from headrace._src.core.type_specs import TypeSpec
 from headrace._src.data import structures
 from headrace._src.data.stages import flat_attrs
 from headrace._src.op.api import api
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import REGISTRY, Op
 
 _OUTPUTS = "output_types: list(type), output_shapes: list(shape)"
 
@@ -27,13 +27,20 @@ class OptionalValue:
     def __init__(self, components: tuple | None):
         self.components = components
 
-    # Gradients of loops hand variants on and add them up; nobody reads the sums of these.
+    # For gradients, which go through optionals: TensorFlow's own gradients of tf.cond keep residuals in them.
 
     def zeros_like(self) -> OptionalValue:
-        return OptionalValue(None)
+        if self.components is None:
+            return self
+        return OptionalValue(tuple(REGISTRY["ZerosLike"].kernel(x) for x in self.components))
 
     def __add__(self, other) -> OptionalValue:
-        return self
+        if (self.components is None) != (other.components is None):
+            raise errors.invalid_argument("Cannot add an optional with a value and one without.")
+        if self.components is None:
+            return self
+        pairs = zip(self.components, other.components, strict=True)
+        return OptionalValue(tuple(REGISTRY["AddN"].kernel([x, y]) for x, y in pairs))
 
 
 def optional_value(components) -> np.ndarray:
@@ -52,13 +59,19 @@ def _value_of(optional: np.ndarray) -> OptionalValue:
     return value
 
 
+def _grad_from_value(node, dy):
+    specs = {"output_types": [x.dtype for x in node.components], "output_shapes": [x.shape for x in node.components]}
+    return (OPTIONAL_GET_VALUE(dy, **specs),)
+
+
 OPTIONAL_FROM_VALUE = Op(
     "OptionalFromValue",
     "components: list(Toutput_types) -> optional: variant",
     infer=lambda components: TensorShape([]),
     kernel=optional_value,
     lower=None,
-    grad=None,
+    grad=_grad_from_value,
+    saves=("components",),
 )
 
 OPTIONAL_NONE = Op(
@@ -97,7 +110,7 @@ OPTIONAL_GET_VALUE = Op(
     infer=lambda optional, output_types, output_shapes: ([TensorShape(shape) for shape in output_shapes],),
     kernel=_get_value,
     lower=None,
-    grad=None,
+    grad=lambda node, dys: (OPTIONAL_FROM_VALUE(dys),),
 )
 
 
