@@ -49,7 +49,7 @@ class Gate:
 
 class Call(threading.Thread):
     def __init__(self, function, *numbers):
-        super().__init__()
+        super().__init__(daemon=True)
         self._function, self._numbers = function, numbers
         self.result = None
         self.start()
