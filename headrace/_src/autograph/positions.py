@@ -28,7 +28,7 @@ _LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.arg})
 
 # Fields that never hold a node with something below it: names, numbers, operators, contexts.
 _PLAIN = frozenset(
-    "arg asname attr conversion ctx id is_async kind kwd_attrs level module n op ops rest s simple tag "
+    "arg asname attr conversion ctx id is_async kind kwd_attrs level module n op ops rest s simple str tag "
     "type_comment".split()
 )
 # Fields that hold nodes in some places, and names or nothing in others.
