@@ -214,7 +214,7 @@ def fans(shape):
     return shape[-2] * window, shape[-1] * window
 
 
-@api("compat.v1.glorot_uniform_initializer", "compat.v1.initializers.glorot_uniform")
+@api("compat.v1.glorot_uniform_initializer", "compat.v1.initializers.glorot_uniform", "glorot_uniform_initializer")
 class GlorotUniform(VarianceScaling):
     """Makes uniformly distributed numbers that keep the scale forwards and backwards."""
 

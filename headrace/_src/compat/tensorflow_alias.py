@@ -8,12 +8,14 @@ said to be from where TensorFlow has them; pickles find them there, and here.
 
 import importlib
 import importlib.abc
+import importlib.machinery
 import importlib.util
 import os
 import sys
 import types
 
 from headrace._src.compat.internals import CLASSES, INTERNALS
+from headrace._src.compat.keras_additions import ADDITIONS
 from headrace._src.op.api import api
 from headrace._src.op.loading import load
 
@@ -52,6 +54,24 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return
         module.__spec__ = alias.loader_state  # it stays what it was
         sys.modules[alias.name] = module
+
+
+class _Additions(importlib.abc.MetaPathFinder):
+    """Finds the modules of Keras that something is added to, and has it added after they are read."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname not in ADDITIONS:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            read, add = spec.loader.exec_module, ADDITIONS[fullname]
+
+            def exec_module(module):
+                read(module)
+                add(module)
+
+            spec.loader.exec_module = exec_module
+        return spec
 
 
 def _place(inside):
@@ -110,7 +130,10 @@ def install():
             "tf.keras (or call headrace.install_as_tensorflow()) before anything imports keras."
         )
     os.environ["KERAS_BACKEND"] = "tensorflow"
-    sys.meta_path.insert(0, _Alias())
+    sys.meta_path[:0] = [_Alias(), _Additions()]
+    for name, add in ADDITIONS.items():
+        if name in sys.modules:
+            add(sys.modules[name])
     for place, (module, name) in CLASSES.items():
         folder, _, attribute = place.partition(":")
         getattr(load(folder), attribute).__module__ = f"{_NAME}.{module}"

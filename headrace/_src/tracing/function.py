@@ -30,6 +30,12 @@ logger = logging.getLogger("headrace")
 
 class _Switch:
     eagerly = False
+    inlining: list = []  # functions that say whether calls in graphs are traced right there, see `inline_while`
+
+
+def inline_while(is_so):
+    """While `is_so()` is true, calls of tf.functions in graphs are traced there, each anew, and nothing is kept."""
+    _Switch.inlining.append(is_so)
 
 
 @api("config.run_functions_eagerly", "config.experimental_run_functions_eagerly", dispatch=False)
@@ -80,6 +86,8 @@ class Function:
             key = None
         if _Switch.eagerly:
             return self._python_function(*args, **kwargs)
+        if context.graph is not None and any(is_so() for is_so in _Switch.inlining):
+            return self._prepared()(*args, **kwargs)
         values, kinds = self._bind(args, kwargs)
         with self._lock:
             try:

@@ -1,0 +1,198 @@
+"""What the documents of TensorFlow 2.0 promise of Keras and Keras 3 dropped, added to Keras as its files are imported.
+
+Keras's own files stay as they are. `ADDITIONS` says for each of its modules what is done to it once it is there.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import urllib.error
+import urllib.parse
+import warnings
+from collections.abc import Callable
+
+from headrace._src.op.convert import to_tensor
+from headrace._src.ops.casting import cast
+from headrace._src.tracing.function import inline_while
+
+ADDITIONS: dict[str, Callable] = {}
+
+
+def addition(module: str):
+    """Decorator: call the function with this module of Keras, once it has been imported."""
+
+    def declare(function):
+        ADDITIONS[module] = function
+        return function
+
+    return declare
+
+
+# Names of 2.0.
+
+
+@addition("keras.src.metrics.metric")
+def _metrics(module):
+    def reset_states(self):
+        """The name of `reset_state` in TensorFlow 2.0."""
+        return self.reset_state()
+
+    module.Metric.reset_states = reset_states
+
+
+@addition("keras.src.layers.layer")
+def _layers(module):
+    layer = module.Layer
+
+    def add_variable(self, name, shape, dtype=None, initializer=None, regularizer=None, trainable=True,
+                     constraint=None, **kwargs):  # fmt: skip
+        """The name of `add_weight` in TensorFlow 2.0, where the name comes first."""
+        return self.add_weight(
+            shape=shape, initializer=initializer, dtype=dtype, trainable=trainable, regularizer=regularizer,
+            constraint=constraint, name=name,
+        )  # fmt: skip
+
+    layer.add_variable = add_variable
+    _without_shape_warning(layer)
+
+
+def _without_shape_warning(layer):
+    """`Dense(10, input_shape=(4,))` is what the documents do: no warning for it."""
+    init = layer.__init__
+
+    @functools.wraps(init)
+    def quiet(self, *args, **kwargs):
+        if "input_shape" not in kwargs and "input_dim" not in kwargs:
+            return init(self, *args, **kwargs)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Do not pass an `input_shape`")
+            return init(self, *args, **kwargs)
+
+    layer.__init__ = quiet
+
+
+def _accepting_dtype(cell):
+    """`cell.get_initial_state(inputs=None, batch_size=None, dtype=None)`, as in 2.0."""
+    original = cell.get_initial_state
+
+    @functools.wraps(original)
+    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+        if isinstance(inputs, int) and batch_size is None:  # Keras 3's only argument
+            inputs, batch_size = None, inputs
+        if inputs is not None:
+            batch_size = inputs.shape[0] if batch_size is None else batch_size
+            dtype = inputs.dtype if dtype is None else dtype
+        states = original(self, batch_size=batch_size)
+        if dtype is None:
+            return states
+        return [cast(to_tensor(s), dtype) for s in states] if isinstance(states, list) else cast(states, dtype)
+
+    cell.get_initial_state = get_initial_state
+
+
+@addition("keras.src.layers.rnn.lstm")
+def _lstm(module):
+    _accepting_dtype(module.LSTMCell)
+
+
+@addition("keras.src.layers.rnn.gru")
+def _gru(module):
+    _accepting_dtype(module.GRUCell)
+
+
+@addition("keras.src.layers.rnn.simple_rnn")
+def _simple_rnn(module):
+    _accepting_dtype(module.SimpleRNNCell)
+
+
+@addition("keras.src.ops.operation")
+def _operation(module):
+    """`self.output = ...` and `self.input = ...` in a subclass are attributes of the user's."""
+    for name in ("input", "output"):
+        setattr(module.Operation, name, _Assignable(getattr(module.Operation, name)))
+
+
+class _Assignable:
+    """A property that a value of the user's may take the place of."""
+
+    def __init__(self, original):
+        self._original = original
+        self.__doc__ = original.__doc__
+
+    def __set_name__(self, owner, name):
+        self._name = name
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        given = instance.__dict__.get("_headrace_assigned", {})
+        name = self._original.fget.__name__
+        return given[name] if name in given else self._original.__get__(instance, owner)
+
+    def __set__(self, instance, value):
+        instance.__dict__.setdefault("_headrace_assigned", {})[self._original.fget.__name__] = value
+        tracker = getattr(instance, "_tracker", None)
+        if tracker is not None:
+            tracker.track(value)
+
+    def __delete__(self, instance):
+        instance.__dict__.get("_headrace_assigned", {}).pop(self._original.fget.__name__, None)
+
+
+# Files.
+
+
+def _hash_of(path, length):
+    digest = hashlib.sha256() if length == 64 else hashlib.md5()
+    with open(path, "rb") as file:
+        for chunk in iter(lambda: file.read(1 << 20), b""):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+@addition("keras.src.utils.file_utils")
+def _files(module):
+    """A file that is in the cache is used, whatever its hash; one that cannot be had says where to put it."""
+    original = module.get_file
+
+    @functools.wraps(original)
+    def get_file(fname=None, origin=None, untar=False, md5_hash=None, file_hash=None, cache_subdir="datasets",
+                 hash_algorithm="auto", extract=False, archive_format="auto", cache_dir=None,
+                 force_download=False):  # fmt: skip
+        expected = file_hash or md5_hash
+        name = str(fname or os.path.basename(urllib.parse.urlsplit(origin or "").path))
+        folder = os.path.join(os.path.expanduser(str(cache_dir or module.config.keras_home())), cache_subdir)
+        path = os.path.join(folder, name)
+        if expected and not force_download and os.path.isfile(path) and _hash_of(path, len(expected)) != expected:
+            warnings.warn(
+                f"{path} is not the file that Keras has published (its hash is another one). It is used all the same; "
+                "delete it to have it downloaded again.",
+                stacklevel=2,
+            )
+            file_hash = md5_hash = None
+        try:
+            return original(
+                fname=fname, origin=origin, untar=untar, md5_hash=md5_hash, file_hash=file_hash,
+                cache_subdir=cache_subdir, hash_algorithm=hash_algorithm, extract=extract,
+                archive_format=archive_format, cache_dir=cache_dir, force_download=force_download,
+            )  # fmt: skip
+        except Exception as error:
+            if "URL fetch failure" not in str(error) and not isinstance(error, urllib.error.URLError):
+                raise
+            raise type(error)(
+                f"{error}. Without a network, put the file there by hand: download {origin} elsewhere and save it as "
+                f"{path}"
+            ) from error
+
+    module.get_file = get_file
+
+
+# Functions.
+
+
+@addition("keras.src.backend.common.stateless_scope")
+def _scopes(module):
+    """A `@tf.function` on `call`, met while Keras finds out shapes, runs as plain Python: that trace must not stay."""
+    inline_while(module.in_stateless_scope)
