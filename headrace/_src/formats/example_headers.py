@@ -6,15 +6,39 @@ expected, replace reading field by field. What differs is left to the field-by-f
 """
 
 import bisect
+import functools
 
 import numpy as np
 
+_CHUNK = 256  # so many lengths in a row have their headers in one table
+_TABLES = 16  # how many tables a header keeps
 _LARGEST = 2**28  # messages from this size on are read field by field
+
+
+@functools.lru_cache(maxsize=4096)
+def _bytes_type(width):
+    return np.dtype(f"V{width}")
+
+
+_WORD = np.dtype("<u8")
 
 
 def windows(data: np.ndarray, width: int) -> np.ndarray:
     """For each position, the `width` bytes that begin there, as one item; indexing copies them."""
-    return np.ndarray((data.size - width + 1,), f"V{width}", data, 0, (1,))
+    return np.ndarray((data.size - width + 1,), _bytes_type(width), data, 0, (1,))
+
+
+def count_true(mask: np.ndarray) -> int:
+    """How many elements are true; cheaper than `all` and `any`, which matters for small batches."""
+    return np.count_nonzero(mask)
+
+
+def limits(numbers: np.ndarray) -> tuple[int, int]:
+    """The smallest and largest number, of at least one."""
+    first = int(numbers[0])
+    if np.count_nonzero(numbers == first) == numbers.size:
+        return first, first
+    return int(np.minimum.reduce(numbers)), int(np.maximum.reduce(numbers))
 
 
 def encoded(number: int) -> bytes:
@@ -34,10 +58,10 @@ def lengths_at(data: np.ndarray, at: np.ndarray):
         Tags as uint64, lengths as int64, and how many bytes both take together (a number or an array). A length that
         takes more than four bytes comes out as a huge one.
     """
-    words = windows(data, 8)[at].view("<u8")
+    words = windows(data, 8)[at].view(_WORD)
     tags = words & 0xFF
     words >>= 8
-    if not np.bitwise_and(words, 0x80).any():
+    if not np.count_nonzero(words & 0x80):
         return tags, (words & 0x7F).view(np.int64), 2
     marks = ~words & 0x80808080
     lowest = marks & (~marks + np.uint64(1))  # the mark of the last byte
@@ -73,6 +97,7 @@ class Header:
             self._layouts.append(layout)
             total = last + 1
         self._rows: dict[int, np.ndarray] = {}
+        self._tables: dict[tuple[int, int], tuple] = {}
 
     def _layout(self, total):
         """The layout for a total length, and the largest total that has it."""
@@ -129,10 +154,10 @@ class Header:
         sizes = np.zeros(at.size, np.int64)
         layouts = np.searchsorted(self._limits, totals)
         for i in range(first, last + 1):
-            rows = np.flatnonzero(layouts == i)
+            rows = (layouts == i).nonzero()[0]
             if rows.size:
                 chosen = totals[rows]
-                found, size = self._match_alike(data, at[rows], chosen, int(chosen.min()), int(chosen.max()), i)
+                found, size = self._match_alike(data, at[rows], chosen, *limits(chosen), i)
                 matched[rows] = found
                 sizes[rows] = size
         return matched, sizes
@@ -140,15 +165,34 @@ class Header:
     def _match_alike(self, data, at, totals, least, most, layout):
         if layout == len(self._limits) or self._layouts[layout] is None:
             return np.zeros(at.size, bool), 0
-        size, lengths = self._layouts[layout]
+        size = self._layouts[layout][0]
         found = windows(data, size)[at]
         if least == most:
             return found == self._row(least), size
-        rows = np.empty((at.size, size), np.uint8)
-        rows[:] = self._row(least).view(np.uint8)
+        if least // _CHUNK == most // _CHUNK:
+            first, rows = self._table(least // _CHUNK, layout)
+            return found == rows[totals - first], size
+        return found == self._headers(totals, layout), size
+
+    def _table(self, chunk, layout):
+        """The headers of all total lengths of a chunk that have the layout, and the first of these lengths."""
+        table = self._tables.get((chunk, layout))
+        if table is None:
+            first = max(chunk * _CHUNK, self._limits[layout - 1] + 1 if layout else 0)
+            last = min(chunk * _CHUNK + _CHUNK - 1, self._limits[layout])
+            table = first, self._headers(np.arange(first, last + 1), layout)
+            if len(self._tables) < _TABLES:
+                self._tables[chunk, layout] = table
+        return table
+
+    def _headers(self, totals, layout):
+        """The headers of messages of these total lengths, which all have the layout."""
+        size, lengths = self._layouts[layout]
+        rows = np.empty((totals.size, size), np.uint8)
+        rows[:] = self._row(int(totals[0])).view(np.uint8)
         for column, width, used in lengths:
             rest = totals - used
             for i in range(width - 1):
                 rows[:, column + i] = (rest >> 7 * i) & 0x7F | 0x80
             rows[:, column + width - 1] = rest >> 7 * (width - 1)
-        return found == rows.view(f"V{size}")[:, 0], size
+        return rows.view(_bytes_type(size))[:, 0]

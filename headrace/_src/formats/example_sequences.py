@@ -13,17 +13,16 @@ from headrace._src.formats.example_fields import (
 from headrace._src.formats.example_headers import encoded, lengths_at
 from headrace._src.formats.example_wire import (
     FEW,
-    MISSING,
-    Buffer,
     MapWalk,
     Spans,
     WrongKind,
+    buffer_of,
     column_of,
     encoded_list,
     joined,
     narrow,
+    put_payload,
     split,
-    with_margin,
 )
 
 
@@ -58,7 +57,7 @@ class SequenceExampleParser:
         self._context = dict(context)
         self._lists = dict(lists)
         self._context_walk = MapWalk(self._context)
-        self._lists_walk = MapWalk(self._lists)
+        self._lists_walk = MapWalk(dict.fromkeys(self._lists))
 
     def parse_batch(self, records) -> tuple[dict, dict]:
         """Key to `Column` for the context, and key to `ListColumn` for the lists, of a list of records.
@@ -67,41 +66,34 @@ class SequenceExampleParser:
             MalformedExample: a record is no SequenceExample; its number is `index`.
             WrongKind: a feature has values of another kind than wanted.
         """
-        data, starts, stops = joined(records)
-        return self.parse_buffer(data, starts, stops)
+        return self._parse(*joined(records))
 
     def parse_buffer(self, data, starts, stops) -> tuple[dict, dict]:
         """The same for records that stand in one buffer of bytes (uint8), from `starts` to `stops` (int64)."""
-        buffer = Buffer(with_margin(data, stops))
+        return self._parse(buffer_of(data, stops), starts, stops)
+
+    def _parse(self, buffer, starts, stops):
         count = starts.size
         rows = np.flatnonzero(starts != stops)
         context = {key: Spans(count) for key in self._context}
         lists = {key: Spans(count) for key in self._lists}
-        odd = rows
+        odd = rows.tolist()
         if count >= FEW:
-            parts, odd = _parts(buffer.data, starts, stops, rows)
-            context, lists, others = self._walk(buffer.data, parts, count)
-            odd = np.concatenate([odd, *others])
-        if odd.size:
-            self._read_fields(buffer, context, lists, np.unique(odd).tolist(), starts, stops)
+            (rows, *spans), (list_rows, *list_spans), strange = _parts(buffer.data, starts, stops, rows)
+            context, odd = self._context_walk.run(buffer.data, *spans, rows, count)
+            lists, others = self._lists_walk.run(buffer.data, *list_spans, list_rows, count)
+            odd += [*others, *strange.tolist()]
+        if odd:
+            self._read_fields(buffer, context, lists, sorted(set(odd)), starts, stops)
         return (
             {key: column_of(buffer, context[key], kind) for key, kind in self._context.items()},
             {key: _list_column(buffer, key, lists[key], kind) for key, kind in self._lists.items()},
         )
 
-    def _walk(self, data, parts, count):
-        (rows, start, stop), (list_rows, list_start, list_stop) = parts
-        context, odd = self._context_walk.run(data, start, stop, rows, count)
-        others = [odd]
-        for key, kind in self._context.items():
-            others.append(narrow(data, context[key], kind))
-        lists, odd = self._lists_walk.run(data, list_start, list_stop, list_rows, count)
-        return context, lists, [*others, odd]
-
     def _read_fields(self, buffer, context, lists, rows, starts, stops):
         """Read the records `rows` field by field, and put what they hold where the spans say."""
         for row in rows:
-            record = buffer.data[starts[row] : stops[row]].tobytes()
+            record = buffer.raw[starts[row] : stops[row]]
             try:
                 features = features_of(record, self._context, 1)
                 sequences = feature_lists_of(record, self._lists)
@@ -109,21 +101,13 @@ class SequenceExampleParser:
                 error.index = row
                 raise
             for key, asked in self._context.items():
-                kind, content = features.get(key, (0, b""))
-                spans = context[key]
-                spans.start[row] = MISSING
-                if kind:
-                    if kind != asked:
-                        raise WrongKind(row, key, kind, asked)
-                    spans.start[row], spans.stop[row] = buffer.add(
-                        encoded_list(content) if kind == BYTES else content
-                    )
+                put_payload(buffer, context[key], row, key, features.get(key), asked)
             for key, spans in lists.items():
                 items = sequences.get(key)
-                spans.start[row] = MISSING
-                if items is not None:
-                    content = encoded_list([_encoded_feature(*item) for item in items])
-                    spans.start[row], spans.stop[row] = buffer.add(content)
+                if items is None:
+                    spans.remove(row)
+                else:
+                    spans.put(row, *buffer.add(encoded_list([_encoded_feature(*item) for item in items])))
         buffer.settle()
 
 
@@ -134,7 +118,7 @@ def _parts(data, starts, stops, rows):
     contexts = (empty, empty, empty)
     odd = []
     if not rows.size:
-        return (contexts, contexts), empty
+        return contexts, contexts, empty
     tags, lengths, sizes = lengths_at(data, first)
     start = first + sizes
     stop = start + lengths
@@ -160,7 +144,7 @@ def _parts(data, starts, stops, rows):
     if strange.any():
         contexts = tuple(part[~strange[has_context]] for part in contexts)
         found &= ~strange
-    return (contexts, (rows[found], start[found], last[found])), rows[strange]
+    return contexts, (rows[found], start[found], last[found]), rows[strange]
 
 
 def _encoded_feature(kind, content):
@@ -171,8 +155,7 @@ def _encoded_feature(kind, content):
 
 
 def _list_column(buffer, key, spans, kind):
-    present = spans.start != MISSING
-    present = None if present.all() else present
+    present = spans.present()
     start, stop = (spans.start, spans.stop) if present is None else (spans.start[present], spans.stop[present])
     numbers = np.arange(spans.start.size) if present is None else np.flatnonzero(present)
     first, last, lengths, odd = split(buffer.data, start, stop)
@@ -189,20 +172,20 @@ def _list_column(buffer, key, spans, kind):
         buffer.settle()
         first, last, lengths, odd = split(buffer.data, start, stop)
     steps = Spans(first.size)
-    steps.start, steps.stop = first.copy(), last
+    steps.put(None, first.copy(), last)
     owners = numbers.repeat(lengths)
-    again = narrow(buffer.data, steps, kind)
-    for step in again.tolist():
+    for step in narrow(buffer.data, steps, kind, np.arange(first.size)).tolist():
+        row = int(owners[step])
         try:
-            stored, content = payload(buffer.data[first[step] : last[step]].tobytes())
+            stored = payload(buffer.data[first[step] : last[step]].tobytes())
         except MalformedExample as error:
-            error.index = int(owners[step])
+            error.index = row
             raise
-        steps.start[step] = MISSING
-        if stored:
-            if stored != kind:
-                raise WrongKind(int(owners[step]), key, stored, kind)
-            steps.start[step], steps.stop[step] = buffer.add(encoded_list(content) if kind == BYTES else content)
+        try:
+            put_payload(buffer, steps, step, key, stored, kind)
+        except WrongKind as error:
+            error.index = row
+            raise
     buffer.settle()
     try:
         column = column_of(buffer, steps, kind)

@@ -7,7 +7,7 @@ What no comparison recognises, such as unusual but valid encodings, is read fiel
 its payload is put behind the buffer in the usual form. Then the payloads of each feature are decoded together.
 """
 
-import functools
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from headrace._src.formats.example_fields import (
     integers,
     values_of,
 )
-from headrace._src.formats.example_headers import Header, encoded, lengths_at, windows
+from headrace._src.formats.example_headers import Header, count_true, encoded, lengths_at, limits, windows
 
 FEW = 16  # so many records are read one by one: the steps would take longer
 _PASSES = 6  # how often the keys are tried in order, before the rest is read one by one
@@ -58,22 +58,64 @@ class Column:
 
 
 class Spans:
-    """Where the values of a key are in the buffer: one span per record; the start is -1 where there is none."""
+    """Where the values of a key are in the buffer: one span per record; the start is -1 where there is none.
 
-    __slots__ = ("start", "stop")
+    `complete`: no record is without.
+    """
+
+    __slots__ = ("complete", "start", "stop")
 
     def __init__(self, count):
         self.start = np.full(count, MISSING, np.int64)
-        self.stop = np.full(count, MISSING, np.int64)
+        self.stop = self.start
+        self.complete = False
+
+    def put(self, rows, start, stop):
+        """Set the spans of some records; `rows` None means all."""
+        if rows is None:
+            self.start, self.stop, self.complete = start, stop, True
+            return
+        if self.stop is self.start:
+            self.stop = self.start.copy()
+        self.start[rows] = start
+        self.stop[rows] = stop
+
+    def remove(self, rows):
+        """Let some records have none."""
+        if self.stop is self.start:
+            self.stop = self.start.copy()
+        self.start[rows] = MISSING
+        self.complete = False
+
+    def present(self):
+        """Which records have one; None when all have."""
+        if self.complete:
+            return None
+        present = self.start != MISSING
+        if count_true(present) == present.size:
+            return None
+        return present
 
 
 class Buffer:
-    """The bytes of all records, and what is put behind them: payloads in the usual form."""
+    """The bytes of all records, and what is put behind them: payloads in the usual form.
 
-    def __init__(self, data: np.ndarray):
+    Args:
+        data: the bytes, as uint8.
+        raw: the same as one string, if it exists.
+    """
+
+    def __init__(self, data: np.ndarray, raw: bytes | None = None):
         self.data = data
+        self._raw = raw
         self._extra: list[bytes] = []
         self._size = data.size
+
+    @property
+    def raw(self) -> bytes:
+        if self._raw is None:
+            self._raw = self.data.tobytes()
+        return self._raw
 
     def add(self, content: bytes) -> tuple[int, int]:
         """The span that the content will have once `settle` was called."""
@@ -87,103 +129,152 @@ class Buffer:
             extra = b"".join([*self._extra, bytes(_MARGIN)])
             self.data = np.concatenate([self.data, np.frombuffer(extra, np.uint8)])
             self._size = self.data.size
-            self._extra = []
+            self._extra, self._raw = [], None
+
+
+class _Headers(NamedTuple):
+    """What stands before the payload of an entry with a certain key, before its value, and at its beginning."""
+
+    payload: Header | None
+    value: Header | None
+    entry: Header | None
 
 
 class MapWalk:
     """Finds the values of some keys in many encoded maps from strings to messages.
 
     Args:
-        wanted: the keys, as bytes.
+        wanted: key (bytes) to the kind of the Feature that is its value, or to None where the value is another message.
     """
 
     def __init__(self, wanted):
-        self.wanted = frozenset(wanted)
+        self._wanted = dict(wanted)
+        self._headers: dict[bytes, _Headers] = {}
         self._order: tuple[bytes, ...] = ()  # replaced, never changed: several threads may walk at once
 
-    @functools.lru_cache(maxsize=_KNOWN_KEYS)  # noqa: B019  # walks live as long as the ops that made them
-    def _header(self, key) -> Header:
-        named = b"\x0a" + encoded(len(key)) + key
-        return Header(b"\x0a", named + b"\x12") if key in self.wanted else Header(b"\x0a", tail=named)
+    def _headers_of(self, key) -> _Headers:
+        headers = self._headers.get(key)
+        if headers is None:
+            named = b"\x0a" + encoded(len(key)) + key
+            if key not in self._wanted:
+                headers = _Headers(None, None, Header(b"\x0a", tail=named))
+            else:
+                kind = self._wanted[key]
+                value = Header(b"\x0a", named + b"\x12")
+                inner = () if kind is None else (bytes([kind << 3 | 2]),) if kind == BYTES else _NUMBERS[kind]
+                headers = _Headers(Header(b"\x0a", named + b"\x12", *inner) if inner else None, value, None)
+            self._headers[key] = headers
+        return headers
 
     def _learn(self, data, at, stop):
         """Put the keys of a map into the order, each behind the one before it."""
         order, place = list(self._order), 0
-        known = {key: i for i, key in enumerate(order)}
-        fresh = False
+        known = set(order)
         for key, _ in entries(data, at, stop):
             if key in known:
-                place = order.index(key) + 1 if fresh else known[key] + 1
+                place = order.index(key) + 1
             elif len(order) < _KNOWN_KEYS:
                 order.insert(place, key)
-                known[key] = place
+                known.add(key)
                 place += 1
-                fresh = True
         self._order = tuple(order)
 
     def run(self, data, starts, stops, rows, count):
-        """Walk through the maps between `starts` and `stops`, of the records `rows` of `count`.
+        """Walk through the maps between `starts` and `stops`, of the records `rows` (None: all) of `count`.
 
         Returns:
-            Key to `Spans` of the encoded values, and the rows that have to be read field by field.
+            Key to `Spans`, of the payloads of features or of other values, and the rows that have to be read field by
+            field.
         """
-        found = {key: Spans(count) for key in self.wanted}
-        odd: list[np.ndarray] = []
+        found = {key: Spans(count) for key in self._wanted}
         pending = _Pending(data, rows, starts, stops)
         pending.read(None)
         for _ in range(_PASSES):
             for key in self._order:
-                if not pending.rows.size:
+                if not pending.at.size:
                     break
-                matched, sizes = self._header(key).match(data, pending.at, pending.totals, *pending.limits())
-                chosen = None if matched.all() else np.flatnonzero(matched)
-                if chosen is not None and not chosen.size:
-                    continue
-                if key in found:
-                    spans = found[key]
-                    if chosen is None:
-                        spans.start[pending.rows] = pending.at + sizes
-                        spans.stop[pending.rows] = pending.at + pending.totals
-                    else:
-                        at = pending.at[chosen]
-                        own = sizes if isinstance(sizes, int) else sizes[chosen]
-                        spans.start[pending.rows[chosen]] = at + own
-                        spans.stop[pending.rows[chosen]] = at + pending.totals[chosen]
-                pending.read(chosen)
-            if pending.rows.size < FEW:
+                self._step(key, pending, found.get(key))
+            if pending.at.size < FEW:
                 break
             try:
                 start, stop = int(pending.at[0]), int(pending.stops[0])
                 self._learn(data[start:stop].tobytes(), 0, stop - start)
             except MalformedExample:
-                odd.append(pending.rows[:1])
-                pending.drop(np.arange(pending.rows.size) > 0)
-        odd.append(pending.rows)
-        return found, np.concatenate([*odd, *pending.odd])
+                pending.give_up(np.arange(pending.at.size) == 0)
+        if pending.at.size:
+            pending.give_up(np.ones(pending.at.size, bool))
+        return found, pending.odd
+
+    def _step(self, key, pending, spans):
+        """Step over the entries with that key, and note where their values are."""
+        headers = self._headers_of(key)
+        header = headers.payload or headers.value or headers.entry
+        size, totals = pending.at.size, pending.totals
+        matched, sizes = header.match(pending.data, pending.at, totals, *pending.limits())
+        count = count_true(matched)
+        if count == size:
+            if spans is not None:
+                spans.put(pending.rows, pending.at + sizes, pending.at + totals)
+            pending.read(None)
+            return
+        if count:
+            chosen = matched.nonzero()[0]
+            if spans is not None:
+                at = pending.at[chosen]
+                own = sizes if isinstance(sizes, int) else sizes[chosen]
+                spans.put(pending.numbers(chosen), at + own, at + totals[chosen])
+        if headers.payload is not None:
+            # Features that hold something else than usual: nothing, no values, or values of another kind.
+            others = (~matched).nonzero()[0]
+            at, lengths = pending.at[others], totals[others]
+            again, sizes = headers.value.match(pending.data, at, lengths, *limits(lengths))
+            if count_true(again):
+                others = others[again]
+                start = at[again] + (sizes if isinstance(sizes, int) else sizes[again])
+                spans.put(pending.numbers(others), start, at[again] + lengths[again])
+                bad = narrow(pending.data, spans, self._wanted[key], pending.numbers(others))
+                pending.odd += bad.tolist()
+                chosen = np.concatenate([chosen, others]) if count else others
+                count = chosen.size
+        if count:
+            pending.read(chosen)
 
 
 class _Pending:
-    """The maps that are still being walked through: where each is, and how long its next entry is."""
+    """The maps that are still being walked through: where each is, and how long its next entry is.
+
+    `rows` are the numbers of their records, None as long as it is all of them; `odd` collects those that have to be
+    read field by field.
+    """
 
     def __init__(self, data, rows, at, stops):
-        self._data = data
+        self.data = data
         self.rows = rows
         self.at = at
         self.stops = stops
         self.totals = np.zeros(at.size, np.int64)
-        self.odd: list[np.ndarray] = []
+        self.odd: list[int] = []
         self._limits = None
+
+    def numbers(self, chosen):
+        """The records of the chosen maps."""
+        return chosen if self.rows is None else self.rows[chosen]
 
     def limits(self):
         """The smallest and largest length of an entry."""
         if self._limits is None:
-            self._limits = int(self.totals.min()), int(self.totals.max())
+            self._limits = limits(self.totals)
         return self._limits
 
-    def drop(self, keep):
-        self.rows, self.at, self.stops = self.rows[keep], self.at[keep], self.stops[keep]
-        self.totals = self.totals[keep]
+    def _keep(self, keep):
+        self.rows = keep.nonzero()[0] if self.rows is None else self.rows[keep]
+        self.at, self.stops, self.totals = self.at[keep], self.stops[keep], self.totals[keep]
         self._limits = None
+
+    def give_up(self, bad):
+        """Leave some maps to the field-by-field reader."""
+        self.odd += self.numbers(bad.nonzero()[0]).tolist()
+        self._keep(~bad)
 
     def read(self, chosen):
         """Step over the entries of the chosen maps (None: of all), and read the lengths of the next ones."""
@@ -193,58 +284,59 @@ class _Pending:
         else:
             self.at[chosen] += self.totals[chosen]
         going = self.at != self.stops
-        if not going.all():
+        left = count_true(going)
+        if left != going.size:
             if chosen is not None:
                 moved = np.zeros(going.size, bool)
                 moved[chosen] = True
-                chosen = np.flatnonzero(moved[going])
-            self.drop(going)
-            if not self.rows.size:
+                chosen = moved[going].nonzero()[0]
+            self._keep(going)
+            if not left:
                 return
         at = self.at if chosen is None else self.at[chosen]
-        tags, lengths, sizes = lengths_at(self._data, at)
+        tags, lengths, sizes = lengths_at(self.data, at)
         totals = lengths + sizes
+        bad = (tags != 0x0A) | (at + totals > (self.stops if chosen is None else self.stops[chosen]))
         if chosen is None:
             self.totals = totals
-            good = (tags == 0x0A) & (at + totals <= self.stops)
         else:
             self.totals[chosen] = totals
-            good = np.ones(self.at.size, bool)
-            good[chosen] = (tags == 0x0A) & (at + totals <= self.stops[chosen])
-        if not good.all():
-            self.odd.append(self.rows[~good])
-            self.drop(good)
+        if count_true(bad):
+            if chosen is not None:
+                worse = np.zeros(self.at.size, bool)
+                worse[chosen[bad]] = True
+                bad = worse
+            self.give_up(bad)
 
 
-_NUMERIC = {kind: Header(bytes([kind << 3 | 2]), b"\x0a") for kind in (FLOAT, INT64)}
-_STRINGS = Header(b"\x0a")
+_NUMBERS = {kind: (bytes([kind << 3 | 2]), b"\x0a") for kind in (FLOAT, INT64)}
+_PAYLOADS = {BYTES: Header(b"\x0a"), **{kind: Header(*constants) for kind, constants in _NUMBERS.items()}}
 
 
-def narrow(data, spans, kind):
-    """Narrow the spans of encoded features to their payloads; returns the records that this cannot be done for."""
-    rows = np.flatnonzero(spans.start != MISSING)
-    start, stop = (spans.start, spans.stop) if rows.size == spans.start.size else (spans.start[rows], spans.stop[rows])
-    totals = stop - start
-    odd = []
+def narrow(data, spans, kind, rows):
+    """Narrow the spans of some records from encoded features to their payloads; returns those that stay as they are."""
     if not rows.size:
         return rows
-    least, most = int(totals.min()), int(totals.max())
+    start = spans.start[rows]
+    totals = spans.stop[rows] - start
+    least, most = limits(totals)
+    odd = []
     if least < 3:
         # Nothing in it, which counts as missing, or an empty list.
         empty = totals == 0
-        spans.start[rows[empty]] = MISSING
-        short = np.flatnonzero(totals == 2)
-        tags = windows(data, 2)[start[short]].view("<u2") == (kind << 3 | 2)
-        spans.start[rows[short[tags]]] = spans.stop[rows[short[tags]]]
-        odd = [rows[short[~tags]], rows[totals == 1]]
+        if count_true(empty):
+            spans.remove(rows[empty])
+        short = (totals == 2).nonzero()[0]
+        plain = windows(data, 2)[start[short]].view("<u2") == (kind << 3 | 2)
+        spans.start[rows[short[plain]]] = spans.stop[rows[short[plain]]]
+        odd = [rows[short[~plain]], rows[totals == 1]]
         longer = totals > 2
         rows, start, totals = rows[longer], start[longer], totals[longer]
         if not rows.size:
             return np.concatenate(odd)
-        least, most = int(totals.min()), int(totals.max())
-    header = _STRINGS if kind == BYTES else _NUMERIC[kind]
-    matched, sizes = header.match(data, start, totals, least, most)
-    if not matched.all():
+        least, most = limits(totals)
+    matched, sizes = _PAYLOADS[kind].match(data, start, totals, least, most)
+    if count_true(matched) != matched.size:
         odd.append(rows[~matched])
         rows, start = rows[matched], start[matched]
         sizes = sizes if isinstance(sizes, int) else sizes[matched]
@@ -254,53 +346,50 @@ def narrow(data, spans, kind):
 
 def _gathered(data, start, stop, lengths):
     """The bytes of all spans, one behind the other."""
-    least, most = int(lengths.min()), int(lengths.max())
+    least, most = limits(lengths)
     if least == most:
         if not most:
             return np.empty(0, np.uint8)
-        if most == 1:
-            return data[start]
-        if start.size == 1 or bool((start[1:] == stop[:-1]).all()):
-            return data[start[0] : stop[-1]]
-        return windows(data, most)[start].view(np.uint8)
-    if lengths.size * 32 < int(lengths.sum()):
+        return data[start] if most == 1 else windows(data, most)[start].view(np.uint8)
+    ends = lengths.cumsum()
+    total = int(ends[-1])
+    if lengths.size * 32 < total:
         view = memoryview(data)
         return np.frombuffer(b"".join([view[a:b] for a, b in zip(start.tolist(), stop.tolist())]), np.uint8)
-    ends = lengths.cumsum()
-    places = np.arange(int(ends[-1]))
-    places += np.repeat(start - (ends - lengths), lengths)
+    places = np.arange(total)
+    places += (start - (ends - lengths)).repeat(lengths)
     return data[places]
 
 
 def _numbers(data, spans, kind):
     """The values and counts of packed numbers."""
-    present = spans.start != MISSING
-    if present.all():
-        present, start, stop = None, spans.start, spans.stop
-    else:
-        start, stop = spans.start[present], spans.stop[present]
+    present = spans.present()
+    start, stop = (spans.start, spans.stop) if present is None else (spans.start[present], spans.stop[present])
     if not start.size:
         return _column(np.empty(0, np.float32 if kind == FLOAT else np.int64), start, present)
     lengths = stop - start
     gathered = _gathered(data, start, stop, lengths)
     if kind == FLOAT:
-        if np.bitwise_and(lengths, 3).any():
-            raise _malformed(present, np.flatnonzero(lengths & 3)[0], "packed floating numbers are cut off")
+        if count_true(lengths & 3):
+            raise _malformed(present, (lengths & 3).nonzero()[0][0], "packed floating numbers are cut off")
         return _column(gathered.view("<f4"), lengths >> 2, present)
-    last = np.flatnonzero(gathered < 128)
+    last = (gathered < 128).nonzero()[0]
     if last.size == gathered.size:
         return _column(gathered.astype(np.int64), lengths, present)
     ends = lengths.cumsum()
     cut = (gathered[ends - 1] > 127) & (lengths > 0)
-    if cut.any():
-        raise _malformed(present, np.flatnonzero(cut)[0], "packed integers are cut off")
+    if count_true(cut):
+        raise _malformed(present, cut.nonzero()[0][0], "packed integers are cut off")
     try:
         values = integers(gathered)
     except MalformedExample:
         sizes = np.diff(last, prepend=-1)
         row = np.searchsorted(ends, last[np.flatnonzero(sizes > 10)[0]], side="right")
         raise _malformed(present, row, "an integer is too long") from None
-    return _column(values, np.diff(np.searchsorted(last, ends), prepend=0), present)
+    passed = last.searchsorted(ends)
+    counts = passed.copy()
+    counts[1:] -= passed[:-1]
+    return _column(values, counts, present)
 
 
 def _column(values, counts, present):
@@ -327,8 +416,8 @@ def split(data, starts, stops):
     count = starts.size
     parts: list = []  # (messages, starts, stops, numbers of the items in their messages)
     odd: list = []
-    rows = np.flatnonzero(starts < stops)
-    at, ends = starts[rows], stops[rows]
+    rows = (starts < stops).nonzero()[0]
+    at, ends = (starts, stops) if rows.size == count else (starts[rows], stops[rows])
     step = 0
     while rows.size:
         if rows.size < FEW:
@@ -338,12 +427,12 @@ def split(data, starts, stops):
         first = at + sizes
         at = first + lengths
         good = (tags == 0x0A) & (at <= ends)
-        if not good.all():
+        if count_true(good) != good.size:
             odd += rows[~good].tolist()
             rows, at, ends, first = rows[good], at[good], ends[good], first[good]
         parts.append((rows, first, at, step))
         going = at != ends
-        if not going.all():
+        if count_true(going) != going.size:
             rows, at, ends = rows[going], at[going], ends[going]
         step += 1
     if odd:
@@ -394,19 +483,15 @@ def _split_one_by_one(data, rows, at, ends, step, odd):
     return parts
 
 
-def _strings(data, starts, stops):
+def _strings(raw, starts, stops):
     """The strings of spans, as an object array."""
-    view = data.tobytes() if data.size < 1 << 16 else memoryview(data)
-    spans = zip(starts.tolist(), stops.tolist())
-    items = [view[a:b] for a, b in spans] if type(view) is bytes else [view[a:b].tobytes() for a, b in spans]
-    result = np.empty(len(items), object)
-    result[:] = items
+    result = np.empty(starts.size, object)
+    result[:] = [raw[a:b] for a, b in zip(starts.tolist(), stops.tolist())]
     return result
 
 
 def _string_column(buffer, spans):
-    present = spans.start != MISSING
-    present = None if present.all() else present
+    present = spans.present()
     start, stop = (spans.start, spans.stop) if present is None else (spans.start[present], spans.stop[present])
     first, last, counts, odd = split(buffer.data, start, stop)
     if odd:  # unknown fields among the strings
@@ -420,7 +505,7 @@ def _string_column(buffer, spans):
             start[row], stop[row] = buffer.add(encoded_list(items))
         buffer.settle()
         first, last, counts, odd = split(buffer.data, start, stop)
-    return _column(_strings(buffer.data, first, last), counts, present)
+    return _column(_strings(buffer.raw, first, last), counts, present)
 
 
 def encoded_list(strings):
@@ -429,16 +514,18 @@ def encoded_list(strings):
 
 
 def joined(records):
-    """The records as one buffer: the bytes, and where each begins and ends."""
+    """The records as one buffer, and where each begins and ends."""
     lengths = np.fromiter(map(len, records), np.int64, len(records))
     stops = lengths.cumsum()
-    return np.frombuffer(b"".join([*records, bytes(_MARGIN)]), np.uint8), stops - lengths, stops
+    raw = b"".join([*records, bytes(_MARGIN)])
+    return Buffer(np.frombuffer(raw, np.uint8), raw), stops - lengths, stops
 
 
-def with_margin(data, stops):
-    if data.size - int(stops.max(initial=0)) >= _MARGIN:
-        return data
-    return np.concatenate([data, np.zeros(_MARGIN, np.uint8)])
+def buffer_of(data, stops):
+    """A buffer of these bytes (uint8), with some readable bytes behind the last record."""
+    if data.size - int(stops.max(initial=0)) < _MARGIN:
+        data = np.concatenate([data, np.zeros(_MARGIN, np.uint8)])
+    return Buffer(data)
 
 
 class ExampleParser:
@@ -474,61 +561,90 @@ class ExampleParser:
             MalformedExample: a record is no Example; its number is `index`.
             WrongKind: a feature has values of another kind than wanted.
         """
-        data, starts, stops = joined(records)
-        return self.parse_buffer(data, starts, stops)
+        if len(records) < FEW:
+            return self._parse_few(records)
+        return self._parse(*joined(records))
 
     def parse_buffer(self, data: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> dict:
         """The same for records that stand in one buffer of bytes (uint8), from `starts` to `stops` (int64)."""
-        buffer = Buffer(with_margin(data, stops))
-        found = read_features(buffer, starts, stops, self.wanted, self._walk, 0x0A)
+        return self._parse(buffer_of(data, stops), starts, stops)
+
+    def _parse(self, buffer, starts, stops):
+        found = read_features(buffer, starts, stops, self.wanted, self._walk)
         return {key: column_of(buffer, found[key], kind) for key, kind in self.wanted.items()}
 
+    def _parse_few(self, records):
+        parsed = []
+        for index, record in enumerate(records):
+            try:
+                parsed.append(self.parse_one(record))
+            except (MalformedExample, WrongKind) as error:
+                error.index = index
+                raise
+        return {key: _joined_column([found.get(key) for found in parsed], kind) for key, kind in self.wanted.items()}
 
-def read_features(buffer, starts, stops, wanted, walk, tag):
-    """Key to spans of payloads, of the `Features` that are the only field of each record (with that tag)."""
+
+_EMPTY = {BYTES: np.empty(0, object), FLOAT: np.empty(0, np.float32), INT64: np.empty(0, np.int64)}
+
+
+def _joined_column(parts, kind):
+    """The values of single records, None where there are none, as one column."""
+    there = [part for part in parts if part is not None]
+    counts = np.array([0 if part is None else len(part) for part in parts], np.int64)
+    present = None if len(there) == len(parts) else np.array([part is not None for part in parts])
+    if kind == BYTES:
+        items = [item for part in there for item in part]
+        values = np.empty(len(items), object)
+        values[:] = items
+    else:
+        values = np.concatenate(there) if there else _EMPTY[kind]
+    return Column(values, counts, present)
+
+
+def read_features(buffer, starts, stops, wanted, walk):
+    """Key to spans of payloads, of the `Features` that are the only field of each record."""
     data, count = buffer.data, starts.size
-    rows = np.flatnonzero(starts != stops)
-    odd = rows
-    found = {key: Spans(count) for key in wanted}
-    if count >= FEW:
-        first, last = starts[rows], stops[rows]
+    rows = (starts != stops).nonzero()[0]
+    if count < FEW:
+        found, odd = {key: Spans(count) for key in wanted}, rows.tolist()
+    else:
+        first, last = (starts, stops) if rows.size == count else (starts[rows], stops[rows])
         tags, lengths, sizes = lengths_at(data, first)
         inside = first + sizes
-        good = (tags == tag) & (inside + lengths == last)
-        odd = rows[~good]
-        if not odd.size:
-            found, others = walk.run(data, inside, last, rows, count)
+        good = (tags == 0x0A) & (inside + lengths == last)
+        if count_true(good) == count:
+            found, odd = walk.run(data, inside, last, None, count)
         else:
-            found, others = walk.run(data, inside[good], last[good], rows[good], count)
-        if others.size:
-            odd = np.concatenate([odd, others])
-        for key, kind in wanted.items():
-            again = narrow(data, found[key], kind)
-            if again.size:
-                odd = np.concatenate([odd, again])
-    if odd.size:
-        _read_fields(buffer, found, wanted, np.unique(odd).tolist(), starts, stops)
+            found, odd = walk.run(data, inside[good], last[good], rows[good], count)
+            odd += rows[~good].tolist()
+    if odd:
+        _read_fields(buffer, found, wanted, sorted(set(odd)), starts, stops)
     return found
 
 
 def _read_fields(buffer, found, wanted, rows, starts, stops):
     """Read the records `rows` field by field, and put what they hold where the spans say."""
     for row in rows:
-        record = buffer.data[starts[row] : stops[row]].tobytes()
+        record = buffer.raw[starts[row] : stops[row]]
         try:
             stored = features_of(record, wanted)
         except MalformedExample as error:
             error.index = row
             raise
         for key, asked in wanted.items():
-            kind, content = stored.get(key, (0, b""))
-            spans = found[key]
-            spans.start[row] = MISSING
-            if kind:
-                if kind != asked:
-                    raise WrongKind(row, key, kind, asked)
-                spans.start[row], spans.stop[row] = buffer.add(encoded_list(content) if kind == BYTES else content)
+            put_payload(buffer, found[key], row, key, stored.get(key), asked)
     buffer.settle()
+
+
+def put_payload(buffer, spans, row, key, stored, asked):
+    """Put what a record holds, (kind, payload) or None, behind the buffer."""
+    kind, content = stored or (0, b"")
+    if not kind:
+        spans.remove(row)
+    elif kind != asked:
+        raise WrongKind(row, key, kind, asked)
+    else:
+        spans.put(row, *buffer.add(encoded_list(content) if kind == BYTES else content))
 
 
 def column_of(buffer, spans, kind) -> Column:
