@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.image_geometry import stateless_random_flip_left_right as stateless_random_flip_left_right
     from headrace._src.ops.image_geometry import stateless_random_flip_up_down as stateless_random_flip_up_down
     from headrace._src.ops.image_geometry import transpose as transpose
+    from headrace._src.ops.image_proposals import generate_bounding_box_proposals as generate_bounding_box_proposals
     from headrace._src.ops.image_quality import image_gradients as image_gradients
     from headrace._src.ops.image_quality import psnr as psnr
     from headrace._src.ops.image_quality import sobel_edges as sobel_edges

@@ -27,8 +27,11 @@ def image_of(function: str, image, *ranks: int):
 def at_least_three(function: str, image, name="image"):
     """The image as a tensor of three or more dimensions (or of unknown rank)."""
     image = to_tensor(image, name=name)
-    if image.shape.rank is not None and image.shape.rank < 3:
+    rank = image.shape.rank
+    if rank is not None and rank < 3:
         raise ValueError(f"image.{function}: {name} must have at least 3 dimensions, got shape {image.shape}.")
+    if rank is None:
+        require(lookup("Rank")(image) >= 3, f"image.{function}: {name} must have at least 3 dimensions.")
     check_not_empty(function, image)
     return image
 
@@ -36,19 +39,12 @@ def at_least_three(function: str, image, name="image"):
 def check_not_empty(function, image):
     """TF: rows, columns and channels must not be zero."""
     shape = image.shape
-    if shape.rank is None:
-        return
-    inner = shape[-3:]
-    if any(n == 0 for n in inner.as_list()):
-        raise ValueError(
-            f"image.{function}: the last three dimensions of image must be greater than 0, got shape {shape}."
-        )
+    inner = shape[-3:] if shape.rank is not None else shape
+    message = f"image.{function}: the last three dimensions of image must be greater than 0"
+    if shape.rank is not None and any(n == 0 for n in inner.as_list()):
+        raise ValueError(f"{message}, got shape {shape}.")
     if not inner.is_fully_defined():
-        sizes = lookup("Shape")(image)[-3:]
-        require(
-            lookup("All")(sizes > 0, [0]),
-            f"image.{function}: the last three dimensions of image must be greater than 0.",
-        )
+        require(lookup("All")(lookup("Shape")(image)[-3:] > 0, [0]), f"{message}.")
 
 
 def known_rank_of(function: str, image, name="image") -> int:

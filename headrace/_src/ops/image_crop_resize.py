@@ -67,6 +67,11 @@ class _Samples:
         x = self._clipped(rounding_x(self.x), self.width)
         return self.first + y[:, :, None] * self.width + x[:, None, :]
 
+    def taken(self, pixels, rounding_y, rounding_x):
+        """Pixels as float32."""
+        found = self.xp.take(pixels, self.indices(rounding_y, rounding_x), 0, mode="clip")
+        return found if found.dtype == f32 else found.astype(np.float32)
+
     @property
     def down(self):
         return (self.y - self.xp.floor(self.y))[:, :, None]
@@ -85,19 +90,23 @@ def _crop(xp, image, boxes, box_ind, crop_size, method, extrapolation_value):
     samples = _Samples(xp, boxes, box_ind, image.shape, crop, method == "nearest")
     pixels = image.reshape(-1, channels)
 
+    flat = (boxes.shape[0], crop[0], crop[1] * channels)
+
     def pixels_at(rounding_y, rounding_x):
-        return pixels[samples.indices(rounding_y, rounding_x)].astype(np.float32)
+        # Rows of numbers rather than of pixels, since NumPy is slow at short last axes.
+        return samples.taken(pixels, rounding_y, rounding_x).reshape(flat)
 
     floor, ceil = xp.floor, xp.ceil
     if method == "nearest":
         result = pixels_at(floor, floor)
     else:
-        across, down = samples.across[..., None], samples.down[..., None]
+        across, down = xp.repeat(samples.across, channels, 2), samples.down
         left, right = pixels_at(floor, floor), pixels_at(floor, ceil)
         top = left + (right - left) * across
         left, right = pixels_at(ceil, floor), pixels_at(ceil, ceil)
         bottom = left + (right - left) * across
         result = top + (bottom - top) * down
+    result = result.reshape(flat[0], *crop, channels)
     if xp is np and samples.inside.all():
         return result
     return xp.where(samples.inside[..., None], result, f32(extrapolation_value))
@@ -249,7 +258,7 @@ def _box_gradient(xp, grads, image, boxes, box_ind, method):
     pixels = image.reshape(-1, image.shape[3])
     floor, ceil = xp.floor, xp.ceil
     top_left, top_right, bottom_left, bottom_right = (
-        pixels[samples.indices(down, across)].astype(np.float32)
+        samples.taken(pixels, down, across)
         for down, across in ((floor, floor), (floor, ceil), (ceil, floor), (ceil, ceil))
     )
     across, down = samples.across[..., None], samples.down[..., None]

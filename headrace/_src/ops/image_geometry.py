@@ -10,13 +10,17 @@ from headrace._src.ops.casting import cast
 from headrace._src.ops.image_checks import at_least_three
 from headrace._src.ops.patches import EXTRACT_IMAGE_PATCHES
 from headrace._src.ops.rearranging import REVERSE, TRANSPOSE
+from headrace._src.ops.row_arithmetic import require
 from headrace._src.ops.shaping import get_static_value
 
 
 def flipped(function, image, axis):
     """The image mirrored along an axis, counted from the end so that it is the same for batches."""
     image = at_least_three(function, image)
-    if image.shape.rank is not None and image.shape.rank not in (3, 4):
+    rank = image.shape.rank
+    if rank is None:
+        require(lookup("Rank")(image) <= 4, f"image.{function}: image must have either 3 or 4 dimensions.")
+    elif rank not in (3, 4):
         raise ValueError(f"image.{function}: image must have either 3 or 4 dimensions, got shape {image.shape}.")
     return REVERSE(image, [axis])
 

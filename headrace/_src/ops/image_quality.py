@@ -79,6 +79,8 @@ def sobel_edges(image):
     [24.0, 8.0]
     """
     image = to_tensor(image, name="image")
+    if image.shape.rank is None:
+        raise ValueError("image.sobel_edges: the rank of image must be known.")
     if image.shape.rank != 4:
         raise errors.invalid_argument(f"image.sobel_edges: image must have 4 dimensions, got shape {image.shape}.")
     padded = lookup("MirrorPad")(image, [[0, 0], [1, 1], [1, 1], [0, 0]], mode="REFLECT")

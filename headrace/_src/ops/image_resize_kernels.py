@@ -11,14 +11,25 @@ from headrace._src.ops import image_weights
 f32 = np.float32
 # How many numbers are worked on at a time, so that they stay in the processor's caches.
 _AT_ONCE = 1 << 17
+# From so many bytes on, pixels are copied as a whole.
+_WIDE = 16
 
 
 def resize_nearest(images, rows, columns):
     """`images[:, rows][:, :, columns]`, by rows first, since whole rows are copied fast."""
     batch, _, width, channels = images.shape
-    chosen = images.take(rows, 1).reshape(batch * len(rows), width * channels)
-    result = chosen.take(_elements(columns, channels), 1, mode="clip")
-    return result.reshape(batch, len(rows), len(columns), channels)
+    chosen = images.take(rows, 1)
+    shape = (batch * len(rows), width, channels)
+    return take_pixels(chosen.reshape(shape), columns).reshape(batch, len(rows), len(columns), channels)
+
+
+def take_pixels(lines, columns):
+    """`lines[:, columns]` for lines of pixels, (lines, width, channels), with the last two axes made one."""
+    count, width, channels = lines.shape
+    if channels * lines.itemsize >= _WIDE:
+        return lines.take(columns, 1, mode="clip").reshape(count, -1)
+    # NumPy copies single numbers faster than groups of a few.
+    return lines.reshape(count, width * channels).take(_elements(columns, channels), 1, mode="clip")
 
 
 def _elements(columns, channels):
@@ -29,53 +40,55 @@ def _elements(columns, channels):
 
 
 @functools.lru_cache(64)
-def _bilinear_plan(height, width, channels, new_height, new_width, align_corners, half_pixel_centers):
-    """Which rows are used at all, the rows among these, and the numbers within a row."""
+def _bilinear_plan(height, width, channels, itemsize, new_height, new_width, align_corners, half_pixel_centers):
+    """Which rows are used at all, the rows among these, and the columns, as places of numbers if pixels are small."""
     low, high, down = image_weights.bilinear(height, new_height, align_corners, half_pixel_centers)
     used = None
     if 2 * new_height < height:
         used = np.unique(np.concatenate([low, high]))
         low, high = np.searchsorted(used, low), np.searchsorted(used, high)
     left, right, across = image_weights.bilinear(width, new_width, align_corners, half_pixel_centers)
-    columns = _elements(left, channels), _elements(right, channels), np.repeat(across, channels)
-    return used, (low, high, down[:, None]), columns
+    if channels * itemsize < _WIDE:
+        left, right = _elements(left, channels), _elements(right, channels)
+    return used, (low, high, down[:, None]), (left, right, np.repeat(across, channels))
 
 
 def resize_bilinear(images, new_height, new_width, align_corners, half_pixel_centers):
     """TF: along each row first, then along columns, so that results are equal to the last bit."""
     batch, height, width, channels = images.shape
     used, (low, high, down), (left, right, across) = _bilinear_plan(
-        height, width, channels, new_height, new_width, align_corners, half_pixel_centers
+        height, width, channels, images.itemsize, new_height, new_width, align_corners, half_pixel_centers
     )
     result = np.empty((batch, new_height, new_width * channels), f32)
     if not result.size:
         return result.reshape(batch, new_height, new_width, channels)
-    lines = images.reshape(batch, height, width * channels)
+    small = channels * images.itemsize < _WIDE
+    lines = images.reshape(batch, height, width * channels) if small else images
     if used is not None:
         lines = lines.take(used, 1)
-    count = lines.shape[1]
-    together = max(1, _AT_ONCE * 4 // max(1, count * len(left)))
+    together = max(1, _AT_ONCE // max(1, lines.shape[1] * len(across)))
     for start in range(0, batch, together):
         group = lines[start : start + together]
-        narrowed = _between_columns(group.reshape(-1, width * channels), left, right, across)
-        narrowed = narrowed.reshape(len(group), count, -1)
+        narrowed = _between_columns(group.reshape(-1, *group.shape[2:]), left, right, across)
+        narrowed = narrowed.reshape(len(group), lines.shape[1], -1)
         _between_rows(narrowed, low, high, down, result[start : start + together])
     return result.reshape(batch, new_height, new_width, channels)
 
 
 def _between_columns(lines, left, right, across):
-    result = np.empty((len(lines), len(left)), f32)
-    at_once = max(1, _AT_ONCE // len(left))
+    """Lines (lines, numbers), or (lines, pixels, channels), to lines of interpolated numbers."""
+    result = np.empty((len(lines), len(across)), f32)
+    at_once = max(1, _AT_ONCE // len(across))
     for start in range(0, len(lines), at_once):
         part = lines[start : start + at_once]
-        first = part.take(left, 1, mode="clip")
+        first = part.take(left, 1, mode="clip").reshape(len(part), -1)
         if first.dtype != f32:
             first = first.astype(f32)
         second = result[start : start + at_once]
         if lines.dtype == f32:
-            part.take(right, 1, second, "clip")
+            part.take(right, 1, second.reshape(*second.shape[:1], len(right), *part.shape[2:]), "clip")
         else:
-            second[...] = part.take(right, 1, mode="clip")
+            second[...] = part.take(right, 1, mode="clip").reshape(second.shape)
         second -= first
         second *= across
         second += first

@@ -7,7 +7,7 @@ import numpy as np
 from headrace._src.core.lazy import jnp, lax
 
 # So many candidates are compared with each other at a time.
-_FIRST, _MOST = 64, 512
+_AT_ONCE = 128
 
 
 def corners(xp, boxes):
@@ -37,6 +37,21 @@ def _ints(flags):
     return [int.from_bytes(row.tobytes(), "little") for row in packed]
 
 
+def _ordered(scores, score_threshold, most):
+    """Indices in descending order of scores; at first only those of the best few, if few are wanted."""
+    many = 4 * most + 64
+    if most and many < len(scores):
+        least = np.partition(scores, len(scores) - many)[len(scores) - many]
+        best = np.flatnonzero(scores >= max(least, score_threshold))
+        best = best[np.argsort(-scores[best], kind="stable")]
+        yield best[scores[best] > score_threshold]
+        rest = np.flatnonzero((scores < least) & (scores > score_threshold))
+        yield rest[np.argsort(-scores[rest], kind="stable")]
+    else:
+        order = np.argsort(-scores, kind="stable")
+        yield order[scores[order] > score_threshold]
+
+
 def select(scores, score_threshold, most, conflicts):
     """Indices in descending order of scores, without those that conflict with one before them.
 
@@ -47,38 +62,48 @@ def select(scores, score_threshold, most, conflicts):
         conflicts: `conflicts(candidates, chosen)`: whether each candidate (rows) may not stand with each of the
             chosen (columns).
     """
-    order = np.argsort(-scores, kind="stable")
-    order = order[scores[order] > score_threshold]
     chosen: list = []
-    start, size = 0, max(_FIRST, min(_MOST, most + most // 4))
-    while start < len(order) and len(chosen) < most:
-        candidates = order[start : start + size]
-        start += size
-        size = min(2 * size, _MOST)
-        if chosen:
-            for begin in range(0, len(chosen), 4 * _MOST):
-                before = np.array(chosen[begin : begin + 4 * _MOST])
-                candidates = candidates[~conflicts(candidates, before).any(1)]
-        if not len(candidates):
-            continue
-        # Each candidate removes those after it: bits of integers, so that Python's loop is short.
-        rows = _ints(conflicts(candidates, candidates).T)
-        alive = (1 << len(candidates)) - 1
-        while alive and len(chosen) < most:
-            lowest = alive & -alive
-            place = lowest.bit_length() - 1
-            chosen.append(int(candidates[place]))
-            alive &= ~(rows[place] | lowest)
-    return np.array(chosen[:most], np.int32)
+    for order in _ordered(scores, score_threshold, most):
+        for start in range(0, len(order), _AT_ONCE):
+            if len(chosen) >= most:
+                break
+            candidates = order[start : start + _AT_ONCE]
+            if chosen:
+                candidates = candidates[~conflicts(candidates, np.array(chosen)).any(1)]
+            if len(candidates):
+                _choose(candidates.tolist(), _ints(conflicts(candidates, candidates).T), most, chosen)
+    return np.array(chosen, np.int32)
+
+
+def _choose(candidates, rows, most, chosen):
+    """Each candidate removes those after it: bits of integers, so that Python's loop is short."""
+    alive = (1 << len(candidates)) - 1
+    while alive and len(chosen) < most:
+        lowest = alive & -alive
+        place = lowest.bit_length() - 1
+        chosen.append(candidates[place])
+        alive &= ~(rows[place] | lowest)
 
 
 def box_conflicts(boxes, threshold):
-    parts = corners(np, boxes)
+    """Whether boxes overlap by more than the threshold, as `select` asks."""
 
     def conflicts(candidates, chosen):
-        a = [part[candidates][:, None] for part in parts]
-        b = [part[chosen][None] for part in parts]
-        return overlap(np, a, b) > threshold
+        b = corners(np, boxes[chosen])
+        a = [part[:, None] for part in (b if chosen is candidates else corners(np, boxes[candidates]))]
+        if not ((a[4] > 0).all() and (b[4] > 0).all()):
+            return overlap(np, a, b) > threshold
+        shared = np.minimum(a[2], b[2])
+        shared -= np.maximum(a[0], b[0])
+        np.maximum(shared, 0, out=shared)
+        width = np.minimum(a[3], b[3])
+        width -= np.maximum(a[1], b[1])
+        np.maximum(width, 0, out=width)
+        shared *= width
+        np.add(a[4], b[4], out=width)
+        width -= shared
+        shared /= width
+        return shared > threshold
 
     return conflicts
 

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.image_geometry import rot90 as rot90
     from headrace._src.ops.image_geometry import transpose as transpose
     from headrace._src.ops.image_geometry import transpose as transpose_image
+    from headrace._src.ops.image_proposals import generate_bounding_box_proposals as generate_bounding_box_proposals
     from headrace._src.ops.image_quality import image_gradients as image_gradients
     from headrace._src.ops.image_quality import psnr as psnr
     from headrace._src.ops.image_quality import sobel_edges as sobel_edges
