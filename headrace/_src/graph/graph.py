@@ -420,8 +420,15 @@ def is_dense_value(dtype: dtypes.DType) -> bool:
     return dtype._kind not in "rv"
 
 
+class _GraphClass(type):
+    """TF: the graph of a function is a `tf.Graph` too."""
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, BaseGraph) if cls is Graph else super().__instancecheck__(instance)
+
+
 @api("Graph")
-class Graph(BaseGraph):
+class Graph(BaseGraph, metaclass=_GraphClass):
     """A graph of operations, built once and run by a `tf.compat.v1.Session`.
 
     >>> with tf.Graph().as_default() as graph:
