@@ -80,16 +80,16 @@ class _Digest:
     def _graph(self, graph):
         places: dict = {}
         for i, tensor in enumerate(graph.inputs):
-            places[tensor] = f"input {i} {tensor.dtype.name} {tensor.shape}"
+            places[id(tensor)] = f"input {i} {tensor.dtype.name} {tensor.shape}"
         for number, node in enumerate(graph.base.nodes):
             self._text(node.record.name)
             for tensor in node.inputs:
-                self._text(places.get(tensor, "?"))
+                self._text(places.get(id(tensor), "?"))
             self.add({key: value for key, value in node.attrs.items() if not key.startswith("_")})
             for i, tensor in enumerate(node.outputs):
-                places.setdefault(tensor, f"{number}:{i}")
+                places.setdefault(id(tensor), f"{number}:{i}")
         for tensor in graph.outputs:
-            self._text(places.get(tensor, "?"))
+            self._text(places.get(id(tensor), "?"))
 
 
 def _is_plain(value):

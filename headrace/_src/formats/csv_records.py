@@ -1,0 +1,110 @@
+"""Files of comma-separated values cut into records: lines, but for line breaks within quotes."""
+
+from headrace._src.formats.block_reader import BlockReader
+
+
+class CsvRecordReader(BlockReader):
+    r"""The records of a file of comma-separated values, as bytes without their ends. See `BlockReader`.
+
+    Args:
+        path: str, bytes or PathLike.
+        compression_type: "", "GZIP" or "ZLIB".
+        buffer_size: the size of blocks in bytes; None or 0 for 256 KiB.
+        delimiter: between fields, one byte.
+        quotes: whether a field may stand in double quotes, in which line breaks do not end the record.
+
+    >>> tf.io.write_file("/tmp/headrace_doc.csv", 'a,1\r\n"two\nlines",2')
+    >>> list(CsvRecordReader("/tmp/headrace_doc.csv"))
+    [b'a,1', b'"two\nlines",2']
+    """
+
+    def __init__(self, path, compression_type="", buffer_size=None, delimiter: bytes = b",", quotes: bool = True):
+        self._delimiter = delimiter
+        self._quotes = quotes and delimiter != b'"'
+        super().__init__(path, compression_type, buffer_size)
+
+    def _forget(self, offset, number):
+        super()._forget(offset, number)
+        self._stored: list[bytes] = []  # the records as they are in the file
+
+    def _length_of(self, count):
+        return sum(map(len, self._stored[:count]))
+
+    def _read_pieces(self):
+        waiting = [self._rest]
+        while True:
+            block = self._input.read()
+            waiting.append(block)
+            # Most blocks end records; only a quoted field that is longer than a block does not.
+            if block and b"\n" not in block and b"\r" not in block:
+                continue
+            data = b"".join(waiting)
+            if not data:
+                self._rest = b""
+                return False
+            lines, rest = self._lines(data, not block)
+            if lines:
+                self._stored, self._rest = lines, rest
+                self._pieces = [_without_end(line) for line in lines]
+                return True
+            waiting = [rest]
+
+    def _lines(self, data, is_last):
+        """The whole records in some bytes, with their ends, and what is left."""
+        lines = data.splitlines(keepends=True)
+        if self._quotes and b'"' in data:
+            lines = self._joined(lines, is_last)
+        rest = b""
+        # A carriage return at the end of the block may be half of a line break.
+        if not is_last and not lines[-1].endswith(b"\n"):
+            rest = lines.pop()
+        elif not is_last and self._quotes and self._is_open(lines[-1]):
+            rest = lines.pop()
+        return lines, rest
+
+    def _joined(self, lines, is_last):
+        """Lines joined where a line break stands within quotes."""
+        records: list = []
+        gathered: list = []
+        for line in lines:
+            gathered.append(line)
+            if b'"' not in line and len(gathered) == 1:
+                records.append(line)
+                gathered = []
+                continue
+            if b'"' in line:
+                record = b"".join(gathered)
+                if not self._is_open(record):
+                    records.append(record)
+                    gathered = []
+        if gathered:
+            records.append(b"".join(gathered))
+        return records
+
+    def _is_open(self, record):
+        """Whether a record ends within quotes."""
+        if b'"' not in record:
+            return False
+        at, size = 0, len(record)
+        while at < size:
+            if record[at : at + 1] == b'"':
+                at += 1
+                while True:
+                    at = record.find(b'"', at)
+                    if at < 0:
+                        return True
+                    if record[at + 1 : at + 2] != b'"':
+                        break
+                    at += 2
+                at += 1
+            stop = record.find(self._delimiter, at)
+            if stop < 0:
+                return False
+            at = stop + 1
+        return False
+
+
+def _without_end(line):
+    if line.endswith(b"\r\n"):
+        return line[:-2]
+    return line[:-1] if line.endswith((b"\n", b"\r")) else line
