@@ -12,6 +12,8 @@ _HEADER = struct.Struct("<QI")  # the length and its checksum
 _HEADER_SIZE = 12
 _FOOTER_SIZE = 4  # the checksum of the data
 OVERHEAD = _HEADER_SIZE + _FOOTER_SIZE
+_LEAST_RUN = 64  # so many records of one length are worth an array
+_BETWEEN_RUNS = 64  # after so many records that are not, it is tried again
 _KNOWN_HEADERS = 1 << 14  # so many different lengths are remembered as checked
 
 
@@ -42,14 +44,13 @@ class RecordReader(BlockReader):
     def _forget(self, offset, number):
         super()._forget(offset, number)
         self._start = offset  # where the rest, of which records are still to be split off, begins in the file
-        self._ends: list[int] = []  # where the data of each record ends in the block that it came from
+        self._ends = np.empty(0, np.intp)  # where the data of each record ends in the block that it came from
         self._shift = 0  # from there to where the next one starts, counted from the first of them
 
     def _length_of(self, count):
-        return self._shift + self._ends[count - 1]
+        return self._shift + int(self._ends[count - 1])
 
     def _read_pieces(self):
-        self._ends = []
         while not self._pieces:
             if not self._read():
                 return False
@@ -83,40 +84,51 @@ class RecordReader(BlockReader):
         """Moves the whole records of the rest to `_pieces`; what remains of it is the beginning of one."""
         block, position = self._rest, 0
         last = len(block) - _FOOTER_SIZE
-        records, ends, known = self._pieces, self._ends, _KNOWN
-        problem = None
-        while True:
+        records, known, problem = self._pieces, _KNOWN, None
+        found: list[np.ndarray] = []  # where the data of records end, in parts
+        ends: list[int] = []  # the same, for the records since the last part
+        complete = True
+        while complete:
+            alike, length = _run_of_alike(block, position)
+            if alike:
+                stride = length + OVERHEAD
+                start = position + _HEADER_SIZE
+                records += np.ndarray((alike,), f"V{length}", block, start, (stride,)).tolist()
+                found += [np.array(ends, np.intp), np.arange(start + length, start + alike * stride, stride)]
+                ends = []
+                position += alike * stride
             # This loop is all the Python there is per record. A header that is not known is new, damaged or incomplete.
             try:
-                while True:
+                for _ in range(_BETWEEN_RUNS):
                     start = position + _HEADER_SIZE
                     end = start + known[block[position:start]]
                     if end > last:
+                        complete = False
                         break
                     records.append(block[start:end])
                     ends.append(end)
                     position = end + _FOOTER_SIZE
-                break
             except KeyError:
                 if position + _HEADER_SIZE > len(block):
                     break
-            try:
-                self._checked_length(block[position:start], self._start + position, self._first + len(records))
-            except errors.DataLossError as error:
-                problem = error
-                break
+                try:
+                    self._checked_length(block[position:start], self._start + position, self._first + len(records))
+                except errors.DataLossError as error:
+                    problem = error
+                    break
+        self._ends = np.concatenate([*found, np.array(ends, np.intp)])
         if records:
             # The stored checksums: 4 bytes from each end on, at any alignment.
-            stored = np.ndarray((len(block) - 3,), "<u4", block, strides=(1,))[np.array(ends)]
+            stored = np.ndarray((len(block) - 3,), "<u4", block, strides=(1,))[self._ends]
             wrong = (stored != masked_checksums(records)).nonzero()[0]
             if len(wrong):
                 index = int(wrong[0])
-                length, end = len(records[index]), self._start + ends[index]
+                length, end = len(records[index]), self._start + int(self._ends[index])
                 problem = errors.data_loss(
                     f"{self._where('corrupted', end - length - _HEADER_SIZE, self._first + index)}: the "
                     f"checksum of its data ({length} bytes from byte {end - length} on) does not match."
                 )
-                del records[index:], ends[index:]
+                del records[index:]
         self._shift = self._start + _FOOTER_SIZE - self._base
         self._rest = block[position:]
         self._start += position
@@ -157,6 +169,24 @@ class RecordReader(BlockReader):
 
 # Headers whose checksum was found right, with their length: most files have few different lengths.
 _KNOWN: dict[bytes, int] = {}
+
+
+def _run_of_alike(block: bytes, position: int) -> tuple[int, int]:
+    """How many records of the same length come next, if many, and their length; (0, 0) otherwise."""
+    header = block[position : position + _HEADER_SIZE]
+    length = _KNOWN.get(header)
+    if not length:
+        return 0, 0
+    stride = length + OVERHEAD
+    count = (len(block) - position) // stride
+    far = position + stride * (_LEAST_RUN - 1)
+    if count < _LEAST_RUN or block[far : far + _HEADER_SIZE] != header:
+        return 0, 0
+    _, checksum = _HEADER.unpack(header)
+    same = np.ndarray((count,), "<u8", block, position, (stride,)) == length
+    same &= np.ndarray((count,), "<u4", block, position + 8, (stride,)) == checksum
+    count = count if same.all() else int(same.argmin())
+    return (count, length) if count >= _LEAST_RUN else (0, 0)
 
 
 class _Headers(dict):
