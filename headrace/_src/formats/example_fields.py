@@ -154,9 +154,43 @@ def _checked(kind, numbers):
 
 def features_of(data: bytes, wanted, number: int = 1) -> dict:
     """Key to (kind, payload) for the wanted keys that the `Features` in field `number` of a message has."""
-    content = merged(data, 0, len(data), number)
-    found = {key: value for key, value in entries(content, 0, len(content)) if key in wanted}
+    found = _usual_entries(data, wanted) if number == 1 else None
+    if found is None:
+        content = merged(data, 0, len(data), number)
+        found = {key: value for key, value in entries(content, 0, len(content)) if key in wanted}
     return {key: payload(value) for key, value in found.items()}
+
+
+def _usual_entries(data, wanted):
+    """The encoded values of the wanted keys of an Example that is written the usual way; None for any other."""
+    found: dict = {}
+    try:
+        stop = len(data)
+        if not stop:
+            return found
+        length, at = varint(data, 1, stop)
+        if data[0] != 10 or at + length != stop:
+            return None
+        while at < stop:
+            length, start = data[at + 1], at + 2
+            if length > 127:
+                length, start = varint(data, at + 1, stop)
+            end, size = start + length, data[start + 1]
+            value = start + 2 + size
+            if data[at] != 10 or data[start] != 10 or size > 127 or end > stop or value > end:
+                return None
+            key = data[start + 2 : value]
+            if key in wanted:
+                length, first = data[value + 1], value + 2
+                if length > 127:
+                    length, first = varint(data, value + 1, end)
+                if data[value] != 18 or first + length != end:
+                    return None
+                found[key] = data[first:end]
+            at = end
+    except (IndexError, MalformedExample):
+        return None  # the other reader tells what is wrong
+    return found
 
 
 def feature_lists_of(data: bytes, wanted) -> dict:

@@ -11,19 +11,8 @@ from headrace._src.formats.example_fields import (
     payload,
 )
 from headrace._src.formats.example_headers import encoded, lengths_at
-from headrace._src.formats.example_wire import (
-    FEW,
-    MapWalk,
-    Spans,
-    WrongKind,
-    buffer_of,
-    column_of,
-    encoded_list,
-    joined,
-    narrow,
-    put_payload,
-    split,
-)
+from headrace._src.formats.example_payloads import FEW, Spans, column_of, encoded_list, split
+from headrace._src.formats.example_wire import MapWalk, WrongKind, buffer_of, joined, narrow, put_payload
 
 
 class ListColumn:
