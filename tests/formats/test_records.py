@@ -156,7 +156,7 @@ def test_runs_of_records_of_one_length(buffer_size, file):
         length, count = rng.choice([0, 1, 7, 100]), rng.choice([1, 63, 64, 65, 400])
         records += [rng.randbytes(length) for _ in range(count)]
     data = framed_together(records)
-    reader = RecordReader(file(data), "", buffer_size)
+    reader = RecordReader(file(data, "whole"), "", buffer_size)
     starts = []
     for record in records:
         starts.append(reader.offset)
