@@ -5,10 +5,10 @@ This file is imported when a message type is first asked for: it imports protobu
 
 import functools
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
-from google.protobuf.message import DecodeError
-
+from headrace._src.core.lazy import LazyModule, descriptor_pb2, descriptor_pool, message_factory, protobuf_message
 from headrace._src.formats import example_messages, graph_messages
+
+_text_format = LazyModule("google.protobuf.text_format")
 
 
 @functools.lru_cache(maxsize=64)
@@ -20,7 +20,7 @@ def pool_of(content: bytes):
     """
     try:
         files = descriptor_pb2.FileDescriptorSet.FromString(content)
-    except DecodeError as error:
+    except protobuf_message.DecodeError as error:
         raise ValueError(f"it is no FileDescriptorSet: {error}") from None
     pool = descriptor_pool.DescriptorPool()
     waiting = list(files.file)
@@ -71,6 +71,6 @@ def encoded_text(cls, text: bytes) -> bytes:
         ValueError: the text is no such message.
     """
     try:
-        return text_format.Parse(text, cls(), allow_unknown_field=False).SerializePartialToString()
-    except (text_format.ParseError, RecursionError) as error:
+        return _text_format.Parse(text, cls(), allow_unknown_field=False).SerializePartialToString()
+    except (_text_format.ParseError, RecursionError) as error:
         raise ValueError(str(error)) from None
