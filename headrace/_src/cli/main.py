@@ -5,6 +5,7 @@ import os
 import runpy
 import sys
 
+from headrace._src.cli.doctor import doctor
 from headrace._src.compat.tensorflow_alias import install
 from headrace._src.version import HEADRACE_VERSION
 
@@ -34,5 +35,8 @@ def main(argv=None):
     runner.add_argument("-m", action="store_true", dest="is_module", help="run a module, as `python -m` does")
     runner.add_argument("script")
     runner.add_argument("arguments", nargs=argparse.REMAINDER)
+    commands.add_parser("doctor", help="say what is installed, whether the fast paths are on, and what to do if not")
     options = parser.parse_args(argv)
+    if options.command == "doctor":
+        raise SystemExit(doctor())
     run(options.script, options.arguments, options.is_module)

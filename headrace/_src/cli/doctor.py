@@ -1,0 +1,126 @@
+"""`headrace doctor`: what is installed, whether the fast paths are on, and what to do if not."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import sys
+import time
+
+import numpy as np
+
+import headrace
+from headrace._src.version import HEADRACE_VERSION
+
+_REQUIRED = ("numpy", "ml_dtypes", "scipy", "jax", "jaxlib", "protobuf")
+_OPTIONAL = {
+    "keras": "tf.keras needs it: pip install 'headrace[keras]'",
+    "h5py": "models as .h5 and .keras files need it: pip install h5py",
+    "google_crc32c": "checksums of TFRecord files are slow without it: pip install google-crc32c",
+    "PIL": "images other than JPEG need it: pip install pillow",
+    "fsspec": "paths such as gs:// need it: pip install fsspec",
+}
+
+
+class _Report:
+    """Collects lines, and what is wrong."""
+
+    def __init__(self):
+        self.lines: list[str] = []
+        self.problems: list[str] = []
+
+    def say(self, name, text, problem=None):
+        self.lines.append(f"{'!' if problem else ' '} {name:22s} {text}")
+        if problem:
+            self.problems.append(f"{name}: {problem}")
+
+
+def _version(package):
+    try:
+        return importlib.metadata.version({"PIL": "pillow", "google_crc32c": "google-crc32c"}.get(package, package))
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _seconds(function, count):
+    function()
+    best = float("inf")
+    for _ in range(5):
+        start = time.perf_counter()
+        for _ in range(count):
+            function()
+        best = min(best, (time.perf_counter() - start) / count)
+    return best
+
+
+def _versions(report):
+    report.say("headrace", f"{HEADRACE_VERSION}, as TensorFlow {headrace.__version__}")
+    report.say("Python", f"{platform.python_version()} on {platform.platform()}",
+               "3.11 or newer is needed" if sys.version_info < (3, 11) else None)  # fmt: skip
+    for package in _REQUIRED:
+        version = _version(package)
+        report.say(package, version or "missing", None if version else f"pip install {package}")
+    for package, use in _OPTIONAL.items():
+        version = _version(package) if importlib.util.find_spec(package) else None
+        report.say(package, version or f"not installed; {use}")
+
+
+def _devices(report):
+    names = [device.name for device in headrace.config.list_physical_devices()]
+    report.say("devices", f"{', '.join(names)}; {os.cpu_count()} processors")
+    threads = {name: os.environ[name] for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS") if name in os.environ}
+    report.say("threads of products", ", ".join(f"{k}={v}" for k, v in threads.items()) or "one for each processor")
+
+
+def _speeds(report):
+    x = headrace.constant(np.ones(10, np.float32))
+    eager = _seconds(lambda: x + x, 2000)
+    slow = "something slows Python down: a debugger, a profiler, or a busy machine" if eager > 2e-5 else None
+    report.say("eager op", f"{eager * 1e6:.1f} us", slow)
+    a = np.random.default_rng(0).random((512, 512), np.float32)
+    rate = 2 * 512**3 / _seconds(lambda: a @ a, 3) / 1e9
+    weak = "NumPy has no fast matrix products: install it from PyPI or conda-forge" if rate < 2 else None
+    report.say("matrix products", f"{rate:.0f} billion operations per second", weak)
+
+
+def _compiler(report):
+    if os.environ.get("HEADRACE_COMPILE") == "0":
+        report.say("background compiler", "off (HEADRACE_COMPILE=0)", "unset HEADRACE_COMPILE to have it")
+    else:
+        report.say("background compiler", "on")
+    try:
+        start = time.perf_counter()
+        value = headrace.function(lambda x: headrace.tanh(x) * 2.0, jit_compile=True)(headrace.constant([0.5]))
+        seconds = time.perf_counter() - start
+        good = abs(float(value[0]) - 2 * np.tanh(0.5)) < 1e-5
+        report.say("XLA", f"compiles a small function in {seconds:.1f} s", None if good else "its result is wrong")
+    except Exception as error:
+        report.say("XLA", f"{type(error).__name__}: {error}", "functions run without it: pip install --upgrade jax")
+    cache = os.environ.get("HEADRACE_COMPILE_CACHE")
+    if cache:
+        writable = os.access(cache, os.W_OK)
+        report.say("cache of programs", cache, None if writable else "the directory cannot be written to")
+
+
+def _keras(report):
+    if importlib.util.find_spec("keras") is None:
+        return
+    try:
+        report.say("tf.keras", f"Keras {headrace.keras.__version__} on its {headrace.keras.backend.backend()} backend")
+    except Exception as error:
+        report.say("tf.keras", f"{type(error).__name__}: {error}", "import headrace before keras and tensorflow")
+
+
+def doctor() -> int:
+    """Print the report; returns the exit code."""
+    report = _Report()
+    for part in (_versions, _devices, _speeds, _compiler, _keras):
+        part(report)
+    sys.stdout.write("\n".join(report.lines) + "\n\n")
+    if report.problems:
+        sys.stdout.write("To be mended:\n" + "".join(f"- {problem}\n" for problem in report.problems))
+        return 1
+    sys.stdout.write("All is well.\n")
+    return 0
