@@ -103,24 +103,30 @@ class _Parts:
         pixels = np.frombuffer(image.tobytes(), np.uint8).reshape(self.height, self.width, channels)
         # Pillow is content with fewer lines than there should be; they show as what the image was filled with.
         if self.interlaced or (pixels[-1] == _UNTOUCHED).all():
-            self._check_length()
+            self._inflated()
         return pixels
 
-    def _check_length(self):
+    def _inflated_length(self):
         bits = self.depth * _CHANNELS[self.color]
         parts = [(self.height, self.width)]
         if self.interlaced:
             parts = [(-(-(self.height - y) // dy), -(-(self.width - x) // dx)) for y, x, dy, dx in _PASSES]
-        wanted = sum(height * (1 + (width * bits + 7) // 8) for height, width in parts if height > 0 and width > 0)
-        inflate, length, data = zlib.decompressobj(), 0, self.body
+        return sum(height * (1 + (width * bits + 7) // 8) for height, width in parts if height > 0 and width > 0)
+
+    def _inflated(self):
+        """The image data as it should be, and as long."""
+        wanted = self._inflated_length()
         try:
-            while data and length < wanted:
-                length += len(inflate.decompress(data, 2**20))
-                data = inflate.unconsumed_tail
+            data = zlib.decompressobj().decompress(self.body, wanted)
         except zlib.error as error:
             raise BadImage(f"PNG: the image data cannot be inflated: {error}") from None
-        if length < wanted:
-            raise BadImage(f"PNG: the image data should inflate to {wanted} bytes, there are {length}")
+        if len(data) < wanted:
+            raise BadImage(f"PNG: the image data should inflate to {wanted} bytes, there are {len(data)}")
+        return data
+
+    def inflate_once(self):
+        """Make what follows cheap for several readings."""
+        self.body = zlib.compress(self._inflated(), 0)
 
 
 def decode_png(data: bytes, channels: int = 0, wide: bool = False) -> np.ndarray:
@@ -176,6 +182,8 @@ def _samples(parts, wide):
         return parts.unpack(mode, mode, 2 * _CHANNELS[color]).view(">u2").astype(np.uint16)
     # Pillow keeps one byte of two: the first as big-endian numbers, the second when told that they are little-endian.
     mode, count = ("RGB", 3) if color == RGB else ("RGBA", 4)
+    if wide:
+        parts.inflate_once()
     high = parts.unpack(mode, f"{mode};16B", count)
     if not wide:
         return high
