@@ -1,9 +1,8 @@
 """`tf.io.write_graph`: graphs in files."""
 
-import contextlib
 import os
-import uuid
 
+from headrace._src.formats import filesystem
 from headrace._src.graph.graph_import import as_graph_def_message
 from headrace._src.op.api import api
 
@@ -26,16 +25,7 @@ def write_graph(graph_or_graph_def, logdir, name, as_text=True):
     else:
         graph_def = as_graph_def_message(graph_or_graph_def)
     data = str(graph_def).encode() if as_text else graph_def.SerializeToString()
-    path = os.path.join(os.fspath(logdir), name)
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    # Written beside it and renamed, so that the file is wholly there or not at all.
-    temporary = f"{path}.{uuid.uuid4().hex}"
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    path = filesystem.join(filesystem.path_string(logdir), name)
+    filesystem.make_directories(os.path.dirname(path))
+    filesystem.write(path, data)  # wholly there or not at all
     return path

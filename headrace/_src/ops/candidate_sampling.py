@@ -9,6 +9,7 @@ import numpy as np
 from headrace._src.core import errors
 from headrace._src.core.random_state import draw_seeds, random_state
 from headrace._src.core.shapes import TensorShape
+from headrace._src.formats import filesystem
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.ops.random_bits import Philox
@@ -278,16 +279,14 @@ ALL_CANDIDATE_SAMPLER = Op(
 
 def _read_weights(vocab_file):
     weights = []
-    with open(vocab_file, encoding="utf-8") as lines:
-        for line in lines:
-            text = line.rstrip("\n").split(",")[-1]
-            try:
-                weights.append(float(text))
-            except ValueError:
-                raise errors.invalid_argument(
-                    "FixedUnigramCandidateSampler: the last column of vocab_file must hold numbers, "
-                    f"got {line!r}."
-                ) from None
+    for line in filesystem.read(vocab_file).decode(errors="replace").splitlines():
+        text = line.split(",")[-1]
+        try:
+            weights.append(float(text))
+        except ValueError:
+            raise errors.invalid_argument(
+                f"FixedUnigramCandidateSampler: the last column of vocab_file must hold numbers, got {line!r}."
+            ) from None
     return weights
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import errors
 from headrace._src.core.context import context
+from headrace._src.formats import filesystem
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN
 from headrace._src.ops.string_arrays import attribute_bytes, scalar_string
@@ -244,15 +245,7 @@ WHOLE_LINE, LINE_NUMBER = -2, -1
 def _read_lines(path, vocab_size):
     """The lines of a vocabulary file, at most `vocab_size` of them unless that is -1."""
     op = "InitializeTableFromTextFileV2"
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except FileNotFoundError:
-        raise errors.not_found(f"{op}: there is no file {path!r}.") from None
-    except PermissionError:
-        raise errors.permission_denied(f"{op}: the file {path!r} may not be read.") from None
-    except (OSError, ValueError) as error:
-        raise errors.failed_precondition(f"{op}: cannot read {path!r}: {error}") from None
+    data = filesystem.read(path)
     lines = data.split(b"\n")
     if not lines[-1]:
         lines.pop()
