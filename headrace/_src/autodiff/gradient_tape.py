@@ -212,7 +212,7 @@ class GradientTape:
         if type(target) is EagerTensor and output_gradients is None and unconnected_gradients is _NONE:
             # The short way for one target, and a source or a flat list of them.
             several = type(sources) is list
-            ids = [_plain_id(source) for source in (sources if several else (sources,))]
+            ids = [_plain_id(source) for source in sources] if several else [_plain_id(sources)]
             if False not in ids:
                 found = _gradients_of(self._take_tape(), target, ids)
                 return found if several else found[0]

@@ -134,8 +134,8 @@ def _grad_multiply(node, dy):
         x, y = conjugate(x), conjugate(y)
     wants_x, wants_y = node.wanted or _BOTH
     return (
-        sum_to(MUL(dy, y), x_shape, y_shape) if wants_x else None,
-        sum_to(MUL(dy, x), y_shape, x_shape) if wants_y else None,
+        sum_to(MUL.lane((dy, y), {}, None), x_shape, y_shape) if wants_x else None,
+        sum_to(MUL.lane((dy, x), {}, None), y_shape, x_shape) if wants_y else None,
     )
 
 

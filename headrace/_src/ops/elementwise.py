@@ -136,7 +136,8 @@ def sign(x, name=None):
 
 def _grad_square(node, dy):
     x = conjugate(node.x)
-    return (MUL(dy, MUL(x, number_like(x, 2))),)
+    twice = MUL.lane((x, number_like(x, 2)), {}, None)
+    return (MUL.lane((dy, twice), {}, None),)
 
 
 SQUARE = unary("Square", np.square, lambda x: jnp.square(x), _grad_square, T=dtypes.NUMBER)

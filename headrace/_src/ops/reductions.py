@@ -139,7 +139,7 @@ def _counts(shape, dtype):
 def _grad_mean(node, dy):
     shape, axes = node.input_shape, node.reduction_indices
     if type(dy) is EagerTensor and not dy._a.ndim and (counts := _counts(shape, dy.dtype)) is not None:
-        return REAL_DIV(dy, counts), None
+        return REAL_DIV.lane((dy, counts), {}, None), None
     if isinstance(shape, tuple) and (known := known_value(axes)) is not None:
         count = number_like(dy, max(_count(shape, reduction_axes(known, len(shape))), 1))
     else:
