@@ -3,6 +3,7 @@
 import gc
 import weakref
 
+import numpy as np
 import pytest
 
 import headrace as tf
@@ -142,3 +143,33 @@ def test_streams_are_freed_with_their_graphs():
         assert [graph() for graph in made()] == [None, None]
     finally:
         gc.enable()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ["philox", "threefry"])
+@pytest.mark.parametrize("counter", [1, -1, -256 * 20, 2**62])  # some of which carry into the upper half
+def test_generators_are_compiled(algorithm, counter):
+    def made(jit_compile):
+        state = [counter, 5, 7] if algorithm == "philox" else [counter, 7]
+        generator = tf.random.Generator.from_state(state, algorithm)
+
+        @tf.function(jit_compile=jit_compile)
+        def draw(n):
+            numbers = generator.normal([3])
+            generator.skip(n)
+            for _ in tf.range(3):
+                numbers += generator.normal([3])
+            return numbers, generator.uniform([2], 0, 10, tf.int32), generator.make_seeds(2)
+
+        return generator, draw
+
+    tf.config.experimental.set_background_compilation(False)
+    try:
+        (ours, interpreted), (theirs, compiled) = made(None), made(True)
+        for n in (5, 2**64 - 7, 3):  # the second goes back
+            results = [f(tf.constant(n, tf.uint64)) for f in (interpreted, compiled)]
+            for a, b in zip(*results):
+                np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6)
+            np.testing.assert_array_equal(ours.state, theirs.state)
+    finally:
+        tf.config.experimental.set_background_compilation(True)

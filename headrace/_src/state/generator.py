@@ -7,6 +7,7 @@ import os
 import numpy as np
 
 from headrace._src.core import dtypes, errors, nest
+from headrace._src.core.lazy import jnp
 from headrace._src.core.random_state import random_state
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.core.trackable import AutoTrackable
@@ -14,6 +15,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value, vector
+from headrace._src.op.lowering import NotLowerable
 from headrace._src.ops import random_samplers
 from headrace._src.ops.casting import bitcast, cast
 from headrace._src.ops.joining import concat, stack, unstack
@@ -35,7 +37,7 @@ from headrace._src.ops.random_filling import (
 from headrace._src.ops.random_seeds import Algorithm, algorithm_number, unsupported_algorithm
 from headrace._src.ops.reductions import reduce_prod
 from headrace._src.ops.shaping import reshape
-from headrace._src.state.storage import storage_of
+from headrace._src.state.storage import WRITING, storage_of
 from headrace._src.state.variables import Variable
 
 _MASK64 = (1 << 64) - 1
@@ -75,12 +77,29 @@ def _skip(counter: list[int], count: int) -> list[int]:
     return [low & _MASK64, counter[1] + carry & _MASK64]
 
 
+def _lower_advance(ctx, resource, alg, delta):
+    """The same for a program, where the state is a value like those of other variables."""
+    size, state = _COUNTER_SIZE.get(int(alg)), ctx.read_variable(resource)
+    if size is None or state.dtype != np.int64 or state.ndim != 1 or state.size < size + 1:
+        raise NotLowerable("a state that does not fit the algorithm")  # the kernel says what is wrong
+    before = state.view(np.uint64)
+    count = jnp.asarray(delta).astype(np.uint64) * np.uint64(BLOCKS_PER_OUTPUT)
+    low = before[0] + count
+    after = before.at[0].set(low)
+    if size == 2:
+        carry = (low < count) & (count >> np.uint64(32) != np.uint64(0xFFFFFFFF))
+        after = after.at[1].add(carry.astype(np.uint64))
+    ctx.assign_variable(resource, after.view(np.int64))
+    return state[: size + 1]
+
+
 RNG_READ_AND_SKIP = Op(
     "RngReadAndSkip",
     "resource: resource, alg: int32, delta: uint64 -> value: int64",
     infer=vector,
     kernel=lambda resource, alg, delta: _advance("RngReadAndSkip", resource, int(alg), int(delta)),
-    lower=None,  # the compiled tier keeps variables as arguments and results of the program
+    lower=_lower_advance,
+    static=("alg",),
     grad=None,
     stateful=True,
 )
@@ -90,15 +109,22 @@ def _rng_skip(resource, algorithm, delta):
     _advance("RngSkip", resource, int(algorithm), int(delta))
 
 
+def _lower_skip(ctx, resource, algorithm, delta):
+    _lower_advance(ctx, resource, algorithm, delta)
+    return ()
+
+
 RNG_SKIP = Op(
     "RngSkip",
     "resource: resource, algorithm: int64, delta: int64 -> ",
     infer=lambda resource, algorithm, delta: (),
     kernel=_rng_skip,
-    lower=None,  # see RNG_READ_AND_SKIP
+    lower=_lower_skip,
+    static=("algorithm",),
     grad=None,
     stateful=True,
 )
+WRITING.update((RNG_READ_AND_SKIP.name, RNG_SKIP.name))
 
 
 def _stream_of(op, resource, algorithm, count) -> Philox:
@@ -129,7 +155,7 @@ def _stateful(name, sampler, default, allowed):
         shape_dtype=dtypes.INDEX,
         infer=lambda resource, algorithm, shape, dtype: shape_from_value(shape),
         kernel=kernel,
-        lower=None,  # see RNG_READ_AND_SKIP
+        lower=None,  # TF: Generator itself draws with RngReadAndSkip and stateless ops
         grad=None,
         stateful=True,
     )
@@ -161,7 +187,7 @@ STATEFUL_UNIFORM_INT = Op(
     dtype=_INTEGERS,
     infer=lambda resource, algorithm, shape, minval, maxval: shape_from_value(shape),
     kernel=_stateful_int,
-    lower=None,  # see RNG_READ_AND_SKIP
+    lower=None,  # TF: Generator itself draws with RngReadAndSkip and stateless ops
     grad=None,
     stateful=True,
 )
@@ -185,7 +211,7 @@ STATEFUL_RANDOM_BINOMIAL = Op(
     T=frozenset({dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64}),
     infer=lambda resource, algorithm, shape, counts, probs, dtype: shape_from_value(shape),
     kernel=_stateful_binomial,
-    lower=None,  # see RNG_READ_AND_SKIP
+    lower=None,  # TF: Generator itself draws with RngReadAndSkip and stateless ops
     grad=None,
     stateful=True,
 )
