@@ -59,6 +59,8 @@ class PlainInput:
         self.buffer_size = buffer_size
         self.position = 0
         self._file = filesystem.open_file(self.path)
+        self._size: int | None = None  # None: nobody knows
+        self._grows = False  # whether it is to be asked again
         with typed_errors(self.path):
             self._measure()
 
@@ -94,9 +96,7 @@ class PlainInput:
         return None if self._size is None else max(0, self._size - self.position)
 
     def _measure(self) -> None:
-        """Finds out how long the file is, and whether it may become longer: None for pipes and devices."""
-        self._size: int | None = None
-        self._grows = False
+        """Finds out how long the file is, if it is no pipe or device."""
         try:
             about = os.fstat(self._file.fileno())
         except (AttributeError, OSError):  # in memory or elsewhere: no descriptor
