@@ -6,6 +6,7 @@ from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
+from headrace._src.data import structures
 from headrace._src.data.datasets import build, constructor, dataset_op
 from headrace._src.data.stages import Cursor, Stage, shapes_of
 from headrace._src.data.yielded_values import Mismatch, checked_signature, converter, flattener
@@ -55,11 +56,33 @@ class GeneratorStage(Stage):
     def has_blocks(self):
         return self.generator.convert.has_blocks
 
+    @property
+    def component_specs(self):
+        """The specs of the components."""
+        return structures.flat_specs(self.generator.spec)
+
     def walk(self, run):
-        return _GeneratorCursor(self)
+        if run.options is not None:
+            cursor = _process_cursor(self, run)
+            if cursor is not None:
+                return cursor
+        return GeneratorCursor(self)
 
 
-class _GeneratorCursor(Cursor):
+def _process_cursor(stage, run):
+    """A walk in another process; replaced by what can make one."""
+    return None
+
+
+def register_processes(function):
+    """Let a function `(stage, run)` make walks, where it does not return None."""
+    global _process_cursor
+    _process_cursor = function
+
+
+class GeneratorCursor(Cursor):
+    """A walk through what a generator yields."""
+
     def __init__(self, stage):
         self._stage = stage
         self._convert = stage.generator.convert

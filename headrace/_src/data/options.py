@@ -231,6 +231,9 @@ class Options(OptionsBase):
     experimental_threading = _Option(ThreadingOptions, 0, "Another name of `threading`.", alias="threading")
     experimental_warm_start = _Option(bool, 9, "Whether threads start when the iterator is made.")
     framework_type = _Option(list, 11, "The frameworks that made the dataset, a list of strings.")
+    headrace_worker_processes = _Option(
+        int, 1001, "How many generators of the pipeline (of `from_generator`) may run at a time in processes of their own."
+    )
     threading = _Option(ThreadingOptions, 5, "How many threads the pipeline uses.", ThreadingOptions)
 
     def merge(self, options: Options) -> Options:
