@@ -34,10 +34,10 @@ def _numbers(choose, parallel):
         return tf.data.Dataset.range(choose.randrange(2, 5)).flat_map(
             lambda x: tf.data.Dataset.range(start, start + x + 2)
         )
-    length = choose.randrange(1, 6)
+    length, cycle = choose.randrange(1, 6), choose.randrange(1, 5)
     return tf.data.Dataset.range(choose.randrange(2, 8)).interleave(
-        lambda x: tf.data.Dataset.range(x, x + length), cycle_length=choose.randrange(1, 5),
-        block_length=choose.randrange(1, 3), num_parallel_calls=parallel,
+        lambda x: tf.data.Dataset.range(x, x + length), cycle_length=cycle, block_length=choose.randrange(1, 3),
+        num_parallel_calls=parallel and min(parallel, cycle),
     )  # fmt: skip
 
 
@@ -91,9 +91,10 @@ def _window(choose, parallel, dataset):
 
 
 def _interleave(choose, parallel, dataset):
+    cycle = choose.randrange(1, 6)
     return dataset.take(12).interleave(
-        lambda x: tf.data.Dataset.from_tensors(x).repeat(3), cycle_length=choose.randrange(1, 6),
-        num_parallel_calls=parallel,
+        lambda x: tf.data.Dataset.from_tensors(x).repeat(3), cycle_length=cycle,
+        num_parallel_calls=parallel and min(parallel, cycle),
     )  # fmt: skip
 
 

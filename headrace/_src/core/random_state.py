@@ -66,12 +66,13 @@ class RandomState:
             epoch, streams = getattr(node, "random_streams", (None, None))
         else:
             epoch, streams = site.streams.get(node, (None, None))
-        if epoch != self.epoch:
+        current = self.epoch if site is None or site.epoch is None else site.epoch
+        if epoch != current:
             streams = {}
             if site is None:
-                node.random_streams = (self.epoch, streams)
+                node.random_streams = (current, streams)
             else:
-                site.streams[node] = (self.epoch, streams)
+                site.streams[node] = (current, streams)
         return streams
 
     def reserve(self, owner: Hashable, seed: int, seed2: int, blocks: int) -> tuple[int, int, int]:
@@ -142,9 +143,10 @@ class Site:
     TF: the graph is inlined there, so that each place has operations, and thereby streams, of its own.
     """
 
-    __slots__ = ("inner", "streams")
+    __slots__ = ("epoch", "inner", "streams")
 
-    def __init__(self):
+    def __init__(self, epoch=None):
+        self.epoch = epoch  # for a place whose streams go on whatever `set_seed` does: when it came to be
         self.inner: dict[Any, Site] = {}  # by the calls in the graph
         self.streams: dict[Any, tuple] = {}  # by the operations of the graph: what `random_streams` is elsewhere
 
@@ -152,7 +154,7 @@ class Site:
 def site_within(site: Site | None, call) -> Site:
     """The place that an operation which calls a graph is, when its own graph is called from `site` (None: directly)."""
     if site is not None:
-        return site.inner.get(call) or site.inner.setdefault(call, Site())
+        return site.inner.get(call) or site.inner.setdefault(call, Site(site.epoch))
     return call.__dict__.get("random_site") or call.__dict__.setdefault("random_site", Site())
 
 

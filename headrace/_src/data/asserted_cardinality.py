@@ -143,8 +143,6 @@ def pad_to_cardinality(cardinality, mask_key="valid"):
             raise ValueError(
                 f"`pad_to_cardinality` requires its input dataset to be a dictionary, but elements are {spec}."
             )
-        if mask_key in spec:
-            raise ValueError(f"`pad_to_cardinality` was given a mask_key that is already in use: {mask_key}.")
         marked = dataset.map(lambda element: {**element, mask_key: True})
         filler = nest.map_structure(_empty, spec)
         fillers = DatasetV2.from_tensors({**filler, mask_key: False}).repeat(cardinality - size)

@@ -63,6 +63,8 @@ class _BatchCursor(Cursor):
         self._stage = stage
         self._inner = stage.source.cursor(run)
         self._by_blocks = stage.source.has_blocks and not run.one_by_one
+        # TF: map and batch are done together, and a batch of which one call fails is lost as a whole.
+        self._reads_on = run.one_by_one and stage.source.method == "Dataset.map"
 
     def next(self):
         size = self._stage.size
@@ -83,12 +85,24 @@ class _BatchCursor(Cursor):
 
     def _from_elements(self, size):
         elements = []
-        for _ in range(size):
-            element = self._inner.next()
+        for number in range(size):
+            try:
+                element = self._inner.next()
+            except errors.OpError:
+                if self._reads_on:
+                    self._pass_over(size - number - 1)
+                raise
             if element is None:
                 break
             elements.append(element)
         return stacked(elements) if elements else None
+
+    def _pass_over(self, count):
+        for _ in range(count):
+            try:
+                self._inner.next()
+            except errors.OpError:
+                continue
 
     def skip(self, count):
         size = self._stage.size

@@ -12,6 +12,7 @@ from headrace._src.core import errors
 from headrace._src.data.functions import ElementFunction
 from headrace._src.data.stages import Cursor, Stage, joined, stacked
 from headrace._src.graph.plan import Plan
+from headrace._src.ops.parsing import ParsedBlock
 
 _MOST_ELEMENTS = 4096
 _MOST_BYTES = 4 << 20
@@ -168,26 +169,26 @@ class BlockMap(_Ahead):
 
 
 class Hoisted:
-    """A function of batches in two parts: what parses their records, and the rest of it.
-
-    Attributes:
-        parse: from the components of a batch of any size, the parsed features.
-        rest: from the components of a batch and its parsed features, the result.
-    """
+    """A function of batches in two parts: what parses their records, and the rest of it."""
 
     def __init__(self, function: ElementFunction, nodes: list):
         graph = function.graph
         parsed = [output for node in nodes for output in node.outputs]
         self._captured = function.captured
-        self._parse = Plan(graph.base.nodes, graph.inputs, parsed)
+        self._attrs = [node.attrs for node in nodes]
+        self._inputs = [Plan(graph.base.nodes, graph.inputs, node.inputs) for node in nodes]
         others = [node for node in graph.base.nodes if node not in nodes]
         self._rest = Plan(others, [*graph.inputs, *parsed], graph.outputs)
 
-    def parse(self, block) -> list:
-        return self._parse.run([*block, *self._captured])
+    def parse(self, block) -> list[ParsedBlock]:
+        """The parsed records of the components of several batches."""
+        given = [*block, *self._captured]
+        return [ParsedBlock(plan.run(given), attrs) for plan, attrs in zip(self._inputs, self._attrs)]
 
-    def rest(self, block, parsed) -> tuple:
-        return tuple(self._rest.run([*block, *self._captured, *parsed]))
+    def rest(self, batch, parsed: list[ParsedBlock], start: int, stop: int) -> tuple:
+        """The result for a batch, which is what stands in the parsed block from `start` to `stop`."""
+        outputs = [array for part in parsed for array in part.outputs(start, stop)]
+        return tuple(self._rest.run([*batch, *self._captured, *outputs]))
 
 
 def hoisted(function: ElementFunction) -> Hoisted | None:
@@ -202,21 +203,16 @@ def hoisted(function: ElementFunction) -> Hoisted | None:
     for node in graph.base.nodes:
         if node.record.name == "Const":
             constant.update(id(tensor) for tensor in node.outputs)
-        elif node.record.name == "ParseExampleV2" and _is_dense(node):
+        elif node.record.name == "ParseExampleV2" and _has_no_names(node):
             serialized, *others = node.inputs
             if id(serialized) in elements and all(id(tensor) in constant for tensor in others):
                 nodes.append(node)
     return Hoisted(function, nodes) if nodes else None
 
 
-def _is_dense(node) -> bool:
-    attrs = node.attrs
-    if attrs["num_sparse"] or attrs["ragged_value_types"] or node.inputs[0].shape.rank != 1:
-        return False
-    # Names of records would have to be cut as well; features of unknown size are padded to the longest of a batch.
-    if node.inputs[1].shape.num_elements() != 0:
-        return False
-    return all(shape is not None and None not in shape for shape in attrs["dense_shapes"])
+def _has_no_names(node) -> bool:
+    # Names of records would have to be cut as well.
+    return node.inputs[0].shape.rank == 1 and node.inputs[1].shape.num_elements() == 0
 
 
 class BatchedParse(_Ahead):
@@ -232,7 +228,7 @@ class BatchedParse(_Ahead):
         super().__init__(stage, stage.source.source, run)
         self._batches = stage.source
         self._parts = parts
-        self._parsed: list | None = None
+        self._parsed: list[ParsedBlock] | None = None
 
     def _fill(self, least):
         size = self._batches.size
@@ -262,7 +258,7 @@ class BatchedParse(_Ahead):
         try:
             if self._parsed is None:
                 return self._stage.function(batch)
-            return self._parts.rest(batch, [part[at : self._at] for part in self._parsed])
+            return self._parts.rest(batch, self._parsed, at, self._at)
         except Exception as error:
             self._stage.failed(self._number - 1, error)
 

@@ -21,7 +21,7 @@ class FilterStage(Stage):
         self.vectorized = predicate.vectorized()
 
     def cardinality(self):
-        return 0 if self.source.cardinality() == 0 else UNKNOWN
+        return UNKNOWN  # TF: also of nothing
 
     @property
     def has_blocks(self):

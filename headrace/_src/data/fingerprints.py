@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import EagerTensor
 from headrace._src.data.datasets import method
 from headrace._src.data.element_bytes import packed
 from headrace._src.data.stages import Stage, stage_of
@@ -28,6 +29,9 @@ class _Digest:
             self._stage(value)
         elif isinstance(value, (FuncGraph, FuncGraphView)):
             self._graph(value)
+        elif isinstance(value, EagerTensor):
+            self._text(value.dtype.name)
+            self._array(value._a)
         elif isinstance(value, np.ndarray):
             self._array(value)
         elif isinstance(value, (list, tuple)):

@@ -27,6 +27,8 @@ _FILE_OPS = frozenset([
     "TFRecordDataset", "TFRecordDatasetV2", "TextLineDataset",
 ])  # fmt: skip
 _VECTORIZED = "_data_vectorized"
+# Stateful ops whose calls can be left out, repeated and made in any order: they only read.
+_READING = READS | {"ReadFile", "MatchingFiles"}
 
 
 class Traced:
@@ -133,7 +135,8 @@ class ElementFunction:
     def restore(self, state: dict | None):
         """Let the streams stand where they stood."""
         if self.draws and state is not None:
-            context.random_site.inner[self.graph.base] = random_streams.restored(state, [self.graph.base])
+            site = context.random_site
+            site.inner[self.graph.base] = random_streams.restored(state, [self.graph.base], site.epoch)
 
     @property
     def only_reads_files(self) -> bool:
@@ -144,7 +147,7 @@ class ElementFunction:
     def is_stateful(self) -> bool:
         """Whether calls have effects, or differ from each other: then each is made once, and in order."""
         nodes = [node for node in self.graph.base.nodes if node.record is not PLACEHOLDER]
-        return any(is_stateful(node) and node.record.name not in READS for node in nodes)
+        return any(is_stateful(node) and node.record.name not in _READING for node in nodes)
 
     def vectorized(self) -> ElementFunction | None:
         """The function of whole blocks; None when there is none, or elements are too large to profit."""

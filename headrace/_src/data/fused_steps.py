@@ -73,29 +73,13 @@ def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainde
     return transform
 
 
-class ShuffleAndRepeatStage(RepeatStage):
-    """The elements of the input several times over, in another order each time, but in the same orders in each walk."""
-
-    method = "shuffle_and_repeat"
-
-    def __init__(self, source, size, seed, seed2, count, shapes):
-        super().__init__(source, count, shapes)
-        self._shuffling = (source, size, seed, seed2)
-
-    def walk(self, run):
-        source, size, seed, seed2 = self._shuffling
-        shuffled = ShuffleStage(source, size, Seeds(seed, seed2, True), self.shapes)
-        return RepeatStage(shuffled, self.count, self.shapes).walk(run)
-
-
 def _make_shuffle_and_repeat(
     input_dataset, buffer_size, seed, seed2, count, output_types, output_shapes, reshuffle_each_iteration, metadata
 ):
-    # Seeds that nobody chose are drawn once, so that each walk has the same orders.
-    seeds = Seeds(int(seed), int(seed2), False).draw()
-    return ShuffleAndRepeatStage(
-        stage_of(input_dataset), buffer_size_of(buffer_size), *seeds, integer(count, "count"), shapes_of(output_shapes)
-    )
+    shapes = shapes_of(output_shapes)
+    seeds = Seeds(int(seed), int(seed2), reshuffle_each_iteration)
+    shuffled = ShuffleStage(stage_of(input_dataset), buffer_size_of(buffer_size), seeds, shapes)
+    return RepeatStage(shuffled, integer(count, "count"), shapes)
 
 
 SHUFFLE_AND_REPEAT_DATASET = dataset_op(

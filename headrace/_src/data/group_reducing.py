@@ -127,7 +127,6 @@ def group_by_reducer(key_func, reducer):
     def transform(dataset):
         where = "group_by_reducer"
         key = traced_key(key_func, dataset.element_spec, where)
-        functions.check_scalar(key, dtypes.int64, where, "key_func")
         init = functions.trace(reducer.init_func, TensorSpec([], dtypes.int64), method=where)
         reduce, state = trace_with_state(
             reducer.reduce_func, init.output_spec, dataset.element_spec, lambda spec: spec, where, "reduce_func"

@@ -168,11 +168,9 @@ GROUP_BY_WINDOW_DATASET = dataset_op(
 
 def traced_key(key_func, spec, where):
     """Trace a function that gives the key of an element."""
-
-    def key_of(*args):
-        return REGISTRY["Cast"](to_tensor(key_func(*args)), DstT=dtypes.int64)
-
-    return functions.trace(key_of, spec, method=where)
+    traced = functions.trace(key_func, spec, method=where)
+    functions.check_scalar(traced, dtypes.int64, where, "key_func")
+    return traced
 
 
 @method
@@ -198,7 +196,6 @@ def group_by_window(self, key_func, reduce_func, window_size=None, window_size_f
         raise ValueError("Either the `window_size` argument or the `window_size_func` argument must be specified.")
     where = "Dataset.group_by_window"
     key = traced_key(key_func, self.element_spec, where)
-    functions.check_scalar(key, dtypes.int64, where, "key_func")
     number = TensorSpec([], dtypes.int64)
 
     def size_of(key):

@@ -6,7 +6,7 @@ import logging
 from headrace._src.core import errors
 from headrace._src.data.cursors import InnerCursor
 from headrace._src.data.datasets import build, dataset_op, method
-from headrace._src.data.stages import INFINITE, UNKNOWN, Stage, shapes_of, stage_of
+from headrace._src.data.stages import Stage, shapes_of, stage_of
 from headrace._src.op.api import api
 
 _log = logging.getLogger("headrace")
@@ -21,10 +21,6 @@ class IgnoreErrorsStage(Stage):
         super().__init__(shapes, [source])
         self.source = source
         self.warns = warns
-
-    def cardinality(self):
-        size = self.source.cardinality()
-        return size if size == INFINITE else UNKNOWN
 
     def walk(self, run):
         one_by_one = copy.copy(run)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace._src.core.random_state import Site, Stream, random_state
+from headrace._src.core.random_state import Site, Stream
 from headrace._src.graph.operation import CALLING, called_graphs, is_stateful
 
 # Calls of other graphs that run once whenever their own graph does.
@@ -34,7 +34,7 @@ def draws_the_same(graph) -> bool:
 
 def copied(site: Site) -> Site:
     """A site whose streams stand at the same places, and go on independently."""
-    copy = Site()
+    copy = Site(site.epoch)
     for node, (epoch, streams) in site.streams.items():
         copy.streams[node] = (epoch, {key: _copied(stream) for key, stream in streams.items()})
     for call, inner in site.inner.items():
@@ -73,6 +73,18 @@ def advance(site: Site, distance: dict):
 # Saving.
 
 
+def _named(graphs: list, prefix: str = "") -> dict:
+    """All operations that draw from the streams of one site: those of graphs, and of their branches and loops."""
+    named = {}
+    for i, graph in enumerate(graphs):
+        for node in graph.nodes:
+            name = f"{prefix}{i}/{node.name}"
+            named[name] = node
+            if node.record.name in CALLING and node.record.name not in _PLAIN_CALLS:
+                named.update(_named(called_graphs(node.attrs), name + "/"))
+    return named
+
+
 def saved(site: Site, graphs: list) -> dict:
     """Where the streams of a site stand, in dicts, lists, strings and numbers.
 
@@ -80,7 +92,7 @@ def saved(site: Site, graphs: list) -> dict:
         site: where they are.
         graphs: those whose operations draw from them.
     """
-    names = {id(node): f"{i}/{node.name}" for i, graph in enumerate(graphs) for node in graph.nodes}
+    names = {id(node): name for name, node in _named(graphs).items()}
     streams = {}
     for node, (_, found) in site.streams.items():
         streams[names[id(node)]] = [[*key, s.seed, s.seed2, s.used] for key, s in found.items()]
@@ -88,16 +100,16 @@ def saved(site: Site, graphs: list) -> dict:
     return {"streams": streams, "inner": inner}
 
 
-def restored(state: dict, graphs: list) -> Site:
+def restored(state: dict, graphs: list, epoch: int) -> Site:
     """The site that `saved` was told of."""
-    nodes = {f"{i}/{node.name}": node for i, graph in enumerate(graphs) for node in graph.nodes}
-    site = Site()
+    nodes = _named(graphs)
+    site = Site(epoch)
     for name, entries in state["streams"].items():
         streams: dict[Any, Stream] = {}
         for *key, seed, seed2, used in entries:
             stream = streams[tuple(key)] = Stream(seed, seed2)
             stream.seed, stream.seed2, stream.used = seed, seed2, used
-        site.streams[nodes[name]] = (random_state.epoch, streams)
+        site.streams[nodes[name]] = (epoch, streams)
     for name, part in state["inner"].items():
-        site.inner[nodes[name]] = restored(part, called_graphs(nodes[name].attrs))
+        site.inner[nodes[name]] = restored(part, called_graphs(nodes[name].attrs), epoch)
     return site

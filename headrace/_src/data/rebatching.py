@@ -7,7 +7,7 @@ from headrace._src.core.specs import TensorSpec
 from headrace._src.data import structures
 from headrace._src.data.cursors import InnerCursor
 from headrace._src.data.datasets import build, dataset_op, method
-from headrace._src.data.stages import INFINITE, UNKNOWN, Stage, joined, shapes_of, stage_of
+from headrace._src.data.stages import Stage, joined, shapes_of, stage_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
 from headrace._src.ops.shaping import get_static_value
@@ -30,9 +30,6 @@ class RebatchStage(Stage):
         self.source = source
         self.sizes = sizes
         self.drops = drops
-
-    def cardinality(self):
-        return INFINITE if self.source.cardinality() == INFINITE else UNKNOWN
 
     def walk(self, run):
         return _RebatchCursor(self, run)

@@ -3,6 +3,7 @@
 from headrace._src.core import dtypes
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
 from headrace._src.data.functions import constant
+from headrace._src.data.shuffling import ShuffleStage
 from headrace._src.data.stages import INFINITE, UNKNOWN, Cursor, Stage, shapes_of, stage_of
 
 
@@ -38,33 +39,43 @@ class RepeatStage(Stage):
         return _RepeatCursor(self, run)
 
 
+def _draws_seeds(stage):
+    """Whether each walk through a stage draws the seeds of a shuffle."""
+    return hasattr(stage, "seeds") or any(_draws_seeds(before) for before in stage.inputs)
+
+
 class _RepeatCursor(Cursor):
     def __init__(self, stage, run):
         self._stage = stage
         self._run = run
         self._round = 0
-        self._inner = None
+        # At once, and not when the first element is asked for: seeds of shuffles are drawn in the order of iterators.
+        self._inner = stage.source.cursor(run) if stage.count else None
         self._is_empty = True  # whether this round has had no element yet
 
     def _pull(self, read):
         stage = self._stage
         while stage.count < 0 or self._round < stage.count:
-            if self._inner is None:
-                self._inner = stage.source.cursor(self._run)
-                self._is_empty = True
-            found = read(self._inner)
+            found = None if self._inner is None else read(self._inner)
             if found is not None:
                 self._is_empty = False
                 return found
-            self._end_round()
-            if self._is_empty and stage.count < 0:
+            if self._inner is None or (self._is_empty and stage.count < 0):
                 break  # of nothing, an endless repetition is nothing
+            self._end_round()
         return None
 
     def _end_round(self):
+        stage = self._stage
         self._inner.close()
         self._inner = None
         self._round += 1
+        self._is_empty = True
+        if stage.count < 0 or self._round < stage.count:
+            self._inner = stage.source.cursor(self._run)
+        elif not isinstance(stage.source, ShuffleStage) and _draws_seeds(stage.source):
+            # TF: one more walk begins than there are rounds, and takes its seeds.
+            stage.source.cursor(self._run).close()
 
     def next(self):
         return self._pull(lambda inner: inner.next())
@@ -79,20 +90,23 @@ class _RepeatCursor(Cursor):
             if stage.count >= 0 and self._round >= stage.count:
                 break
             if self._inner is None:
-                self._inner = stage.source.cursor(self._run)
+                break
             done = self._inner.skip(left)
             left -= done
+            self._is_empty = self._is_empty and not done
             if left:
-                self._end_round()
-                if not done and stage.count < 0 and stage.source.cardinality() == 0:
+                if self._is_empty and stage.count < 0:
                     break
+                self._end_round()
         return count - left
 
     def state(self):
-        return {"round": self._round, "inner": None if self._inner is None else self._inner.state()}
+        inner = None if self._inner is None else self._inner.state()
+        return {"round": self._round, "is_empty": self._is_empty, "inner": inner}
 
     def restore(self, state):
-        self._round = state["round"]
+        self._round, self._is_empty = state["round"], state["is_empty"]
+        self.close()
         self._inner = None
         if state["inner"] is not None:
             self._inner = self._stage.source.cursor(self._run)

@@ -34,10 +34,8 @@ class DirectedInterleaveStage(Stage):
         self.stops = stops
 
     def cardinality(self):
-        # TF: the selector is not asked.
+        # TF: neither the selector is asked, nor whether the end of one is the end of all.
         sizes = [source.cardinality() for source in self.sources]
-        if self.stops:
-            return INFINITE if all(size == INFINITE for size in sizes) else UNKNOWN
         return INFINITE if INFINITE in sizes else UNKNOWN
 
     def walk(self, run):

@@ -101,8 +101,8 @@ def sparse_batch(self, batch_size, row_shape, name=None):
 
     Args:
         batch_size: how many elements make a batch.
-        row_shape: the shape of each row of the sparse tensor, no smaller than any element; None or -1 for dimensions
-            that are as large as the largest in the batch.
+        row_shape: the shape of each row of the sparse tensor, no smaller than any element; None for dimensions that
+            are as large as the largest in the batch.
         name: a name for the operation.
 
     >>> dataset = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n)).sparse_batch(2, [3])
@@ -120,8 +120,7 @@ def sparse_batch(self, batch_size, row_shape, name=None):
         rows, known = to_tensor(row_shape), get_static_value(to_tensor(row_shape))
         shape = TensorShape([None] * rows.shape[0] if known is None else [None if n < 0 else int(n) for n in known])
     else:
-        dims = row_shape.as_list() if isinstance(row_shape, TensorShape) else list(row_shape)
-        shape = TensorShape([None if size in (None, -1) else size for size in dims])
+        shape = TensorShape(row_shape)
         rows = to_tensor(np.array([-1 if size is None else size for size in shape.as_list()], np.int64))
     spec = SparseTensorSpec(TensorShape([None]).concatenate(shape), self.element_spec.dtype)
     return build(

@@ -18,7 +18,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.context import context
-from headrace._src.core.random_state import Site
+from headrace._src.core.random_state import Site, random_state
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
 
@@ -38,7 +38,7 @@ class Run:
         self.options = options
         self.stopped = threading.Event()  # set when the walk is given up: threads then end
         self.one_by_one = False  # whether each element must be made on its own, so that only those that fail are lost
-        self.site = Site()  # where the streams of random numbers are
+        self.site = Site(random_state.epoch)  # where the streams of random numbers are
 
     def call(self, function, *args):
         """Call what walks through a pipeline: random numbers are then those of this walk."""

@@ -100,12 +100,13 @@ def table_from_dataset(
         dataset: its elements are pairs of scalars.
         num_oov_buckets: how many further values there are for keys that are not in the table, chosen by their hash.
         vocab_size: how many pairs to take.
-        default_value: for keys that are not in the table; by default -1, or "UNK" where values are strings.
+        default_value: for keys that are not in the table; needed unless there are such further values.
         hasher_spec: how keys that are not in the table are hashed.
         key_dtype: of the keys, `tf.string` or an integer type.
         name: a name for the operation.
 
-    >>> table = tf.data.experimental.table_from_dataset(tf.data.Dataset.range(3).enumerate(), key_dtype=tf.int64)
+    >>> table = tf.data.experimental.table_from_dataset(
+    ...     tf.data.Dataset.range(3).enumerate(), default_value=-1, key_dtype=tf.int64)
     >>> int(table.lookup(tf.constant(2, tf.int64)))
     2
     """
@@ -131,7 +132,7 @@ def table_from_dataset(
     if num_oov_buckets:
         return StaticVocabularyTable(initializer, num_oov_buckets, lookup_key_dtype=wanted, name=name)
     if default_value is None:
-        default_value = "UNK" if initializer.value_dtype == dtypes.string else -1
+        raise ValueError(f"{where}: give a `default_value` for keys that are not in the table, or `num_oov_buckets`.")
     return StaticHashTable(initializer, default_value, name=name)
 
 
