@@ -53,14 +53,21 @@ def _by_planes(xp, images, function):
     return result.reshape(images.shape)
 
 
-def _hue(xp, r, g, b, largest, spread):
-    """The hue in sixths of a turn; 0 for grey."""
+def _hue(xp, r, g, b, spread):
+    """The hue in sixths of a turn; 0 for grey.
+
+    Channels are put in order by maximum and minimum, which is several times faster than choosing with `where`.
+    """
     kind = spread.dtype.type
-    factor = kind(1) / xp.where(spread > 0, spread, kind(1))
-    red, green = r == largest, g == largest
-    other = xp.where(green, (b - r) * factor + kind(2), (r - g) * factor + kind(4))
-    hue = xp.where(red, (g - b) * factor, other)
-    return hue + kind(6) * (hue < 0)
+    upper, lower = xp.maximum(g, b), xp.minimum(g, b)
+    start = kind(-6) * (g < b)
+    start = start + (r < upper) * (kind(-2) - 2 * start)
+    return xp.abs(start + (xp.minimum(r, upper) - lower) / _positive(xp, spread))
+
+
+def _positive(xp, x):
+    """What to divide by: x, or something tiny where x is not positive."""
+    return xp.maximum(x, np.finfo(x.dtype).tiny)
 
 
 def _rgb_to_hsv(xp, images):
@@ -69,10 +76,8 @@ def _rgb_to_hsv(xp, images):
     def convert(r, g, b):
         largest = xp.maximum(xp.maximum(r, g), b)
         spread = largest - xp.minimum(xp.minimum(r, g), b)
-        one, zero = largest.dtype.type(1), largest.dtype.type(0)
-        positive = largest > 0
-        saturation = xp.where(positive, spread / xp.where(positive, largest, one), zero)
-        return _hue(xp, r, g, b, largest, spread) / 6, saturation, largest
+        saturation = (spread * (largest > 0)) / _positive(xp, largest)
+        return _hue(xp, r, g, b, spread) / 6, saturation, largest
 
     return _by_planes(xp, images, convert)
 
@@ -169,7 +174,7 @@ def _adjust_hue(xp, images, delta):
         largest = xp.maximum(xp.maximum(r, g), b)
         smallest = xp.minimum(xp.minimum(r, g), b)
         spread = largest - smallest
-        hue = _hue(xp, r, g, b, largest, spread) + delta * np.float32(6)
+        hue = _hue(xp, r, g, b, spread) + delta * np.float32(6)
         hue = hue - 6 * xp.floor(hue / 6)
         return [smallest + spread * level for level in _levels(xp, hue)]
 
@@ -207,8 +212,8 @@ def _adjust_saturation(xp, images, scale):
         largest = xp.maximum(xp.maximum(r, g), b)
         spread = largest - xp.minimum(xp.minimum(r, g), b)
         # The distances from the largest channel are all multiplied by new over old saturation.
-        limit = largest / xp.where(spread > 0, spread, np.float32(1))
-        factor = xp.where(largest > 0, xp.clip(scale, np.float32(0), limit), np.float32(0))
+        limit = largest / _positive(xp, xp.maximum(spread, largest * np.float32(1e-30)))
+        factor = xp.minimum(xp.maximum(scale, np.float32(0)), limit) * (largest > 0)
         return [largest - (largest - plane) * factor for plane in planes]
 
     return _by_planes(xp, images, scaled)

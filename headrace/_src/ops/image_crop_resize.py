@@ -81,6 +81,14 @@ class _Samples:
         return (self.x - self.xp.floor(self.x))[:, None, :]
 
 
+def _between(first, second, part):
+    """`first + (second - first) * part`, in the place of `second`."""
+    second -= first
+    second *= part
+    second += first
+    return second
+
+
 def _crop(xp, image, boxes, box_ind, crop_size, method, extrapolation_value):
     op = "CropAndResize"
     check_images(op, "image", image.shape)
@@ -101,11 +109,9 @@ def _crop(xp, image, boxes, box_ind, crop_size, method, extrapolation_value):
         result = pixels_at(floor, floor)
     else:
         across, down = xp.repeat(samples.across, channels, 2), samples.down
-        left, right = pixels_at(floor, floor), pixels_at(floor, ceil)
-        top = left + (right - left) * across
-        left, right = pixels_at(ceil, floor), pixels_at(ceil, ceil)
-        bottom = left + (right - left) * across
-        result = top + (bottom - top) * down
+        top = _between(pixels_at(floor, floor), pixels_at(floor, ceil), across)
+        bottom = _between(pixels_at(ceil, floor), pixels_at(ceil, ceil), across)
+        result = _between(top, bottom, down)
     result = result.reshape(flat[0], *crop, channels)
     if xp is np and samples.inside.all():
         return result

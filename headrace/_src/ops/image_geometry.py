@@ -113,7 +113,7 @@ def stateless_random_flip_left_right(image, seed):
         seed: two integers.
 
     >>> tf.image.stateless_random_flip_left_right([[[1], [2]]], (2, 3)).numpy().tolist()
-    [[[1], [2]]]
+    [[[2], [1]]]
     """
     return _random_flip("stateless_random_flip_left_right", image, -2, _stateless(seed))
 

@@ -10,7 +10,7 @@ from headrace._src.ops import image_weights
 
 f32 = np.float32
 # How many numbers are worked on at a time, so that they stay in the processor's caches.
-_AT_ONCE = 1 << 17
+_AT_ONCE = 1 << 16
 # From so many bytes on, pixels are copied as a whole.
 _WIDE = 16
 
@@ -66,7 +66,7 @@ def resize_bilinear(images, new_height, new_width, align_corners, half_pixel_cen
     lines = images.reshape(batch, height, width * channels) if small else images
     if used is not None:
         lines = lines.take(used, 1)
-    together = max(1, _AT_ONCE // max(1, lines.shape[1] * len(across)))
+    together = max(1, _AT_ONCE // max(1, max(lines.shape[1], new_height) * len(across)))
     for start in range(0, batch, together):
         group = lines[start : start + together]
         narrowed = _between_columns(group.reshape(-1, *group.shape[2:]), left, right, across)
@@ -96,12 +96,22 @@ def _between_columns(lines, left, right, across):
 
 
 def _between_rows(lines, low, high, down, result):
+    count = lines.shape[1]
+    steps = None
+    if len(low) > count:
+        # Fewer differences than results; those of a row with itself stand at the end.
+        steps = np.zeros_like(lines)
+        np.subtract(lines[:, 1:], lines[:, :-1], out=steps[:, :-1])
+        high = np.where(high > low, low, count - 1)
     at_once = max(1, _AT_ONCE // (lines.shape[0] * lines.shape[2]))
     for start in range(0, len(low), at_once):
         rows = slice(start, start + at_once)
         first = lines.take(low[rows], 1)
-        second = lines.take(high[rows], 1)
-        second -= first
+        if steps is None:
+            second = lines.take(high[rows], 1)
+            second -= first
+        else:
+            second = steps.take(high[rows], 1)
         second *= down[rows]
         np.add(second, first, out=result[:, rows])
 

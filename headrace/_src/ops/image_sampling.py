@@ -390,7 +390,7 @@ def stateless_random_crop(value, size, seed, name=None):
         name: accepted for compatibility.
 
     >>> tf.image.stateless_random_crop(tf.range(10), (3,), (1, 2)).numpy().tolist()
-    [5, 6, 7]
+    [4, 5, 6]
     """
 
     def draw(shape, dtype):
