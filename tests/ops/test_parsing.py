@@ -84,6 +84,38 @@ def test_vectorized_map_parses_all_records_at_once():
     assert found["x"].shape == (40, 2)
 
 
+@pytest.mark.parametrize("size", [1, 7, 40, 64])
+def test_batches_of_a_dataset_are_parsed_as_alone(size):
+    """Datasets parse the records of several batches at once; that must not show."""
+    spec = {
+        **SPEC,
+        "padded": tf.io.FixedLenSequenceFeature([], tf.int64, True, -7),
+        "rare": tf.io.FixedLenFeature([], tf.string, "none"),
+        "maybe": tf.io.RaggedFeature(tf.float32),
+    }
+    records = [
+        example(x=[float(i), 0.5], n=[i], words=[b"w"] * (i % 3 or 1), padded=list(range(i % 5 + 1)),
+                **({"rare": [b"r"], "maybe": [1.5] * (i % 4 + 1)} if i % 9 == 0 else {}))
+        for i in range(90)
+    ]  # fmt: skip
+    dataset = tf.data.Dataset.from_tensor_slices(records).batch(size).map(lambda r: tf.io.parse_example(r, spec))
+    starts = range(0, 90, size)
+    for start, batch in zip(starts, dataset, strict=True):
+        alone = tf.io.parse_example(records[start : start + size], spec)
+        for one, other in zip(*(tf.nest.flatten(x, expand_composites=True) for x in (batch, alone)), strict=True):
+            assert one.dtype == other.dtype
+            assert one.numpy().tolist() == other.numpy().tolist()
+
+
+def test_a_bad_record_in_a_dataset_is_named_within_its_batch():
+    dataset = tf.data.Dataset.from_tensor_slices([*RECORDS[:30], b"\x0a\x7f", *RECORDS[30:]])
+    batches = iter(dataset.batch(8).map(lambda r: tf.io.parse_example(r, SPEC)))
+    for _ in range(3):
+        assert next(batches)["n"].shape == (8,)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="example 6"):
+        next(batches)
+
+
 @pytest.mark.parametrize(
     ("features", "message"),
     [

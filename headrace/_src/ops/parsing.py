@@ -9,6 +9,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.formats.example_fields import BYTES, FLOAT, INT64, KIND_NAMES, MalformedExample
+from headrace._src.formats.example_payloads import Column
 from headrace._src.formats.example_wire import ExampleParser, WrongKind
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -95,33 +96,40 @@ class Layout:
 
     def parse_batch(self, records, names, defaults):
         """The outputs of ParseExampleV2 for a list of records."""
+        return self.outputs(self.columns(records, names), len(records), names, defaults)
+
+    def columns(self, records, names):
+        """Key to `Column`, of a list of records."""
         try:
-            columns = self.parser.parse_batch(records)
+            return self.parser.parse_batch(records)
         except MalformedExample as error:
             raise not_parsed(self.op, error, records[error.index], names, error.index) from None
         except WrongKind as error:
             raise wrong_kind(self.op, error, names) from None
-        return self.outputs(columns, len(records), names, defaults)
 
-    def outputs(self, columns, count, names, defaults):
-        """The outputs of ParseExampleV2 from what was parsed: key to `Column`."""
+    def outputs(self, columns, count, names, defaults, dense=None):
+        """The outputs of ParseExampleV2 from what was parsed: key to `Column`; `dense` if it was computed already."""
         indices, values, shapes = [], [], []
         for key, _ in self.sparse:
             column = columns[key]
             indices.append(sparse_indices(column.counts))
             values.append(column.values)
             shapes.append(np.array([count, column.counts.max(initial=0)], np.int64))
-        dense = [
-            self._dense(key, KINDS[dtype], shape, columns[key], count, names, default)
-            for (key, dtype, shape), default in zip(self.dense, defaults)
-        ]
+        if dense is None:
+            dense = [
+                self.dense_values(i, columns[key], count, names, default)
+                for i, ((key, _, _), default) in enumerate(zip(self.dense, defaults))
+            ]
         ragged, splits = [], []
         for key, _, kind in self.ragged:
             ragged.append(columns[key].values)
             splits.append(row_splits(columns[key].counts, kind))
         return indices, values, shapes, dense, ragged, splits
 
-    def _dense(self, key, kind, shape, column, count, names, default):
+    def dense_values(self, number, column, count, names, default):
+        """The values of a dense feature of all examples."""
+        key, dtype, shape = self.dense[number]
+        kind = KINDS[dtype]
         counts, present = column.counts, column.present
         if shape and shape[0] is None:
             return self._padded(key, kind, shape, column, count, names, default)
@@ -354,6 +362,60 @@ def _shapes(batch, sparse, dense_shapes):
         [TensorShape([None])] * sparse,
         [TensorShape([rank])] * sparse,
     ), [dense_shape(batch, shape) for shape in dense_shapes]
+
+
+class ParsedBlock:
+    """Records that were parsed together, from which the outputs of ParseExampleV2 for some of them can be had.
+
+    Args:
+        inputs: of the op, as arrays; the examples have no names.
+        attrs: of the op.
+
+    Raises:
+        InvalidArgumentError: a record is not as described.
+    """
+
+    def __init__(self, inputs, attrs):
+        serialized, names, sparse_keys, dense_keys, ragged_keys, *defaults = inputs
+        self._layout = layout = _example_layout(
+            "ParseExampleV2", sparse_keys.tolist(), dense_keys.tolist(), ragged_keys.tolist(), defaults,
+            attrs["sparse_types"], attrs["ragged_value_types"], attrs["ragged_split_types"], attrs["dense_shapes"],
+        )  # fmt: skip
+        layout.check_defaults(defaults)
+        self._names, self._defaults = names, defaults
+        self._columns = layout.columns(serialized.tolist(), names)
+        self._offsets = {
+            key: row_splits(column.counts, dtypes.int64).tolist() for key, column in self._columns.items()
+        }
+        # Features that are filled up have other sizes in each batch.
+        self._dense = [
+            None if shape and shape[0] is None
+            else layout.dense_values(i, self._columns[key], serialized.size, names, default)
+            for i, ((key, _, shape), default) in enumerate(zip(layout.dense, defaults))
+        ]  # fmt: skip
+
+    def outputs(self, start, stop) -> list:
+        """The outputs for the records from `start` to `stop`, as a flat list."""
+        layout, count = self._layout, stop - start
+        columns = {}
+        for key, column in self._columns.items():
+            offsets, present = self._offsets[key], column.present
+            columns[key] = Column(
+                column.values[offsets[start] : offsets[stop]],
+                column.counts[start:stop],
+                None if present is None else present[start:stop],
+            )
+        dense = [
+            layout.dense_values(i, columns[layout.dense[i][0]], count, self._names, self._defaults[i])
+            if whole is None
+            else whole[start:stop]
+            for i, whole in enumerate(self._dense)
+        ]
+        return [
+            array
+            for group in layout.outputs(columns, count, self._names, self._defaults, dense)
+            for array in group
+        ]
 
 
 PARSE_EXAMPLE = Op(
