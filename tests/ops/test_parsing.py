@@ -84,8 +84,18 @@ def test_vectorized_map_parses_all_records_at_once():
     assert found["x"].shape == (40, 2)
 
 
+def test_vectorized_map_decodes_all_strings_at_once():
+    strings = tf.constant([b"1,2.5", b"3,4", b"5,6."])
+    numbers = tf.vectorized_map(lambda line: tf.io.decode_csv(line, [[0], [0.0]]), strings, False)
+    assert [part.numpy().tolist() for part in numbers] == [[1, 3, 5], [2.5, 4.0, 6.0]]
+    raw = tf.vectorized_map(lambda line: tf.io.decode_raw(line, tf.uint8, fixed_length=3), strings, False)
+    assert raw.numpy().tolist() == [[49, 44, 50], [51, 44, 52], [53, 44, 54]]
+    whole = tf.vectorized_map(lambda line: tf.io.decode_raw(line, tf.uint8), tf.constant([b"ab", b"cd"]), False)
+    assert whole.numpy().tolist() == [[97, 98], [99, 100]]
+
+
 @pytest.mark.parametrize("size", [1, 7, 40, 64])
-def test_batches_of_a_dataset_are_parsed_as_alone(size):
+def test_batches_of_a_dataset_are_parsed_as_alone(size, tmp_path):
     """Datasets parse the records of several batches at once; that must not show."""
     spec = {
         **SPEC,
@@ -98,7 +108,7 @@ def test_batches_of_a_dataset_are_parsed_as_alone(size):
                 **({"rare": [b"r"], "maybe": [1.5] * (i % 4 + 1)} if i % 9 == 0 else {}))
         for i in range(90)
     ]  # fmt: skip
-    dataset = tf.data.Dataset.from_tensor_slices(records).batch(size).map(lambda r: tf.io.parse_example(r, spec))
+    dataset = record_file(tmp_path, records).batch(size).map(lambda r: tf.io.parse_example(r, spec))
     starts = range(0, 90, size)
     for start, batch in zip(starts, dataset, strict=True):
         alone = tf.io.parse_example(records[start : start + size], spec)
@@ -107,8 +117,17 @@ def test_batches_of_a_dataset_are_parsed_as_alone(size):
             assert one.numpy().tolist() == other.numpy().tolist()
 
 
-def test_a_bad_record_in_a_dataset_is_named_within_its_batch():
-    dataset = tf.data.Dataset.from_tensor_slices([*RECORDS[:30], b"\x0a\x7f", *RECORDS[30:]])
+def record_file(path, records):
+    """A dataset of the records, from a file."""
+    name = str(path / "records")
+    with tf.io.TFRecordWriter(name) as writer:
+        for record in records:
+            writer.write(record)
+    return tf.data.TFRecordDataset(name)
+
+
+def test_a_bad_record_in_a_dataset_is_named_within_its_batch(tmp_path):
+    dataset = record_file(tmp_path, [*RECORDS[:30], b"\x0a\x7f", *RECORDS[30:]])
     batches = iter(dataset.batch(8).map(lambda r: tf.io.parse_example(r, SPEC)))
     for _ in range(3):
         assert next(batches)["n"].shape == (8,)

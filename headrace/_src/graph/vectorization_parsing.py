@@ -1,4 +1,4 @@
-"""Rules of vectorization for the ops that parse `Example` messages: the records of all elements are parsed at once."""
+"""Rules of vectorization for the ops that parse strings: the records of all elements are parsed at once."""
 
 from headrace._src.graph.vectorization_rules import Batched, NoRule, rule, unstacked
 from headrace._src.op.convert import to_tensor
@@ -52,3 +52,15 @@ def _parse_single_example(batch, node, serialized, defaults):
              dense_shapes=attrs["dense_shapes"]),
         "ParseExampleV2",
     )  # fmt: skip
+
+
+@rule("DecodeRaw", "DecodePaddedRaw", "DecodeJSONExample")
+def _decode(batch, node, strings, *rest):
+    return batch.apply(node, [strings, *(unstacked(value, "length") for value in rest)])
+
+
+@rule("DecodeCSV")
+def _decode_csv(batch, node, records, defaults):
+    if not records.stacked:
+        raise NoRule("it reads the same line for each element")
+    return batch.apply(node, [records, [unstacked(value, "default") for value in defaults]])
