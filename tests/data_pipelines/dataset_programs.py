@@ -1,5 +1,7 @@
 """Small programs with datasets, one to a line. The names that they use are in `program_results.py`."""
 
+# ruff: noqa: E501  a program is a line
+
 from dataset_programs_more import MORE
 
 LINES = r"""

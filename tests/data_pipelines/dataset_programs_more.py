@@ -1,5 +1,7 @@
 """More programs with datasets: groups, samples, options, functions, and several lines each."""
 
+# ruff: noqa: E501  a program is a line
+
 LINES = r"""
 R(7).with_options(tf.data.Options())
 R(7).apply(lambda d: d.take(2))
@@ -63,6 +65,24 @@ R(6).map(lambda x: 6 // (x - 2)).ignore_errors().batch(2)
 R(6).map(lambda x: 6 // (x - 2)).batch(2).ignore_errors()
 R(6).map(lambda x: 6 // (x - 2)).filter(lambda x: x != 6).ignore_errors(log_warning=True)
 R(6).filter(lambda x: 6 // (x - 2) > -10).ignore_errors()
+R(6).filter(lambda x: 6 // (x - 2) > -10).batch(2).ignore_errors()
+R(6).map(lambda x: 6 // (x - 2)).padded_batch(2).ignore_errors()
+D.zip(R(6).map(lambda x: 6 // (x - 2)), R(6)).ignore_errors()
+R(5).shuffle(3, seed=4).map(lambda x: x + 1).repeat(2)
+R(5).shuffle(3, seed=4).batch(2).repeat(2)
+R(5).shuffle(3, seed=4).take(3).repeat(2)
+R(5).shuffle(3, seed=4).repeat(2).batch(2)
+R(5).shuffle(3, seed=4).repeat(2).map(lambda x: x).prefetch(1)
+R(5).shuffle(3, seed=4).repeat(1)
+R(5).shuffle(3, seed=4).batch(2).repeat(1)
+R(5).shuffle(3, seed=4).prefetch(1).repeat(2)
+D.zip(R(5).shuffle(3, seed=4), R(5)).repeat(2)
+R(3).flat_map(lambda x: D.range(4).shuffle(4, seed=2).repeat(2))
+R(5).shuffle(3, seed=4).filter(lambda x: x > 1).repeat(2)
+R(5).shuffle(3, seed=4).concatenate(R(5).shuffle(3, seed=4)).repeat(2)
+R(5).shuffle(3, seed=4).cache().repeat(2)
+R(5).shuffle(3, seed=4).repeat(2).repeat(2)
+D.sample_from_datasets([R(3).shuffle(3, seed=1).repeat(2), R(10, 13).shuffle(3, seed=1).repeat(2)], seed=9)
 R(6).map(lambda x: 6 // (x - 2)).repeat(2).ignore_errors()
 R(3).flat_map(lambda x: D.range(3).map(lambda y: 6 // (x - y))).ignore_errors()
 R(6).map(lambda x: 6 // (x - 2)).apply(E.ignore_errors())

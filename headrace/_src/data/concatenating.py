@@ -6,6 +6,7 @@ from headrace._src.core import nest
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, method
+from headrace._src.data.shuffling import restore_seeds, saved_seeds
 from headrace._src.data.stages import INFINITE, UNKNOWN, Access, Cursor, Stage, joined, shapes_of, stage_of
 
 
@@ -105,7 +106,8 @@ class _ConcatenateCursor(Cursor):
         return count - left
 
     def state(self):
-        return {"number": self._number, "inner": None if self._is_over() else self._inner.state()}
+        seeds = [saved_seeds(stage) for stage in self._stage.inputs]
+        return {"number": self._number, "inner": None if self._is_over() else self._inner.state(), "seeds": seeds}
 
     def restore(self, state):
         self._inner.close()
@@ -113,6 +115,8 @@ class _ConcatenateCursor(Cursor):
         if not self._is_over():
             self._inner = self._stage.inputs[self._number].cursor(self._run)
             self._inner.restore(state["inner"])
+        for stage, saved in zip(self._stage.inputs, state["seeds"]):
+            restore_seeds(stage, saved)
 
     def close(self):
         self._inner.close()

@@ -73,8 +73,8 @@ class _RepeatCursor(Cursor):
         self._is_empty = True
         if stage.count < 0 or self._round < stage.count:
             self._inner = stage.source.cursor(self._run)
-        elif not isinstance(stage.source, ShuffleStage) and _draws_seeds(stage.source):
-            # TF: one more walk begins than there are rounds, and takes its seeds.
+        elif stage.count > 1 and not isinstance(stage.source, ShuffleStage) and _draws_seeds(stage.source):
+            # TF: one more walk begins than there are rounds, and takes its seeds; a single round is left out.
             stage.source.cursor(self._run).close()
 
     def next(self):

@@ -95,6 +95,22 @@ class Seeds:
             self._words.seek(state["used"])
 
 
+def _seeds_in(stage):
+    own = [stage.seeds] if isinstance(getattr(stage, "seeds", None), Seeds) else []
+    return own + [seeds for before in stage.inputs for seeds in _seeds_in(before)]
+
+
+def saved_seeds(stage: Stage) -> list:
+    """Where the seeds of all shuffles in a pipeline stand, for cursors that do not walk through all of it."""
+    return [seeds.state() for seeds in _seeds_in(stage)]
+
+
+def restore_seeds(stage: Stage, saved: list):
+    """Let the seeds of all shuffles in a pipeline stand where they stood."""
+    for seeds, state in zip(_seeds_in(stage), saved):
+        seeds.restore(state)
+
+
 class ShuffleStage(Stage):
     """The elements of the input in random order.
 

@@ -159,10 +159,13 @@ class StaticHashTable(LookupInterface):
         Raises:
             TypeError: when the keys are not of the table's dtype.
         """
-        return self._on_values(
-            self._key_tensor(keys),
-            lambda tensor: LOOKUP_TABLE_FIND(self.resource_handle, tensor, self._default_value, name=name),
-        )
+
+        def find(tensor):
+            values = LOOKUP_TABLE_FIND(self.resource_handle, tensor, self._default_value, name=name)
+            values.set_shape(tensor.shape)  # the op does not know, since other tables have vectors as values
+            return values
+
+        return self._on_values(self._key_tensor(keys), find)
 
     def export(self, name=None):
         """All keys and their values, as two tensors in no particular order."""
