@@ -167,9 +167,23 @@ SAME = {
         random_jpeg_quality random_saturation resize_with_crop_or_pad rgb_to_grayscale rgb_to_hsv rgb_to_yiq rgb_to_yuv
         rot90 sobel_edges ssim ssim_multiscale total_variation transpose yiq_to_rgb yuv_to_rgb
     """,
+    "data": """
+        AUTOTUNE DatasetSpec INFINITE_CARDINALITY NumpyIterator Options ThreadingOptions UNKNOWN_CARDINALITY
+    """,
+    "data.experimental": """
+        AUTOTUNE AutoShardPolicy AutotuneAlgorithm AutotuneOptions Counter CsvDataset DatasetInitializer
+        DistributeOptions ExternalStatePolicy INFINITE_CARDINALITY OptimizationOptions Optional OptionalStructure
+        RandomDataset Reducer ServiceOptions SqlDataset TFRecordWriter ThreadingOptions UNKNOWN_CARDINALITY
+        assert_cardinality bucket_by_sequence_length cardinality choose_from_datasets copy_to_device
+        dense_to_ragged_batch dense_to_sparse_batch enumerate_dataset from_list from_variant get_single_element
+        get_structure group_by_reducer group_by_window ignore_errors index_table_from_dataset
+        make_batched_features_dataset make_csv_dataset map_and_batch pad_to_cardinality parse_example_dataset
+        prefetch_to_device rejection_resample sample_from_datasets scan shuffle_and_repeat snapshot
+        table_from_dataset take_while to_variant unbatch unique
+    """,
     "io": """
-        decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_jxl decode_png decode_webp encode_jpeg
-        encode_png extract_jpeg_shape is_jpeg
+        decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_jxl decode_png decode_webp
+        encode_jpeg encode_png extract_jpeg_shape is_jpeg
     """,
     "signal": """
         dct fft fft2d fft3d fftnd fftshift frame hamming_window hann_window idct ifft ifft2d ifft3d ifftnd ifftshift

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import inspect
 import os
 import urllib.error
 import urllib.parse
@@ -70,6 +71,7 @@ def _without_shape_warning(layer):
             warnings.filterwarnings("ignore", message="Do not pass an `input_shape`")
             return init(self, *args, **kwargs)
 
+    quiet.__signature__ = inspect.signature(init)  # Keras binds a layer's arguments by it
     layer.__init__ = quiet
 
 

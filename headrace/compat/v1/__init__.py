@@ -555,6 +555,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import autograph as autograph
     from headrace.compat.v1 import bitwise as bitwise
     from headrace.compat.v1 import config as config
+    from headrace.compat.v1 import data as data
     from headrace.compat.v1 import debugging as debugging
     from headrace.compat.v1 import dtypes as dtypes
     from headrace.compat.v1 import errors as errors
