@@ -91,4 +91,5 @@ def _attribute(text):
         return Attribute(name, kind, dtypes.as_dtype(default))
     if kind == "list(type)":
         return Attribute(name, kind, [dtypes.as_dtype(part) for part in _split(default.strip("[]"))])
-    return Attribute(name, kind, ast.literal_eval(default))
+    value = ast.literal_eval(default)
+    return Attribute(name, kind, float(value) if kind == "float" else value)
