@@ -152,3 +152,19 @@ def test_recompute_grad_keeps_no_intermediates(no_collector):
         y = tf.recompute_grad(block)(x)
     assert kept[0]() is None
     np.testing.assert_allclose(tape.gradient(y, x).numpy(), np.cos(np.e) * np.e * np.ones(10))
+
+
+def test_custom_gradient_reaches_a_variable_that_only_its_gradient_function_reads():
+    given, passed = tf.Variable(1.0), tf.Variable(5.0)
+
+    @tf.custom_gradient
+    def function(x, y):
+        return x, lambda dy: (dy, dy * 3)
+
+    def gradients():
+        with tf.GradientTape() as tape:
+            result = function(given * 2, passed)
+        return tape.gradient(result, [given, passed])
+
+    assert [float(g) for g in gradients()] == [2.0, 3.0]
+    assert [float(g) for g in tf.function(gradients)()] == [2.0, 3.0]

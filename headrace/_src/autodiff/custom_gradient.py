@@ -134,6 +134,10 @@ def custom_gradient(f=None):
 
         for variable in variables:
             variable.value()  # tapes that watch what is read watch it from here on
+        for leaf in inputs:
+            if not isinstance(leaf, Tensor):
+                for recorder in context.recorders:
+                    recorder.variable_used(leaf)  # as above, also when `f` only hands it to its gradient function
         record_custom(f.__name__, handles, outputs, grad)
         if context.graph is not None and outputs:
             # A graph may be differentiated later, when no tape has seen this.
