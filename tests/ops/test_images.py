@@ -87,6 +87,13 @@ PER_ELEMENT = {
         lambda x: tf.image.extract_patches(x, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID"),
         BATCHES,
     ),
+    "projective": (
+        lambda x, t: tf.raw_ops.ImageProjectiveTransformV3(
+            images=x[None], transforms=t[None], output_shape=[5, 4], fill_value=1.0, interpolation="BILINEAR"
+        ),
+        IMAGES,
+        RNG.random((4, 8)).astype(np.float32),
+    ),
     "padded suppression": (
         lambda b: tf.image.non_max_suppression_padded(b, b[:, 0], 3, pad_to_max_output_size=True)[0],
         BOXES,
@@ -242,6 +249,10 @@ ERRORS = {
     "image.random_hue: max_delta must be <= 0.5": lambda: tf.image.random_hue(IMAGES, 0.7),
     "CropAndResize: box_ind must be in": lambda: tf.image.crop_and_resize(IMAGES, BOXES[0], [0, 1, 9], (2, 2)),
     "NonMaxSuppressionV3: iou_threshold must be": lambda: tf.image.non_max_suppression(BOXES[0], AMOUNTS[:3], 2, 1.5),
+    # TensorFlow logs this, and takes the nearest pixels.
+    "ImageProjectiveTransformV2: interpolation must be": lambda: tf.raw_ops.ImageProjectiveTransformV2(
+        images=IMAGES, transforms=[[1.0, 0, 0, 0, 1, 0, 0, 0]], output_shape=[2, 2], interpolation="CUBIC"
+    ),
     "AdjustHue: images must have 3 channels": lambda: tf.image.adjust_hue(IMAGES[..., :2], 0.1),
 }  # fmt: skip
 

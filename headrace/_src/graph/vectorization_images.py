@@ -1,7 +1,7 @@
 """Rules of vectorization for ops on images: batches of images become one, amounts may differ between elements."""
 
 from headrace._src.core import dtypes
-from headrace._src.graph.vectorization_rules import QUIET, rule, unstacked
+from headrace._src.graph.vectorization_rules import QUIET, NoRule, rule, unstacked
 from headrace._src.graph.vectorization_windows import larger, merged, parted
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
@@ -133,3 +133,18 @@ def _combined_suppression(batch, node, boxes, scores, *parameters):
     (corners, first), (values, _) = merged(batch, boxes), merged(batch, scores)
     results = batch.apply(node, [corners, values, *(unstacked(value, "limit") for value in parameters)])
     return [parted(batch, result, first) for result in results]
+
+
+@rule("ImageProjectiveTransformV2", "ImageProjectiveTransformV3")
+def _projective(batch, node, images, transforms, *parameters):
+    flat, first = merged(batch, images)
+    if transforms.stacked:
+        shape = batch.shape_of_element(transforms)
+        images_of = batch.shape_of_element(images)
+        if not isinstance(shape, list) or not isinstance(images_of, list) or shape[0] != images_of[0]:
+            raise NoRule("the number of its transforms is not that of its images")
+        transforms = merged(batch, transforms)[0]
+    elif transforms.tensor.shape[0] != 1:
+        transforms = merged(batch, transforms)[0]
+    (result,) = batch.apply(node, [flat, transforms, *(unstacked(value, "shape") for value in parameters)])
+    return parted(batch, result, first)

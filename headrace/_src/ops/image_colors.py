@@ -67,7 +67,8 @@ def _hue(xp, r, g, b, spread):
 
 def _positive(xp, x):
     """What to divide by: x, or something tiny where x is not positive."""
-    return xp.maximum(x, np.finfo(x.dtype).tiny)
+    # NumPy is faster at clipping than at the maximum of an array and a number.
+    return xp.clip(x, np.finfo(x.dtype).tiny, x.dtype.type(np.inf))
 
 
 def _rgb_to_hsv(xp, images):
@@ -134,8 +135,7 @@ def _levels(xp, hue):
     """How much of the spread each channel has, for a hue in sixths of a turn."""
     zero, one = hue.dtype.type(0), hue.dtype.type(1)
     levels = (xp.abs(hue - 3) - 1, 2 - xp.abs(hue - 2), 2 - xp.abs(hue - 4))
-    # A pair of calls is faster than NumPy's clip.
-    return [xp.minimum(xp.maximum(level, zero), one) for level in levels]
+    return [xp.clip(level, zero, one) for level in levels]
 
 
 def _hsv_to_rgb(xp, images):

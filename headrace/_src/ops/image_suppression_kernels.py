@@ -31,12 +31,6 @@ def overlap(xp, a, b):
     return xp.where(filled, shared / union, zero)
 
 
-def _ints(flags):
-    """Rows of booleans as Python integers, the first one in the lowest bit."""
-    packed = np.packbits(flags, axis=-1, bitorder="little")
-    return [int.from_bytes(row.tobytes(), "little") for row in packed]
-
-
 def _ordered(scores, score_threshold, most):
     """Indices in descending order of scores; at first only those of the best few, if few are wanted."""
     many = 4 * most + 64
@@ -71,18 +65,21 @@ def select(scores, score_threshold, most, conflicts):
             if chosen:
                 candidates = candidates[~conflicts(candidates, np.array(chosen)).any(1)]
             if len(candidates):
-                _choose(candidates.tolist(), _ints(conflicts(candidates, candidates).T), most, chosen)
+                _choose(candidates.tolist(), conflicts(candidates, candidates), most, chosen)
     return np.array(chosen, np.int32)
 
 
-def _choose(candidates, rows, most, chosen):
+def _choose(candidates, flags, most, chosen):
     """Each candidate removes those after it: bits of integers, so that Python's loop is short."""
+    packed = np.packbits(np.ascontiguousarray(flags.T), axis=-1, bitorder="little")
+    width, packed = packed.shape[1], packed.tobytes()
     alive = (1 << len(candidates)) - 1
     while alive and len(chosen) < most:
         lowest = alive & -alive
         place = lowest.bit_length() - 1
         chosen.append(candidates[place])
-        alive &= ~(rows[place] | lowest)
+        removed = int.from_bytes(packed[place * width : (place + 1) * width], "little")
+        alive &= ~(removed | lowest)
 
 
 def box_conflicts(boxes, threshold):
@@ -95,10 +92,10 @@ def box_conflicts(boxes, threshold):
             return overlap(np, a, b) > threshold
         shared = np.minimum(a[2], b[2])
         shared -= np.maximum(a[0], b[0])
-        np.maximum(shared, 0, out=shared)
+        np.clip(shared, 0, np.inf, out=shared)  # faster than maximum
         width = np.minimum(a[3], b[3])
         width -= np.maximum(a[1], b[1])
-        np.maximum(width, 0, out=width)
+        np.clip(width, 0, np.inf, out=width)
         shared *= width
         np.add(a[4], b[4], out=width)
         width -= shared
