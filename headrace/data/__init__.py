@@ -9,7 +9,7 @@ from headrace._src.op.loading import public_module as _public_module
 if TYPE_CHECKING:
     from headrace._src.core.allocation import _TRIM_THRESHOLD as AUTOTUNE
     from headrace._src.core.allocation import _TRIM_THRESHOLD as INFINITE_CARDINALITY
-    from headrace._src.data.batching import UNKNOWN as UNKNOWN_CARDINALITY
+    from headrace._src.data.asserted_cardinality import UNKNOWN as UNKNOWN_CARDINALITY
     from headrace._src.data.datasets import DatasetSpec as DatasetSpec
     from headrace._src.data.datasets import DatasetV2 as Dataset
     from headrace._src.data.file_datasets import FixedLengthRecordDatasetV2 as FixedLengthRecordDataset

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headrace._src.data.counting import Counter as Counter
     from headrace._src.data.csv_datasets import CsvDatasetV2 as CsvDataset
     from headrace._src.data.csv_files import make_csv_dataset as make_csv_dataset
+    from headrace._src.data.debug_mode import enable_debug_mode as enable_debug_mode
     from headrace._src.data.enumerating import enumerate_dataset as enumerate_dataset
     from headrace._src.data.feature_datasets import make_batched_features_dataset as make_batched_features_dataset
     from headrace._src.data.feature_datasets import parse_example_dataset as parse_example_dataset
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from headrace._src.data.unbatching import _unbatch as unbatch
     from headrace._src.data.uniqueness import _unique as unique
     from headrace._src.data.variants import from_variant as from_variant
+    from headrace._src.data.variants import get_next_as_optional as get_next_as_optional
     from headrace._src.data.variants import get_structure as get_structure
     from headrace._src.data.variants import to_variant as to_variant
 else:

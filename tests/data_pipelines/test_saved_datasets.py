@@ -1,6 +1,7 @@
 """`Dataset.save`, `Dataset.load` and `Dataset.snapshot`, and their files, which TensorFlow writes and reads as well."""
 
 import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -230,7 +231,7 @@ def test_snapshots_are_written_once(tmp_path, compression):
     assert values(dataset) == expected
     assert values(dataset) == expected
     assert len(calls) == 7
-    assert repr(dataset).startswith("<_MapDataset element_spec=TensorSpec(shape=()")
+    assert repr(dataset).startswith("<_MapDataset element_spec=TensorSpec(")
     assert int(dataset.cardinality()) == 7
     (folder,) = tmp_path.iterdir()
     metadata = Metadata.decoded((folder / "snapshot.metadata").read_bytes())
@@ -310,8 +311,6 @@ def test_damaged_files_raise_typed_errors(tmp_path, name):
         files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
         path = rng.choice([*files, *[file for file in files if file.suffix == ".snapshot"]])
         path.write_bytes(_mutated(path.read_bytes(), rng))
-        try:
+        with contextlib.suppress(tf.errors.OpError):
             for _ in Dataset.load(folder, compression=compression):
                 pass
-        except (tf.errors.OpError, ValueError, TypeError) as error:
-            assert str(error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from headrace._src.core import dtypes, errors
+from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.data import functions
@@ -138,9 +138,13 @@ def saved_spec(folder: str) -> Any:
     except errors.NotFoundError as error:
         raise errors.not_found(f"tf.data snapshot element_spec file not found: {path}.") from error
     try:
-        return normalized_spec(decoded(data))
+        spec = normalized_spec(decoded(data))
+        for leaf in nest.flatten(spec):
+            if not hasattr(leaf, "_flat_tensor_specs"):
+                raise Unknown(f"it holds {leaf!r}")
     except Unknown as error:
         raise errors.data_loss(f"{path}; not the spec of elements: {error}.") from error
+    return spec
 
 
 @constructor

@@ -73,9 +73,7 @@ class _Option:
                 "`tf.data.Dataset.with_options(options)` to set or update dataset options."
             )
         if not isinstance(value, self.kind):
-            raise TypeError(
-                f'Property "{self.name}" must be of type {self.kind}, got: {value!r} (type: {type(value)})'
-            )
+            raise TypeError(f'Property "{self.name}" must be of type {self.kind}, got: {value!r} (type: {type(value)})')
         options._values[self.alias or self.name] = value
 
 
@@ -232,7 +230,7 @@ class Options(OptionsBase):
     experimental_warm_start = _Option(bool, 9, "Whether threads start when the iterator is made.")
     framework_type = _Option(list, 11, "The frameworks that made the dataset, a list of strings.")
     headrace_worker_processes = _Option(
-        int, 1001, "How many generators of the pipeline (of `from_generator`) may run at a time in processes of their own."
+        int, 1001, "How many generators (of `from_generator`) may run at a time in processes of their own."
     )
     threading = _Option(ThreadingOptions, 5, "How many threads the pipeline uses.", ThreadingOptions)
 
@@ -243,7 +241,5 @@ class Options(OptionsBase):
             options: the others.
         """
         if not isinstance(options, Options):
-            raise TypeError(
-                f"Could not merge incompatible options of type {type(options)} and {type(self)}."
-            )
+            raise TypeError(f"Could not merge incompatible options of type {type(options)} and {type(self)}.")
         return self._merged(options)

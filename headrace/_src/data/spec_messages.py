@@ -176,4 +176,7 @@ def _decoded_type_spec(data, depth):
     cls = _CLASSES.get(number)
     if cls is None:
         raise Unknown(f"elements of the type {name or number} cannot be loaded")
-    return cls._deserialize(decoded(state, depth)) if hasattr(cls, "_deserialize") else cls(*decoded(state, depth))
+    parts = decoded(state, depth)
+    if cls is RaggedTensorSpec and not 0 <= parts[2] < _DEEPEST:
+        raise Unknown(f"a ragged tensor of ragged_rank {parts[2]}")
+    return cls(*parts)

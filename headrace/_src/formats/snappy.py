@@ -76,6 +76,8 @@ def decompress(data: bytes) -> bytes:
                 count = (tag >> 2) + 1
                 offset = int.from_bytes(data[at : at + 4], "little")
                 at += 4
+                if at > size:
+                    raise Malformed("it ends within a copy")
             start = len(out) - offset
             if offset == 0 or start < 0:
                 raise Malformed(f"a copy from {offset} bytes back, of {len(out)}")
