@@ -346,7 +346,7 @@ def executable_of(graph):
     base = graph.base
     plan = graph.plan()
     must_compile = base.jit_compile is True
-    if not must_compile and not is_worthwhile(plan.steps):
+    if not must_compile and (base.stays_interpreted or not is_worthwhile(plan.steps)):
         return plan
     captured = base.external_captures
     # Eager tensors that are captured are the same in all calls; residuals are not. Views may have more inputs.

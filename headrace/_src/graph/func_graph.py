@@ -32,6 +32,7 @@ class FuncGraph(BaseGraph):
 
     building_function = True
     loop_plans = None  # see passes/loop_invariants.py, for the body of a loop
+    stays_interpreted = False  # whether it is never compiled: eager code reads its variables after each call
     inlines_numbers = False  # whether all constants outside become constants here: no gradient is asked for them
 
     def __init__(self, name, outer=None):
