@@ -153,8 +153,9 @@ def main():
                 pairs.append((theirs.ask(question), ours.ask(question)))
             ratio = statistics.median(a / b for a, b in pairs)
             theirs_ms, ours_ms = (statistics.median(times) * 1e3 for times in zip(*pairs))
-            verdict = "pass" if ratio >= CASES[name].goal else "FAIL"
-            print(f"{name:28s} {theirs_ms:9.3f} {ours_ms:9.3f} {ratio:7.2f} {CASES[name].goal:5g} {verdict}", flush=True)
+            goal = CASES[name].goal
+            verdict = "pass" if ratio >= goal else "FAIL"
+            print(f"{name:28s} {theirs_ms:9.3f} {ours_ms:9.3f} {ratio:7.2f} {goal:5g} {verdict}", flush=True)
             if verdict == "FAIL":
                 missed.append(name)
     finally:
