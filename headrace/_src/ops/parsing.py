@@ -107,19 +107,18 @@ class Layout:
         except WrongKind as error:
             raise wrong_kind(self.op, error, names) from None
 
-    def outputs(self, columns, count, names, defaults, dense=None):
-        """The outputs of ParseExampleV2 from what was parsed: key to `Column`; `dense` if it was computed already."""
+    def outputs(self, columns, count, names, defaults):
+        """The outputs of ParseExampleV2 from what was parsed: key to `Column`."""
         indices, values, shapes = [], [], []
         for key, _ in self.sparse:
             column = columns[key]
             indices.append(sparse_indices(column.counts))
             values.append(column.values)
             shapes.append(np.array([count, column.counts.max(initial=0)], np.int64))
-        if dense is None:
-            dense = [
-                self.dense_values(i, columns[key], count, names, default)
-                for i, ((key, _, _), default) in enumerate(zip(self.dense, defaults))
-            ]
+        dense = [
+            self.dense_values(i, columns[key], count, names, default)
+            for i, ((key, _, _), default) in enumerate(zip(self.dense, defaults))
+        ]
         ragged, splits = [], []
         for key, _, kind in self.ragged:
             ragged.append(columns[key].values)
@@ -384,38 +383,46 @@ class ParsedBlock:
         layout.check_defaults(defaults)
         self._names, self._defaults = names, defaults
         self._columns = layout.columns(serialized.tolist(), names)
-        self._offsets = {
-            key: row_splits(column.counts, dtypes.int64).tolist() for key, column in self._columns.items()
-        }
         # Features that are filled up have other sizes in each batch.
         self._dense = [
             None if shape and shape[0] is None
             else layout.dense_values(i, self._columns[key], serialized.size, names, default)
             for i, ((key, _, shape), default) in enumerate(zip(layout.dense, defaults))
         ]  # fmt: skip
+        cut = {key for key, *_ in (*layout.sparse, *layout.ragged)}
+        cut.update(key for (key, _, _), whole in zip(layout.dense, self._dense) if whole is None)
+        self._offsets = {key: row_splits(self._columns[key].counts, dtypes.int64).tolist() for key in cut}
+        self._indices = {key: sparse_indices(self._columns[key].counts) for key, _ in layout.sparse}
 
     def outputs(self, start, stop) -> list:
         """The outputs for the records from `start` to `stop`, as a flat list."""
         layout, count = self._layout, stop - start
-        columns = {}
-        for key, column in self._columns.items():
-            offsets, present = self._offsets[key], column.present
-            columns[key] = Column(
-                column.values[offsets[start] : offsets[stop]],
-                column.counts[start:stop],
-                None if present is None else present[start:stop],
-            )
+        indices, values, shapes = [], [], []
+        for key, _ in layout.sparse:
+            first, last = self._offsets[key][start], self._offsets[key][stop]
+            own = self._indices[key][first:last].copy()
+            own[:, 0] -= start
+            indices.append(own)
+            values.append(self._columns[key].values[first:last])
+            longest = int(self._columns[key].counts[start:stop].max(initial=0))
+            shapes.append(np.array([count, longest], np.int64))
         dense = [
-            layout.dense_values(i, columns[layout.dense[i][0]], count, self._names, self._defaults[i])
-            if whole is None
-            else whole[start:stop]
+            self._cut_dense(i, start, stop) if whole is None else whole[start:stop]
             for i, whole in enumerate(self._dense)
         ]
-        return [
-            array
-            for group in layout.outputs(columns, count, self._names, self._defaults, dense)
-            for array in group
-        ]
+        ragged, splits = [], []
+        for key, _, kind in layout.ragged:
+            offsets = self._offsets[key]
+            ragged.append(self._columns[key].values[offsets[start] : offsets[stop]])
+            splits.append(row_splits(self._columns[key].counts[start:stop], kind))
+        return [*indices, *values, *shapes, *dense, *ragged, *splits]
+
+    def _cut_dense(self, number, start, stop):
+        key = self._layout.dense[number][0]
+        column, offsets = self._columns[key], self._offsets[key]
+        present = None if column.present is None else column.present[start:stop]
+        part = Column(column.values[offsets[start] : offsets[stop]], column.counts[start:stop], present)
+        return self._layout.dense_values(number, part, stop - start, self._names, self._defaults[number])
 
 
 PARSE_EXAMPLE = Op(
