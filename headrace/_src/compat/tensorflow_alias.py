@@ -33,11 +33,8 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         inside = fullname[len(_NAME) + 1 :]
         if inside in INTERNALS:
             return importlib.util.spec_from_loader(fullname, self, is_package=True)
-        try:
-            if importlib.util.find_spec(_place(inside)) is None:
-                return None
-        except ModuleNotFoundError:
-            return None
+        if not _exists(_place(inside)):
+            raise ModuleNotFoundError(_missing(fullname, inside), name=fullname)
         return importlib.util.spec_from_loader(fullname, self)
 
     def create_module(self, spec):
@@ -73,6 +70,24 @@ class _Additions(importlib.abc.MetaPathFinder):
 
             spec.loader.exec_module = exec_module
         return spec
+
+
+def _exists(module):
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _missing(fullname, inside):
+    """What to say of a module that is not there."""
+    if inside == "keras" or inside.startswith("keras.") and not _exists("keras"):
+        return "tensorflow.keras needs Keras 3: pip install 'headrace[keras]', or pip install keras."
+    hint = " Of TensorFlow's internals, it has those that Keras and other packages use."
+    return (
+        f"No module named {fullname!r} in headrace, which stands for TensorFlow in this process."
+        f"{hint if inside.startswith(('python', 'core', 'compiler', 'lite.python')) else ''}"
+    )
 
 
 def _place(inside):

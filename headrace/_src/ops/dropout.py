@@ -21,6 +21,8 @@ def _noise_shape(x, noise_shape):
         return x.shape if x.shape.is_fully_defined() else lookup("Shape")(x)
     if isinstance(noise_shape, Tensor):
         return noise_shape
+    if isinstance(noise_shape, (list, tuple)) and any(isinstance(n, Tensor) for n in noise_shape):
+        return [lookup("Shape")(x)[i] if n is None else n for i, n in enumerate(noise_shape)]
     shape = TensorShape(noise_shape).as_list()
     if x.shape.rank in (None, len(shape)):
         if x.shape.rank is not None:
