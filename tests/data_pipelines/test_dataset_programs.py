@@ -63,10 +63,23 @@ def _is_resumable(code):
     return code not in OTHERWISE and bool(elements) and not any("raises" in e for e in elements if isinstance(e, dict))
 
 
-@pytest.mark.parametrize("code", [code for code in PROGRAMS if _is_resumable(code)])
+RESUMABLE = [code for code in PROGRAMS if _is_resumable(code)]
+
+
+@pytest.mark.parametrize("code", RESUMABLE)
 def test_resume(code):
+    _resume(code, random.Random(code).randint(0, len(RECORDED[code]["elements"])))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", RESUMABLE)
+def test_resume_anywhere(code):
+    for place in range(len(RECORDED[code]["elements"]) + 1):
+        _resume(code, place)
+
+
+def _resume(code, place):
     elements = RECORDED[code]["elements"]
-    place = random.Random(code).randint(0, len(elements))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         iterator = iter(value_of(tf, code))
@@ -75,4 +88,6 @@ def test_resume(code):
         other = iter(value_of(tf, code))
         other.load_state_dict(state)
         rest = elements_of(tf, other, LONGEST - place)
+        own_rest = elements_of(tf, iterator, LONGEST - place)
     assert same(json.loads(json.dumps(first + rest)), elements)
+    assert same(json.loads(json.dumps(first + own_rest)), elements)  # it was not disturbed

@@ -16,6 +16,7 @@ from rules import applications, check_inference, check_lowering
 
 import headrace as tf
 from headrace._src.graph.operation import CALLING
+from headrace._src.op.index import OPS
 from headrace._src.op.registry import all_ops
 
 CASES = pathlib.Path(__file__).resolve().parent / "cases"
@@ -134,5 +135,7 @@ def test_every_op_has_a_row():
                 evaluate(tf, row, arrays)
     run = {application[0].name for application in seen}
     ours = [op.name for op in all_ops() if op.module.startswith("headrace.")]  # other tests define ops of their own
+    # Ops of datasets and iterators are no functions of arrays; tests/data_pipelines has them.
+    ours = [name for name in ours if not OPS.get(name, "").startswith("data.")]
     missing = [name for name in ours if name not in run | ONLY_IN_SESSIONS]
     assert not missing, f"ops without a row: {missing}"

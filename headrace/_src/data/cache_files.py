@@ -158,7 +158,7 @@ class CacheReader(Access):
         data = self._file.read(end - start)
         try:
             element = unpacked(data)
-        except (struct.error, IndexError, ValueError, errors.DataLossError) as error:
+        except (struct.error, IndexError, TypeError, ValueError, errors.DataLossError) as error:
             raise errors.DataLossError(
                 None, None, f"{_data(self._path)}: element {index} at byte {start} cannot be read: {error}"
             ) from error
@@ -173,3 +173,8 @@ class CacheReader(Access):
                     f"Data type mismatch at component {number}: expected {dtype.name} but got {array.dtype.name}."
                 )
         return element
+
+    def close(self):
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()

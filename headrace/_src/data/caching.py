@@ -189,7 +189,7 @@ class _FileCursor(Cursor):
     def __init__(self, stage, run):
         self._stage = stage
         self._run = run
-        self._reader = self._writer = self._inner = None
+        self._reader = self._writer = self._inner = self._files = None
         self._keeps = True
         if is_complete(stage.path):
             self._reader = self._open_reader()
@@ -197,8 +197,8 @@ class _FileCursor(Cursor):
             self._inner = stage.source.cursor(run)
 
     def _open_reader(self):
-        stage = self._stage
-        return AccessCursor(CacheReader(stage.path, stage.types))
+        self._files = CacheReader(self._stage.path, self._stage.types)
+        return AccessCursor(self._files)
 
     def next(self):
         if self._reader is not None:
@@ -229,7 +229,7 @@ class _FileCursor(Cursor):
 
     def restore(self, state):
         self.close()
-        self._reader = self._writer = self._inner = None
+        self._reader = self._writer = self._inner = self._files = None
         if state["reader"] is not None:
             self._reader = self._open_reader()
             self._reader.restore(state["reader"])
@@ -242,6 +242,8 @@ class _FileCursor(Cursor):
                 self._keeps = self._writer is not None
 
     def close(self):
+        if self._files is not None:
+            self._files.close()
         if self._writer is not None:
             self._writer.close()
         if self._inner is not None:

@@ -4,6 +4,7 @@ A component is its kind (a byte), the name of its dtype, its dimensions, and its
 memory, strings with their lengths in front, ragged and sparse tensors as the components that they consist of.
 """
 
+import math
 import struct
 
 import ml_dtypes
@@ -78,9 +79,9 @@ def _unpacked(data, at):
     rank = data[at]
     shape = struct.unpack_from(f"<{rank}q", data, at + 1)
     at += 1 + 8 * rank
-    count = 1
-    for size in shape:
-        count *= size
+    count = math.prod(shape)
+    if min(shape, default=0) < 0 or (kind != _NUMBERS and count > len(data)):
+        raise errors.DataLossError(None, None, f"The shape {shape} is impossible.")
     if kind == _NUMBERS:
         size = count * dtype.itemsize
         return np.frombuffer(data, dtype, count, at).reshape(shape), at + size

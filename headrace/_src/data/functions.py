@@ -10,7 +10,7 @@ from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
 from headrace._src.core.random_state import Site, site_within
 from headrace._src.core.specs import TensorSpec
-from headrace._src.data import random_streams, structures
+from headrace._src.data import debug_mode, random_streams, structures
 from headrace._src.graph.func_graph import FuncGraph
 from headrace._src.graph.graph import PLACEHOLDER
 from headrace._src.graph.operation import is_stateful
@@ -88,6 +88,8 @@ def trace(function: Any, *argument_specs: Any, method: str) -> Traced:
             raise TypeError(message) from error
         graph.structured_outputs = result
         graph.outputs = [graph.inside(tensor) for tensor in structures.to_components(output_spec, result)]
+    if debug_mode.is_enabled() and graph.outputs:
+        graph = debug_mode.python_graph(graph, function, argument_specs, output_spec)
     outer = context.graph
     if outer is not None and hasattr(outer, "variables"):
         outer.variables.update(graph.variables)

@@ -3,9 +3,12 @@
 from headrace._src.core import nest
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
-from headrace._src.data.datasets import DatasetV2, dataset_of
+from headrace._src.core.type_specs import TypeSpec
+from headrace._src.data.datasets import DatasetSpec, DatasetV2, dataset_of
 from headrace._src.data.iterators import OwnedIterator
-from headrace._src.op.api import api
+from headrace._src.op.api import PUBLIC, api, export
+from headrace._src.ops.ragged_spec import RaggedTensorSpec
+from headrace._src.ops.sparse_tensor import SparseTensorSpec
 
 
 @api("data.experimental.to_variant", dispatch=False)
@@ -67,3 +70,43 @@ def get_output_shapes(dataset_or_iterator):
 def get_output_classes(dataset_or_iterator):
     """The classes of the parts of elements, in their structure."""
     return _legacy(dataset_or_iterator, lambda spec: Tensor, "_to_legacy_output_classes")
+
+
+# The specs under the names that they had in 1.x, with the arguments in the order of then.
+
+Structure = export("compat.v1.data.experimental.Structure")(TypeSpec)
+DatasetStructure = export("compat.v1.data.experimental.DatasetStructure")(DatasetSpec)
+
+
+@api("compat.v1.data.experimental.TensorStructure", dispatch=False)
+def TensorStructure(dtype, shape):
+    """The spec of tensors: see `tf.TensorSpec`."""
+    return TensorSpec(shape, dtype)
+
+
+@api("compat.v1.data.experimental.SparseTensorStructure", dispatch=False)
+def SparseTensorStructure(dtype, shape):
+    """The spec of sparse tensors: see `tf.SparseTensorSpec`."""
+    return SparseTensorSpec(shape, dtype)
+
+
+@api("compat.v1.data.experimental.RaggedTensorStructure", dispatch=False)
+def RaggedTensorStructure(dtype, shape, ragged_rank):
+    """The spec of ragged tensors: see `tf.RaggedTensorSpec`."""
+    return RaggedTensorSpec(shape, dtype, ragged_rank)
+
+
+@api("compat.v1.data.experimental.TensorArrayStructure", dispatch=False)
+def TensorArrayStructure(dtype, element_shape, dynamic_size, infer_shape):
+    """The spec of tensor arrays: see `tf.TensorArraySpec`."""
+    return PUBLIC["TensorArraySpec"](element_shape, dtype, dynamic_size, infer_shape)
+
+
+@api("data.experimental.get_next_as_optional", dispatch=False)
+def get_next_as_optional(iterator):
+    """The next element of an iterator as an optional: see `tf.data.Iterator.get_next_as_optional`.
+
+    >>> bool(tf.data.experimental.get_next_as_optional(iter(tf.data.Dataset.range(1))).has_value())
+    True
+    """
+    return iterator.get_next_as_optional()
