@@ -12,6 +12,7 @@ import time
 import pytest
 
 import headrace as tf
+from headrace._src.data import threads
 
 
 def _threads():
@@ -25,8 +26,17 @@ def _wait_for_none():
     return not _threads()
 
 
+def _slowly(x):
+    time.sleep(0.005)
+    return x
+
+
+def _slow_numbers():
+    return tf.data.Dataset.range(10**9).map(lambda x: tf.py_function(_slowly, [x], tf.int64))
+
+
 def test_prefetch_threads_end_when_the_iterator_is_dropped():
-    iterator = iter(tf.data.Dataset.range(10**9).prefetch(4))
+    iterator = iter(_slow_numbers().prefetch(4))
     assert int(next(iterator)) == 0
     assert _threads()
     del iterator
@@ -47,8 +57,25 @@ def test_map_threads_end_when_the_iterator_is_dropped():
 
 
 def test_threads_end_with_the_dataset():
-    assert len(list(tf.data.Dataset.range(10).prefetch(2))) == 10
+    assert len(list(_slow_numbers().take(10).prefetch(2))) == 10
     assert _wait_for_none()
+
+
+def test_elements_that_are_made_quickly_need_no_thread(monkeypatch):
+    monkeypatch.setattr(threads, "_WORTH_A_THREAD", 10.0)  # on a busy machine, anything may take a moment
+    iterator = iter(tf.data.Dataset.range(1000).prefetch(4))
+    for _ in range(5):
+        next(iterator)
+    assert [thread for thread in _threads() if "prefetch" in thread.name] == []
+
+
+def test_waiting_elements_are_ready_at_once():
+    iterator = iter(_slow_numbers().prefetch(4))
+    next(iterator)
+    deadline = time.monotonic() + 10
+    while len(iterator._iterator_resource._a[()]._cursor._work.ready) < 4:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_prefetch_makes_no_more_than_asked_for():
@@ -56,6 +83,7 @@ def test_prefetch_makes_no_more_than_asked_for():
 
     def note(x):
         made.append(int(x))
+        time.sleep(0.001)
         return x
 
     dataset = tf.data.Dataset.range(100).map(lambda x: tf.py_function(note, [x], tf.int64)).prefetch(3)
@@ -112,7 +140,7 @@ def _run(program, interrupt_after=None):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-@pytest.mark.parametrize("step", ["prefetch(2)", "map(slow, num_parallel_calls=4)", "map(slow)"])
+@pytest.mark.parametrize("step", ["prefetch(2)", "map(slow, num_parallel_calls=4)", "skip(1)"])
 def test_ctrl_c_ends_a_running_pipeline_at_once(step):
     program = f"""
         import signal
@@ -128,7 +156,7 @@ def test_ctrl_c_ends_a_running_pipeline_at_once(step):
         def slow(x):
             return tf.py_function(wait, [x], tf.int64)
 
-        dataset = tf.data.Dataset.range(10**9).{step}
+        dataset = tf.data.Dataset.range(10**9).map(slow).{step}
         iterator = iter(dataset)
         next(iterator)
         print("ready")

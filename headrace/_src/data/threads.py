@@ -4,12 +4,15 @@ import atexit
 import collections
 import queue
 import threading
+import time
 import weakref
 
 from headrace._src.core.context import context
 from headrace._src.data.stages import Cursor, Run
 
 _END = object()
+# Seconds that an element takes to make, above which a thread makes the next ones.
+_WORTH_A_THREAD = 300e-6
 _running: weakref.WeakSet = weakref.WeakSet()
 
 
@@ -72,6 +75,9 @@ def _stop_all():
 class Ahead(Cursor):
     """Reads another cursor in a thread, up to `size` elements ahead.
 
+    The thread begins once an element takes long to make: handing it from thread to thread costs time as well, the more
+    so as only one thread at a time runs Python code.
+
     Args:
         inner: the other cursor.
         size: how many elements may wait.
@@ -95,9 +101,9 @@ class Ahead(Cursor):
     def next(self):
         if self._is_over:
             return None
-        if self._thread is None:
-            self._start()
         work = self._work
+        if self._thread is None and not work.ready:
+            return self._next_here()
         with work.changed:
             while not work.ready:
                 work.changed.wait()
@@ -111,19 +117,30 @@ class Ahead(Cursor):
             raise item.error
         return item
 
+    def _next_here(self):
+        """The next element, made by whoever asks for it."""
+        start = time.perf_counter()
+        element = self._work.cursor.next()
+        if element is None:
+            self._is_over = True
+            self.close()
+        elif time.perf_counter() - start > _WORTH_A_THREAD:
+            self._start()
+        return element
+
     def state(self):
         """The elements that wait are part of the position: they are kept in the state."""
-        work = self._work
-        if self._thread is None:
-            return {"ready": [], "is_over": self._is_over, "inner": work.cursor.state()}
-        self._pause()
+        work, is_running = self._work, self._thread is not None
+        if is_running:
+            self._pause()
         ready = [item for item in work.ready if item is not _END]
         failed = next((item for item in ready if type(item) is _Failure), None)
         if failed is not None:
             raise failed.error
-        over = self._is_over
-        state = {"ready": [list(item) for item in ready], "is_over": over, "inner": work.cursor.state()}
-        self._resume()
+        ready = [list(item) for item in ready]
+        state = {"ready": ready, "is_over": self._is_over, "inner": work.cursor.state()}
+        if is_running:
+            self._resume()
         return state
 
     def _pause(self):
