@@ -8,5 +8,14 @@ from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
     from headrace._src.compat.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
+    from headrace._src.formats.example_messages import BytesList as BytesList
+    from headrace._src.formats.example_messages import Example as Example
+    from headrace._src.formats.example_messages import Feature as Feature
+    from headrace._src.formats.example_messages import FeatureList as FeatureList
+    from headrace._src.formats.example_messages import FeatureLists as FeatureLists
+    from headrace._src.formats.example_messages import Features as Features
+    from headrace._src.formats.example_messages import FloatList as FloatList
+    from headrace._src.formats.example_messages import Int64List as Int64List
+    from headrace._src.formats.example_messages import SequenceExample as SequenceExample
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)
