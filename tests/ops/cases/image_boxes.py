@@ -65,6 +65,9 @@ ROWS = [
                                        (2, 4, 0.6, 0.9, True, True, 3), (20, 20, 0.1, 0.5, False, False, 1))),
     row("tf.image.combined_non_max_suppression(b, s, 4, 9)", b=uniform(0, 1, 2, 15, 2, 4), s=uniform(0, 1, 2, 15, 3)),
     row("tf.image.combined_non_max_suppression(b, s, 0, 9)", b=uniform(0, 1, 2, 15, 1, 4), s=uniform(0, 1, 2, 15, 3)),
+    row("tf.image.generate_bounding_box_proposals(s, d, [[50.0, 40.0, 1.0, 0.0, 0.0]], 20 * b, post_nms_topn=4, min_size=1)",
+        s=uniform(0, 1, 1, 2, 3, 2), d=normal(1, 2, 3, 8), b=uniform(0, 1, 2, 4), grad=False,
+        ours="TensorFlow has a kernel for GPUs only"),
     # Crops
     *(crop(f"[{h}, {w}], method={method!r}") for h, w in ((3, 4), (1, 1), (7, 2)) for method in ("bilinear", "nearest")),
     crop("[3, 3], extrapolation_value=-7.5"),
