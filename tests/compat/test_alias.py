@@ -30,7 +30,7 @@ def run(program, folder=None, **environment):
 
 
 def test_one_object_by_every_path():
-    tf.keras  # noqa: B018 (its first use installs the alias)
+    tf.keras
     import keras
     import tensorflow
     import tensorflow as named
@@ -45,12 +45,16 @@ def test_one_object_by_every_path():
     from tensorflow.keras.preprocessing.image import load_img
     from tensorflow.keras.utils import to_categorical
 
-    assert tensorflow is tf and named is tf
+    assert tensorflow is tf
+    assert named is tf
     assert below is imported is tf.keras
-    assert nn is tf.nn and placeholder is tf.compat.v1.placeholder
+    assert nn is tf.nn
+    assert placeholder is tf.compat.v1.placeholder
     assert Dense is layers.Dense is tf.keras.layers.Dense is keras.layers.Dense
     assert Model is keras.Model
-    assert callable(mnist.load_data) and callable(to_categorical) and callable(load_img)
+    assert callable(mnist.load_data)
+    assert callable(to_categorical)
+    assert callable(load_img)
     assert tensorflow.keras.backend.backend() == "tensorflow"
 
 
@@ -66,20 +70,21 @@ def test_keras_under_the_names_of_tensorflow():
 
 
 def test_internals_give_the_classes_themselves():
-    tf.keras  # noqa: B018
+    tf.keras
     from tensorflow.python.framework.ops import EagerTensor
     from tensorflow.python.framework.tensor import Tensor
     from tensorflow.python.trackable.data_structures import ListWrapper
 
     assert Tensor is tf.Tensor
     assert isinstance(tf.constant(1), EagerTensor)
-    assert isinstance(tf.Module().__class__, type) and issubclass(ListWrapper, list)
+    assert isinstance(tf.Module().__class__, type)
+    assert issubclass(ListWrapper, list)
 
 
 def test_what_does_not_exist():
-    tf.keras  # noqa: B018
+    tf.keras
     with pytest.raises(ModuleNotFoundError, match="tensorflow.python.no_such.*headrace"):
-        import tensorflow.python.no_such  # noqa: F401
+        import tensorflow.python.no_such
     with pytest.raises(ModuleNotFoundError, match="tensorflow.no_such"):
         import tensorflow.no_such  # noqa: F401
     with pytest.raises(ImportError, match="no_such_name"):
@@ -87,12 +92,12 @@ def test_what_does_not_exist():
     with pytest.raises(AttributeError, match="headrace has only those"):
         import tensorflow.python.framework.ops as ops
 
-        ops.no_such_name  # noqa: B018
+        ops.no_such_name
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_pickles(protocol):
-    tf.keras  # noqa: B018
+    tf.keras
     for value in (
         tf.constant([[1.0, 2.0]]), tf.constant(["a", b"\xff"]), tf.constant(3, tf.bfloat16), tf.float32,
         tf.TensorSpec([None, 3], tf.int64, "x"), tf.TensorShape([1, None]),

@@ -81,7 +81,7 @@ def _exists(module):
 
 def _missing(fullname, inside):
     """What to say of a module that is not there."""
-    if inside == "keras" or inside.startswith("keras.") and not _exists("keras"):
+    if inside == "keras" or (inside.startswith("keras.") and not _exists("keras")):
         return "tensorflow.keras needs Keras 3: pip install 'headrace[keras]', or pip install keras."
     hint = " Of TensorFlow's internals, it has those that Keras and other packages use."
     return (
