@@ -6,112 +6,13 @@ that are asked for, as long as that is a matter of milliseconds and of a few meg
 
 from __future__ import annotations
 
-import numpy as np
-
-from headrace._src.core import errors
 from headrace._src.data.functions import ElementFunction
-from headrace._src.data.stages import Cursor, Stage, joined, stacked
+from headrace._src.data.reading_ahead import Ahead
 from headrace._src.graph.plan import Plan
 from headrace._src.ops.parsing import ParsedBlock
 
-_MOST_ELEMENTS = 4096
-_MOST_BYTES = 4 << 20
-_FIRST = 64
 
-
-class _Ahead(Cursor):
-    """What both have in common: a block of the source, of which some elements were given out."""
-
-    def __init__(self, stage: Stage, source: Stage, run):
-        self._stage = stage
-        self._inner = source.cursor(run)
-        self._by_blocks = source.has_blocks
-        # The state of the source at the beginning of the block; None when the block itself is less to keep than that.
-        self._before: dict | None = None
-        self._block: tuple | None = None
-        self._at = self._count = 0  # elements of the block: given out, and all
-        self._next_count = _FIRST
-        self._number = 0  # of elements that were given out
-
-    def _fill(self, least: int):
-        """Read the next block, at least so many elements if there are."""
-        before = self._inner.state() if self._by_blocks else None
-        block = self._read(max(least, self._next_count))
-        self._block, self._before, self._at = block, before, 0
-        self._count = 0 if block is None else block[0].shape[0]
-        if block is not None:
-            size = max(1, sum(_bytes(part) for part in block) // self._count)
-            self._next_count = max(1, min(2 * self._next_count, _MOST_ELEMENTS, _MOST_BYTES // size))
-            self._compute()
-        return block
-
-    def _read(self, count):
-        parts: list = []
-        try:
-            if not self._by_blocks:
-                while len(parts) < count and (element := self._inner.next()) is not None:
-                    parts.append(element)
-                return stacked(parts) if parts else None
-            missing = count
-            while missing and (block := self._inner.block(missing)) is not None:
-                parts.append(block)
-                missing -= block[0].shape[0]
-        except errors.OpError as error:
-            if not parts:
-                raise
-            self._failure = error
-        return (joined(parts) if self._by_blocks else stacked(parts)) if parts else None
-
-    _failure: errors.OpError | None = None  # of the source, after the block
-
-    def _check(self):
-        if self._failure is not None and self._at == self._count:
-            failure, self._failure = self._failure, None
-            self._drop()
-            raise failure
-
-    def _drop(self):
-        self._block = self._before = None
-        self._at = self._count = 0
-
-    def state(self):
-        state = {"number": self._number, "given": 0}
-        if self._block is None:
-            return {**state, "inner": self._inner.state()}
-        if self._before is not None:
-            return {**state, "given": self._at, "inner": self._before}
-        if self._failure is not None:
-            raise self._failure
-        rest = [part[self._at :].copy() for part in self._block]
-        return {**state, "inner": self._inner.state(), "rest": rest}
-
-    def restore(self, state):
-        self._drop()
-        self._failure = None
-        self._number = state["number"]
-        self._inner.restore(state["inner"])
-        if state["given"]:
-            self._inner.skip(state["given"])
-        if "rest" in state:
-            self._block = tuple(state["rest"])
-            self._count = self._block[0].shape[0]
-            self._compute()
-
-    def _compute(self):
-        """What is computed of a new block."""
-
-    def close(self):
-        self._inner.close()
-
-
-def _bytes(part: np.ndarray) -> int:
-    if part.dtype != object:
-        return part.nbytes
-    flat = part.ravel()
-    return sum(map(len, flat.tolist())) if flat.size and isinstance(flat[0], bytes) else 64 * flat.size
-
-
-class BlockMap(_Ahead):
+class BlockMap(Ahead):
     """A function of each element, computed for whole blocks.
 
     Args:
@@ -120,7 +21,8 @@ class BlockMap(_Ahead):
     """
 
     def __init__(self, stage, run):
-        super().__init__(stage, stage.source, run)
+        super().__init__(stage.source.cursor(run), stage.source.has_blocks)
+        self._stage = stage
         self._results: tuple | None = None  # of the block; None when the function is called for each element
 
     def _ready(self, count):
@@ -215,7 +117,7 @@ def _has_no_names(node) -> bool:
     return node.inputs[0].shape.rank == 1 and node.inputs[1].shape.num_elements() == 0
 
 
-class BatchedParse(_Ahead):
+class BatchedParse(Ahead):
     """A function of batches whose records are parsed, those of several batches at once.
 
     Args:
@@ -225,7 +127,9 @@ class BatchedParse(_Ahead):
     """
 
     def __init__(self, stage, parts: Hoisted, run):
-        super().__init__(stage, stage.source.source, run)
+        source = stage.source.source
+        super().__init__(source.cursor(run), source.has_blocks)
+        self._stage = stage
         self._batches = stage.source
         self._parts = parts
         self._parsed: list[ParsedBlock] | None = None

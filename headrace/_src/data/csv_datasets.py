@@ -10,6 +10,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.data import iterators as iterators  # or the class below would be abstract
 from headrace._src.data.datasets import DatasetV2, build, dataset_op, integer
 from headrace._src.data.functions import constant
+from headrace._src.data.reading_ahead import AheadCursor
 from headrace._src.data.stages import Cursor, Stage, shapes_of, split
 from headrace._src.formats.csv_fields import MalformedLine, fields_of
 from headrace._src.formats.csv_records import CsvRecordReader
@@ -29,6 +30,7 @@ class CsvStage(Stage):
         paths: of the files.
         open_reader: from a path, a `CsvRecordReader`.
         header: whether the first record of each file is passed over.
+        delimiter: between fields.
         fields: from a record, its fields.
         kept: the numbers of the fields that are wanted; None for all.
         dropped: the numbers of the fields that are not wanted; None for none.
@@ -39,11 +41,12 @@ class CsvStage(Stage):
 
     method = "CsvDataset"
 
-    def __init__(self, paths, open_reader, header, fields, kept, dropped, defaults, absent, shapes):
+    def __init__(self, paths, open_reader, header, delimiter, fields, kept, dropped, defaults, absent, shapes):
         super().__init__(shapes)
         self.paths = paths
         self.open_reader = open_reader
         self.header = header
+        self.delimiter = delimiter
         self.fields = fields
         self.kept = kept
         self.dropped = dropped
@@ -59,7 +62,7 @@ class CsvStage(Stage):
         return True
 
     def walk(self, run):
-        return _CsvCursor(self)
+        return AheadCursor(_CsvCursor(self), True)
 
     def columns(self, records: list[bytes]) -> tuple:
         """The block of some records.
@@ -67,11 +70,27 @@ class CsvStage(Stage):
         Raises:
             InvalidArgumentError: one of them has other fields, or one that is no number.
         """
-        rows = [self._row(record) for record in records]
+        columns = self._plain_columns(records)
+        if columns is None:
+            columns = list(zip(*[self._row(record) for record in records]))
         return tuple([
             read_column(_OP, column, self._number(i), default.dtype, default, self.absent)
-            for i, (column, default) in enumerate(zip(zip(*rows), self.defaults))
+            for i, (column, default) in enumerate(zip(columns, self.defaults))
         ])  # fmt: skip
+
+    def _plain_columns(self, records):
+        """The columns of records that are cut with few steps: without quotes, and all of the same number of fields."""
+        delimiter = self.delimiter
+        text = delimiter.join(records)
+        if b'"' in text or self.dropped is not None:
+            return None
+        marks = records[0].count(delimiter)
+        if any(record.count(delimiter) != marks or not record for record in records):
+            return None
+        fields, width = text.split(delimiter), marks + 1
+        if self.kept is not None:
+            return None if self.kept[-1] >= width else [fields[i::width] for i in self.kept]
+        return None if width != len(self.defaults) else [fields[i::width] for i in range(width)]
 
     def _number(self, i):
         return self.kept[i] if self.kept is not None else i
@@ -150,8 +169,10 @@ class _CsvCursor(Cursor):
         except errors.OpError as error:
             if len(records) == 1:
                 self._number += 1
-                where = f"{self._reader.path}; before record {self._reader.record_number}: " if self._reader else ""
-                self._stage.failed(self._number - 1, errors.invalid_argument(f"{where}{error.message}"))
+                line = self._reader.record_number - len(self._waiting) - 1
+                self._stage.failed(
+                    self._number - 1, errors.invalid_argument(f"{self._reader.path}; record {line}: {error.message}")
+                )
             # Those before it are given out first, and then it fails alone.
             self._waiting = records + self._waiting
             return self.block(len(records) // 2)
@@ -223,6 +244,7 @@ def _make(
         filenames.ravel().tolist(),
         lambda path: CsvRecordReader(path, compression, max(0, size), delimiter, quotes),
         bool(header),
+        delimiter,
         lambda record: fields_of(record, delimiter, quotes),
         kept,
         None if dropped is None else frozenset(dropped),

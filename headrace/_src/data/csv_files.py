@@ -220,7 +220,10 @@ def make_csv_dataset(
     dataset = DatasetV2.from_tensor_slices(paths)
     if shuffle:
         dataset = dataset.shuffle(len(paths), shuffle_seed)
-    dataset = dataset.interleave(read, cycle_length=num_parallel_reads or 1, block_length=1)
+    if num_parallel_reads in (None, 1):
+        dataset = dataset.flat_map(read)
+    else:
+        dataset = dataset.interleave(read, cycle_length=num_parallel_reads, block_length=1)
     if ignore_errors:
         dataset = dataset.ignore_errors()
     dataset = shuffled_and_repeated(dataset, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)

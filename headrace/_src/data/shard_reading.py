@@ -8,6 +8,7 @@ from headrace._src.core import errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.data.element_records import Malformed, RecordColumn
+from headrace._src.data.reading_ahead import AheadCursor
 from headrace._src.data.snapshot_files import open_chunk
 from headrace._src.data.stages import Access, Cursor, Stage, stacked, variant_of
 
@@ -42,7 +43,8 @@ class ShardStage(Stage):
         return True
 
     def walk(self, run):
-        return _ShardCursor(self)
+        cursor = _ShardCursor(self)
+        return AheadCursor(cursor, True) if self.has_blocks else cursor
 
 
 class _ShardCursor(Cursor):

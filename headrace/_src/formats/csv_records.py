@@ -45,7 +45,10 @@ class CsvRecordReader(BlockReader):
             lines, rest = self._lines(data, not block)
             if lines:
                 self._stored, self._rest = lines, rest
-                self._pieces = [_without_end(line) for line in lines]
+                if self._quotes and b'"' in data:
+                    self._pieces = [_without_end(line) for line in lines]
+                else:
+                    self._pieces = data[: len(data) - len(rest)].splitlines()
                 return True
             waiting = [rest]
 

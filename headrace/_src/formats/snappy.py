@@ -139,18 +139,17 @@ def _matches(part):
 def _match_length(part, earlier, place):
     """How many bytes from both places on are equal; those from `earlier` may run into the others."""
     length, most = _SHORTEST_MATCH, len(part) - place
-    step = 64
+    step = 32
     while length < most:
-        count = min(step, most - length)
-        if part[earlier + length : earlier + length + count] == part[place + length : place + length + count]:
-            length += count
-            step *= 2
-            continue
-        if count == 1:
-            break
-        step = count // 2
-        if step == 0:
-            break
+        one = part[earlier + length : earlier + length + step]
+        two = part[place + length : place + length + step]
+        one = one[: len(two)]  # which may end before
+        if one != two:
+            # The lowest bit in which they differ says in which byte.
+            bits = int.from_bytes(one, "little") ^ int.from_bytes(two, "little")
+            return length + ((bits & -bits).bit_length() - 1) // 8
+        length += len(two)
+        step = min(2 * step, 4096)
     return length
 
 

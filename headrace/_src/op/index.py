@@ -4260,6 +4260,7 @@ FILES: tuple = (
     "data.random_numbers",
     "data.random_streams",
     "data.ranges",
+    "data.reading_ahead",
     "data.rebatching",
     "data.record_writing",
     "data.reducing",
