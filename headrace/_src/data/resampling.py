@@ -99,7 +99,7 @@ def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=No
         A dataset of pairs of the class and the element.
 
     >>> dataset = tf.data.Dataset.range(100).rejection_resample(
-    ...     lambda x: tf.cast(x >= 90, tf.int32), target_dist=[0.5, 0.5], initial_dist=[0.9, 0.1], seed=3)
+    ...     lambda x: tf.cast(x >= 80, tf.int32), target_dist=[0.9, 0.1], initial_dist=[0.8, 0.2], seed=3)
     >>> dataset.element_spec[0]
     TensorSpec(shape=(), dtype=tf.int32, name=None)
     """

@@ -9,6 +9,7 @@ from headrace._src.op.loading import public_module as _public_module
 if TYPE_CHECKING:
     from headrace._src.core.allocation import _TRIM_THRESHOLD as AUTOTUNE
     from headrace._src.core.allocation import _TRIM_THRESHOLD as INFINITE_CARDINALITY
+    from headrace._src.core.type_specs import TypeSpec as Structure
     from headrace._src.data.asserted_cardinality import UNKNOWN as UNKNOWN_CARDINALITY
     from headrace._src.data.asserted_cardinality import assert_cardinality as assert_cardinality
     from headrace._src.data.asserted_cardinality import pad_to_cardinality as pad_to_cardinality
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from headrace._src.data.counting import Counter as Counter
     from headrace._src.data.csv_datasets import CsvDatasetV2 as CsvDataset
     from headrace._src.data.csv_files import make_csv_dataset as make_csv_dataset
+    from headrace._src.data.datasets import DatasetSpec as DatasetStructure
+    from headrace._src.data.debug_mode import enable_debug_mode as enable_debug_mode
     from headrace._src.data.enumerating import enumerate_dataset as enumerate_dataset
     from headrace._src.data.feature_datasets import make_batched_features_dataset as make_batched_features_dataset
     from headrace._src.data.feature_datasets import parse_example_dataset as parse_example_dataset
@@ -56,7 +59,12 @@ if TYPE_CHECKING:
     from headrace._src.data.to_device import prefetch_to_device as prefetch_to_device
     from headrace._src.data.unbatching import _unbatch as unbatch
     from headrace._src.data.uniqueness import _unique as unique
+    from headrace._src.data.variants import RaggedTensorStructure as RaggedTensorStructure
+    from headrace._src.data.variants import SparseTensorStructure as SparseTensorStructure
+    from headrace._src.data.variants import TensorArrayStructure as TensorArrayStructure
+    from headrace._src.data.variants import TensorStructure as TensorStructure
     from headrace._src.data.variants import from_variant as from_variant
+    from headrace._src.data.variants import get_next_as_optional as get_next_as_optional
     from headrace._src.data.variants import get_structure as get_structure
     from headrace._src.data.variants import to_variant as to_variant
 else:
