@@ -8,16 +8,15 @@ errors, go through a pipe. See docs/decisions/0031-generators-in-processes.md.
 from __future__ import annotations
 
 import collections
-import multiprocessing
 import pickle
 import signal
 import threading
 import time
 import weakref
-from multiprocessing import shared_memory
 from typing import Any
 
 from headrace._src.core import errors
+from headrace._src.core.lazy import multiprocessing, shared_memory
 from headrace._src.data.element_bytes import packed, unpacked
 from headrace._src.data.generators import Generator, GeneratorCursor, GeneratorStage, register_processes
 from headrace._src.data.stages import Cursor, Run, stacked

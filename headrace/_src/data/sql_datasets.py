@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 import urllib.parse
 from typing import Any
 
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.lazy import sqlite3
 from headrace._src.core.specs import TensorSpec
 from headrace._src.data import iterators as iterators  # or the class below would be abstract
 from headrace._src.data.datasets import DatasetV2, build, dataset_op
@@ -193,8 +193,7 @@ class SqlDatasetV2(DatasetV2):
         output_types: a tuple of the dtypes of the columns: string, bool, float64, and integers up to 64 (signed) or 16
             bits (unsigned). Missing values are empty strings and zeros.
 
-    >>> import sqlite3
-    >>> with sqlite3.connect("/tmp/headrace_doc.sqlite") as database:
+    >>>     >>> with sqlite3.connect("/tmp/headrace_doc.sqlite") as database:
     ...     _ = database.executescript("drop table if exists a; create table a(x); insert into a values (1), (2);")
     >>> dataset = tf.data.experimental.SqlDataset("sqlite", "/tmp/headrace_doc.sqlite", "select x from a", (tf.int32,))
     >>> list(dataset.as_numpy_iterator())
