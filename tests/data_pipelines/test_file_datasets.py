@@ -177,9 +177,7 @@ def test_pieces(tmp_path):
 
 
 def test_byte_offsets(a, b):
-    first = tf.raw_ops.TFRecordDatasetV2(
-        filenames=[a, b], compression_type="", buffer_size=100, byte_offsets=[18, 0]
-    )
+    first = tf.raw_ops.TFRecordDatasetV2(filenames=[a, b], compression_type="", buffer_size=100, byte_offsets=[18, 0])
     dataset = dataset_of(first, tf.TensorSpec([], tf.string))
     assert values(dataset) == A[1:] + B
     with pytest.raises(tf.errors.InvalidArgumentError, match="byte_offsets"):
@@ -350,3 +348,28 @@ def test_list_files_that_are_not_there(folder):
     assert int(count(f"{folder}/*.q")) == 8
     with pytest.raises(tf.errors.InvalidArgumentError, match="No files matched pattern"):
         count(f"{folder}/*.zzz")
+
+
+def test_parsing_has_rules_of_vectorization():
+    records = tf.constant([_example(i) for i in range(4)])
+    found = tf.vectorized_map(lambda r: tf.io.parse_single_example(r, FEATURES), records, fallback_to_while_loop=False)
+    assert found["y"].numpy().tolist() == [0, 1, 2, 3]
+    assert found["x"].shape == [4, 2]
+    pairs = tf.reshape(records, [2, 2])
+    found = tf.vectorized_map(lambda r: tf.io.parse_example(r, FEATURES), pairs, fallback_to_while_loop=False)
+    assert found["y"].numpy().tolist() == [[0, 1], [2, 3]]
+    raw = tf.vectorized_map(
+        lambda r: tf.raw_ops.ParseSingleExample(
+            serialized=r, dense_defaults=[tf.constant([], tf.int64)], num_sparse=0, sparse_keys=[], dense_keys=["y"],
+            sparse_types=[], dense_shapes=[[]],
+        ).dense_values,
+        records,
+        fallback_to_while_loop=False,
+    )  # fmt: skip
+    assert raw[0].numpy().tolist() == [0, 1, 2, 3]
+    with pytest.raises(ValueError, match="ParseExample"):
+        tf.vectorized_map(
+            lambda r: tf.io.parse_single_example(r, {"y": tf.io.VarLenFeature(tf.int64)})["y"].values,
+            records,
+            fallback_to_while_loop=False,
+        )

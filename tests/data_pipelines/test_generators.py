@@ -311,3 +311,18 @@ def test_legacy_types_and_shapes():
 def test_bad_arguments(arguments, match):
     with pytest.raises(TypeError, match=match):
         tf.data.Dataset.from_generator(**arguments)
+
+
+def test_in_flat_map_and_interleave():
+    def numbers(n):
+        for i in range(n):
+            yield 10 * n + i
+
+    def inner(n):
+        return tf.data.Dataset.from_generator(numbers, args=[n], output_signature=Spec([], tf.int64))
+
+    source = tf.data.Dataset.range(1, 4)
+    assert values(source.flat_map(inner)) == [10, 20, 21, 30, 31, 32]
+    assert values(source.interleave(inner, cycle_length=3)) == [10, 20, 30, 21, 31, 32]
+    assert values(source.interleave(inner, cycle_length=2, num_parallel_calls=2)) == [10, 20, 21, 30, 31, 32]
+    assert values(source.flat_map(inner).batch(4))[0].tolist() == [10, 20, 21, 30]
