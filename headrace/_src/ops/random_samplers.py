@@ -252,6 +252,10 @@ def categorical(stream: Philox, logits: np.ndarray, samples: int, dtype) -> np.n
     weights = np.exp(working - largest)
     weights[~finite] = 0.0
     cumulative = weights.cumsum(axis=1)
+    if rows == 1 and samples == 1:  # as when datasets are sampled: plain integers are quicker
+        high, low = stream.block()[:2]
+        draw = ((high & 0xFFFFF) << 32 | low) * 2.0**-52
+        return np.array([[np.searchsorted(cumulative[0], draw * cumulative[0, -1], side="right")]], dtype)
     # TF: when several threads share the rows, TensorFlow's generator is advanced by half of what the rows
     # use, so its draws depend on the number of threads. These are the draws of one thread.
     draws = uniform_float64(stream.words(2 * rows * samples).reshape(rows, samples, 2))
