@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import importlib.util
 import os
@@ -11,7 +12,6 @@ import time
 
 import numpy as np
 
-import headrace
 from headrace._src.version import HEADRACE_VERSION
 
 _REQUIRED = ("numpy", "ml_dtypes", "scipy", "jax", "jaxlib", "protobuf")
@@ -22,6 +22,8 @@ _OPTIONAL = {
     "PIL": "images other than JPEG need it: pip install pillow",
     "fsspec": "paths such as gs:// need it: pip install fsspec",
 }
+
+headrace = importlib.import_module("headrace")  # what users import, above all layers
 
 
 class _Report:

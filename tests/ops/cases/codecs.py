@@ -4,7 +4,18 @@ import struct
 
 import numpy as np
 from image_samples import (
-    GRAY, GRAY_ALPHA, PALETTE, RGB, RGBA, bmp, chunk, gif, pixels, png, stored, wav,
+    GRAY,
+    GRAY_ALPHA,
+    PALETTE,
+    RGB,
+    RGBA,
+    bmp,
+    chunk,
+    gif,
+    pixels,
+    png,
+    stored,
+    wav,
 )  # fmt: skip
 from rows import integers, row, uniform, value
 
