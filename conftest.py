@@ -4,6 +4,15 @@ import numpy
 import pytest
 
 import headrace
+from headrace._src.core.random_state import random_state
+
+
+@pytest.fixture(autouse=True)
+def _no_seed_afterwards():
+    """A global seed that a test sets ends with it: it decides when functions are compiled."""
+    yield
+    if random_state.seed is not None:
+        random_state.set_seed(None)
 
 
 @pytest.fixture(autouse=True)

@@ -293,6 +293,25 @@ def test_without_a_process_a_thread_compiles(monkeypatch):
 
 
 @pytest.mark.slow
+def test_with_a_seed_nobody_waits_for_long(monkeypatch):
+    """When the process gets nothing done on a busy machine, the call that must have the program compiles it."""
+    monkeypatch.setattr(compile_queue.queue, "submit", lambda job: None)
+    monkeypatch.setattr(compilation, "_PATIENCE", 0.1)
+    tf.random.set_seed(3)
+
+    @tf.function
+    def f(x):
+        for _ in tf.range(3):
+            x = long_chain(x)
+        return x
+
+    x = tf.constant([0.5])
+    results = [f(x).numpy() for _ in range(4)]
+    assert programs(executable(f, x))
+    np.testing.assert_allclose(results[3], results[0], rtol=1e-5)
+
+
+@pytest.mark.slow
 def test_what_nobody_wants_any_more_is_dropped(monkeypatch):
     compiled = []
     queue = compile_queue.CompileQueue()

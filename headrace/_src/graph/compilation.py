@@ -28,6 +28,8 @@ _PROGRAMS, _REMEMBERED = 5, 64
 _TRIALS, _SLOWER, _NOTICEABLE = 8, 1.1, 0.002
 # With a global seed, programs take over at a fixed call: this one, later for large graphs, at once for loops.
 _SEEDED, _OPERATIONS_PER_CALL, _SEEDED_LOOP = 32, 8, 3
+# That call waits for the compiling process about as long as it takes, in seconds, and then compiles by itself.
+_PATIENCE, _PATIENCE_PER_OPERATION = 3.0, 0.01
 
 
 class _Settings:
@@ -231,6 +233,7 @@ class _Entry:
         self._count = 0
         self._job = None
         self._swap = None  # with a global seed: the call at which the program takes over
+        self._patience = None  # and how many seconds that call waits for it
         self._best = [math.inf, math.inf]  # the shortest times of the interpreter and of the program
         self._way = _Entry._compile_first if must_compile or random_state.deterministic else _Entry._count_calls
 
@@ -256,6 +259,7 @@ class _Entry:
         block, nodes = owner.block()
         if random_state.seed is not None:
             self._swap = _SEEDED_LOOP if block.loops else max(_SEEDED, block.count // _OPERATIONS_PER_CALL)
+            self._patience = _PATIENCE + _PATIENCE_PER_OPERATION * block.count
         fixed, is_seeded = owner.fixed, self._swap is not None
         self._job = compile_queue.Job(
             self, block, signature, lambda built: Program(built, signature, nodes, fixed), is_seeded
@@ -270,7 +274,10 @@ class _Entry:
         if job is None or _Settings.forked or (self._swap is not None and self._count < self._swap):
             return owner.plan.run(arrays)
         if self._swap is not None:
-            job.wait()
+            result = job.result if job.wait(self._patience) else self._built_here(owner)
+            self._take(owner, result)
+            self._job = None
+            return owner.run(arrays)
         if not job.done:
             start = time.perf_counter()
             results = owner.plan.run(arrays)
@@ -278,10 +285,19 @@ class _Entry:
             return results
         self._take(owner, job.result)
         self._job = None
-        if self.program is not None and self._swap is None and self._best[0] < math.inf:
+        if self.program is not None and self._best[0] < math.inf:
             self._way = _Entry._try_program
             self._count = 0
         return owner.run(arrays)
+
+    def _built_here(self, owner):
+        """The program, compiled in this thread: on a busy machine, a process of low priority may never get to it."""
+        block, nodes = owner.block()
+        signature = self._job.signature
+        try:
+            return Program(compile_queue.built_here(block, signature), signature, nodes, owner.fixed)
+        except Exception as error:
+            return error
 
     def _note(self, which, start):
         self._best[which] = min(self._best[which], time.perf_counter() - start)

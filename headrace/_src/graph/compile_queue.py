@@ -66,9 +66,9 @@ class Job:
         self.done = True
         self._event.set()
 
-    def wait(self):
-        """Return when the job is done."""
-        self._event.wait()
+    def wait(self, seconds=None) -> bool:
+        """Return when the job is done, or after so many seconds; whether it is done."""
+        return self._event.wait(seconds)
 
 
 class CompileQueue:
