@@ -41,7 +41,7 @@ def main():
     model = tf.keras.Sequential([tf.keras.Input([64]), tf.keras.layers.Dense(50, "relu"), tf.keras.layers.Dense(10)])
     model.compile("adam", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
     model.fit(x, y, batch_size=50, epochs=10, verbose=0)
-    for _ in range(200):
+    for _ in range(600):
         model.predict(x[:50], verbose=0)
     flat, before = [], resident()
     for _ in range(options.predictions):

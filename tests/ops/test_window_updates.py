@@ -7,7 +7,7 @@ import headrace as tf
 from headrace._src.ops.window_updates import dynamic_slice, dynamic_update_slice
 
 
-@pytest.mark.parametrize("indices, place", [([1, 1], (1, 1)), ([9, -4], (2, 0)), ([0, 2], (0, 2))])
+@pytest.mark.parametrize(("indices", "place"), [([1, 1], (1, 1)), ([9, -4], (2, 0)), ([0, 2], (0, 2))])
 def test_windows(indices, place):
     x, update = np.arange(20.0).reshape(4, 5), -np.ones((2, 3))
     expected = x.copy()
