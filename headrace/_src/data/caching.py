@@ -8,7 +8,11 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.data.cache_files import CacheReader, CacheWriter, is_complete
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, method
+from headrace._src.data.ranges import RangeStage
+from headrace._src.data.single_elements import SingleStage
+from headrace._src.data.slices import SliceStage
 from headrace._src.data.stages import Access, AccessCursor, Cursor, Stage, shapes_of, stage_of
+from headrace._src.data.windows import ElementsStage
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 
@@ -61,6 +65,8 @@ class _Remembered(Access):
 
 def _is_cheap(stage):
     """Whether the elements are parts of arrays that are there anyway."""
+    if not stage.inputs:
+        return isinstance(stage, (SliceStage, SingleStage, RangeStage, ElementsStage))
     return not hasattr(stage, "function") and all(_is_cheap(before) for before in stage.inputs)
 
 
