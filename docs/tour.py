@@ -142,6 +142,9 @@ class Listener:
         for output in outputs:
             self.follow(output)
 
+    def record_one(self, node, inputs, ids, output):  # ops with one output, as most have
+        self.record(node, inputs, ids, [output])
+
 
 listener = Listener(x)
 with context.changed(recorders=(listener,)):
