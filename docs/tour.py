@@ -142,8 +142,8 @@ class Listener:
         for output in outputs:
             self.follow(output)
 
-    def record_one(self, node, inputs, ids, output):  # ops with one output, as most have
-        self.record(node, inputs, ids, [output])
+    def record_one(self, node, ids, output):  # ops with one output, as most have
+        self.record(node, None, ids, [output])
 
 
 listener = Listener(x)
