@@ -100,6 +100,11 @@ def is_op_determinism_enabled() -> bool:
     return random_state.deterministic
 
 
+def disable_op_determinism():
+    """Undo `tf.config.experimental.enable_op_determinism`."""
+    random_state.deterministic = False
+
+
 def is_tf_type(x) -> bool:
     """`tf.is_tensor`."""
     return is_tensor(x)

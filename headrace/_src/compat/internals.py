@@ -23,7 +23,11 @@ INTERNALS: dict[str, dict[str, str]] = {
         "executing_eagerly": "core.context:executing_eagerly",
     },
     "python.framework": {},
-    "python.framework.config": {"is_op_determinism_enabled": "compat.internal_names:is_op_determinism_enabled"},
+    "python.framework.config": {
+        "disable_op_determinism": "compat.internal_names:disable_op_determinism",
+        "enable_op_determinism": "devices.configuration:enable_op_determinism",
+        "is_op_determinism_enabled": "compat.internal_names:is_op_determinism_enabled",
+    },
     "python.framework.ops": {},
     "python.framework.sparse_tensor": {},
     "python.framework.tensor": {},

@@ -11,39 +11,60 @@ from headrace._src.graph.plan import Plan
 from headrace._src.ops.filling import CONST
 
 
-def host_steps(steps) -> frozenset:
-    """The positions of the operations that can be seen to be the host's."""
-    return frozenset(i for i, node in enumerate(steps) if is_for_host(node))
+def host_steps(steps, known=()) -> frozenset:
+    """The positions of the operations that can be seen to be the host's.
+
+    Args:
+        steps: the operations in order.
+        known: numbers (`id`) of the inputs whose values are known while compiling.
+    """
+    found = None
+    hosts = set()
+    for i, node in enumerate(steps):
+        if node.record.name not in CALLING and node.record.lower is not None:
+            continue
+        if found is None:
+            found = _repeatable(steps, known)
+        if node.record.name in CALLING:
+            if any(host_steps(graph.plan().steps, inputs) for graph, inputs in _inner(node, found)):
+                hosts.add(i)
+        elif not node.outputs or id(node.outputs[0]) not in found:
+            hosts.add(i)
+    return frozenset(hosts)
 
 
-def is_for_host(node) -> bool:
-    """Whether only the host can run an operation, as far as that can be seen without compiling it."""
-    record = node.record
-    if record.name in CALLING:
-        return any(is_for_host(inner) for graph in called_graphs(node.attrs) for inner in graph.plan().steps)
-    return record.lower is None
+def _inner(node, found):
+    """The graphs that an operation runs, each with the numbers of its inputs that are known while compiling."""
+    graphs = list(called_graphs(node.attrs))
+    if node.record.name not in ("PartitionedCall", "StatefulPartitionedCall"):
+        return [(graph, ()) for graph in graphs]  # in branches and loops, values are jax's
+    return [
+        (graph, {id(own) for own, given in zip(graph.inputs, node.inputs) if id(given) in found}) for graph in graphs
+    ]
 
 
-def path_to_host(steps):
+def path_to_host(steps, known=()):
     """The places that lead to the first operation for the host, outermost first, and its op."""
-    place, node = next((i, node) for i, node in enumerate(steps) if is_for_host(node))
-    for graph in called_graphs(node.attrs) if node.record.name in CALLING else ():
+    place = min(host_steps(steps, known))
+    node = steps[place]
+    for graph, inputs in _inner(node, _repeatable(steps, known)) if node.record.name in CALLING else ():
         inner = graph.plan().steps
-        if host_steps(inner):
-            path, op = path_to_host(inner)
+        if host_steps(inner, inputs):
+            path, op = path_to_host(inner, inputs)
             return (place, *path), op
     return (place,), node.record.name
 
 
-def _repeatable(steps) -> dict:
+def _repeatable(steps, known=()) -> dict:
     """By tensor, the operations that each part that needs them can run for itself: constants and what shapes tell.
 
-    A program needs them to be known when it is compiled, which what comes from another part is not.
+    A program needs them to be known when it is compiled, which what comes from another part is not. What only the
+    host can run is among them (the axes along which a gradient is summed): the compiler evaluates it.
     """
-    found = {}
+    found = dict.fromkeys(known)
     for node in steps:
         name = node.record.name
-        if node.record.stateful or node.record.lower is None or name in CALLING:
+        if node.record.stateful or name in CALLING or (node.record.lower is None and not node.inputs):
             continue
         if node.record is not CONST and name not in _ABOUT_SHAPES:
             if not all(id(t) in found for t in node.inputs):
