@@ -184,3 +184,23 @@ def test_leaving_with_threads_at_work():
     assert code == 0, err
     assert not err
     assert seconds < 5
+
+
+def test_interleaved_datasets_are_read_at_the_same_time():
+    def slow(x):
+        return tf.data.Dataset.range(4).map(lambda y: tf.py_function(_slowly, [x * 10 + y], tf.int64))
+
+    numbers = tf.data.Dataset.range(4)
+    expected = [int(x) for x in numbers.interleave(slow, cycle_length=4)]
+    dataset = numbers.interleave(slow, cycle_length=4, num_parallel_calls=4)
+    iterator = iter(dataset)
+    found = [int(next(iterator)) for _ in range(6)]
+    assert len([thread for thread in _threads() if "prefetch" in thread.name]) >= 2
+    state = iterator.state_dict()
+    assert found + [int(x) for x in iterator] == expected
+    resumed = iter(dataset)
+    resumed.load_state_dict(state)
+    assert [int(x) for x in resumed] == expected[6:]
+    del iterator, resumed
+    gc.collect()
+    assert _wait_for_none()

@@ -43,6 +43,10 @@ class CallingCursor(InnerCursor):
         except Exception as error:
             self._stage.failed(self._number - 1, error)
 
+    def open(self, stage: Stage) -> Cursor:
+        """A walk through a dataset that a function made."""
+        return stage.cursor(self._run)
+
     def _pull(self):
         element = self._inner.next()
         if element is not None:
@@ -76,7 +80,7 @@ class Opened:
             function.restore(saved["random"])
         self._random = function.state()  # the call is made again to go on from a saved state
         (variant,) = cursor._call(function, element)
-        self.cursor = stage_of(variant).cursor(cursor._run)
+        self.cursor = cursor.open(stage_of(variant))
         if saved is not None:
             self.cursor.restore(saved["cursor"])
 

@@ -8,7 +8,9 @@ from headrace._src.data.cursors import CallingCursor, Opened, reopened
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
 from headrace._src.data.flat_mapping import traced_dataset
 from headrace._src.data.functions import ElementFunction, constant
+from headrace._src.data.shuffling import Seeds
 from headrace._src.data.stages import Stage, shapes_of, stage_of
+from headrace._src.data.threads import Ahead
 
 
 class InterleaveStage(Stage):
@@ -44,8 +46,26 @@ class InterleaveStage(Stage):
         return InterleaveCursor(self, run)
 
 
+def _draws(stage) -> bool:
+    """Whether a pipeline may draw random numbers, which must then be drawn in the order of one thread."""
+    for value in vars(stage).values():
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, Seeds):
+                return True
+            if isinstance(part, ElementFunction) and (part.draws or _makes_datasets(part.graph)):
+                return True
+    return any(_draws(before) for before in stage.inputs)
+
+
+def _makes_datasets(graph) -> bool:
+    return any(node.record.module.startswith("headrace._src.data.") for node in graph.base.nodes)
+
+
 class InterleaveCursor(CallingCursor):
-    """Reads the open datasets in turn, in the thread that asks."""
+    """Reads the open datasets in turn; with `num_parallel_calls`, threads read ahead in so many of them.
+
+    The order is the same in any case.
+    """
 
     def __init__(self, stage, run):
         super().__init__(stage, run)
@@ -54,6 +74,13 @@ class InterleaveCursor(CallingCursor):
         self._taken = 0  # how many elements it has given in this turn
         self._count = 0  # of open datasets
         self._is_over = False  # whether the input is
+
+    def open(self, stage):
+        cursor = super().open(stage)
+        parallel = self._stage.parallel
+        if parallel == 1 or 0 < parallel <= self._turn or _draws(stage):
+            return cursor
+        return Ahead(cursor, 2 * self._stage.block, self._run)
 
     def _end_turn(self):
         self._turn = (self._turn + 1) % len(self._opened)
@@ -96,7 +123,10 @@ class InterleaveCursor(CallingCursor):
     def restore(self, state):
         self._close_all()
         self._turn, self._taken, self._is_over = state["turn"], state["taken"], state["is_over"]
-        self._opened = [None if saved is None else reopened(self, saved) for saved in state["opened"]]
+        self._opened = []
+        for self._turn, saved in enumerate(state["opened"]):
+            self._opened.append(None if saved is None else reopened(self, saved))
+        self._turn = state["turn"]
         self._count = sum(opened is not None for opened in self._opened)
         super().restore(state)
 
