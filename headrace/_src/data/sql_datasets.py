@@ -193,7 +193,8 @@ class SqlDatasetV2(DatasetV2):
         output_types: a tuple of the dtypes of the columns: string, bool, float64, and integers up to 64 (signed) or 16
             bits (unsigned). Missing values are empty strings and zeros.
 
-    >>>     >>> with sqlite3.connect("/tmp/headrace_doc.sqlite") as database:
+    >>> import sqlite3
+    >>> with sqlite3.connect("/tmp/headrace_doc.sqlite") as database:
     ...     _ = database.executescript("drop table if exists a; create table a(x); insert into a values (1), (2);")
     >>> dataset = tf.data.experimental.SqlDataset("sqlite", "/tmp/headrace_doc.sqlite", "select x from a", (tf.int32,))
     >>> list(dataset.as_numpy_iterator())
