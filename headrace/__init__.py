@@ -275,6 +275,8 @@ if TYPE_CHECKING:
     from headrace._src.ops.statistics import reduce_logsumexp as reduce_logsumexp
     from headrace._src.ops.strings_hash import fingerprint as fingerprint
     from headrace._src.ops.strings_number import as_string as as_string
+    from headrace._src.ops.tensor_protos import make_ndarray as make_ndarray
+    from headrace._src.ops.tensor_protos import make_tensor_proto as make_tensor_proto
     from headrace._src.ops.trigonometry import acos as acos
     from headrace._src.ops.trigonometry import acosh as acosh
     from headrace._src.ops.trigonometry import asin as asin

@@ -6,6 +6,7 @@ import collections
 
 from headrace._src.core import errors
 from headrace._src.core.random_state import random_state
+from headrace._src.op import placement
 from headrace._src.op.api import api
 
 PhysicalDevice = api("config.PhysicalDevice", dispatch=False)(
@@ -23,6 +24,7 @@ LogicalDeviceConfiguration = api(
     )
 )  # fmt: skip
 
+_TASK = "/job:localhost/replica:0/task:0"
 _CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
 
 
@@ -128,6 +130,7 @@ def set_logical_device_configuration(device, logical_devices):
     if _settings.logical is not None:
         raise RuntimeError("Virtual devices cannot be modified after being initialized")
     _settings.configurations[device] = logical_devices
+    placement.available.update(f"{_TASK}/device:{device.device_type}:{i}" for i in range(len(logical_devices)))
 
 
 def _check(device):

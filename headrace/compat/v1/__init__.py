@@ -526,6 +526,8 @@ if TYPE_CHECKING:
     from headrace._src.ops.strings_hash import to_hash_bucket_strong as string_to_hash_bucket_strong
     from headrace._src.ops.strings_number import as_string as as_string
     from headrace._src.ops.strings_regex import regex_replace as regex_replace
+    from headrace._src.ops.tensor_protos import make_ndarray as make_ndarray
+    from headrace._src.ops.tensor_protos import make_tensor_proto as make_tensor_proto
     from headrace._src.ops.trigonometry import acos as acos
     from headrace._src.ops.trigonometry import acosh as acosh
     from headrace._src.ops.trigonometry import asin as asin
