@@ -213,3 +213,11 @@ def test_dense_functions_refuse_what_they_do_not_know():
         arguments = {tf.roll: (1, 0), tf.fill: (1,)}.get(function, ())
         with pytest.raises((TypeError, ValueError)):
             function(ragged, *arguments)
+
+
+def test_gathered_rows_are_ragged_even_where_the_parameters_are_uniform():
+    uniform = tf.RaggedTensor.from_tensor(tf.zeros((5, 4, 3)))
+    assert uniform.shape == (5, 4, 3)
+    assert tf.gather(uniform, [0, 1]).shape.as_list() == [2, None, 3]
+    assert tf.gather(uniform, [[0, 1], [1, 0]]).shape.as_list() == [2, None, None, 3]
+    assert uniform[:2].shape.as_list() == [2, 4, 3]

@@ -349,3 +349,20 @@ def test_derivatives_agree_with_eager_ones(body):
             tape.watch(x)
             second = inside(x)
         np.testing.assert_allclose([second.numpy(), tape.gradient(second, x).numpy()], expected[2:], rtol=2e-5)
+
+
+def test_shapes_and_dtypes_of_outputs_with_parts():
+    function = tf.function(lambda x: {"a": tf.ragged.constant([[1, 2], [3]]), "b": (x, None, tf.sparse.from_dense(x))})
+    concrete = function.get_concrete_function(tf.TensorSpec([None, 2]))
+    assert concrete.output_shapes == {
+        "a": [tf.TensorShape([3]), tf.TensorShape([3])],
+        "b": (
+            tf.TensorShape([None, 2]),
+            tf.TensorShape(None),
+            [tf.TensorShape([None, 2]), tf.TensorShape([None]), tf.TensorShape([2])],
+        ),
+    }
+    assert concrete.output_dtypes == {
+        "a": [tf.int32, tf.int64],
+        "b": (tf.float32, None, [tf.int64, tf.float32, tf.int64]),
+    }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 import inspect
 import os
 import urllib.error
@@ -14,8 +15,10 @@ import urllib.parse
 import warnings
 from collections.abc import Callable
 
+from headrace._src.core.context import executing_eagerly
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.casting import cast
+from headrace._src.state.variables import Variable
 from headrace._src.tracing.function import inline_while
 
 ADDITIONS: dict[str, Callable] = {}
@@ -25,7 +28,13 @@ def addition(module: str):
     """Decorator: call the function with this module of Keras, once it has been imported."""
 
     def declare(function):
-        ADDITIONS[module] = function
+        before = ADDITIONS.get(module)
+
+        def both(loaded):
+            before(loaded)
+            function(loaded)
+
+        ADDITIONS[module] = function if before is None else both
         return function
 
     return declare
@@ -43,17 +52,29 @@ def _metrics(module):
     module.Metric.reset_states = reset_states
 
 
+_ARGUMENTS_OF_ADD_VARIABLE = (
+    "name", "shape", "dtype", "initializer", "regularizer", "trainable", "constraint", "partitioner",
+)  # fmt: skip
+_TAKEN_BY_ADD_WEIGHT = frozenset(
+    "shape initializer dtype trainable autocast regularizer constraint aggregation overwrite_with_gradient name".split()
+)
+
+
 @addition("keras.src.layers.layer")
 def _layers(module):
     layer = module.Layer
 
-    def add_variable(self, name, shape, dtype=None, initializer=None, regularizer=None, trainable=True,
-                     constraint=None, **kwargs):  # fmt: skip
-        """The name of `add_weight` in TensorFlow 2.0, where the name comes first."""
-        return self.add_weight(
-            shape=shape, initializer=initializer, dtype=dtype, trainable=trainable, regularizer=regularizer,
-            constraint=constraint, name=name,
-        )  # fmt: skip
+    modern = layer.add_variable
+
+    @functools.wraps(modern)
+    def add_variable(self, *args, **kwargs):
+        """The name of `add_weight` in TensorFlow 2.0, where the name comes first; today's order is taken, too."""
+        if args and isinstance(args[0], str):
+            kwargs.update(zip(_ARGUMENTS_OF_ADD_VARIABLE, args))
+            args = ()
+        if args or "initializer" in kwargs and "shape" not in kwargs:
+            return modern(self, *args, **kwargs)
+        return self.add_weight(**{name: value for name, value in kwargs.items() if name in _TAKEN_BY_ADD_WEIGHT})
 
     layer.add_variable = add_variable
     _without_shape_warning(layer)
@@ -73,6 +94,43 @@ def _without_shape_warning(layer):
 
     quiet.__signature__ = inspect.signature(init)  # Keras binds a layer's arguments by it
     layer.__init__ = quiet
+
+
+def _with_modern_names(name):
+    """`tf.keras.losses.mean_squared_error` is there beside `mse`, as in 2.0: Keras has it only in `keras.losses`."""
+
+    @addition(f"keras._tf_keras.keras.{name}")
+    def add(module):
+        for attribute, value in vars(importlib.import_module(f"keras.{name}")).items():
+            if not attribute.startswith("_"):
+                vars(module).setdefault(attribute, value)
+
+
+for _name in ("losses", "metrics"):
+    _with_modern_names(_name)
+
+
+@addition("keras._tf_keras.keras")
+def _saving(module):
+    """`tf.keras.saving` needs no import of its own."""
+    importlib.import_module(f"{module.__name__}.saving")
+
+
+@addition("keras.src.backend.common.variables")
+def _variables(module):
+    """The variables of a layer are shown as in 2.0, by the name of the layer and their own."""
+    original = module.Variable.__repr__
+
+    @functools.wraps(original)
+    def shown(self):
+        if "/" not in self.path or not isinstance(value := getattr(self, "_value", None), Variable):
+            return original(self)
+        text = f"<tf.Variable '{self.path}:0' shape={tuple(self.shape)} dtype={self.dtype}"
+        if not executing_eagerly() or not hasattr(value, "numpy"):
+            return text + ">"
+        return f"{text}, numpy={value.numpy()!r}>"
+
+    module.Variable.__repr__ = shown
 
 
 def _accepting_dtype(cell):

@@ -57,13 +57,8 @@ def gather_rows(params, indices):
         indices,
         OUTPUT_RAGGED_RANK=rank + params.ragged_rank - 1,
     )
-    result = RaggedTensor.from_nested_row_splits(values, splits, validate=False)
-    if isinstance(result, RaggedTensor):
-        # Dimensions of the indices, and what was uniform in the parameters, are uniform here.
-        inner = [None if rank == 0 else params.shape[1], *params.shape[2:]] if rank else list(params.shape[1:])
-        known = [*indices.shape.as_list(), *inner] if rank else inner
-        result._set_shape(known)
-    return result
+    # TF: what was uniform in the parameters or the indices is ragged in the result.
+    return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
 
 
 def _row_offsets(params, indices, ids, dtype):

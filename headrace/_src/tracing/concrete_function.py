@@ -6,6 +6,7 @@ import weakref
 
 from headrace._src.core import errors, nest
 from headrace._src.core.context import context
+from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.tracing_protocol import CastContext, PlaceholderContext, TraceType
@@ -169,11 +170,23 @@ class ConcreteFunction:
 
     @property
     def output_shapes(self):
-        return nest.map_structure(lambda x: x.shape, self.graph.structured_outputs, expand_composites=True)
+        """The shapes of the outputs; of a ragged or sparse one, a list of those of its parts."""
+        return self._of_outputs("shape", TensorShape(None))
 
     @property
     def output_dtypes(self):
-        return nest.map_structure(lambda x: x.dtype, self.graph.structured_outputs, expand_composites=True)
+        """The dtypes of the outputs; of a ragged or sparse one, a list of those of its parts."""
+        return self._of_outputs("dtype", None)
+
+    def _of_outputs(self, attribute, of_none):
+        def of(x):
+            if x is None:
+                return of_none
+            parts = nest.flatten(x, expand_composites=True)
+            found = [getattr(part, attribute) for part in parts]
+            return found[0] if len(parts) == 1 and parts[0] is x else found
+
+        return nest.map_structure(of, self.graph.structured_outputs)
 
     @property
     def function_type(self):
