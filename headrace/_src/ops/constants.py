@@ -41,13 +41,13 @@ def constant(value, dtype=None, shape=None, name="Const"):
         with context.changed(graph=None):  # the value becomes part of a graph when it has its shape
             tensor = to_tensor(value, dtype, name=name)
     if shape is None:
-        return tensor
+        return tensor if context.mode is None or context.graph is not None else _placed(tensor)
     wanted = tuple(TensorShape(shape).as_list())
     array = getattr(tensor, "_a", None)
     if array is None:
         return REGISTRY["Reshape"](tensor, wanted)
     if array.shape == wanted:
-        return tensor if context.graph is None else context.graph.constant(tensor, name)
+        return _placed(tensor) if context.graph is None else context.graph.constant(tensor, name)
     if array.size == 1:
         try:
             filled = EagerTensor(np.full(wanted, array.reshape(()), array.dtype), tensor.dtype)
@@ -60,7 +60,17 @@ def constant(value, dtype=None, shape=None, name="Const"):
             f"constant: value has {array.size} elements, but shape {wanted} has "
             f"{TensorShape(wanted).num_elements()}."
         )
-    return filled if context.graph is None else context.graph.constant(filled, name)
+    return _placed(filled) if context.graph is None else context.graph.constant(filled, name)
+
+
+def _placed(tensor):
+    """The tensor on the device that `tf.device` asks for."""
+    device = context.device
+    if device is None or isinstance(device, str) and tensor.device == device:
+        return tensor
+    placed = EagerTensor(tensor._a, tensor.dtype)  # the other one may be shared
+    placed._device = device
+    return placed
 
 
 @api("convert_to_tensor", dispatch=False)
