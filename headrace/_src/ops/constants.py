@@ -66,7 +66,7 @@ def constant(value, dtype=None, shape=None, name="Const"):
 def _placed(tensor):
     """The tensor on the device that `tf.device` asks for."""
     device = context.device
-    if device is None or isinstance(device, str) and tensor.device == device:
+    if device is None or (isinstance(device, str) and tensor.device == device):
         return tensor
     placed = EagerTensor(tensor._a, tensor.dtype)  # the other one may be shared
     placed._device = device
