@@ -23,6 +23,9 @@ def make_executable(graph):
     return graph.plan()
 
 
+_SURROUNDING = object()  # the graph that is being built where a FuncGraph is made
+
+
 class FuncGraph(BaseGraph):
     """A graph with inputs and outputs.
 
@@ -35,7 +38,9 @@ class FuncGraph(BaseGraph):
     stays_interpreted = False  # whether it is never compiled: eager code reads its variables after each call
     inlines_numbers = False  # whether all constants outside become constants here: no gradient is asked for them
 
-    def __init__(self, name, outer=None):
+    def __init__(self, name, outer=_SURROUNDING):
+        if outer is _SURROUNDING:
+            outer = context.graph
         super().__init__()
         self.name = name
         self.inputs: list[SymbolicTensor] = []  # arguments, then captures

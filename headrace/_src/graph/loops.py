@@ -327,15 +327,15 @@ def _matches(result, loop_vars):
 
 
 def _eager_loop(cond, body, loop_vars, maximum_iterations):
-    loop_vars = nest.map_structure(_converted, loop_vars)
+    # TF: numbers and arrays stay what they are until the loop has ended.
     limit = None if maximum_iterations is None else int(maximum_iterations)
     iterations = 0
     while (limit is None or iterations < limit) and _call(cond, loop_vars):
         result = _repacked(_call(body, loop_vars), loop_vars)
         nest.assert_same_structure(list_of(loop_vars), list_of(result))
-        loop_vars = nest.map_structure(_converted, result)
+        loop_vars = result
         iterations += 1
-    return loop_vars
+    return nest.map_structure(_converted, loop_vars)
 
 
 def list_of(structure):

@@ -78,7 +78,7 @@ def replacement(operation) -> FuncGraph:
     """A graph that does what an operation of a retired op does; the same each time."""
     graph = _graphs.get(operation)
     if graph is None:
-        graph = _graphs[operation] = FuncGraph(operation.record.name)
+        graph = _graphs[operation] = FuncGraph(operation.record.name, None)
         with graph.building():
             inputs = [graph.add_input(tensor.shape, tensor.dtype, "input") for tensor in operation.inputs]
             outputs = _RETIRED[operation.record.name](*inputs, **operation.attrs)

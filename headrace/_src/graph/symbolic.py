@@ -179,6 +179,8 @@ class SymbolicTensor(Tensor):
         )
 
     def __int__(self):
+        if self._known is not None and self._known.ndim == 0 and self.dtype._kind in "iub":
+            return int(self._known)  # what `tf.get_static_value` says; TensorFlow refuses also then
         raise self._no_number("int")
 
     def __float__(self):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from headrace._src.core import dtypes
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -96,6 +97,12 @@ def _flattened(dims, batch_dims):
     return (int(np.prod(dims[:batch_dims])), *dims[batch_dims:])
 
 
+def dtype_of(x):
+    """The dtype of a tensor, variable or array; None for what has none."""
+    dtype = getattr(x, "dtype", None)
+    return None if dtype is None else dtypes.as_dtype(dtype)
+
+
 @api("nn.conv2d")
 def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
     """A 2-D convolution.
@@ -126,7 +133,7 @@ def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None,
     dilations = sequence(dilations, 2, channel, "dilations")
     padding, explicit = split_padding(padding, 4)
     if type(input) is not EagerTensor:
-        input = to_tensor(input, hint=getattr(filters, "dtype", None))
+        input = to_tensor(input, hint=dtype_of(filters))
 
     def convolve(x):
         return CONV2D(
@@ -186,7 +193,7 @@ def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, n
     strides.insert(at, 1)
     rates.insert(at, 1)
     axis = -2 if data_format == "NCHW" else -3
-    input = to_tensor(input, hint=getattr(filters, "dtype", None))
+    input = to_tensor(input, hint=dtype_of(filters))
     filters = to_tensor(filters, hint=input.dtype)
 
     def convolve(x):
@@ -224,7 +231,7 @@ def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None
     if not isinstance(padding, str):
         raise TypeError(f"conv3d: padding must be 'SAME' or 'VALID', got {padding!r}.")
     strides, dilations = list(strides), [1] * 5 if dilations is None else list(dilations)
-    input = to_tensor(input, hint=getattr(filters, "dtype", None))
+    input = to_tensor(input, hint=dtype_of(filters))
 
     def convolve(x):
         return CONV3D(
@@ -307,7 +314,7 @@ def conv1d_transpose(
     else:
         output_shape = to_tensor(output_shape)
         output_shape = lookup("ConcatV2")([output_shape[:at], [1], output_shape[at:]], 0)
-    input = to_tensor(input, hint=getattr(filters, "dtype", None))
+    input = to_tensor(input, hint=dtype_of(filters))
     filters = to_tensor(filters, hint=input.dtype)
     y = CONV2D_BACKPROP_INPUT(
         output_shape,
@@ -414,7 +421,7 @@ def convolution(input, filters, strides=None, padding="VALID", data_format=None,
     >>> tf.nn.convolution(tf.ones((1, 5, 5, 2)), tf.ones((3, 3, 2, 4)), padding="SAME").shape
     TensorShape([1, 5, 5, 4])
     """
-    input = to_tensor(input, hint=getattr(filters, "dtype", None))
+    input = to_tensor(input, hint=dtype_of(filters))
     filters = to_tensor(filters, hint=input.dtype)
     rank = filters.shape.rank
     if rank is None:
@@ -424,11 +431,17 @@ def convolution(input, filters, strides=None, padding="VALID", data_format=None,
     dims = rank - 2
     if dims not in (1, 2, 3):
         raise ValueError(f"convolution: filters must have 3, 4 or 5 dimensions, got shape {filters.shape}.")
+    channel = 1 if is_channels_first(data_format) else dims + 1
+    # TF: not both, though the ops could.
+    if max(sequence(strides, dims, channel, "strides")) > 1 and max(sequence(dilations, dims, channel, "dilations")) > 1:
+        raise ValueError(
+            "convolution: `strides > 1` not supported in conjunction with `dilation_rate > 1`, got "
+            f"strides={strides} and dilations={dilations}."
+        )
     if dims == 1:
         return conv1d(input, filters, strides, padding, data_format, dilations, name=name)
     if not isinstance(padding, str):
         raise TypeError(f"padding must be 'SAME' or 'VALID', got {padding!r}.")
-    channel = 1 if is_channels_first(data_format) else dims + 1
     strides = sequence(strides, dims, channel, "strides")
     dilations = sequence(dilations, dims, channel, "dilations")
     convolve = conv2d if dims == 2 else conv3d
@@ -476,7 +489,7 @@ def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=No
         raise ValueError(f"atrous_conv2d_transpose: padding must be 'SAME' or 'VALID', got {padding!r}.")
     if rate < 1:
         raise ValueError(f"atrous_conv2d_transpose: rate must be at least 1, got {rate}.")
-    value = to_tensor(value, hint=getattr(filters, "dtype", None))
+    value = to_tensor(value, hint=dtype_of(filters))
     filters = to_tensor(filters, hint=value.dtype)
     if value.shape.rank == 4 and filters.shape.rank == 4 and value.shape[3] != filters.shape[3]:
         raise ValueError(

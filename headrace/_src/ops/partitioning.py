@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -330,6 +331,19 @@ def _dynamic_stitch(op, indices, data):
     return merged
 
 
+def _lower_dynamic_stitch(ctx, indices, data):
+    # Each row of the result comes from the last piece that has it; a row that none has is zero.
+    places = np.concatenate([p.reshape(-1) for p in indices])
+    rest = data[0].shape[indices[0].ndim :]
+    rows = jnp.concatenate([rows.reshape(p.size, *rest) for p, rows in zip(indices, data)])
+    count = int(places.max()) + 1 if places.size else 0
+    sources = np.full(count, -1)
+    sources[places] = np.arange(places.size)
+    merged = jnp.take(rows, np.maximum(sources, 0), axis=0) if count else rows[:0]
+    missing = (sources < 0).reshape(-1, *[1] * len(rest))
+    return jnp.where(missing, jnp.zeros((), merged.dtype), merged) if missing.any() else merged
+
+
 def _infer_dynamic_stitch(indices, data):
     rest, count = UNKNOWN, 0
     for places, rows in zip(indices, data):
@@ -352,7 +366,8 @@ DYNAMIC_STITCH = Op(
     "indices: N*int32, data: N*T -> merged: T",
     infer=_infer_dynamic_stitch,
     kernel=lambda indices, data: _dynamic_stitch("DynamicStitch", indices, data),
-    lower=None,  # the number of rows depends on data
+    lower=_lower_dynamic_stitch,
+    static=("indices",),  # the number of rows depends on them
     saves=("indices",),
     grad=_grad_dynamic_stitch,
 )
@@ -362,7 +377,8 @@ PARALLEL_DYNAMIC_STITCH = Op(
     "indices: N*int32, data: N*T -> merged: T",
     infer=_infer_dynamic_stitch,
     kernel=lambda indices, data: _dynamic_stitch("ParallelDynamicStitch", indices, data),
-    lower=None,  # the number of rows depends on data
+    lower=_lower_dynamic_stitch,
+    static=("indices",),  # the number of rows depends on them
     saves=("indices",),
     grad=_grad_dynamic_stitch,
 )
