@@ -241,7 +241,8 @@ def test_own_train_step(way):
 def test_structures_of_inputs_and_outputs():
     a, b = keras.Input((2,), name="a"), keras.Input((2,), name="b")
     model = keras.Model({"a": a, "b": b}, {"sum": keras.layers.Add()([a, b]), "first": a * 1.0})
-    model.compile("sgd", {"sum": "mse", "first": "mae"}, metrics={"sum": ["mae"]}, loss_weights={"sum": 2.0, "first": 1.0})
+    losses, weights = {"sum": "mse", "first": "mae"}, {"sum": 2.0, "first": 1.0}
+    model.compile("sgd", losses, metrics={"sum": ["mae"]}, loss_weights=weights)
     x = {"a": np.ones((6, 2), "float32"), "b": np.full((6, 2), 2, "float32")}
     y = {"sum": np.zeros((6, 2), "float32"), "first": np.zeros((6, 2), "float32")}
     result = model.evaluate(x, y, batch_size=4, verbose=0, return_dict=True)
@@ -337,7 +338,7 @@ def test_two_seeded_runs_are_equal(way):
     for _ in range(2):
         keras.utils.set_random_seed(7)
         model = keras.Sequential([
-            keras.Input((3,)), keras.layers.Dense(8, activation="relu"), keras.layers.Dropout(0.3), keras.layers.Dense(1),
+            keras.Input((3,)), keras.layers.Dense(8, "relu"), keras.layers.Dropout(0.3), keras.layers.Dense(1),
         ])  # fmt: skip
         model.compile("adam", "mse", **WAYS[way])
         x, y = data(32)

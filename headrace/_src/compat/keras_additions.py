@@ -15,7 +15,6 @@ import urllib.parse
 import warnings
 from collections.abc import Callable
 
-from headrace._src.core.context import executing_eagerly
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.casting import cast
 from headrace._src.state.variables import Variable
@@ -125,10 +124,7 @@ def _variables(module):
     def shown(self):
         if "/" not in self.path or not isinstance(value := getattr(self, "_value", None), Variable):
             return original(self)
-        text = f"<tf.Variable '{self.path}:0' shape={tuple(self.shape)} dtype={self.dtype}"
-        if not executing_eagerly() or not hasattr(value, "numpy"):
-            return text + ">"
-        return f"{text}, numpy={value.numpy()!r}>"
+        return repr(value).replace(repr(value.name), f"'{self.path}:0'", 1)
 
     module.Variable.__repr__ = shown
 
@@ -201,7 +197,34 @@ class _Assignable:
         instance.__dict__.get("_headrace_assigned", {}).pop(self._original.fget.__name__, None)
 
 
+class _OfBuilt(_Assignable):
+    """The input or output of a `Sequential` that knows its shapes, called or not."""
+
+    def __get__(self, instance, owner=None):
+        built = None if instance is None else instance.__dict__.get("_functional")
+        name = self._original._original.fget.__name__
+        if built is None or name in instance.__dict__.get("_headrace_assigned", {}):
+            return self._original.__get__(instance, owner)
+        return getattr(built, name)
+
+    def __set__(self, instance, value):
+        self._original.__set__(instance, value)
+
+    def __delete__(self, instance):
+        self._original.__delete__(instance)
+
+
+@addition("keras.src.models.sequential")
+def _sequential(module):
+    """`Sequential.output` is there once the model knows its shapes, as in 2.0."""
+    for name in ("input", "output"):
+        setattr(module.Sequential, name, _OfBuilt(getattr(module.Sequential, name)))
+
+
 # Files.
+
+
+_NETWORK_ERRORS = (urllib.error.URLError, ConnectionError, TimeoutError)
 
 
 def _hash_of(path, length):
@@ -210,6 +233,17 @@ def _hash_of(path, length):
         for chunk in iter(lambda: file.read(1 << 20), b""):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+def _places(module, fname, origin, cache_dir, cache_subdir, extracts):
+    """Where Keras looks for a file in its cache, and the folder that it extracts an archive to (else None)."""
+    folder = os.path.join(os.path.expanduser(str(cache_dir or module.config.keras_home())), str(cache_subdir))
+    name = str(fname or os.path.basename(urllib.parse.urlsplit(str(origin or "")).path))
+    if not extracts:
+        return os.path.join(folder, name), None
+    if fname and "." in name:
+        return os.path.join(folder, name), os.path.join(folder, name[: name.find(".")] + "_extracted")
+    return os.path.join(folder, name + "_archive"), os.path.join(folder, name)
 
 
 @addition("keras.src.utils.file_utils")
@@ -222,16 +256,19 @@ def _files(module):
                  hash_algorithm="auto", extract=False, archive_format="auto", cache_dir=None,
                  force_download=False):  # fmt: skip
         expected = file_hash or md5_hash
-        name = str(fname or os.path.basename(urllib.parse.urlsplit(origin or "").path))
-        folder = os.path.join(os.path.expanduser(str(cache_dir or module.config.keras_home())), cache_subdir)
-        path = os.path.join(folder, name)
-        if expected and not force_download and os.path.isfile(path) and _hash_of(path, len(expected)) != expected:
-            warnings.warn(
-                f"{path} is not the file that Keras has published (its hash is another one). It is used all the same; "
-                "delete it to have it downloaded again.",
-                stacklevel=2,
-            )
-            file_hash = md5_hash = None
+        path, extracted = _places(module, fname, origin, cache_dir, cache_subdir, extract or untar)
+        if os.path.isfile(path) and not force_download:
+            if expected and _hash_of(path, len(expected)) != expected:
+                warnings.warn(
+                    f"{path} is not the file that Keras has published (its hash is another one). It is used all the "
+                    "same; delete it to have it downloaded again.",
+                    stacklevel=2,
+                )
+                file_hash = md5_hash = None
+            # Keras turns away from a cache that it cannot write to, even from the files in it.
+            home = os.path.expanduser(str(cache_dir or module.config.keras_home()))
+            if not os.access(home, os.W_OK) and (extracted is None or os.path.isdir(extracted)):
+                return extracted or path
         try:
             return original(
                 fname=fname, origin=origin, untar=untar, md5_hash=md5_hash, file_hash=file_hash,
@@ -239,9 +276,10 @@ def _files(module):
                 archive_format=archive_format, cache_dir=cache_dir, force_download=force_download,
             )  # fmt: skip
         except Exception as error:
-            if "URL fetch failure" not in str(error) and not isinstance(error, urllib.error.URLError):
+            if "URL fetch failure" not in str(error) and not isinstance(error, _NETWORK_ERRORS):
                 raise
-            raise type(error)(
+            kind = Exception if isinstance(error, urllib.error.HTTPError) else type(error)  # its arguments are others
+            raise kind(
                 f"{error}. Without a network, put the file there by hand: download {origin} elsewhere and save it as "
                 f"{path}"
             ) from error
