@@ -119,7 +119,7 @@ def main():
     twin.set_weights(model.get_weights())
     same = np.allclose(twin.predict(test_x, verbose=0), model.predict(test_x, verbose=0), atol=1e-5)
     if result["binary_accuracy"] < enough or not same:
-        sys.exit(f"the model did not learn: a test accuracy of {enough:.0%} was expected, and a twin that answers alike")
+        sys.exit(f"the model did not learn (an accuracy of {enough:.0%} was expected), or its twin answers otherwise")
 
 
 if __name__ == "__main__":

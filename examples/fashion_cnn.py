@@ -25,7 +25,8 @@ def drawn_clothes(count, random):
     body = (abs(columns - 14) < 6) & (rows > 4) & (rows < 24)
     shapes[0] = body | ((rows > 4) & (rows < 9) & (abs(columns - 14) < 12))
     shapes[1] = body & ((rows < 9) | (abs(columns - 14) > 1))
-    shapes[8] = ((rows > 10) & (rows < 24) & (abs(columns - 14) < 10)) | ((rows > 5) & (rows < 8) & (abs(columns - 14) < 5))
+    handle = (rows > 5) & (rows < 8) & (abs(columns - 14) < 5)
+    shapes[8] = handle | ((rows > 10) & (rows < 24) & (abs(columns - 14) < 10))
     shapes[7] = (rows > 15) & (rows < 23) & (columns > 3) & (columns < 25) & (rows + columns > 22)
     labels = random.choice(list(shapes), size=count).astype(np.uint8)
     images = np.stack([

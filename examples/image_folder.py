@@ -110,7 +110,7 @@ def train(folder, chosen):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("folder", nargs="?", type=pathlib.Path, help="a folder for each class, maybe in train and test")
+    options.add_argument("folder", nargs="?", type=pathlib.Path, help="a folder for each class, or train and test")
     options.add_argument("--weights", choices=["imagenet"], help="begin with the published weights")
     options.add_argument("--size", type=int, default=96)
     options.add_argument("--epochs", type=int, default=6)
