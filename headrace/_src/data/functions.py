@@ -19,6 +19,7 @@ from headrace._src.graph.vectorization import RULE_FILES as RULE_FILES  # loads 
 from headrace._src.graph.vectorization_rules import READS, Batch, Batched, NoRule, batch_shape
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
+from headrace._src.tracing.variable_creation import variables_outside
 
 # Elements above this are not gathered into blocks for a function: the caches are full, and threads do better.
 LARGEST_VECTORIZED_ELEMENT = 1 << 18
@@ -77,7 +78,8 @@ def trace(function: Any, *argument_specs: Any, method: str) -> Traced:
             arguments.append(structures.from_components(spec, tensors))
         if len(arguments) == 1 and type(arguments[0]) is tuple:
             arguments = list(arguments[0])
-        result = with_status(convert(function), ENABLED)(*arguments)
+        with variables_outside():
+            result = with_status(convert(function), ENABLED)(*arguments)
         if isinstance(result, list):
             result = tuple(result)  # TF: only at the top; further in, a list is a tensor
         try:

@@ -178,13 +178,16 @@ def _convert(op, argument, value, types):
     if type(value) is EagerTensor:
         tensor = value
     else:
-        hint = wanted if wanted is not None else _hint_of_empty(op, attr, value)
+        hint = wanted if wanted is not None else _integer_hint(op, attr, value)
         tensor = _input_tensor(op, argument, value, hint=hint)
+    allowed = op.types.get(attr)
     if wanted is None:
+        if allowed == dtypes.INDEX and isinstance(value, (list, tuple)) and tensor.dtype not in allowed:
+            # TF: the scalar tensors in a list of sizes are cast, also floating ones.
+            tensor = _input_tensor(op, argument, value, dtype=dtypes.int32) if value and _has_tensors(value) else tensor
         wanted = types[attr] = tensor.dtype
     elif tensor.dtype is not wanted:
         raise _mismatch(op, argument, wanted, tensor.dtype)
-    allowed = op.types.get(attr)
     if allowed is not None and wanted not in allowed:
         names = ", ".join(sorted(dtype.name for dtype in allowed))
         raise errors.InvalidArgumentError(
@@ -196,6 +199,10 @@ def _convert(op, argument, value, types):
     return tensor
 
 
+def _has_tensors(sequence):
+    return any(isinstance(item, Tensor) for item in sequence)
+
+
 def _check_int32(op, argument, value):
     """Refuse sizes and the like that would lose their high bits (which `tf.constant` lets happen)."""
     for number in value if type(value) in (list, tuple) else (value,):
@@ -205,10 +212,14 @@ def _check_int32(op, argument, value):
             )
 
 
-def _hint_of_empty(op, attr, value):
-    """int32 for an empty list where integers are due, such as the shape of a scalar; otherwise None."""
+def _integer_hint(op, attr, value):
+    """int32 where integers are due and an empty list came, such as the shape of a scalar, or fractions; else None."""
     for _ in range(MAX_RANK):  # a list may hold itself
         if not isinstance(value, (list, tuple)):
+            # TF: sizes may be floating tensors in a list, or a floating array; a floating tensor is refused.
+            dtype = getattr(value, "dtype", None)
+            if dtype is not None and op.types.get(attr) == dtypes.INDEX and dtypes.as_dtype(dtype)._kind == "f":
+                return dtypes.int32
             return None
         if not value:
             allowed = op.types.get(attr, dtypes.ANY)

@@ -110,7 +110,9 @@ def known_shape(shape):
     elif isinstance(shape, (list, tuple)) and all(type(n) is int for n in shape):
         dims = shape
     else:
-        tensor = to_tensor(shape)
+        # TF: the tensors in a list of sizes are cast, whatever they are.
+        has_tensors = isinstance(shape, (list, tuple)) and any(isinstance(n, Tensor) for n in shape)
+        tensor = to_tensor(shape, dtypes.int32 if has_tensors else None)
         if type(tensor) is not EagerTensor:
             return None
         dims = _vector(tensor)
@@ -132,6 +134,8 @@ def _filled(shape, dtype, number, name):
         raise TypeError("ones: a string tensor has no ones.")
     if known is None or context.graph is not None:
         fill = text if dtype._kind == "s" else bool(number) if dtype is dtypes.bool else number
+        if known is None and isinstance(shape, (list, tuple)):
+            shape = to_tensor(shape, dtypes.int32)
         return REGISTRY["Fill"](shape if known is None else list(known), to_tensor(fill, dtype), name=name)
     try:
         if dtype._kind == "s":

@@ -38,6 +38,22 @@ def _users_creators():
     return tuple(c for c in context.variable_creators if not isinstance(c, VariableMaker))
 
 
+@contextlib.contextmanager
+def variables_outside():
+    """Within this block, which traces a function that is no `tf.function`, variables are made outside of the graph."""
+
+    def outside(next_creator, **keywords):
+        with init_scope():
+            return next_creator(**keywords)
+
+    creators = context.variable_creators
+    context.variable_creators = (outside, *_users_creators())
+    try:
+        yield
+    finally:
+        context.variable_creators = creators
+
+
 class VariableMaker:
     """The innermost variable creator while a function is traced."""
 
