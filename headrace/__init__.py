@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from headrace import sparse as sparse
     from headrace import strings as strings
     from headrace import sysconfig as sysconfig
+    from headrace import test as test
     from headrace import train as train
     from headrace import types as types
     from headrace._src.autodiff.custom_gradient import custom_gradient as custom_gradient

@@ -40,6 +40,19 @@ def is_library(function: types.FunctionType) -> bool:
     return (function.__globals__.get("__name__") or "").partition(".")[0] in _LIBRARIES
 
 
+def _is_of_other_library(function) -> bool:
+    """Whether a library function is neither ours nor Python's."""
+    filename = function.__code__.co_filename
+    return not filename.startswith((_PACKAGE, "<frozen ")) and "-packages" in filename
+
+
+def convert_as_asked(function):
+    """`convert` for a function that its author wants converted: also one of a library, but not what it calls there."""
+    if type(function) is types.FunctionType and is_library(function) and function.__code__ not in _FINAL:
+        return _decided(function, True, asked=True)
+    return convert(function)
+
+
 # Where a function without closure keeps its conversion. A table here would hold the globals, and so the function.
 _KEPT = "__autograph_conversion__"
 
@@ -59,10 +72,10 @@ def _converted_function(f, recursive=True):
     return result
 
 
-def _decided(f, recursive):
+def _decided(f, recursive, asked=False):
     if is_converted(f):
         return f
-    if is_library(f):
+    if is_library(f) and not (asked and _is_of_other_library(f)):
         if f.__name__ in _HIGHER_ORDER and f.__globals__.get("__name__", "").startswith("headrace."):
             return _with_converted_arguments(f)
         return _through_wrapper(f, recursive)

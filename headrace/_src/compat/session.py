@@ -364,7 +364,10 @@ def sparse_placeholder(dtype, shape=None, name=None):
         size = placeholder(dtypes.int64, [rank], prefix and prefix + "shape")
     values = placeholder(dtype, [None], prefix and prefix + "values")
     indices = placeholder(dtypes.int64, [None, rank], prefix and prefix + "indices")
-    return SparseTensor(indices, values, size)
+    result = SparseTensor(indices, values, size)
+    if known is not None:
+        result.set_shape(known)
+    return result
 
 
 @api("compat.v1.ragged.placeholder", dispatch=False)

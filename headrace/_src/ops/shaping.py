@@ -85,12 +85,14 @@ def _target_shape(dims, shape):
 
 
 def _reshape(tensor, shape):
-    if shape.ndim != 1:
+    if shape.ndim > 1:  # TF: a number is taken as well
         raise errors.invalid_argument(f"Reshape: shape must be a vector, got shape {shape.shape}.")
     return tensor.reshape(_target_shape(tensor.shape, shape))
 
 
 def _infer_reshape(tensor, shape):
+    if shape.shape.rank == 0:
+        raise errors.invalid_argument("Reshape: shape must be rank 1 but is rank 0.")
     target = shape_from_value(shape)
     if target.rank is not None and tensor.shape.is_fully_defined() and shape.value is not None:
         return TensorShape(_target_shape(tuple(tensor.shape), shape.value))

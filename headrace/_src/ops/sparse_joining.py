@@ -127,7 +127,19 @@ def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
         concat_dim=int(axis),
         name=name,
     )
-    return SparseTensor(*parts)
+    result = SparseTensor(*parts)
+    ranks = {one.shape.rank for one in sp_inputs}
+    if not expand_nonconcat_dims and len(ranks) == 1 and None not in ranks:
+        result.set_shape(_joined_shape(int(axis), [one.shape.as_list() for one in sp_inputs]))
+    return result
+
+
+def _joined_shape(axis, shapes):
+    """What is known of the shape: the sum along the axis, and elsewhere what any of the inputs tells."""
+    known = [next((n for n in sizes if n is not None), None) for sizes in zip(*shapes)]
+    along = [shape[axis] for shape in shapes]
+    known[axis] = None if None in along else sum(along)
+    return known
 
 
 def _expanded(axis, shapes):

@@ -79,7 +79,11 @@ class SparseTensor(CompositeTensor):
                 self._static_shape = TensorShape(known.tolist())
             else:
                 rank = self._dense_shape.shape[0] if self._dense_shape.shape.rank else None
-                self._static_shape = TensorShape(None if rank is None else [None] * rank)
+                parts = getattr(self._dense_shape, "_partial", None)  # what a graph knows of single elements
+                if rank is not None and isinstance(parts, list):
+                    self._static_shape = TensorShape([None if n is None or n < 0 else n for n in parts])
+                else:
+                    self._static_shape = TensorShape(None if rank is None else [None] * rank)
         return self._static_shape
 
     def get_shape(self) -> TensorShape:

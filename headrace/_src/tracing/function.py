@@ -7,7 +7,7 @@ import threading
 import types
 import weakref
 
-from headrace._src.autograph.calls import convert, with_status
+from headrace._src.autograph.calls import convert_as_asked, with_status
 from headrace._src.autograph.status import ENABLED
 from headrace._src.core import nest
 from headrace._src.core.composite import CompositeTensor
@@ -416,7 +416,7 @@ def _converted(python_function):
     """The function with its control flow turned into operations."""
     if isinstance(python_function, _WeakMethod):
         python_function = python_function.bound
-    return with_status(convert(python_function), ENABLED)
+    return with_status(convert_as_asked(python_function), ENABLED)
 
 
 def _fast_key(args):

@@ -587,6 +587,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import spectral as spectral
     from headrace.compat.v1 import strings as strings
     from headrace.compat.v1 import sysconfig as sysconfig
+    from headrace.compat.v1 import test as test
     from headrace.compat.v1 import train as train
     from headrace.compat.v1 import types as types
     newaxis = None

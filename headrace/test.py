@@ -1,0 +1,17 @@
+"""The public names of `tf.test`.
+
+Written by scripts/exports from the `@api` declarations: do not edit."""
+
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace._src.devices.build_information import gpu_device_name as gpu_device_name
+    from headrace._src.devices.build_information import is_built_with_cuda as is_built_with_cuda
+    from headrace._src.devices.build_information import is_built_with_gpu_support as is_built_with_gpu_support
+    from headrace._src.devices.build_information import is_built_with_rocm as is_built_with_rocm
+    from headrace._src.devices.build_information import is_built_with_xla as is_built_with_xla
+    from headrace._src.devices.build_information import is_gpu_available as is_gpu_available
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)
