@@ -12,6 +12,8 @@ class LazyModule(types.ModuleType):
         self.__dict__["_target"] = name
 
     def __getattr__(self, attribute):
+        if attribute.startswith("__") and attribute != "__version__":
+            raise AttributeError(attribute)  # tools that look at every object must not import anything
         module = importlib.import_module(self.__dict__["_target"])
         value = getattr(module, attribute)
         # Later reads of the same attribute find it here, without this function.

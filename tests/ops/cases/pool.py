@@ -395,7 +395,7 @@ ROWS = [
             ([1.0, 1.5, 1.5, 1.0], (0, 7, 9, 2), ""),
         )
     ),
-    row("tf.nn.fractional_max_pool(a, 1.5, seed=5)[0]", a=normal(1, 7, 9, 2), second=False),
+    row("tf.nn.fractional_max_pool(a, 1.5, seed=6)[0]", a=normal(1, 7, 9, 2), second=False),
     row("tf.nn.fractional_max_pool(a, 0.5)", a=normal(1, 7, 9, 2)),
     row("tf.nn.fractional_max_pool(a, [1.0, 1.5, 2.0])", a=normal(1, 7, 9, 2)),
     row(
