@@ -22,6 +22,12 @@ WAYS = {
 }
 
 
+def ways(*names):
+    """The parameters of a test that is run in these ways; those that wait for the compiler are slow."""
+    return [pytest.param(name, marks=pytest.mark.slow) if "jit" in name and name != "no jit" else name
+            for name in names]  # fmt: skip
+
+
 def data(rows=22, seed=0):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(rows, 3)).astype("float32")
@@ -51,7 +57,7 @@ def trained(x, y, batch, epochs, weight=None):
     return kernel, bias, losses
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ways(*WAYS))
 def test_every_way_trains_alike(way):
     x, y = data()
     model = linear()
@@ -130,7 +136,7 @@ def test_datasets_generators_and_arrays(way):
         np.testing.assert_allclose(model.get_weights()[0], expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("way", ["plain", "eager", "jit", "several steps"])
+@pytest.mark.parametrize("way", ways("plain", "eager", "jit", "several steps"))
 def test_sample_weights(way):
     x, y = data()
     weight = np.linspace(0, 2, len(x)).astype("float32")
@@ -162,7 +168,7 @@ def test_class_weights_are_sample_weights(way):
 
 
 @pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16", "float64"])
-@pytest.mark.parametrize("way", ["plain", "eager", "jit"])
+@pytest.mark.parametrize("way", ways("plain", "eager", "jit"))
 def test_precision_policies(policy, way):
     x, y = data(16)
     compute, variables = {"float64": ("float64", "float64")}.get(policy, (policy[6:], "float32"))
