@@ -310,3 +310,31 @@ def test_matrix_products_are_left_to_the_interpreter(size, is_left):
     graph = f.get_concrete_function(tf.TensorSpec([size, size])).graph
     assert compilation.is_mostly_products(graph.plan().steps) == is_left
     assert compilation.is_worthwhile(graph.plan().steps) != is_left
+
+
+def _gradient_with_unknown_rows(x, w):
+    with tf.GradientTape() as tape:
+        tape.watch([x, w])
+        # Both gradients need axes that only shapes tell: of broadcasting, and of the mean over one dimension.
+        total = tf.reduce_sum(tf.square(tf.reduce_mean(tf.square(x * w + tf.ones_like(x)[:1]), axis=-1)))
+    return tape.gradient(total, [x, w])
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_gradients_are_compiled_where_only_shapes_tell_their_axes(nested):
+    x, w = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), tf.constant([0.5, -1.0])
+    signature = [tf.TensorSpec([None, 2]), tf.TensorSpec([None])]
+    inner = tf.function(_gradient_with_unknown_rows) if nested else _gradient_with_unknown_rows
+    function = tf.function(lambda x, w: inner(x, w), input_signature=signature, jit_compile=True)
+    for got, wanted in zip(function(x, w), _gradient_with_unknown_rows(x, w)):
+        np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-5)
+
+
+def test_what_shapes_tell_does_not_split_a_graph():
+    function = tf.function(
+        _gradient_with_unknown_rows, input_signature=[tf.TensorSpec([None, 2]), tf.TensorSpec([None])]
+    )
+    executable = function.get_concrete_function().graph.executable()
+    names = {step.record.name for step in executable.plan.steps}
+    assert {"BroadcastGradientArgs", "DynamicStitch"} <= names
+    assert executable.segmented is None
