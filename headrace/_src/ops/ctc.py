@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -230,12 +231,20 @@ def ctc_loss(
         inside = lookup("LogicalAnd")(lookup("LessEqual")(0, blank), lookup("Less")(blank, classes))
         require(inside, f"nn.ctc_loss: blank_index must be a class or count from the end, got {blank_index}")
     logit_length = lookup("Cast")(to_tensor(logit_length), DstT=dtypes.int32)
-    fits = None
+    fits = excess = None
     if not sparse:
         labels = lookup("Cast")(to_tensor(labels), DstT=dtypes.int32)
         if labels.shape.rank not in (2, None):
             raise errors.invalid_argument(f"nn.ctc_loss: labels must be [batch, n], got shape {labels.shape}.")
         label_length = lookup("Cast")(to_tensor(label_length), DstT=dtypes.int32)
+        # TF: a label that is blank is the class before it, or where the blank is the first class, one that looks
+        # like a blank.
+        if isinstance(blank, int) and blank == 0:
+            if _has_zeros(labels, label_length):
+                scores, labels, excess = _with_second_blank(scores, labels, classes, logit_length)
+                classes = classes + 1
+        else:
+            labels = lookup("SelectV2")(lookup("Equal")(labels, blank), lookup("Sub")(blank, 1), labels)
         fits = _fits(labels, label_length, logit_length)
         labels = _sparse_labels(labels, label_length, blank)
     values = lookup("Cast")(labels.values, DstT=dtypes.int32)
@@ -257,9 +266,36 @@ def ctc_loss(
         ignore_longer_outputs_than_inputs=not sparse,
         name=name,
     ).loss
+    if excess is not None:
+        loss = lookup("Sub")(loss, excess)
     if fits is not None:
         loss = lookup("SelectV2")(fits, loss, to_tensor(np.inf, loss.dtype))
     return lookup("Cast")(loss, DstT=logits.dtype) if small else loss
+
+
+def _has_zeros(labels, lengths):
+    """Whether a label is 0; True where it cannot be told yet."""
+    if type(labels) is not EagerTensor or type(lengths) is not EagerTensor:
+        return True
+    inside = np.arange(labels._a.shape[1]) < lengths._a.reshape(-1, 1)
+    return bool(np.any((labels._a == 0) & inside))
+
+
+def _with_second_blank(scores, labels, classes, lengths):
+    """Logits with the first class once more at the end, which labels 0 then are.
+
+    Returns:
+        The logits, the labels, and how much the loss of each example becomes too large: the op divides by the sum
+        over all classes, in which the first now counts twice.
+    """
+    first = scores[:, :, :1]
+    longer = lookup("ConcatV2")([scores, first], 2)
+    labels = lookup("SelectV2")(lookup("Equal")(labels, 0), classes, labels)
+    share = lookup("LogSoftmax")(scores)[:, :, 0]
+    steps = lookup("ExpandDims")(lookup("Range")(0, _size(scores, 0), 1), 1)
+    inside = lookup("Less")(steps, lookup("ExpandDims")(lengths, 0))
+    excess = lookup("SelectV2")(inside, lookup("Softplus")(share), lookup("ZerosLike")(share))
+    return longer, labels, lookup("Sum")(excess, [0])
 
 
 def _sparse_labels(labels, lengths, blank):
