@@ -71,7 +71,7 @@ def _layers(module):
         if args and isinstance(args[0], str):
             kwargs.update(zip(_ARGUMENTS_OF_ADD_VARIABLE, args))
             args = ()
-        if args or "initializer" in kwargs and "shape" not in kwargs:
+        if args or ("initializer" in kwargs and "shape" not in kwargs):
             return modern(self, *args, **kwargs)
         return self.add_weight(**{name: value for name, value in kwargs.items() if name in _TAKEN_BY_ADD_WEIGHT})
 
