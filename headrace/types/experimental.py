@@ -10,5 +10,9 @@ if TYPE_CHECKING:
     from headrace._src.core.tensor import TensorLike as TensorLike
     from headrace._src.core.tracing_protocol import SupportsTracingProtocol as SupportsTracingProtocol
     from headrace._src.core.tracing_protocol import TraceType as TraceType
+    from headrace._src.tracing.function_kinds import Callable as Callable
+    from headrace._src.tracing.function_kinds import ConcreteFunction as ConcreteFunction
+    from headrace._src.tracing.function_kinds import PolymorphicFunction as GenericFunction
+    from headrace._src.tracing.function_kinds import PolymorphicFunction as PolymorphicFunction
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -1,0 +1,85 @@
+"""What Keras's backend needs of TensorFlow beyond its functions: graphs made by hand, names of specs, batch sizes."""
+
+import numpy as np
+import pytest
+
+import headrace as tf
+from headrace._src.compat import type_spec_names
+from headrace._src.data.batch_sizes import compute_batch_size
+
+
+def test_graph_made_by_hand_sees_the_one_around_it():
+    shapes = []
+
+    @tf.function
+    def f(x):
+        with tf.__internal__.FuncGraph("scratch").as_default():
+            shapes.append((x @ tf.ones([3, 5])).shape.as_list())
+        return x
+
+    f(tf.ones([2, 3]))
+    assert shapes == [[2, 5]]
+
+
+def test_names_of_specs():
+    for name in ("tf.TensorSpec", "tf.RaggedTensorSpec", "tf.SparseTensorSpec", "tf.TensorArraySpec"):
+        assert type_spec_names.get_name(type_spec_names.lookup_spec(name)) == name
+
+    class Named(tf.experimental.ExtensionType):
+        __name__ = "tests.Named"
+        x: tf.Tensor
+
+    assert type_spec_names.get_name(Named.Spec) == "tests.Named.Spec"
+    assert type_spec_names.lookup_spec("tests.Named.Spec") is Named.Spec
+    with pytest.raises(ValueError, match="has not been registered"):
+        type_spec_names.get_name(tf.IndexedSlicesSpec)
+    with pytest.raises(ValueError, match="No TypeSpec"):
+        type_spec_names.lookup_spec("tests.None")
+    with pytest.raises(TypeError, match="TypeSpec"):
+        type_spec_names.get_name(int)
+
+
+def test_batch_sizes():
+    numbers = tf.data.Dataset.range(20)
+    batched = numbers.batch(7)
+    for dataset, size in [
+        (batched, 7), (batched.filter(lambda x: True).shuffle(3), 7), (batched.map(lambda x: x + 1), -1),
+        (numbers.batch(4, drop_remainder=True).map(lambda x: x), 4), (numbers.padded_batch(2), 2),
+        (tf.data.Dataset.zip((batched, numbers.batch(3))), -1),
+    ]:  # fmt: skip
+        assert compute_batch_size(dataset).numpy() == size
+
+
+def test_eager_loop_leaves_numbers_alone():
+    steps, total = tf.while_loop(lambda i, x: i < 10, lambda i, x: (i + 1, x + i), (0, np.array(0)))
+    assert (steps.numpy(), total.numpy(), total.dtype) == (10, 45, tf.int64)
+
+
+def test_stitched_shape_compiles():
+    @tf.function(jit_compile=True)
+    def f(x):
+        return tf.dynamic_stitch([[3, 1], [0, 3]], [x, x * 10])
+
+    assert f(tf.constant([1.0, 2.0])).numpy().tolist() == [10.0, 2.0, 0.0, 20.0]
+
+
+def test_sizes_of_other_kinds():
+    x = tf.range(6)
+    assert tf.reshape(x, (tf.constant(3.0), tf.constant(2.9))).shape == [3, 2]
+    assert tf.reshape(tf.reshape(x, [2, 3]), -1).shape == [6]
+    assert tf.reshape(x, np.array([3.0, 2.0])).shape == [3, 2]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.reshape(x, tf.constant([3.0, 2.0]))
+
+
+def test_shapes_of_sparse_placeholders():
+    with tf.Graph().as_default():
+        x = tf.compat.v1.sparse_placeholder(tf.float32, [None, 3, 3])
+        assert x.shape.as_list() == [None, 3, 3]
+        assert tf.sparse.concat(2, [x, x]).shape.as_list() == [None, 3, 6]
+
+
+def test_convolution_refuses_steps_and_holes_together():
+    with pytest.raises(ValueError, match="not supported in conjunction"):
+        tf.nn.convolution(tf.ones([1, 9, 9, 1]), tf.ones([3, 3, 1, 1]), strides=2, dilations=2)
+    assert tf.nn.convolution(np.ones([1, 5, 1]), np.ones([3, 1, 1])).dtype == tf.float64
