@@ -83,3 +83,12 @@ def test_convolution_refuses_steps_and_holes_together():
     with pytest.raises(ValueError, match="not supported in conjunction"):
         tf.nn.convolution(tf.ones([1, 9, 9, 1]), tf.ones([3, 3, 1, 1]), strides=2, dilations=2)
     assert tf.nn.convolution(np.ones([1, 5, 1]), np.ones([3, 1, 1])).dtype == tf.float64
+
+
+def test_questions_about_devices():
+    assert tf.test.is_built_with_xla()
+    assert not tf.test.is_built_with_cuda()
+    assert not tf.test.is_built_with_rocm()
+    assert not tf.test.is_built_with_gpu_support()
+    assert tf.test.is_gpu_available() == bool(tf.config.list_physical_devices("GPU"))
+    assert bool(tf.test.gpu_device_name()) == tf.test.is_gpu_available()
