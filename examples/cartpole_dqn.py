@@ -86,7 +86,7 @@ def network():
 class Player:
     """Chooses actions by a network of their worth, and learns it from what happened."""
 
-    def __init__(self, discount=0.99, rate=1e-3):
+    def __init__(self, discount=0.99, rate=5e-4):
         self.values, self.target = network(), network()
         self.discount = discount
         self.optimizer = tf.keras.optimizers.Adam(rate)
@@ -122,12 +122,13 @@ def play(environment, player, episodes, goal, random):
     start = time.perf_counter()
     for episode in range(episodes):
         state, _ = environment.reset(seed=1) if episode == 0 else environment.reset()
-        curiosity = max(0.02, 0.5 * 0.97**episode)
+        curiosity = max(0.01, 0.5 * 0.95**episode)
         stood.append(0)
         while stood[-1] < LIMIT:
             action = player.act(state, random, curiosity)
-            following, reward, fallen, _, _ = environment.step(action)
-            memory.keep(state, action, reward, following, fallen)
+            following, _, fallen, _, _ = environment.step(action)
+            # A fall costs 1, all else nothing: worths between -1 and 0 are learned faster than counts of steps.
+            memory.keep(state, action, -1.0 if fallen else 0.0, following, fallen)
             state, steps = following, steps + 1
             stood[-1] += 1
             if len(memory) >= 200:
