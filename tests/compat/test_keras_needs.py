@@ -79,9 +79,7 @@ def test_shapes_of_sparse_placeholders():
         assert tf.sparse.concat(2, [x, x]).shape.as_list() == [None, 3, 6]
 
 
-def test_convolution_refuses_steps_and_holes_together():
-    with pytest.raises(ValueError, match="not supported in conjunction"):
-        tf.nn.convolution(tf.ones([1, 9, 9, 1]), tf.ones([3, 3, 1, 1]), strides=2, dilations=2)
+def test_convolution_of_arrays():
     assert tf.nn.convolution(np.ones([1, 5, 1]), np.ones([3, 1, 1])).dtype == tf.float64
 
 

@@ -431,19 +431,15 @@ def convolution(input, filters, strides=None, padding="VALID", data_format=None,
     dims = rank - 2
     if dims not in (1, 2, 3):
         raise ValueError(f"convolution: filters must have 3, 4 or 5 dimensions, got shape {filters.shape}.")
-    channel = 1 if is_channels_first(data_format) else dims + 1
-    steps, distances = sequence(strides, dims, channel, "strides"), sequence(dilations, dims, channel, "dilations")
-    if max(steps) > 1 and max(distances) > 1:  # TF: not both, though the ops could
-        raise ValueError(
-            "convolution: `strides > 1` not supported in conjunction with `dilation_rate > 1`, got "
-            f"strides={strides} and dilations={dilations}."
-        )
     if dims == 1:
         return conv1d(input, filters, strides, padding, data_format, dilations, name=name)
     if not isinstance(padding, str):
         raise TypeError(f"padding must be 'SAME' or 'VALID', got {padding!r}.")
+    channel = 1 if is_channels_first(data_format) else dims + 1
+    strides = sequence(strides, dims, channel, "strides")
+    dilations = sequence(dilations, dims, channel, "dilations")
     convolve = conv2d if dims == 2 else conv3d
-    return convolve(input, filters, steps, padding, data_format, distances, name=name)
+    return convolve(input, filters, strides, padding, data_format, dilations, name=name)
 
 
 @api("nn.atrous_conv2d")
