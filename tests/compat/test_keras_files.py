@@ -1,4 +1,4 @@
-"""Keras's cache of files: one put there by hand is used and stays; without a network, the error says what is missing."""
+"""cache of files: one put there by hand is used and stays; without a network, the error says what is missing."""
 
 import hashlib
 import os
