@@ -1,6 +1,6 @@
 """A convolutional network on Fashion-MNIST, with callbacks: early stopping and a falling learning rate.
 
-    python examples/fashion_cnn.py [--epochs 4] [--quick]
+    python examples/fashion_cnn.py [--epochs 2] [--quick]
 
 Takes Fashion-MNIST from Keras's cache, or downloads it. Without a network, or with --quick, it draws clothes of its
 own: outlines of shirts, trousers, bags and shoes with noise. They show that the program works, not how good it is.
@@ -69,7 +69,7 @@ def build():
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--epochs", type=int, default=4)
+    options.add_argument("--epochs", type=int, default=2)
     options.add_argument("--quick", action="store_true", help="two epochs on clothes drawn by the program, for tests")
     chosen = options.parse_args()
 
