@@ -1,6 +1,6 @@
 """MobileNetV2 on a folder of images: a folder of JPEG or PNG files for each class.
 
-    python examples/image_folder.py [FOLDER] [--weights imagenet] [--size 96] [--epochs 6] [--quick]
+    python examples/image_folder.py [FOLDER] [--weights imagenet] [--size 96] [--epochs 10] [--quick]
 
 Reads, decodes and resizes the images with tf.data, and trains a small MobileNetV2 on them. With --weights imagenet
 the published weights are downloaded (or taken from Keras's cache), kept as they are, and only the last layer is
@@ -113,7 +113,7 @@ def main():
     options.add_argument("folder", nargs="?", type=pathlib.Path, help="a folder for each class, or train and test")
     options.add_argument("--weights", choices=["imagenet"], help="begin with the published weights")
     options.add_argument("--size", type=int, default=96)
-    options.add_argument("--epochs", type=int, default=6)
+    options.add_argument("--epochs", type=int, default=10)
     options.add_argument("--quick", action="store_true", help="few and small images, for tests")
     chosen = options.parse_args()
 
