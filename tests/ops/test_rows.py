@@ -80,7 +80,6 @@ def _is_within_budget(op, arrays):
     return ALL_RULES or _compiled[op.name, *kinds] <= limit
 
 
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("family", "row"), ROWS)
 def test_rules(family, row):
@@ -98,7 +97,8 @@ def test_rules(family, row):
             continue
         _checked.add(key)
         check_inference(op, arrays, attrs, results)
-        if row.lower and _is_within_budget(op, arrays):
+        is_seeded = attrs.get("seed2") is None or attrs["seed"] or attrs["seed2"]
+        if row.lower and is_seeded and _is_within_budget(op, arrays):
             check_lowering(op, arrays, attrs, results, row.rtol, row.atol)
 
 
