@@ -10,7 +10,7 @@ from headrace._src.data.threads import Call, Workers
 
 AUTOTUNE = -1
 # With AUTOTUNE: how long one number of threads is tried, and after how many trials all are tried again.
-_TRIAL_SECONDS = 0.05
+_TRIAL_SECONDS = 0.03
 _TRIALS_KEPT = 200
 
 
@@ -32,7 +32,7 @@ class ParallelMap(Cursor):
         self._waiting: collections.deque = collections.deque()  # (number, call)
         self._number = 0
         self._is_over = False
-        self._width = _MeasuredWidth() if stage.parallel == AUTOTUNE else _FixedWidth(stage.parallel)
+        self._width = _MeasuredWidth(stage) if stage.parallel == AUTOTUNE else _FixedWidth(stage.parallel)
         self._workers = Workers()
         self._draws = stage.function.draws
         self._distance = None  # how far one call moves the streams of random numbers
@@ -134,16 +134,21 @@ class _FixedWidth:
 
 
 class _MeasuredWidth:
-    """As many calls at the same time as give the most results per second: tried, and tried again now and then."""
+    """As many calls at the same time as give the most results per second: tried, and tried again now and then.
 
-    def __init__(self):
+    What was found stays with the stage: later walks begin with it.
+    """
+
+    def __init__(self, stage):
         cores = os.cpu_count() or 1
-        self._candidates = sorted({1, cores, 2 * cores, 4 * cores})
-        self._rates: dict[int, float] = {}
-        self._width = 1
-        self._begin()
+        self._candidates = list(dict.fromkeys([cores, 1, 2 * cores, 4 * cores]))
+        self._rates: dict[int, float] = stage.__dict__.setdefault("measured_rates", {})
+        self._kept = 0
+        self._choose()
 
-    def _begin(self):
+    def _choose(self):
+        untried = [width for width in self._candidates if width not in self._rates]
+        self._width = untried[0] if untried else max(self._rates, key=self._rates.get)
         self._count, self._since = 0, time.perf_counter()
 
     def current(self):
@@ -158,12 +163,8 @@ class _MeasuredWidth:
         if elapsed < _TRIAL_SECONDS:
             return
         self._rates[self._width] = self._count / elapsed
-        untried = [width for width in self._candidates if width not in self._rates]
-        if untried:
-            self._width = untried[0]
-        else:
-            self._width = max(self._rates, key=self._rates.get)
-            self._kept = getattr(self, "_kept", 0) + 1
-            if self._kept > _TRIALS_KEPT:
-                self._rates, self._kept = {}, 0
-        self._begin()
+        self._kept += 1
+        if self._kept > _TRIALS_KEPT:
+            self._rates.clear()
+            self._kept = 0
+        self._choose()

@@ -88,6 +88,7 @@ class Ahead(Cursor):
         self._work = _Work(inner, size, run)
         self._thread: threading.Thread | None = None
         self._is_over = False
+        self._spent = 0.0  # on the last few elements
         self._finalizer = None
 
     def _start(self):
@@ -124,8 +125,11 @@ class Ahead(Cursor):
         if element is None:
             self._is_over = True
             self.close()
-        elif time.perf_counter() - start > _WORTH_A_THREAD:
-            self._start()
+        else:
+            # What takes long once may have been interrupted; what takes very long, or long again and again, is slow.
+            self._spent = 0.75 * self._spent + min(time.perf_counter() - start, 20 * _WORTH_A_THREAD)
+            if self._spent > 3 * _WORTH_A_THREAD:
+                self._start()
         return element
 
     def state(self):
