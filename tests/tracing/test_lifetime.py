@@ -307,9 +307,12 @@ def test_calls_leave_nothing_behind():
     x = tf.constant(X)
     for _ in range(50):
         f(x)
-    gc.collect()
-    before = len(gc.get_objects())
-    for _ in range(200):
-        f(x)
-    gc.collect()
-    assert len(gc.get_objects()) - before < 50
+    growth = []
+    for _ in range(3):  # a program that arrives in the meantime brings some objects, once
+        gc.collect()
+        before = len(gc.get_objects())
+        for _ in range(200):
+            f(x)
+        gc.collect()
+        growth.append(len(gc.get_objects()) - before)
+    assert min(growth) < 50
