@@ -13,13 +13,12 @@ import importlib
 import json
 import os
 import pathlib
-import statistics
 import sys
 import tempfile
 from dataclasses import dataclass
 
 import numpy as np
-from peers import Worker, measure
+from peers import Worker, compare, measure
 
 CALLS_PER_ROUND = 20
 EXAMPLES = 20_000
@@ -196,32 +195,17 @@ def main():
     parser.add_argument("--photos", help="a folder with JPEG files")
     parser.add_argument("cases", nargs="*", metavar="CASE", help="parts of names of cases")
     options = parser.parse_args()
-    chosen = [name for name in CASES if not options.cases or any(part in name for part in options.cases)]
-    missed = []
+    chosen = {name: CASES[name] for name in CASES if not options.cases or any(p in name for p in options.cases)}
     with tempfile.TemporaryDirectory() as folder:
         _prepare(folder, options.photos)
         ours, theirs = Worker(sys.executable, "headrace", folder), None
         try:
             theirs = Worker(options.tensorflow_python, "tensorflow", folder)
-            print(f"headrace {ours.version}, TensorFlow {theirs.version}; {options.rounds} rounds; ms per walk")
-            print(f"{'case':44s} {'TF':>9s} {'headrace':>9s} {'ratio':>7s} {'goal':>5s}")
-            for name in chosen:
-                pairs = []
-                for _ in range(options.rounds):
-                    question = f"{options.seconds} {name}"
-                    pairs.append((theirs.ask(question), ours.ask(question)))
-                ratio = statistics.median(a / b for a, b in pairs)
-                theirs_ms, ours_ms = (statistics.median(times) * 1e3 for times in zip(*pairs))
-                verdict = "pass" if ratio >= CASES[name].goal else "FAIL"
-                goal = CASES[name].goal
-                print(f"{name:44s} {theirs_ms:9.1f} {ours_ms:9.1f} {ratio:7.2f} {goal:5g} {verdict}", flush=True)
-                if verdict == "FAIL":
-                    missed.append(name)
+            missed = compare(ours, theirs, chosen, options.rounds, options.seconds, 44)
         finally:
             ours.close()
             if theirs is not None:
                 theirs.close()
-    print("missed: " + "; ".join(missed) if missed else "all goals met")
     return 1 if missed else 0
 
 

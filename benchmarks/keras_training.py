@@ -10,12 +10,11 @@ over rounds of TensorFlow's time / headrace's. Leaves with an error if a goal is
 import argparse
 import importlib
 import json
-import statistics
 import sys
 from dataclasses import dataclass
 
 import numpy as np
-from peers import Worker, measure
+from peers import Worker, compare, measure
 
 BATCH, CALLS_PER_ROUND = 50, 10_000
 
@@ -140,29 +139,15 @@ def main():
     parser.add_argument("--threads", type=int)
     parser.add_argument("cases", nargs="*", metavar="CASE", help="parts of names of cases")
     options = parser.parse_args()
-    chosen = [name for name in CASES if not options.cases or any(part in name for part in options.cases)]
-    missed = []
+    chosen = {name: CASES[name] for name in CASES if not options.cases or any(p in name for p in options.cases)}
     ours, theirs = Worker(sys.executable, "headrace", threads=options.threads), None
     try:
         theirs = Worker(options.tensorflow_python, "tensorflow", threads=options.threads)
-        print(f"headrace {ours.version}, TensorFlow {theirs.version}; {options.rounds} rounds; ms per call")
-        print(f"{'case':28s} {'TF':>9s} {'headrace':>9s} {'ratio':>7s} {'goal':>5s}")
-        for name in chosen:
-            question, pairs = f"{options.seconds} {name}", []
-            for _ in range(options.rounds):
-                pairs.append((theirs.ask(question), ours.ask(question)))
-            ratio = statistics.median(a / b for a, b in pairs)
-            theirs_ms, ours_ms = (statistics.median(times) * 1e3 for times in zip(*pairs))
-            goal = CASES[name].goal
-            verdict = "pass" if ratio >= goal else "FAIL"
-            print(f"{name:28s} {theirs_ms:9.3f} {ours_ms:9.3f} {ratio:7.2f} {goal:5g} {verdict}", flush=True)
-            if verdict == "FAIL":
-                missed.append(name)
+        missed = compare(ours, theirs, chosen, options.rounds, options.seconds, 28)
     finally:
         ours.close()
         if theirs is not None:
             theirs.close()
-    print("missed: " + "; ".join(missed) if missed else "all goals met")
     return 1 if missed else 0
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -56,3 +57,32 @@ class Worker:
     def close(self):
         self.process.stdin.close()
         self.process.wait()
+
+
+def compare(ours, theirs, cases, rounds, seconds, width):
+    """Time cases on both in turns, and print the ratios.
+
+    Args:
+        ours, theirs: two `Worker`s that answer `seconds case` with seconds per call.
+        cases: by name, objects with a `goal`.
+        rounds: how often each case is timed on both.
+        seconds: of each round.
+        width: of the column of names.
+
+    Returns:
+        The names of the cases that missed their goal.
+    """
+    missed = []
+    print(f"headrace {ours.version}, TensorFlow {theirs.version}; {rounds} rounds; ms per call")
+    print(f"{'case':{width}s} {'TF':>9s} {'headrace':>9s} {'ratio':>7s} {'goal':>5s}")
+    for name, case in cases.items():
+        question = f"{seconds} {name}"
+        pairs = [(theirs.ask(question), ours.ask(question)) for _ in range(rounds)]
+        ratio = statistics.median(a / b for a, b in pairs)
+        theirs_ms, ours_ms = (statistics.median(times) * 1e3 for times in zip(*pairs))
+        verdict = "pass" if ratio >= case.goal else "FAIL"
+        if verdict == "FAIL":
+            missed.append(name)
+        print(f"{name:{width}s} {theirs_ms:9.3f} {ours_ms:9.3f} {ratio:7.2f} {case.goal:5g} {verdict}", flush=True)
+    print("missed: " + "; ".join(missed) if missed else "all goals met")
+    return missed

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
-HELPERS = {"handwriting.py"}
+HELPERS = {"handwriting.py", "digit_training.py"}
 WITHOUT_KERAS = {"eager_demo.py", "function_timing.py"}
 SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py") if path.name not in HELPERS)
 

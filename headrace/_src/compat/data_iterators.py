@@ -123,7 +123,6 @@ class Iterator:
     Args:
         iterator_resource: the tensor of the iterator.
         initializer: the operation that initialises it, or None.
-        output_types, output_shapes, output_classes: not needed: `element_spec` says them.
         element_spec: the spec of its elements.
     """
 

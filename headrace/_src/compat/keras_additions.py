@@ -177,9 +177,6 @@ class _Assignable:
         self._original = original
         self.__doc__ = original.__doc__
 
-    def __set_name__(self, owner, name):
-        self._name = name
-
     def __get__(self, instance, owner=None):
         if instance is None:
             return self

@@ -1,7 +1,7 @@
 """Short ways through Keras's eager paths: the same results, without finding out the same things again and again.
 
-Measured on one training step of a two-layer network with Adam: of 5.7 ms, Keras spent 0.6 on the names of dtypes, 0.7
-on which dtype results have, and 2.5 on the optimizer's arithmetic, one small operation after another.
+What they are worth: `python benchmarks/keras_training.py eager`. In a profile of such a step, most of Keras's own time
+goes to the names of dtypes, to which dtype results have, and to the optimizer's many small operations.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.trackable import Trackable
-from headrace._src.core.type_specs import TypeSpec
 from headrace._src.data import structures
 from headrace._src.data.datasets import DatasetV2, method
 from headrace._src.data.optionals import Optional, optional_value
@@ -291,28 +290,18 @@ class OwnedIterator(IteratorBase):
 
 
 @api("data.IteratorSpec", dispatch=False)
-class IteratorSpec(TypeSpec):
+class IteratorSpec(structures.ElementSpecified):
     """The spec of iterators.
 
     Args:
         element_spec: the spec of the elements.
     """
 
-    __slots__ = ("_element_spec",)
-
-    def __init__(self, element_spec):
-        self._element_spec = element_spec
+    __slots__ = ()
 
     @property
     def value_type(self):
         return OwnedIterator
-
-    @property
-    def element_spec(self):
-        return self._element_spec
-
-    def _serialize(self):
-        return (self._element_spec,)
 
     @property
     def _component_specs(self):
@@ -323,11 +312,6 @@ class IteratorSpec(TypeSpec):
 
     def _from_components(self, components):
         return OwnedIterator(handle=components, element_spec=self._element_spec)
-
-    @staticmethod
-    def from_value(value) -> IteratorSpec:
-        """The spec of an iterator."""
-        return IteratorSpec(value.element_spec)
 
 
 @method

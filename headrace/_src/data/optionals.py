@@ -10,7 +10,6 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
-from headrace._src.core.type_specs import TypeSpec
 from headrace._src.data import structures
 from headrace._src.data.stages import flat_attrs
 from headrace._src.op.api import api
@@ -176,28 +175,18 @@ class Optional(CompositeTensor):
 
 
 @api("OptionalSpec", "data.experimental.OptionalStructure", dispatch=False)
-class OptionalSpec(TypeSpec):
+class OptionalSpec(structures.ElementSpecified):
     """The spec of optionals.
 
     Args:
         element_spec: the spec of the value.
     """
 
-    __slots__ = ("_element_spec",)
-
-    def __init__(self, element_spec):
-        self._element_spec = element_spec
+    __slots__ = ()
 
     @property
     def value_type(self):
         return Optional
-
-    @property
-    def element_spec(self):
-        return self._element_spec
-
-    def _serialize(self):
-        return (self._element_spec,)
 
     @property
     def _component_specs(self):
@@ -208,17 +197,3 @@ class OptionalSpec(TypeSpec):
 
     def _from_components(self, components):
         return Optional(components, self._element_spec)
-
-    @staticmethod
-    def from_value(value) -> OptionalSpec:
-        """The spec of an optional."""
-        return OptionalSpec(value.element_spec)
-
-    def _to_legacy_output_types(self):
-        return self
-
-    def _to_legacy_output_shapes(self):
-        return self
-
-    def _to_legacy_output_classes(self):
-        return self

@@ -156,3 +156,37 @@ def as_numpy(value: Any) -> Any:
         raise TypeError(f"as_numpy_iterator: values of type {type(part).__name__} have no NumPy form.")
 
     return nest.map_structure(leaf, value)
+
+
+class ElementSpecified(TypeSpec):
+    """The base of specs that say no more than the spec of the elements inside, of which one tensor holds them.
+
+    Args:
+        element_spec: the spec of the elements.
+    """
+
+    __slots__ = ("_element_spec",)
+
+    def __init__(self, element_spec):
+        self._element_spec = element_spec
+
+    @property
+    def element_spec(self):
+        return self._element_spec
+
+    def _serialize(self):
+        return (self._element_spec,)
+
+    @classmethod
+    def from_value(cls, value):
+        """The spec of a value."""
+        return cls(value.element_spec)
+
+    def _to_legacy_output_types(self):
+        return self
+
+    def _to_legacy_output_shapes(self):
+        return self
+
+    def _to_legacy_output_classes(self):
+        return self

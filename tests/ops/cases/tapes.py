@@ -99,7 +99,8 @@ ROWS = [
     row("v = tf.Variable(2.0)\nf = tf.recompute_grad(lambda x: x * v)\nwith tf.GradientTape() as tape:\n    tape.watch(x)\n"
         "    y = f(x)\nresult = tape.gradient(y, [x, v])", x=normal(), grad=False),
     row("result = tf.grad_pass_through(tf.round)(x)", x=normal(3), fd=False),
-    row("@tf.RegisterGradient('MyOwnGradient')\ndef g(op, dy):\n    return dy\nresult = 0"),
+    # a name can be registered once, and a row may run several times in one process
+    row("@tf.RegisterGradient(f'Own{np.random.random()}')\ndef g(op, dy):\n    return dy\nresult = 0"),
     row("tf.RegisterGradient(3)"),
     row("tf.no_gradient('Nothing'); result = 0"),
     row("[tf.AggregationMethod.ADD_N, tf.AggregationMethod.DEFAULT, tf.AggregationMethod.EXPERIMENTAL_TREE]"),
