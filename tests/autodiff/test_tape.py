@@ -168,3 +168,27 @@ def test_custom_gradient_reaches_a_variable_that_only_its_gradient_function_read
 
     assert [float(g) for g in gradients()] == [2.0, 3.0]
     assert [float(g) for g in tf.function(gradients)()] == [2.0, 3.0]
+
+
+def test_a_target_that_is_a_source_has_gradient_one_even_when_it_was_never_recorded():
+    v, c = tf.Variable([1.0, 2.0]), tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = v * 3.0
+    assert tape.gradient(v, v).numpy().tolist() == [1.0, 1.0]
+    assert tape.gradient([v, y], v).numpy().tolist() == [4.0, 4.0]
+    assert tape.gradient(v, v, output_gradients=tf.constant([5.0, 6.0])).numpy().tolist() == [5.0, 6.0]
+    assert tape.jacobian(v, v).numpy().tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert tape.gradient(c, c).numpy() == 1.0
+    assert tape.gradient(tf.constant(3.0), c) is None
+    assert tape.gradient(tf.Variable(3.0), v) is None
+
+
+def test_a_tape_watches_variables_that_are_arguments_of_functions():
+    @tf.function
+    def scaled(a, b):
+        return a * b
+
+    v, still = tf.Variable(2.0), tf.Variable(5.0, trainable=False)
+    with tf.GradientTape() as tape:
+        y = scaled(v, 3.0) + scaled.get_concrete_function(still, 7.0)(still)
+    assert [g if g is None else g.numpy() for g in tape.gradient(y, [v, still])] == [3.0, None]

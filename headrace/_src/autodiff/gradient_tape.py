@@ -13,7 +13,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
-from headrace._src.ops.constants import zeros
+from headrace._src.ops.constants import ones, zeros
 
 logger = logging.getLogger("headrace")
 
@@ -213,7 +213,7 @@ class GradientTape:
             # The short way for one target, and a source or a flat list of them.
             several = type(sources) is list
             ids = [_plain_id(source) for source in sources] if several else [_plain_id(sources)]
-            if False not in ids:
+            if False not in ids and (target._id is not None or None not in ids):
                 found = _gradients_of(self._take_tape(), target, ids)
                 return found if several else found[0]
         unconnected = _unconnected(unconnected_gradients)
@@ -225,10 +225,8 @@ class GradientTape:
         for leaf in nest.flatten(target):
             if isinstance(leaf, CompositeTensor):
                 targets.extend(gradient_components(leaf))
-            elif not isinstance(leaf, Tensor) and hasattr(leaf, "handle"):
-                targets.append(leaf.handle)
             else:
-                targets.append(to_tensor(leaf))
+                targets.append(_target(leaf))
         weights = None
         if output_gradients is not None:
             weights = []
@@ -263,7 +261,7 @@ class GradientTape:
             The structure of `sources`, with tensors of shape `target.shape + source.shape`.
         """
         tape = self._take_tape()
-        target = to_tensor(target)
+        target = _target(target)
         flat = nest.flatten(sources)
         handles = [handle_of(leaf) for leaf in flat]
         unconnected = _unconnected(unconnected_gradients)
@@ -330,10 +328,15 @@ def _plain_id(source):
     return source.handle._id if getattr(type(source), "reads_as_tensor", False) else False
 
 
+def _target(leaf):
+    """A target of gradients: a variable stays one, all else becomes a tensor."""
+    return leaf if not isinstance(leaf, Tensor) and hasattr(leaf, "handle") else to_tensor(leaf)
+
+
 def _gradients_of(tape, target, ids):
     """One gradient or None per number in `ids`, of one target."""
     number = target._id
-    if number not in tape.ids or target.dtype not in dtypes.DIFFERENTIABLE:
+    if (number not in tape.ids and number not in ids) or target.dtype not in dtypes.DIFFERENTIABLE:
         return [None] * len(ids)
     found = tape.backward({number: ones_of(target)}, ids)
     return [found[number] for number in ids]
@@ -376,19 +379,24 @@ def _gradients(tape, targets, weights, handles):
     start = {}
     if weights is not None and len(weights) != len(targets):
         raise ValueError(f"gradient: {len(targets)} targets, but {len(weights)} output_gradients.")
-    for i, tensor in enumerate(targets):
-        if tensor._id is None or tensor._id not in tape.ids:
-            continue
-        if tensor.dtype not in dtypes.DIFFERENTIABLE:
+    for i, target in enumerate(targets):
+        tensor = handle_of(target)
+        if tensor._id not in tape.ids:
+            # TF: what was never recorded still has a gradient with respect to itself.
+            if not any(tensor is handle for handle in handles):
+                continue
+            if tensor._id is None:
+                tensor._id = next_id()
+        if target.dtype not in dtypes.DIFFERENTIABLE:
             continue
         weight = None if weights is None else weights[i]
         if weight is None:
-            weight = ones_of(tensor)
+            weight = ones_of(tensor) if tensor is target else ones(shape_of(target), target.dtype)
         else:
-            weight = to_tensor(weight, tensor.dtype)
-            if not tensor.shape.is_compatible_with(weight.shape):
+            weight = to_tensor(weight, target.dtype)
+            if not target.shape.is_compatible_with(weight.shape):
                 raise errors.invalid_argument(
-                    f"gradient: output_gradients must have the target's shape {tensor.shape}, got {weight.shape}."
+                    f"gradient: output_gradients must have the target's shape {target.shape}, got {weight.shape}."
                 )
         if tensor._id in start:
             weight = REGISTRY["AddV2"](start[tensor._id], weight)

@@ -1,6 +1,7 @@
 """Variables as arguments of traced functions: any variable of the same dtype and shape can be passed."""
 
 from headrace._src.core import dtypes
+from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tracing_protocol import TraceType
@@ -58,6 +59,8 @@ class VariableSpec(TraceType):
         return variable
 
     def to_tensors(self, value):
+        for recorder in context.recorders:
+            recorder.variable_used(value)  # which the graph reads, but not before the tape's eyes
         return [value.handle]
 
     def from_tensors(self, tensors):
