@@ -78,6 +78,9 @@ class Context(threading.local):
     # While a session runs a 1.x graph: where its variables and random streams are kept.
     resources: dict | None = None
 
+    # What calls the functions of tf.py_function in place of this thread: a function of the call and of arrays.
+    python_caller = None
+
     # How to leave what a graph that runs has entered of tf.CriticalSection, when one of its operations fails: weak
     # references to methods.
     held_locks: tuple = ()

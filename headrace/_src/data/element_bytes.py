@@ -16,6 +16,7 @@ from headrace._src.ops.sparse_serialization import TensorVariant
 
 _NUMBERS, _STRINGS, _VARIANTS = range(3)
 _ARRAY, _RAGGED = range(2)
+_LARGE = 4096
 _EXTENDED = {
     np.dtype(getattr(ml_dtypes, name)).name: np.dtype(getattr(ml_dtypes, name)) for name in dir(ml_dtypes)
     if isinstance(getattr(ml_dtypes, name), type) and issubclass(getattr(ml_dtypes, name), np.generic)
@@ -24,29 +25,47 @@ _EXTENDED = {
 
 def packed(element: tuple) -> bytes:
     """An element as bytes."""
-    return b"".join([struct.pack("<I", len(element)), *[_packed(array) for array in element]])
+    return b"".join(buffers(element))
 
 
-def _packed(array):
+def buffers(element: tuple) -> list:
+    """An element as bytes, in parts: large arrays are not copied."""
+    parts: list = [struct.pack("<I", len(element))]
+    for array in element:
+        _pack(array, parts)
+    return parts
+
+
+def _pack(array, parts):
     dims = struct.pack(f"<B{array.ndim}q", array.ndim, *array.shape)
     if array.dtype != object:
         name = array.dtype.name.encode()
-        return b"".join([struct.pack("<BB", _NUMBERS, len(name)), name, dims, array.tobytes()])
+        parts.append(b"".join([struct.pack("<BB", _NUMBERS, len(name)), name, dims]))
+        is_large = array.nbytes > _LARGE and array.flags.c_contiguous
+        parts.append(array.reshape(-1).view(np.uint8).data if is_large else array.tobytes())
+        return
     items = array.ravel().tolist()
     if all(type(item) is bytes for item in items):
         lengths = np.array([len(item) for item in items], np.int64).tobytes()
-        return b"".join([bytes([_STRINGS]), dims, lengths, *items])
-    return b"".join([bytes([_VARIANTS]), dims, *[_packed_variant(item) for item in items]])
+        parts.append(b"".join([bytes([_STRINGS]), dims, lengths, *items]))
+        return
+    parts.append(bytes([_VARIANTS]) + dims)
+    for item in items:
+        _pack_variant(item, parts)
 
 
-def _packed_variant(item):
+def _pack_variant(item, parts):
     if isinstance(item, TensorVariant):
-        return bytes([_ARRAY]) + _packed(item.array)
-    if isinstance(item, RaggedVariant):
-        return bytes([_RAGGED]) + packed((*item.splits, item.values))
-    raise errors.invalid_argument(
-        f"Elements that hold {type(item).__name__} cannot be written to disk: only tensors, ragged and sparse tensors."
-    )
+        parts.append(bytes([_ARRAY]))
+        _pack(item.array, parts)
+    elif isinstance(item, RaggedVariant):
+        parts.append(bytes([_RAGGED]))
+        parts.extend(buffers((*item.splits, item.values)))
+    else:
+        raise errors.invalid_argument(
+            f"Elements that hold {type(item).__name__} cannot be written to disk, nor sent to another process: only "
+            "tensors, ragged and sparse tensors."
+        )
 
 
 def unpacked(data) -> tuple:

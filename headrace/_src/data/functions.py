@@ -13,8 +13,9 @@ from headrace._src.core.specs import TensorSpec
 from headrace._src.data import debug_mode, random_streams, structures
 from headrace._src.graph.func_graph import FuncGraph
 from headrace._src.graph.graph import PLACEHOLDER
-from headrace._src.graph.operation import is_stateful
+from headrace._src.graph.operation import called_graphs, is_stateful
 from headrace._src.graph.passes.steps import draws_numbers
+from headrace._src.graph.python_functions import PYTHON_OPS
 from headrace._src.graph.vectorization import RULE_FILES as RULE_FILES  # loads the rules
 from headrace._src.graph.vectorization_rules import READS, Batch, Batched, NoRule, batch_shape
 from headrace._src.op.convert import to_tensor
@@ -148,6 +149,11 @@ class ElementFunction:
         return all(node.record.name in _FILE_OPS for node in self.graph.base.nodes)
 
     @property
+    def calls_python(self) -> bool:
+        """Whether it calls functions of `tf.py_function` or `tf.numpy_function`."""
+        return _calls_python(self.graph.base)
+
+    @property
     def is_stateful(self) -> bool:
         """Whether calls have effects, or differ from each other: then each is made once, and in order."""
         nodes = [node for node in self.graph.base.nodes if node.record is not PLACEHOLDER]
@@ -160,6 +166,12 @@ class ElementFunction:
             base.__dict__[_VECTORIZED] = None if self.is_stateful else _vectorized(self.graph)
         graph = base.__dict__[_VECTORIZED]
         return None if graph is None else ElementFunction(graph, self.captured)
+
+
+def _calls_python(graph) -> bool:
+    return any(
+        node.record.name in PYTHON_OPS or any(map(_calls_python, called_graphs(node.attrs))) for node in graph.nodes
+    )
 
 
 def _vectorized(graph) -> FuncGraph | None:

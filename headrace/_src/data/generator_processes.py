@@ -25,7 +25,7 @@ _SLOTS = 4
 _SLOT_BYTES = 1 << 20
 _MOST_ELEMENTS = 256  # in a slot
 _LONGEST_WAIT = 0.005  # seconds that an element waits for others to go with it
-_END_WAIT = 2.0
+END_WAIT = 2.0
 
 _lock = threading.Lock()
 _in_use: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # by walk, how many processes it has
@@ -126,14 +126,14 @@ class _Sender:
 # In the reader.
 
 
-def _end(process, pipe, memory):
+def end_process(process, pipe, memory):
     """End a process and give its memory back."""
     pipe.close()
     if process.is_alive():
         process.join(0.05)
     if process.is_alive():
         process.terminate()
-        process.join(_END_WAIT)
+        process.join(END_WAIT)
     if process.is_alive():
         process.kill()
         process.join()
@@ -185,7 +185,7 @@ class ProcessCursor(Cursor):
         )
         self._process.start()
         other.close()
-        self._finalizer = weakref.finalize(self, _end, self._process, self._pipe, self._memory)
+        self._finalizer = weakref.finalize(self, end_process, self._process, self._pipe, self._memory)
 
     def _receive(self):
         """Wait for the next message, and take what it brings."""
@@ -194,7 +194,7 @@ class ProcessCursor(Cursor):
         try:
             message = self._pipe.recv()
         except (EOFError, ConnectionResetError) as error:
-            self._process.join(_END_WAIT)
+            self._process.join(END_WAIT)
             code = self._process.exitcode
             self._finish()
             raise errors.unavailable(

@@ -9,6 +9,7 @@ from headrace._src.data.block_mapping import BatchedParse, BlockMap, hoisted
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
 from headrace._src.data.functions import ElementFunction, constant
 from headrace._src.data.parallel_calls import ParallelMap
+from headrace._src.data.python_processes import function_elsewhere
 from headrace._src.data.random_streams import draws_the_same
 from headrace._src.data.stages import UNKNOWN, Access, Cursor, Stage, shapes_of, split, stacked, stage_of
 
@@ -71,8 +72,8 @@ class MapStage(Stage):
 
     @property
     def access(self):
-        if self.is_stateful or self.uses_threads:
-            return None
+        if self.is_stateful or self.uses_threads or self.function.calls_python:
+            return None  # Python functions may have to be called in other processes, which belong to a walk
         access = self.source.access
         return None if access is None else _Mapped(self, access)
 
@@ -110,14 +111,16 @@ class MapStage(Stage):
             parts = hoisted(self.function)
             if parts is not None:
                 return BatchedParse(self, parts, run)
-        return ParallelMap(self, run) if self.uses_threads else _MapCursor(self, run)
+        function = function_elsewhere(self, run) or self.function
+        return ParallelMap(self, run, function) if self.uses_threads else _MapCursor(self, run, function)
 
 
 class _MapCursor(Cursor):
-    def __init__(self, stage, run):
+    def __init__(self, stage, run, function):
         self._stage = stage
+        self._run = run
         self._inner = stage.source.cursor(run)
-        self._function = stage.function
+        self._function = function
         self._number = 0
 
     def next(self):
@@ -165,6 +168,8 @@ class _MapCursor(Cursor):
         self._inner.restore(state["inner"])
 
     def close(self):
+        if self._function is not self._stage.function and self._run.stopped.is_set():
+            self._function.processes.close()
         self._inner.close()
 
 

@@ -230,8 +230,10 @@ class Options(OptionsBase):
     experimental_warm_start = _Option(bool, 9, "Whether threads start when the iterator is made.")
     framework_type = _Option(list, 11, "The frameworks that made the dataset, a list of strings.")
     headrace_worker_processes = _Option(
-        int, 1001, "How many generators (of `from_generator`) may run at a time in processes of their own."
-    )
+        int, 1001,
+        "How many generators (of `from_generator`), and how many calls of `tf.py_function` and `tf.numpy_function` in "
+        "`map`, may run at a time in processes of their own.",
+    )  # fmt: skip
     threading = _Option(ThreadingOptions, 5, "How many threads the pipeline uses.", ThreadingOptions)
 
     def merge(self, options: Options) -> Options:

@@ -134,6 +134,8 @@ PADDED_BATCH_DATASET = dataset_op(
 
 def _shape_tensor(given, spec):
     """A padded shape as a vector, and as far as it is known a `TensorShape`."""
+    if isinstance(given, Tensor) and get_static_value(given) is not None and given.shape.rank == 0:
+        given = int(get_static_value(given))
     if isinstance(given, Tensor):
         tensor = to_tensor(given)
         if tensor.dtype != dtypes.int64:
@@ -151,6 +153,8 @@ def _shape_tensor(given, spec):
         shape = TensorShape([None if size < 0 else int(size) for size in value])
     else:
         try:
+            if isinstance(given, (int, np.integer)) and given >= 0:
+                given = [int(given)]  # TF: one number is the shape of a vector, as in TensorShape(5)
             dims = list(given) if not isinstance(given, TensorShape) else given.as_list()
             shape = TensorShape([None if size in (None, -1) else size for size in dims])
         except TypeError:

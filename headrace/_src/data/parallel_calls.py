@@ -23,22 +23,32 @@ class ParallelMap(Cursor):
     Args:
         stage: a `MapStage`.
         run: the walk that this belongs to.
+        function: the stage's, or one that has Python functions called in other processes.
     """
 
-    def __init__(self, stage, run):
+    def __init__(self, stage, run, function):
         self._stage = stage
-        self._function = stage.function
+        self._run = run
+        self._function = function
         self._inner = stage.source.cursor(run)
         self._waiting: collections.deque = collections.deque()  # (number, call)
         self._number = 0
         self._is_over = False
-        self._width = _MeasuredWidth(stage) if stage.parallel == AUTOTUNE else _FixedWidth(stage.parallel)
+        self._processes = getattr(function, "processes", None)
+        self._width = self._width_for(stage)
         self._workers = Workers()
-        self._draws = stage.function.draws
+        self._draws = function.draws
         self._distance = None  # how far one call moves the streams of random numbers
         options = run.options
         keeps_order = stage.keeps_order and getattr(options, "deterministic", None) is not False
         self._any_order = not keeps_order
+
+    def _width_for(self, stage):
+        if stage.parallel != AUTOTUNE:
+            return _FixedWidth(stage.parallel)
+        if self._processes is not None:  # twice as many calls as processes, so that these need not wait
+            return _FixedWidth(2 * self._processes.count)
+        return _MeasuredWidth(stage)
 
     def next(self):
         width = self._width.current()
@@ -109,6 +119,8 @@ class ParallelMap(Cursor):
 
     def close(self):
         self._waiting.clear()
+        if self._processes is not None and self._run.stopped.is_set():
+            self._processes.close()  # nobody waits for the calls that they make
         self._workers.close()
         self._inner.close()
 

@@ -98,7 +98,7 @@ class _EagerCall:
     """A Python function of eager tensors."""
 
     def __init__(self, function, output_types):
-        self._function = function
+        self.function = function
         self.output_types = output_types
 
     def run(self, tensors, keep):
@@ -118,7 +118,7 @@ class _EagerCall:
                 tape.watch(x)
         before, context.mode = context.mode, Mode(recorders=(tape,)) if keep else None
         try:
-            outputs = self._converted(self._function(*inputs))
+            outputs = self._converted(self.function(*inputs))
         except (Exception, StopIteration) as error:
             raise_users_error(error)
         finally:
@@ -169,7 +169,7 @@ class _NumpyCall:
     """A Python function of NumPy arrays."""
 
     def __init__(self, function, output_types):
-        self._function = function
+        self.function = function
         self.output_types = output_types
 
     def run(self, tensors, keep):
@@ -177,7 +177,7 @@ class _NumpyCall:
         arrays = [x._a.copy() if x._a.ndim else x._a[()] for x in tensors]
         before, context.mode = context.mode, None
         try:
-            result = self._function(*arrays)
+            result = self.function(*arrays)
         except (Exception, StopIteration) as error:
             raise_users_error(error)
         finally:
@@ -209,6 +209,19 @@ class _NumpyCall:
 def _run(input, token, Tout, is_async=False):
     call = call_of(token)
     keep = len(Tout) > len(call.output_types)
+    if context.python_caller is not None and not keep:
+        return context.python_caller(call, input)
+    return arrays_of_call(call, input, keep)
+
+
+def arrays_of_call(call, input, keep=False) -> list:
+    """The results of a Python function as arrays.
+
+    Args:
+        call: what a token names.
+        input: arrays.
+        keep: whether a gradient may be asked for; then what it needs comes after the results.
+    """
     tensors = [EagerTensor(x, _dtype_of(x)) for x in input]
     site, context.random_site = context.random_site, None  # what the user's code calls is not called from the graph
     try:
@@ -288,6 +301,9 @@ PY_FUNC_STATELESS = Op(
     grad=None,
     quiet=False,
 )
+
+
+PYTHON_OPS = frozenset([EAGER_PY_FUNC.name, PY_FUNC.name, PY_FUNC_STATELESS.name])
 
 
 # The public functions.
@@ -393,25 +409,37 @@ def _with_composites(func, arguments, specs):
     """The function of flat tensors that calls `func` with composite arguments, and takes composite results apart."""
     given = [type_spec_from_value(x) if isinstance(x, CompositeTensor) else None for x in arguments]
     composite = [isinstance(spec, TypeSpec) and not isinstance(spec, TensorSpec) for spec in specs]
-    if not any(given) and not any(composite):
-        return func
+    return _CompositeFunction(func, given, specs, composite) if any(given) or any(composite) else func
 
-    def call(*flat):
+
+class _CompositeFunction:
+    """A function of flat tensors that calls one of composite tensors; a class, so that it can be pickled."""
+
+    def __init__(self, func, given, specs, composite):
+        self._func = func
+        self._given = given
+        self._specs = specs
+        self._composite = composite
+
+    def __repr__(self):
+        return repr(self._func)
+
+    def __call__(self, *flat):
         rest = list(flat)
         values = []
-        for spec in given:
+        for spec in self._given:
             if spec is None:
                 values.append(rest.pop(0))
                 continue
             count = len(nest.flatten(spec, expand_composites=True))
             values.append(nest.pack_sequence_as(spec, rest[:count], expand_composites=True))
             del rest[:count]
-        result = func(*values)
-        if not any(composite):
+        result = self._func(*values)
+        if not any(self._composite):
             return result
         results = list(result) if isinstance(result, (list, tuple)) else [result]
         flat_results = []
-        for value, spec, is_composite in zip(results, specs, composite):
+        for value, spec, is_composite in zip(results, self._specs, self._composite):
             if not is_composite:
                 flat_results.append(value)
                 continue
@@ -419,8 +447,6 @@ def _with_composites(func, arguments, specs):
                 raise ValueError(f"py_function: func returned {value!r}, which does not fit the spec {spec!r}.")
             flat_results.extend(nest.flatten(value, expand_composites=True))
         return flat_results
-
-    return call
 
 
 def _packed_results(results, specs, Tout):
