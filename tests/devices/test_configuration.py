@@ -52,6 +52,27 @@ def test_logical_devices():
     """)
 
 
+@pytest.mark.parametrize("use", ["tf.constant(1)", "tf.Variable(1.0)", "tf.zeros(3)", "tf.add(1, 2)"])
+def test_devices_stay_once_something_has_run(use):
+    _run(f"""
+        cpu = tf.config.list_physical_devices("CPU")
+        tf.config.set_visible_devices(cpu, "CPU")
+        {use}
+        tf.config.set_visible_devices(cpu, "CPU")  # nothing changes
+        for change in (
+            lambda: tf.config.set_visible_devices([], "CPU"),
+            lambda: tf.config.set_logical_device_configuration(cpu[0], [tf.config.LogicalDeviceConfiguration()] * 2),
+            lambda: tf.config.threading.set_intra_op_parallelism_threads(1),
+        ):
+            try:
+                change()
+            except RuntimeError as error:
+                assert "cannot be modified" in str(error)
+            else:
+                raise AssertionError
+    """)
+
+
 def test_limits_of_memory_are_for_gpus():
     with pytest.raises(ValueError, match="memory limit"):
         tf.config.set_logical_device_configuration(CPU, [tf.config.LogicalDeviceConfiguration(memory_limit=5)])

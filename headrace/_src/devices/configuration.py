@@ -29,7 +29,7 @@ _CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
 
 
 class _Settings:
-    """What was asked for; it cannot be changed any more once the logical devices exist."""
+    """What was asked for; it cannot be changed any more once the logical devices exist or ops have run."""
 
     def __init__(self):
         self.physical = [_CPU]
@@ -43,6 +43,10 @@ class _Settings:
         self.tensor_float_32 = True
         self.policy = "silent"
         self.synchronous = True
+
+    @property
+    def are_fixed(self) -> bool:
+        return self.logical is not None or placement.in_use
 
 
 _settings = _Settings()
@@ -94,7 +98,7 @@ def set_visible_devices(devices, device_type=None):
     new = kept + chosen
     if new == _settings.visible:
         return
-    if _settings.logical is not None:
+    if _settings.are_fixed:
         raise RuntimeError("Visible devices cannot be modified after being initialized")
     _settings.visible = new
 
@@ -127,7 +131,7 @@ def set_logical_device_configuration(device, logical_devices):
                 raise ValueError("Setting experimental_priority on CPU virtual devices is currently not supported")
     if _settings.configurations.get(device) == logical_devices:
         return
-    if _settings.logical is not None:
+    if _settings.are_fixed:
         raise RuntimeError("Virtual devices cannot be modified after being initialized")
     _settings.configurations[device] = logical_devices
     placement.available.update(f"{_TASK}/device:{device.device_type}:{i}" for i in range(len(logical_devices)))
@@ -239,7 +243,7 @@ def get_intra_op_parallelism_threads() -> int:
 def _set_threads(kind, count):
     if _settings.threads[kind] == count:
         return
-    if _settings.logical is not None:
+    if _settings.are_fixed:
         raise RuntimeError(f"{kind.capitalize()} op parallelism cannot be modified after initialization.")
     if count < 0:
         raise errors.invalid_argument(f"the number of threads must be 0 or more, got {count}.")

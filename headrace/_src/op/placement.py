@@ -9,6 +9,8 @@ from headrace._src.op.api import api
 
 # The devices that exist; the device layer adds virtual and accelerator devices.
 available: set[str] = {HOST}
+# Whether the program has made tensors or run ops: TF: from then on its devices stay as they are.
+in_use = False
 
 
 @api("device", dispatch=False)

@@ -8,6 +8,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.op import placement
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import register_tensor_conversion_function, to_tensor
 from headrace._src.op.definition import REGISTRY
@@ -32,6 +33,7 @@ def constant(value, dtype=None, shape=None, name="Const"):
         TypeError: when the dtype cannot hold the value, or the shape does not fit.
         ValueError: when the value is no tensor, e.g. a list that is not rectangular.
     """
+    placement.in_use = True
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
     if isinstance(value, Tensor) and dtype is not None and value.dtype is not dtype:
         raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")

@@ -15,6 +15,7 @@ from headrace._src.core.reference import Reference
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.trackable import Trackable
+from headrace._src.op import placement
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.gathering import in_batches
@@ -158,6 +159,7 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
                     f"Variable: the initial value's shape {value.shape} is not compatible with the explicitly "
                     f"supplied shape {static}."
                 )
+        placement.in_use = True
         full_name = scoped_name("Variable" if name is None else name)
         self._storage = storage.Storage(value._a, value.dtype, static, full_name)
         self._handle = storage.make_handle(self._storage)
