@@ -39,7 +39,7 @@ def _elements(columns, channels):
     return (columns[:, None] * channels + np.arange(channels)).ravel()
 
 
-@functools.lru_cache(64)
+@functools.lru_cache(1024)
 def _bilinear_plan(height, width, channels, itemsize, new_height, new_width, align_corners, half_pixel_centers):
     """Which rows are used at all, the rows among these, and the columns, as places of numbers if pixels are small."""
     low, high, down = image_weights.bilinear(height, new_height, align_corners, half_pixel_centers)
@@ -53,9 +53,33 @@ def _bilinear_plan(height, width, channels, itemsize, new_height, new_width, ali
     return used, (low, high, down[:, None]), (left, right, np.repeat(across, channels))
 
 
+# Up to this ratio of sizes, products with the zeros between weights take less time than picking pixels one by one.
+_DENSE = 1.5
+# Weights of so few bits, times bytes, are exact: what is equal in an image stays so, in whatever way it is summed.
+_SHORT = 10
+
+
+@functools.lru_cache(1024)
+def _bilinear_products(height, width, new_height, new_width, align_corners, half_pixel_centers):
+    """`Taps` for rows and columns if products of matrices give bytes TensorFlow's results, and fast; or else None."""
+    if height > _DENSE * new_height or width > _DENSE * new_width:
+        return None
+    axes = [
+        (old, new, align_corners, half_pixel_centers) for old, new in ((height, new_height), (width, new_width))
+    ]
+    for axis in axes:
+        if (np.ldexp(image_weights.bilinear(*axis).fraction, _SHORT) % 1).any():
+            return None
+    return [image_weights.bilinear_taps(*axis) for axis in axes]
+
+
 def resize_bilinear(images, new_height, new_width, align_corners, half_pixel_centers):
     """TF: along each row first, then along columns, so that results are equal to the last bit."""
     batch, height, width, channels = images.shape
+    if images.itemsize == 1 and images.size:
+        taps = _bilinear_products(height, width, new_height, new_width, align_corners, half_pixel_centers)
+        if taps is not None:
+            return apply_taps(images, *taps)
     used, (low, high, down), (left, right, across) = _bilinear_plan(
         height, width, channels, images.itemsize, new_height, new_width, align_corners, half_pixel_centers
     )
@@ -135,11 +159,16 @@ def apply_taps(images, rows, columns):
     return result
 
 
+def _block_size(taps):
+    """How many outputs one product makes: few have fewer zeros among the weights, many need fewer calls of NumPy."""
+    return 32 if taps.outputs >= taps.inputs else 16
+
+
 def _sum_rows(images, taps):
     batch, height, width, channels = images.shape
     lines = images.reshape(batch, height, width * channels)
     result = np.empty((batch, taps.outputs, width * channels), f32)
-    for outputs, inputs, matrix in taps.blocks(16):
+    for outputs, inputs, matrix in taps.blocks(_block_size(taps)):
         np.matmul(matrix, lines[:, inputs], out=result[:, outputs])
     return result.reshape(batch, -1, width, channels)
 
@@ -149,13 +178,13 @@ def _sum_columns(images, taps):
     if channels >= 8:
         pixels = images.reshape(batch * height, width, channels)
         result = np.empty((batch * height, taps.outputs, channels), f32)
-        for outputs, inputs, matrix in taps.blocks(16):
+        for outputs, inputs, matrix in taps.blocks(_block_size(taps)):
             np.matmul(matrix, pixels[:, inputs], out=result[:, outputs])
     else:
         # One product for all channels; the zeros between them cost less than moving the channels apart.
         lines = images.reshape(batch * height, width * channels)
         result = np.empty((batch * height, taps.outputs * channels), f32)
-        for outputs, inputs, matrix in taps.blocks(8, channels):
+        for outputs, inputs, matrix in taps.blocks(_block_size(taps) // 2, channels):
             np.matmul(lines[:, inputs], matrix.T, out=result[:, outputs])
     return result.reshape(batch, height, taps.outputs, channels)
 

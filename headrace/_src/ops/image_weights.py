@@ -111,7 +111,7 @@ def _positions(inputs, outputs, align_corners, half_pixel_centers):
     return x * step
 
 
-@functools.lru_cache(256)
+@functools.lru_cache(1024)
 def nearest(inputs: int, outputs: int, align_corners: bool, half_pixel_centers: bool) -> np.ndarray:
     """For each output the input that is nearest."""
     x = np.arange(outputs, dtype=f32)
@@ -122,7 +122,7 @@ def nearest(inputs: int, outputs: int, align_corners: bool, half_pixel_centers: 
     return np.clip(x.astype(np.intp), 0, inputs - 1)
 
 
-@functools.lru_cache(256)
+@functools.lru_cache(1024)
 def bilinear(inputs: int, outputs: int, align_corners: bool, half_pixel_centers: bool) -> Pairs:
     """Each output lies on a line between two inputs."""
     x = _positions(inputs, outputs, align_corners, half_pixel_centers)
@@ -132,7 +132,7 @@ def bilinear(inputs: int, outputs: int, align_corners: bool, half_pixel_centers:
     return Pairs(np.minimum(low, inputs - 1), high, x - floor)
 
 
-@functools.lru_cache(256)
+@functools.lru_cache(1024)
 def bilinear_taps(inputs: int, outputs: int, align_corners: bool, half_pixel_centers: bool) -> Taps:
     low, high, fraction = bilinear(inputs, outputs, align_corners, half_pixel_centers)
     return Taps(np.stack([low, high], 1), np.stack([1 - fraction, fraction], 1), inputs)
@@ -151,7 +151,7 @@ def _cubic_table(a: float) -> np.ndarray:
     return np.stack([near, far.astype(f32)], 1)
 
 
-@functools.lru_cache(256)
+@functools.lru_cache(1024)
 def bicubic(inputs: int, outputs: int, align_corners: bool, half_pixel_centers: bool) -> Taps:
     """Each output is made of four inputs."""
     x = _positions(inputs, outputs, align_corners, half_pixel_centers)
@@ -175,7 +175,7 @@ def _normalized(weight):
     return np.where(usable, weight * (f32(1) / np.where(usable, total, f32(1))), weight)
 
 
-@functools.lru_cache(256)
+@functools.lru_cache(1024)
 def area(inputs: int, outputs: int, align_corners: bool) -> Taps:
     """Each output is the sum over the interval of inputs that it covers."""
     step = scale(inputs, outputs, align_corners)
@@ -224,7 +224,7 @@ KERNELS = {
 }
 
 
-@functools.lru_cache(256)
+@functools.lru_cache(1024)
 def sampled(inputs: int, outputs: int, scale: float, translation: float, kernel: str, antialias: bool) -> Taps:
     """Each output is a sum over inputs around it, weighted by a kernel that is widened when the image shrinks."""
     radius, weigh = KERNELS[kernel]
