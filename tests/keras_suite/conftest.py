@@ -28,6 +28,6 @@ def pytest_runtest_logreport(report):
 
 def pytest_sessionfinish(session):
     place = os.environ.get("KERAS_SUITE_RESULTS")
-    if place:
+    if place and not hasattr(session.config, "workerinput"):
         with open(place, "w", encoding="utf-8") as file:
             json.dump(_outcomes, file, indent=0, sort_keys=True)
