@@ -88,6 +88,7 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
     Raises:
         ValueError, TypeError: when that is not possible.
     """
+    placement.in_use = True
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
     hint = None if dtype_hint is None else dtypes.as_dtype(dtype_hint)
     return to_tensor(value, dtype, hint, name)
@@ -129,6 +130,7 @@ def known_shape(shape):
 
 
 def _filled(shape, dtype, number, name):
+    placement.in_use = True
     dtype = dtypes.as_dtype(dtype)
     known = known_shape(shape)
     text = b"" if number == 0 else None
