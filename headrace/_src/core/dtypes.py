@@ -243,7 +243,7 @@ float4_e2m1fn = DType("float4_e2m1fn", 33, ml_dtypes.float4_e2m1fn, "f", ml_dtyp
 
 ALL = tuple(value for value in list(globals().values()) if isinstance(value, DType))
 _BY_ENUM = {dtype._enum: dtype for dtype in ALL}
-_BY_NAME = {dtype.name: dtype for dtype in ALL} | {"double": float64, "half": float16}
+_BY_NAME = {dtype.name: dtype for dtype in ALL} | {"double": float64, "float": float32, "half": float16}
 
 # Storage to dtype, for arrays that come from NumPy. Strings are the only dtype NumPy shares with others.
 FROM_NUMPY = {dtype._np: dtype for dtype in ALL if dtype._kind not in "qrvs"}

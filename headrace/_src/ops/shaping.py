@@ -8,7 +8,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.context import context
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tensor import EagerTensor, Tensor, is_tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import eager_constant, to_tensor
 from headrace._src.op.definition import Op
@@ -480,7 +480,7 @@ def get_static_value(tensor, partial=False):
     """The value of a tensor as a NumPy array, when it is known without running anything; None otherwise.
 
     Args:
-        tensor: a tensor; anything else is returned as it is.
+        tensor: a tensor; what is neither a tensor, a variable nor made of tensors is returned as it is.
         partial: for a 1-D tensor of a graph, return an object array in which unknown elements are None.
     """
     if isinstance(tensor, EagerTensor):
@@ -488,6 +488,6 @@ def get_static_value(tensor, partial=False):
         return tensor.numpy()
     if isinstance(tensor, Tensor):
         return tensor._static_value(partial)
-    return tensor
+    return None if is_tensor(tensor) else tensor
 
 

@@ -31,6 +31,7 @@ ROWS = [
     *_all("", "tf.string.limits", "tf.bool.min", "tf.string.max", "tf.complex64.min", "tf.as_dtype('foo')", "tf.as_dtype(object).name",
           "tf.as_dtype(float).name", "tf.as_dtype(bool).name", "tf.as_dtype(int)", "tf.as_dtype(np.dtype('i8')).name",
           "tf.as_dtype(np.int16).name", "tf.as_dtype('double').name", "tf.as_dtype('half').name", "tf.as_dtype(3).name",
+          "tf.as_dtype('float').name",
           "tf.as_dtype(None)", "tf.as_dtype(1000)", "tf.float32 == np.float32", "tf.float32 == 'float32'", "tf.float32 == 'x'",
           "tf.float32 != None", "tf.float32 == tf.float64", "tf.float32.is_compatible_with('float32')",
           "tf.float32.is_compatible_with(tf.int32)", "tf.float32 is tf.dtypes.float32", "isinstance(tf.int8, tf.DType)",

@@ -77,6 +77,7 @@ ROWS = [
     row("tf.get_static_value(a)", a=normal(2), grad=False),
     row("tf.get_static_value(a, partial=True)", a=value([1, 2], "int32")),
     row("tf.get_static_value(tf.constant('x'))"),
+    row("[tf.get_static_value(x) is None for x in (tf.Variable(4.5), tf.ragged.constant([[7]]), [4, 5], None)]"),
     # passing
     *each(f"{FLOATS} {COMPLEXES} {INTS} bool", "tf.identity(a)", a=normal(2, 3)),
     row("tf.identity([a, a])", a=normal(3)),
