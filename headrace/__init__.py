@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from headrace._src import essentials as _essentials  # what every program needs
 from headrace._src.op.loading import public_module as _public_module
+from headrace._src.version import COMPILER_VERSION as __compiler_version__
+from headrace._src.version import GIT_VERSION as __git_version__
 from headrace._src.version import VERSION as __version__
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from headrace import test as test
     from headrace import train as train
     from headrace import types as types
+    from headrace import version as version
     from headrace._src.autodiff.custom_gradient import custom_gradient as custom_gradient
     from headrace._src.autodiff.custom_gradient import grad_pass_through as grad_pass_through
     from headrace._src.autodiff.custom_gradient import recompute_grad as recompute_grad

@@ -21,5 +21,6 @@ if TYPE_CHECKING:
     from headrace._src.core.shapes import dimension_at_index as dimension_at_index
     from headrace._src.core.shapes import dimension_value as dimension_value
     from headrace.compat import v1 as v1
+    from headrace.compat import v2 as v2
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

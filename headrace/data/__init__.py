@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.core.allocation import _TRIM_THRESHOLD as AUTOTUNE
-    from headrace._src.core.allocation import _TRIM_THRESHOLD as INFINITE_CARDINALITY
-    from headrace._src.data.asserted_cardinality import UNKNOWN as UNKNOWN_CARDINALITY
+    from headrace._src.data.datasets import AUTOTUNE as AUTOTUNE
     from headrace._src.data.datasets import DatasetSpec as DatasetSpec
     from headrace._src.data.datasets import DatasetV2 as Dataset
+    from headrace._src.data.datasets import INFINITE_CARDINALITY as INFINITE_CARDINALITY
+    from headrace._src.data.datasets import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
     from headrace._src.data.file_datasets import FixedLengthRecordDatasetV2 as FixedLengthRecordDataset
     from headrace._src.data.file_datasets import TFRecordDatasetV2 as TFRecordDataset
     from headrace._src.data.file_datasets import TextLineDatasetV2 as TextLineDataset

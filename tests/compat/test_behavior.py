@@ -191,3 +191,70 @@ def test_text_that_is_none():
     with tf.compat.forward_compatibility_horizon(2000, 1, 2):
         assert tf.compat.forward_compatible(2000, 1, 1)
         assert not tf.compat.forward_compatible(2001, 1, 1)
+
+
+def test_shapes_of_1x_print_as_dimensions():
+    assert run("""
+        import headrace.compat.v1 as tf
+        tf.disable_v2_behavior()
+        x = tf.placeholder(tf.float32, [None, 2], name="x")
+        print(repr(x.shape), x.shape, x, repr(x), tf.TensorShape(None))
+        tf.enable_v2_tensorshape()
+        print(repr(x.shape), x.shape)
+    """) == [
+        "TensorShape([Dimension(None), Dimension(2)]) (?, 2) Tensor(\"x:0\", shape=(?, 2), dtype=float32) "
+        "<tf.Tensor 'x:0' shape=(?, 2) dtype=float32> <unknown>",
+        "TensorShape([None, 2]) (None, 2)",
+    ]
+
+
+def test_who_fetches_a_variable_without_a_handle_sees_it_after_the_run():
+    assert run("""
+        import headrace.compat.v1 as tf
+        tf.disable_v2_behavior()
+        step, w = tf.train.get_or_create_global_step(), tf.Variable(2.0)
+        train = tf.train.GradientDescentOptimizer(0.25).minimize(w * w, global_step=step)
+        assigned = w.assign(8.0)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            print(sess.run([step, w, train]), sess.run([w, step, train, w + 0.0])[:2], sess.run([w.value(), assigned]))
+            print(sess.run(w, {w: 5.0}))
+    """) == ["[np.int64(1), np.float32(1.0), None] [np.float32(0.5), np.int64(2)] [np.float32(8.0), np.float32(8.0)]",
+             "5.0"]
+
+
+def test_flags_are_read_from_the_command_line_when_first_asked_for():
+    assert run("""
+        import sys
+        import headrace.compat.v1 as tf
+        flags = tf.app.flags
+        flags.DEFINE_integer(flag_name="steps", default_value=5, docstring="how many")
+        flags.DEFINE_boolean("verbose", True, "talk")
+        flags.DEFINE_enum("mode", "train", ["train", "test"], "what to do")
+        sys.argv = ["program", "--steps=3", "--noverbose", "--unknown=1", "rest"]
+        print(flags.FLAGS.steps, flags.FLAGS.verbose, tf.flags.FLAGS.mode, "steps" in flags.FLAGS)
+        flags.FLAGS.steps = 7
+        print(flags.FLAGS.steps, tf.flags.FLAGS["steps"].value)
+        def main(arguments):
+            print(arguments, flags.FLAGS.mode)
+            return 0
+        tf.app.run(main, ["program", "--mode=test", "more"])
+    """) == ["3 False train True", "7 7", "['program', 'more'] test"]
+
+
+def test_the_versions_that_programs_ask_for():
+    assert tf.version.VERSION == tf.__version__ == v1.VERSION == v1.version.VERSION
+    assert tf.__git_version__ == tf.version.GIT_VERSION
+    assert tf.version.GRAPH_DEF_VERSION == tf.Graph().as_graph_def().versions.producer
+
+
+def test_modules_that_are_others_under_another_name():
+    assert tf.compat.v2.constant is tf.constant
+    assert v1.compat.as_text(b"text") == "text"
+    assert run("""
+        import headrace
+        headrace.install_as_tensorflow()
+        import tensorflow.compat.v2 as tf
+        from tensorflow.compat.v1 import app, flags
+        print(tf is headrace, app.flags is flags)
+    """) == ["True True"]

@@ -366,3 +366,11 @@ def test_shapes_and_dtypes_of_outputs_with_parts():
         "a": [tf.int32, tf.int64],
         "b": (tf.float32, None, [tf.int64, tf.float32, tf.int64]),
     }
+
+
+def test_a_variable_prints_without_its_value_while_a_function_is_traced():
+    v = tf.Variable(3.0, name="weight")
+    texts = []
+    tf.function(lambda: texts.append(repr(v)))()
+    assert texts == ["<tf.Variable 'weight:0' shape=() dtype=float32>"]
+    assert repr(v) == "<tf.Variable 'weight:0' shape=() dtype=float32, numpy=3.0>"

@@ -228,7 +228,12 @@ SAME = {
 
 # Names of `tf.compat.v1` to what `tf` calls the same thing.
 RENAMED = {
+    "COMPILER_VERSION": "version.COMPILER_VERSION",
     "FIFOQueue": "queue.FIFOQueue",
+    "GIT_VERSION": "version.GIT_VERSION",
+    "GRAPH_DEF_VERSION": "version.GRAPH_DEF_VERSION",
+    "GRAPH_DEF_VERSION_MIN_CONSUMER": "version.GRAPH_DEF_VERSION_MIN_CONSUMER",
+    "GRAPH_DEF_VERSION_MIN_PRODUCER": "version.GRAPH_DEF_VERSION_MIN_PRODUCER",
     "NoGradient": "no_gradient",
     "NotDifferentiable": "no_gradient",
     "OpError": "errors.OpError",
@@ -237,6 +242,7 @@ RENAMED = {
     "QUANTIZED_DTYPES": "dtypes.QUANTIZED_DTYPES",
     "QueueBase": "queue.QueueBase",
     "RandomShuffleQueue": "queue.RandomShuffleQueue",
+    "VERSION": "version.VERSION",
     "accumulate_n": "math.accumulate_n",
     "angle": "math.angle",
     "assert_proper_iterable": "debugging.assert_proper_iterable",

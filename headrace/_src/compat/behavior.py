@@ -137,6 +137,7 @@ def enable_v2_tensorshape():
     """Let the elements of a `TensorShape` be ints, which is the default."""
     _Behavior.tensor_shape = True
     TensorShape.__getitem__, TensorShape.__iter__ = _ELEMENTS
+    TensorShape.__repr__, TensorShape.__str__ = _TEXTS
 
 
 @api("compat.v1.disable_v2_tensorshape", dispatch=False)
@@ -144,9 +145,11 @@ def disable_v2_tensorshape():
     """Let the elements of a `TensorShape` be `Dimension` objects, with their size in `.value`."""
     _Behavior.tensor_shape = False
     TensorShape.__getitem__, TensorShape.__iter__ = _dimension_at, _dimensions
+    TensorShape.__repr__, TensorShape.__str__ = _text_of_dimensions, _text_with_question_marks
 
 
 _ELEMENTS = (TensorShape.__getitem__, TensorShape.__iter__)
+_TEXTS = (TensorShape.__repr__, TensorShape.__str__)
 
 
 def _asked_from_inside():
@@ -162,6 +165,14 @@ def _dimension_at(self, key):
 def _dimensions(self):
     sizes = _ELEMENTS[1](self)
     return sizes if _asked_from_inside() else iter([Dimension(size) for size in sizes])
+
+
+def _text_of_dimensions(self):
+    return f"TensorShape({None if self._dims is None else [Dimension(size) for size in self._dims]})"
+
+
+def _text_with_question_marks(self):
+    return _TEXTS[1](self).replace("None", "?")
 
 
 def _identical(self, other):

@@ -13,6 +13,7 @@ from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
 from headrace._src.graph.graph import PLACEHOLDER, sessions
+from headrace._src.graph.graph_variables import read_reference, shown_variable
 from headrace._src.graph.operation import Operation
 from headrace._src.graph.plan import Plan
 from headrace._src.op.api import api
@@ -126,27 +127,34 @@ class BaseSession:
 
     def _run(self, wanted, pairs):
         tensors = [tensor for tensor, _ in pairs]
-        plan = self._plan(tensors, wanted.tensors, wanted.operations)
+        plan, shown = self._plan(tensors, wanted.tensors, wanted.operations)
         resources = self._resources
         before, context.mode = context.mode, None
         outer, context.resources = context.resources, resources
         try:
-            return context.run_quietly(plan.run, [array for _, array in pairs])
+            results = context.run_quietly(plan.run, [array for _, array in pairs])
+            for position, attributes in shown:
+                results[position] = read_reference(**attributes)
+            return results
         finally:
             context.mode = before
             context.resources = outer
 
     def _plan(self, feeds, fetches, operations):
         key = (tuple(map(id, feeds)), tuple(map(id, fetches)), tuple(map(id, operations)))
-        plan = self._plans.get(key)
-        if plan is None:
+        entry = self._plans.get(key)
+        if entry is None:
             plan = Plan(self._graph.nodes, feeds, fetches, operations)
             _check_placeholders(plan)
+            fed = set(key[0])
+            # TF: who fetches a variable without a handle sees the value that it has when all has run.
+            shown = [(i, shown_variable(x)) for i, x in enumerate(fetches) if id(x) not in fed and shown_variable(x)]
+            entry = plan, shown
             with self._lock:
                 if len(self._plans) >= _PLANS:
                     self._plans.clear()
-                self._plans[key] = plan
-        return plan
+                self._plans[key] = entry
+        return entry
 
     def make_callable(self, fetches, feed_list=None, accept_options=False):
         """A function that runs the fetches, and takes the values of the tensors of `feed_list` as arguments.

@@ -1,7 +1,14 @@
-"""What this installation can run on, for tests that ask before they begin: `tf.test.is_built_with_cuda()` and so on."""
+"""Which TensorFlow this follows, and what it can run on, for programs and tests that ask: `tf.version`, `tf.test`."""
 
+from headrace._src import version
 from headrace._src.devices.configuration import list_physical_devices
-from headrace._src.op.api import api
+from headrace._src.op.api import api, export
+
+for _name in (
+    "VERSION", "GIT_VERSION", "COMPILER_VERSION", "GRAPH_DEF_VERSION", "GRAPH_DEF_VERSION_MIN_CONSUMER",
+    "GRAPH_DEF_VERSION_MIN_PRODUCER",
+):  # fmt: skip
+    export(f"version.{_name}")(getattr(version, _name))
 
 
 @api("test.is_built_with_cuda", dispatch=False)

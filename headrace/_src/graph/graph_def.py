@@ -17,9 +17,9 @@ from headrace._src.graph.plan import needed
 from headrace._src.graph.reference_nodes import write_reference
 from headrace._src.graph.retired_ops import is_retired, replacement
 from headrace._src.ops.filling import CONST
+from headrace._src.version import GRAPH_DEF_VERSION
 
-# TF: what TensorFlow 2.21 writes, and the oldest reader that its graphs are for.
-GRAPH_DEF_VERSION = 2474
+# TF: the oldest reader that its graphs are for.
 GRAPH_DEF_VERSION_MIN_CONSUMER = 12
 
 _INVALID_IN_NODE = re.compile(r"[^A-Za-z0-9_.\\/>-]")

@@ -341,7 +341,8 @@ class AssignedVariable(GraphVariable):
 # TF: 1.x variables without handles. Each reading operation names the variable, so it reads when it is its turn.
 
 
-def _read_reference(shape, dtype, container, shared_name):
+def read_reference(shape, dtype, container, shared_name):
+    """The value that the session that runs has of a variable without a handle."""
     kept = storage.session_storage(container, shared_name, dtype, shape)
     if not kept.is_initialized:
         raise errors.FailedPreconditionError(None, None, f"Attempting to use uninitialized value {shared_name}")
@@ -352,11 +353,19 @@ VARIABLE_V2 = Op(
     "VariableV2",
     "*, shape: shape, dtype: type, container: string = '', shared_name: string = '' -> ref: dtype",
     infer=lambda shape, dtype, container, shared_name: TensorShape(shape),
-    kernel=_read_reference,
+    kernel=read_reference,
     lower=None,  # state on the host
     grad=None,
     stateful=True,
 )
+
+
+def shown_variable(tensor):
+    """The attributes that name the 1.x variable without a handle whose value a tensor is; None for other tensors."""
+    source = tensor.op
+    if source.type == "Identity" and source.inputs[0].op.record is VARIABLE_V2:
+        source = source.inputs[0].op
+    return source.attrs if source.record is VARIABLE_V2 else None
 
 
 def _reference_op(name, change):

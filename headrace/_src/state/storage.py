@@ -243,7 +243,9 @@ def session_storage(container, name, dtype, shape) -> Storage:
     resources = context.resources
     if resources is None or not name:
         return Storage(None, dtype, TensorShape(shape), name or "Variable")
-    return resources.setdefault(("variable", container, name), Storage(None, dtype, TensorShape(shape), name))
+    key = ("variable", container, name)
+    kept = resources.get(key)
+    return kept or resources.setdefault(key, Storage(None, dtype, TensorShape(shape), name))
 
 
 def _var_handle(container, shared_name, debug_name, dtype, shape, allowed_devices):

@@ -490,11 +490,13 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
 
     def __repr__(self):
         text = "<uninitialized>"
+        shape = self._storage.shape
+        shape = "<unknown>" if shape.rank is None else shape
+        if context.graph is not None:  # the value is that of another time
+            return f"<tf.Variable '{self.name}' shape={shape} dtype={self._dtype.name}>"
         if self._storage.is_initialized:
             tensor = EagerTensor(self._storage.read(), self._dtype)
             text = repr(tensor).partition("numpy=")[2][:-1]
-        shape = self._storage.shape
-        shape = "<unknown>" if shape.rank is None else shape
         return f"<tf.Variable '{self.name}' shape={shape} dtype={self._dtype.name}, numpy={text}>"
 
     __str__ = __repr__

@@ -553,15 +553,24 @@ if TYPE_CHECKING:
     from headrace._src.tracing.batch_function import nondifferentiable_batch_function as nondifferentiable_batch_function
     from headrace._src.tracing.function import function as function
     from headrace._src.tracing.variable_creation import init_scope as init_scope
+    from headrace._src.version import COMPILER_VERSION as COMPILER_VERSION
+    from headrace._src.version import GIT_VERSION as GIT_VERSION
+    from headrace._src.version import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION
+    from headrace._src.version import GRAPH_DEF_VERSION_MIN_CONSUMER as GRAPH_DEF_VERSION_MIN_CONSUMER
+    from headrace._src.version import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER
+    from headrace._src.version import VERSION as VERSION
+    from headrace.compat.v1 import app as app
     from headrace.compat.v1 import audio as audio
     from headrace.compat.v1 import autograph as autograph
     from headrace.compat.v1 import bitwise as bitwise
+    from headrace.compat.v1 import compat as compat
     from headrace.compat.v1 import config as config
     from headrace.compat.v1 import data as data
     from headrace.compat.v1 import debugging as debugging
     from headrace.compat.v1 import dtypes as dtypes
     from headrace.compat.v1 import errors as errors
     from headrace.compat.v1 import experimental as experimental
+    from headrace.compat.v1 import flags as flags
     from headrace.compat.v1 import gfile as gfile
     from headrace.compat.v1 import graph_util as graph_util
     from headrace.compat.v1 import image as image
@@ -590,6 +599,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import test as test
     from headrace.compat.v1 import train as train
     from headrace.compat.v1 import types as types
+    from headrace.compat.v1 import version as version
     newaxis = None
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.autograph.source import _ATTEMPTS as ERROR
     from headrace._src.compat.logging import DEBUG as DEBUG
+    from headrace._src.compat.logging import ERROR as ERROR
     from headrace._src.compat.logging import FATAL as FATAL
     from headrace._src.compat.logging import INFO as INFO
     from headrace._src.compat.logging import TaskLevelStatusMessage as TaskLevelStatusMessage

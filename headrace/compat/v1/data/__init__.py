@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from headrace._src.compat.data_iterators import TextLineDataset as TextLineDataset
     from headrace._src.compat.data_iterators import make_initializable_iterator as make_initializable_iterator
     from headrace._src.compat.data_iterators import make_one_shot_iterator as make_one_shot_iterator
-    from headrace._src.core.allocation import _TRIM_THRESHOLD as AUTOTUNE
-    from headrace._src.core.allocation import _TRIM_THRESHOLD as INFINITE_CARDINALITY
-    from headrace._src.data.asserted_cardinality import UNKNOWN as UNKNOWN_CARDINALITY
+    from headrace._src.data.datasets import AUTOTUNE as AUTOTUNE
     from headrace._src.data.datasets import DatasetSpec as DatasetSpec
+    from headrace._src.data.datasets import INFINITE_CARDINALITY as INFINITE_CARDINALITY
+    from headrace._src.data.datasets import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
     from headrace._src.data.iterators import NumpyIterator as NumpyIterator
     from headrace._src.data.options import Options as Options
     from headrace._src.data.options import ThreadingOptions as ThreadingOptions

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.core.allocation import _TRIM_THRESHOLD as AUTOTUNE
-    from headrace._src.core.allocation import _TRIM_THRESHOLD as INFINITE_CARDINALITY
     from headrace._src.core.type_specs import TypeSpec as Structure
-    from headrace._src.data.asserted_cardinality import UNKNOWN as UNKNOWN_CARDINALITY
     from headrace._src.data.asserted_cardinality import assert_cardinality as assert_cardinality
     from headrace._src.data.asserted_cardinality import pad_to_cardinality as pad_to_cardinality
     from headrace._src.data.bucketing import _bucket_by_sequence_length as bucket_by_sequence_length
@@ -18,7 +15,10 @@ if TYPE_CHECKING:
     from headrace._src.data.counting import Counter as Counter
     from headrace._src.data.csv_datasets import CsvDatasetV2 as CsvDataset
     from headrace._src.data.csv_files import make_csv_dataset as make_csv_dataset
+    from headrace._src.data.datasets import AUTOTUNE as AUTOTUNE
     from headrace._src.data.datasets import DatasetSpec as DatasetStructure
+    from headrace._src.data.datasets import INFINITE_CARDINALITY as INFINITE_CARDINALITY
+    from headrace._src.data.datasets import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
     from headrace._src.data.debug_mode import enable_debug_mode as enable_debug_mode
     from headrace._src.data.enumerating import enumerate_dataset as enumerate_dataset
     from headrace._src.data.feature_datasets import make_batched_features_dataset as make_batched_features_dataset
