@@ -1,0 +1,29 @@
+"""A part of Keras's own tests: what passes on TensorFlow passes here. All of them: scripts/keras_suite."""
+
+import importlib.metadata
+import sys
+
+import pytest
+from suite import KERAS_VERSION, read_apart, read_recorded, reasons, run
+
+pytest.importorskip("keras")
+
+# Those that take a few minutes together.
+PATHS = [
+    "activations", "constraints", "initializers", "layers/activations", "layers/attention", "layers/core",
+    "layers/layer_test.py", "layers/normalization", "layers/pooling", "layers/rnn", "losses", "metrics", "models",
+    "optimizers", "random", "regularizers", "trainers/trainer_test.py", "trainers/compile_utils_test.py", "tree",
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PATHS)
+def test_what_passes_on_tensorflow_passes(path):
+    if importlib.metadata.version("keras") != KERAS_VERSION:
+        pytest.skip(f"the recorded results are those of Keras {KERAS_VERSION}")
+    passes = {name for name in read_recorded() if name.startswith((f"keras/src/{path}/", f"keras/src/{path}::"))}
+    assert passes, f"no test of {path} is recorded: scripts/keras_suite --record"
+    outcomes = run(sys.executable, path, on_headrace=True)
+    failing = {name for name in passes if outcomes.get(name) != "passed"}
+    failing -= set(reasons(failing, read_apart()))
+    assert not failing, f"pass on TensorFlow, but not here: {sorted(failing)}"
