@@ -250,3 +250,27 @@ def test_third_order_through_loops_and_branches():
     for order in (1, 2, 3):
         run = tf.function(lambda order=order: derivatives(order), autograph=False)
         np.testing.assert_allclose(run().numpy(), derivatives(order).numpy(), rtol=1e-10)
+
+
+@pytest.mark.parametrize("choose", [
+    lambda p, a, b: tf.cond(p, a, b),
+    lambda p, a, b: tf.switch_case(tf.cast(p, tf.int32), [b, a]),
+    lambda p, a, b: tf.case([(p, a)], default=b),
+], ids=["cond", "switch_case", "case"])  # fmt: skip
+def test_branches_with_slices_agree_on_the_type_of_indices(choose):
+    def slices(dtype, value):
+        return lambda: [tf.IndexedSlices(tf.fill([2, 3], value), tf.constant([4, 0], dtype), tf.constant([5, 3])), 7]
+
+    @tf.function
+    def chosen(p):
+        return choose(p, slices(tf.int32, 1.0), slices(tf.int64, 2.0))
+
+    for p in (True, False):
+        found, seven = chosen(tf.constant(p))
+        assert found.indices.dtype == tf.int64
+        assert int(seven) == 7
+        np.testing.assert_array_equal(found.indices, [4, 0])
+        np.testing.assert_array_equal(found.values, np.full((2, 3), 1.0 if p else 2.0))
+
+    same = tf.function(lambda p: choose(p, slices(tf.int32, 1.0), slices(tf.int32, 2.0)))(tf.constant(True))
+    assert same[0].indices.dtype == tf.int32

@@ -14,6 +14,8 @@ from headrace._src.graph.operation import CALLING, Operation, has_gradient, is_f
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY, Op
+from headrace._src.ops.casting import cast
+from headrace._src.ops.indexed_slices import IndexedSlices
 
 # A branch returns this where only another branch has a residual; nobody reads it.
 FAKE_PARAM = Op(
@@ -252,8 +254,37 @@ def pack_outputs(structure, tensors):
     return nest.pack_sequence_as(structure, filled, expand_composites=True)
 
 
+def _widen_indices(graphs):
+    """Give indexed slices that branches return in one place the same type of indices.
+
+    TF: gradients of one variable have int32 indices in one branch and int64 in another, as Keras's optimizers do.
+    """
+    results = [nest.flatten(graph.structured_outputs) for graph in graphs]
+    if len({len(leaves) for leaves in results}) > 1:
+        return
+    for graph, leaves in zip(graphs, results):
+        widened = [
+            isinstance(leaf, IndexedSlices)
+            and leaf.indices.dtype is dtypes.int32
+            and all(isinstance(x, IndexedSlices) for x in others)
+            and any(x.indices.dtype is dtypes.int64 for x in others)
+            for leaf, others in zip(leaves, list(zip(*results)))
+        ]
+        if not any(widened):
+            continue
+        with graph.building():
+            leaves = [
+                IndexedSlices(x.values, cast(x.indices, dtypes.int64), x.dense_shape) if wide else x
+                for x, wide in zip(leaves, widened)
+            ]
+            graph.structured_outputs = nest.pack_sequence_as(graph.structured_outputs, leaves)
+            parts = nest.flatten(graph.structured_outputs, expand_composites=True)
+            graph.outputs = [graph.inside(x) for x in parts if x is not None]
+
+
 def _check_branches(graphs, what):
     """Refuse branches whose results differ in structure or dtype."""
+    _widen_indices(graphs)
     first = graphs[0]
     for graph in graphs[1:]:
         try:
