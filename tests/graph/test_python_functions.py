@@ -104,6 +104,13 @@ def test_classes_of_errors(error, expected):
         tf.function(lambda: tf.numpy_function(_raise(error), [c(1.0)], tf.float32), autograph=False)()
 
 
+def test_numpy_functions_get_numbers_as_numpy_makes_them_when_called_eagerly():
+    assert tf.numpy_function(lambda x, y: x + y, [0.5, 2], tf.float32).dtype == tf.float64
+    assert tf.numpy_function(lambda x: x, [tf.Variable(0.5)], tf.float64).dtype == tf.float32
+    traced = tf.function(lambda: tf.numpy_function(lambda x: x, [0.5], tf.float32), autograph=False)
+    assert traced().dtype == tf.float32
+
+
 def test_errors_show_the_users_traceback():
     def inner(x):
         raise ValueError("too small")

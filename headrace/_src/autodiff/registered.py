@@ -1,9 +1,17 @@
 """Gradient functions that users register by op type."""
 
 from headrace._src.op.api import api
+from headrace._src.op.definition import REGISTRY
 
 # Op type or override name to gradient function; None for "has no gradient".
 GRADIENTS: dict[str, object] = {}
+
+
+def _register(op_type, function):
+    record = REGISTRY.get(op_type)
+    if op_type in GRADIENTS or (record is not None and record.grad is not None):
+        raise KeyError(f"RegisterGradient: the op type {op_type!r} has a gradient already. Choose another name.")
+    GRADIENTS[op_type] = function
 
 
 @api("RegisterGradient")
@@ -21,18 +29,21 @@ class RegisterGradient:
         self._op_type = op_type
 
     def __call__(self, f):
-        if self._op_type in GRADIENTS:
-            raise KeyError(f"Registering two gradient functions with name {self._op_type!r}!")
-        GRADIENTS[self._op_type] = f
+        _register(self._op_type, f)
         return f
 
 
 @api("no_gradient", dispatch=False)
 def no_gradient(op_type):
-    """Say that ops of this type have no gradient."""
+    """Say that ops of this type have no gradient.
+
+    Raises:
+        TypeError: when the op type is no string.
+        KeyError: when it has a gradient.
+    """
     if not isinstance(op_type, str):
         raise TypeError(f"op_type must be a string, got {op_type!r}.")
-    GRADIENTS[op_type] = None
+    _register(op_type, None)
 
 
 @api("AggregationMethod")

@@ -22,8 +22,7 @@ def array_repr(tensor) -> str:
         return "<unprintable>"
     array = tensor._a
     if array.ndim == 0:
-        value = array[()]
-        return repr(value) if isinstance(value, bytes) else str(value)
+        return repr(array.item())  # TF: as a Python number, so float32 0.1 shows all its digits; str() does not
     return repr(array)
 
 

@@ -4,7 +4,6 @@ import base64
 import binascii
 import json
 import math
-import struct
 
 from headrace._src.formats import wire
 
@@ -126,7 +125,8 @@ def _floats(key, values):
         if math.isfinite(number) and abs(number) >= _LARGEST_FLOAT:
             _refuse(key, value, "float that 32 bits can hold")
         numbers.append(number)
-    return wire.message(1, struct.pack(f"<{len(numbers)}f", *numbers)) if numbers else b""
+    # TF: numbers that come from JSON are not packed.
+    return b"".join(wire.single(1, number) for number in numbers)
 
 
 def _integers(key, values):
@@ -140,7 +140,7 @@ def _integers(key, values):
         if not -(2**63) <= number < 2**63:
             _refuse(key, value, "integer of 64 bits")
         numbers.append(number)
-    return wire.integers(1, numbers)
+    return b"".join(wire.integer(1, number) for number in numbers)
 
 
 _ENCODERS = {1: _strings, 2: _floats, 3: _integers}

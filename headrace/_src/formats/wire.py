@@ -29,6 +29,10 @@ def integers(field: int, numbers) -> bytes:
     return message(field, b"".join(varint(number) for number in numbers)) if numbers else b""
 
 
+def single(field: int, number: float) -> bytes:
+    return varint(field << 3 | 5) + struct.pack("<f", number)
+
+
 def double(field: int, number: float) -> bytes:
     return varint(field << 3 | 1) + struct.pack("<d", number)
 

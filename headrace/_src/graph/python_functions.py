@@ -508,8 +508,8 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
 
 
 def _numpy_call_eagerly(func, arguments):
-    """TF: eagerly the function is just called, whatever Tout says."""
-    arrays = [np.array(to_tensor(x)._a) for x in arguments]
+    """TF: eagerly the function is just called, with the arrays that NumPy makes, whatever Tout says."""
+    arrays = [np.array(x._a) if isinstance(x, EagerTensor) else np.array(x) for x in arguments]
     with context.changed(recorders=()):
         results = [None if x is None else to_tensor(x) for x in nest.flatten(func(*arrays))]
     return results[0] if len(results) == 1 else results

@@ -345,13 +345,13 @@ def bincount(values, weights=None, axis=0, minlength=None, maxlength=None, binar
         splits = cast_to(values.row_splits, dtypes.int64)
         parts = RAGGED_COUNT_SPARSE_OUTPUT(splits, values.values, own, **attrs)
     else:
-        own = _no_weights() if weights is None else to_tensor(weights)
+        own = _no_weights(values) if weights is None else to_tensor(weights)
         parts = DENSE_COUNT_SPARSE_OUTPUT(values, own, **attrs)
     return SparseTensor(*parts)
 
 
-def _no_weights():
-    return to_tensor(np.zeros(0, np.int32))
+def _no_weights(values):
+    return to_tensor(np.zeros(0, values.dtype._np))  # TF: counts are of the dtype of what is counted
 
 
 def _flattened(values, weights):
@@ -376,7 +376,7 @@ def _weights_of(values, weights):
         ValueError: when they are of another form.
     """
     if weights is None:
-        return _no_weights()
+        return _no_weights(values)
     if type(weights) is not type(values):
         raise ValueError(
             f"sparse.bincount: weights must be a {type(values).__name__} as values is, got "

@@ -5,12 +5,12 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, scipy_sparse
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.registry import lookup
 from headrace._src.ops.row_arithmetic import cast_to
+from headrace._src.ops.shaping import get_static_value
 from headrace._src.ops.sparse_dense import as_sparse
 from headrace._src.ops.sparse_tensor import SparseTensor, SparseTensorValue
 
@@ -182,7 +182,7 @@ def sampled_addmm(indices, values, dense_shape, mat1, mat2, beta=1.0, alpha=1.0,
     Args:
         indices: `[..., n, 2]`.
         values: `[..., n]`.
-        dense_shape: the shape of the sparse matrix, batches included.
+        dense_shape: the shape of a sparse matrix, without batches.
         mat1: `[..., rows, inner]`.
         mat2: `[..., inner, columns]`.
         beta: the factor of the values.
@@ -193,16 +193,22 @@ def sampled_addmm(indices, values, dense_shape, mat1, mat2, beta=1.0, alpha=1.0,
         The tuple `(indices, values, dense_shape)`.
 
     Raises:
-        ValueError: when ranks do not fit together.
+        ValueError: when a rank is not known, or `dense_shape` is not the shape of the product.
     """
     output_type = dtypes.as_dtype(output_type)
     indices = to_tensor(indices)
     values = cast_to(to_tensor(values), output_type)
     dense_shape = to_tensor(dense_shape)
     mat1, mat2 = cast_to(to_tensor(mat1), output_type), cast_to(to_tensor(mat2), output_type)
-    if not isinstance(dense_shape, EagerTensor) and dense_shape.shape.rank is None:
-        raise ValueError("sparse.sampled_addmm: the rank of dense_shape must be known.")
-    batches = dense_shape.shape[0] - 2
+    if mat1.shape.rank is None or mat2.shape.rank is None:
+        raise ValueError("sparse.sampled_addmm: the ranks of mat1 and mat2 must be known.")
+    product = TensorShape([mat1.shape[-2], mat2.shape[-1]])
+    wanted = get_static_value(dense_shape)
+    if wanted is not None and not product.is_compatible_with(wanted):
+        raise ValueError(
+            f"sparse.sampled_addmm: dense_shape must be that of the product, {product}, got {wanted.tolist()}."
+        )
+    batches = mat1.shape.rank - 2
     rows = lookup("GatherV2")(mat1, indices[..., 0], batches, batch_dims=batches)
     columns = lookup("GatherV2")(
         lookup("Transpose")(mat2, [*range(batches), batches + 1, batches]),

@@ -367,6 +367,8 @@ JSON = [
     from_json('{"features": {"feature": {"a": {"int64List": {"value": null}}}}}'),
     from_json(in_json("floatList", 1e40)),
     row("tf.io.decode_json_example(a)", a=value([["{}"], ["{}"]]), grad=False, lower=False),
+    *[row("tf.io.decode_json_example(a)", a=value(json.dumps(in_json(kind, 7, 260, -1))), grad=False, lower=False)
+      for kind in ("int64List", "floatList")],
 ]  # fmt: skip
 
 NUMBERS = "float16 float32 float64 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool complex64 complex128"

@@ -102,7 +102,9 @@ ROWS = [
     # a name can be registered once, and a row may run several times in one process
     row("@tf.RegisterGradient(f'Own{np.random.random()}')\ndef g(op, dy):\n    return dy\nresult = 0"),
     row("tf.RegisterGradient(3)"),
-    row("tf.no_gradient('Nothing'); result = 0"),
+    row("tf.no_gradient(f'Nothing{np.random.random()}'); result = 0"),
+    row("tf.RegisterGradient('Mul')(lambda op, dy: dy)"),
+    row("tf.no_gradient('Tanh')"),
     row("[tf.AggregationMethod.ADD_N, tf.AggregationMethod.DEFAULT, tf.AggregationMethod.EXPERIMENTAL_TREE]"),
     # sparse gradients
     row("with tf.GradientTape() as tape:\n    tape.watch(x)\n    y = tf.gather(x, [0, 2, 2])\ng = tape.gradient(y, x)\n"

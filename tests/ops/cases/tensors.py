@@ -128,6 +128,8 @@ f"{f}"
 repr(tf.constant("x"))
 repr(c)
 repr(tf.constant(2.5,tf.bfloat16))
+[repr(tf.constant(0.3,t)) for t in ("float16","bfloat16","float32","float64","complex64")]
+[str(tf.constant(0.3,t)) for t in ("float16","bfloat16","float32","float64","complex64")]
 repr(b)
 repr(tf.zeros((0,3)))
 f**2
