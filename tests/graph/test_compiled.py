@@ -274,11 +274,28 @@ def test_what_must_be_compiled_is_refused():
         g(tf.constant(1.0))
 
     @compiled
-    def h(x):
-        return tf.zeros([x])
+    def h(x, n):
+        return tf.strings.length(tf.strings.as_string(tf.zeros([n]) + x))
 
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Fill .*dims is not known beforehand"):
-        h(tf.constant(3))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="AsString"):
+        h(tf.constant(3.0), tf.constant(3))
+
+
+def test_sizes_may_depend_on_values():
+    x = tf.constant([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])
+    agree(lambda n: tf.zeros([n]) + 1.0, tf.constant(3))
+    agree(lambda x, sizes: tf.split(x * 2.0, sizes, axis=1, num=2), x, tf.constant([1, 2]))
+    agree(lambda x, n: x[:n] * 2.0, x, tf.constant(1))
+    agree(lambda x, n: tf.slice(x, [0, n], [-1, -1]) * 2.0, x, tf.constant(1))
+    agree(lambda x: tf.reduce_sum(tf.boolean_mask(x * 2.0, x > 1.5)), x)
+    agree(lambda x: tf.unique(tf.cast(tf.reshape(x, [-1]), tf.int32)).y * 2, x)
+    agree(lambda x, p: tf.dynamic_partition(x, p, 2), x, tf.constant([1, 0]))
+
+    @tf.function
+    def inner(x):
+        return tf.where(x > 1.5)
+
+    agree(lambda x: inner(x + 1.0) * 2, x)
 
 
 def test_inner_functions_and_shapes():

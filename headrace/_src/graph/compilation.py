@@ -62,6 +62,9 @@ def set_background_compilation(enabled):
     _Settings.enabled = bool(enabled)
 
 
+# TF: with jit_compile=True the sizes of these results may depend on values. Here the host runs them between programs.
+_SHAPED_BY_VALUES = frozenset({"Where", "Unique", "UniqueV2", "DynamicPartition"})
+
 # What NumPy's matrix products and the interpreter's other operations take here, roughly: only their proportion matters.
 _PRODUCTS_PER_SECOND, _SECONDS_PER_OPERATION = 40e9, 10e-6
 _PRODUCTS = {"MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"}
@@ -118,7 +121,7 @@ class Executable:
         Args:
             plan: the interpreter's plan.
             fixed: from which position on the inputs are the same in all calls.
-            must_compile: compile before the first call, and refuse what cannot be compiled.
+            must_compile: compile before the first call, and refuse what TensorFlow could not compile either.
             name: of the function, for messages.
         """
         self.plan = plan
@@ -177,9 +180,13 @@ class Executable:
         node = self.plan.steps[error.path[0]]
         with self._lock:
             if error.path[0] not in self.hosts:
-                self.hosts = self.hosts | {error.path[0], *error.others}
                 self.reason = f"{node.name} ({error.op}): {error.reason}"
-                self.segmented = Segmented(self.plan, self.hosts, _part)
+                self.split_at(self.hosts | {error.path[0], *error.others})
+
+    def split_at(self, hosts):
+        """Let the host run the operations at these places, and compile the rest."""
+        self.hosts = hosts
+        self.segmented = Segmented(self.plan, hosts, _part)
 
     @property
     def state(self) -> str:
@@ -337,10 +344,14 @@ class _Entry:
         block, nodes = owner.block()
         try:
             if owner.must_compile and owner.hosts:
-                raise CannotLower(*path_to_host(owner.plan.steps), "only the host can run it")
+                found = path_to_host(owner.plan.steps, allowed=_SHAPED_BY_VALUES)
+                if found is not None:
+                    raise CannotLower(*found, "only the host can run it")
+                owner.split_at(owner.hosts)
+                return owner.run(arrays)
             result = Program(compile_queue.built_here(block, signature), signature, nodes, owner.fixed)
         except CannotLower as error:
-            if owner.must_compile:
+            if owner.must_compile and not error.needs_value:
                 raise owner.refuse(error) from None
             result = error
         self._take(owner, result)

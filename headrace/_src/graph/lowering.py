@@ -15,7 +15,7 @@ from headrace._src.graph.lowered_control import LoweredControl
 from headrace._src.graph.lowered_values import Fake, Opaque, VariableHandle
 from headrace._src.graph.operation import CALLING
 from headrace._src.op.definition import REGISTRY
-from headrace._src.op.lowering import NotLowerable
+from headrace._src.op.lowering import NeedsValue, NotLowerable
 from headrace._src.ops.filling import CONST
 
 # The result of an op on constants stays a constant unless it is larger than this.
@@ -37,17 +37,19 @@ class CannotLower(Exception):
 
     `path`: the places of the instructions that lead to it, outermost first.
     `others`: the places of more such instructions in the outermost block.
+    `needs_value`: whether it could be compiled if a value were known beforehand.
     """
 
-    def __init__(self, path, op, reason, others=()):
+    def __init__(self, path, op, reason, others=(), needs_value=False):
         super().__init__(f"{op}: {reason}")
         self.path = path
         self.op = op
         self.reason = reason
         self.others = others
+        self.needs_value = needs_value
 
     def __reduce__(self):
-        return CannotLower, (self.path, self.op, self.reason, self.others)
+        return CannotLower, (self.path, self.op, self.reason, self.others, self.needs_value)
 
 
 class _Missing:
@@ -134,6 +136,9 @@ class Lowering(LoweredControl):
                 except CannotLower as error:
                     if first is None:
                         first = error
+                    elif first.needs_value and not error.needs_value:
+                        others.append(first.path[0])
+                        first = error
                     else:
                         others.append(error.path[0])
                     results = [_Missing] * len(instruction.outputs)
@@ -167,7 +172,7 @@ class Lowering(LoweredControl):
             error.path = place + error.path
             raise
         except NotLowerable as error:
-            raise CannotLower(place, instruction.op, error.reason) from None
+            raise CannotLower(place, instruction.op, error.reason, (), isinstance(error, NeedsValue)) from None
         except (errors.OpError, ValueError, TypeError, LookupError, NotImplementedError, ArithmeticError,
                 AttributeError) as error:  # fmt: skip
             # Wrong shapes or attributes, for which the interpreter has the words; or more than a rule can do.
@@ -222,7 +227,7 @@ class Lowering(LoweredControl):
         if argument.name in op.static:
             for x in items:
                 if not isinstance(x, np.ndarray) and not (op.name in _FLEXIBLE and argument.name in ("begin", "end")):
-                    raise NotLowerable(f"the value of {argument.name} is not known beforehand")
+                    raise NeedsValue(f"the value of {argument.name} is not known beforehand")
         elif not raw:
             items = [self.traced(x) for x in items]
         return items if argument.is_list else items[0]

@@ -43,16 +43,28 @@ def _inner(node, found):
     ]
 
 
-def path_to_host(steps, known=()):
-    """The places that lead to the first operation for the host, outermost first, and its op."""
-    place = min(host_steps(steps, known))
-    node = steps[place]
-    for graph, inputs in _inner(node, _repeatable(steps, known)) if node.record.name in CALLING else ():
-        inner = graph.plan().steps
-        if host_steps(inner, inputs):
-            path, op = path_to_host(inner, inputs)
-            return (place, *path), op
-    return (place,), node.record.name
+def path_to_host(steps, known=(), allowed=frozenset()):
+    """The way to the first operation for the host, and its op; None if there is none.
+
+    Args:
+        steps: the operations in order.
+        known: numbers (`id`) of the inputs whose values are known while compiling.
+        allowed: the names of ops that do not count.
+
+    Returns:
+        The places that lead to it, outermost first, and the op's name.
+    """
+    for place in sorted(host_steps(steps, known)):
+        node = steps[place]
+        if node.record.name not in CALLING:
+            if node.record.name not in allowed:
+                return (place,), node.record.name
+            continue
+        for graph, inputs in _inner(node, _repeatable(steps, known)):
+            found = path_to_host(graph.plan().steps, inputs, allowed)
+            if found is not None:
+                return (place, *found[0]), found[1]
+    return None
 
 
 def _repeatable(steps, known=()) -> dict:

@@ -10,3 +10,7 @@ class NotLowerable(Exception):
     def __init__(self, reason: str):
         super().__init__(reason)
         self.reason = reason
+
+
+class NeedsValue(NotLowerable):
+    """The same for an application that a program could have if a value were known when it is compiled."""

@@ -12,6 +12,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, shape_from_value
+from headrace._src.op.lowering import NeedsValue
 from headrace._src.op.registry import lookup
 from headrace._src.ops.broadcasting import sum_to
 from headrace._src.ops.constants import zeros
@@ -171,7 +172,7 @@ def _window(ctx, shape, begin, strides, masks):
             starts[-1], lengths[-1] = jnp.where(at < 0, at + n, at), 1
             continue
         if i is not None and not (whole >> i & 1 and int(strides[i]) == 1):
-            raise errors.unimplemented("StridedSlice: bounds that are known only at run time do not compile.")
+            raise NeedsValue("bounds that are known only at run time")
         dims.append(n)
     return [jnp.asarray(start, begin.dtype) for start in starts], lengths, dims
 
@@ -374,9 +375,7 @@ def _lower_slice(ctx, input, begin, size):
     if isinstance(begin, np.ndarray):
         return _slice(input, begin, size)
     if (size < 0).any():
-        raise errors.unimplemented(
-            "Slice: size -1 with a begin that is known only at run time does not compile."
-        )
+        raise NeedsValue("size -1 with a begin that is known only at run time")
     room = np.array(input.shape, begin.dtype) - size
     ctx.check(
         jnp.all((begin >= 0) & (begin <= room)),
@@ -384,6 +383,12 @@ def _lower_slice(ctx, input, begin, size):
         f"Slice: begin is out of range for size {size.tolist()} and input of shape {input.shape}.",
     )
     return lax.dynamic_slice(input, list(begin), size.tolist())
+
+
+def _elements(spec, rank):
+    """The elements of a vector as far as they are certain, None for the others."""
+    elements = spec.partial if spec.value is None else spec.value.tolist()
+    return elements if isinstance(elements, list) and len(elements) == rank else [None] * rank
 
 
 def _infer_slice(input, begin, size):
@@ -394,11 +399,12 @@ def _infer_slice(input, begin, size):
                 rank = spec.shape[0]
         if rank is None:
             return UNKNOWN
-    if size.value is None:
-        return TensorShape([None] * rank)
     dims = tuple(input.shape) if input.shape.rank is not None else (None,) * rank
-    if begin.value is None:
-        return TensorShape([None if s < 0 else s for s in size.value.tolist()])
+    if size.value is None or begin.value is None:
+        triples = zip(dims, _elements(begin, rank), _elements(size, rank))
+        return TensorShape([
+            s if s is None or s >= 0 else (None if n is None or b is None else n - b) for n, b, s in triples
+        ])  # fmt: skip
     return TensorShape([s for _, s in _slice_bounds(dims, begin.value, size.value)])
 
 
