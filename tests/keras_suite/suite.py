@@ -41,7 +41,7 @@ def run(python: pathlib.Path | str, path: str, on_headrace: bool, processes: int
             TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", KERAS_HOME=str(pathlib.Path(scratch, "keras")),
         )  # fmt: skip
         command = [*start, f"keras/src/{path}", "-q", "-p", "no:cacheprovider", "-p", "conftest", "-c", settings,
-                   f"--rootdir={folder}", "--tb=no", "--continue-on-collection-errors"]
+                   f"--rootdir={folder}", f"--confcutdir={folder}", "--tb=no", "--continue-on-collection-errors"]
         if processes > 1:
             command += ["-n", str(processes), "--dist", "loadfile"]
         subprocess.run(command, cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
