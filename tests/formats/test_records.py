@@ -369,3 +369,49 @@ def test_wrong_arguments(file):
         RecordReader(file(PLAIN), "FOO")
     with pytest.raises(tf.errors.InvalidArgumentError, match="buffer_size"):
         RecordReader(file(PLAIN), "", -1)
+
+
+@pytest.mark.parametrize("compression", ["", "GZIP"])
+@pytest.mark.parametrize("multiple", [1, 7, 1000])
+def test_records_where_they_stand(file, compression, multiple):
+    rng = random.Random(multiple)
+    records = [rng.randbytes(rng.choice([0, 5, 40, 40, 40, 700])) for _ in range(500)]
+    records += [rng.randbytes(90) for _ in range(300)]
+    path = file(COMPRESS[compression](framed_together(records)))
+    found, reader = [], RecordReader(path, compression)
+    while (spans := reader.read_spans(multiple, 5000)) is not None:
+        part = spans.records(0, len(spans))
+        found += part
+        assert len(part) % multiple == 0 or len(found) == len(records)
+        assert reader.record_number == len(found)
+        again = RecordReader(path, compression)
+        again.seek(reader.state)
+        assert list(again) == records[len(found) :]
+    assert found == records
+    # The ways of reading can be mixed.
+    reader, found = RecordReader(path, compression), []
+    for turn in range(1000):
+        if turn % 3 == 0:
+            spans = reader.read_spans(multiple, 3000)
+            part = [] if spans is None else spans.records(0, len(spans))
+        elif turn % 3 == 1:
+            part = reader.read_many(5)
+        else:
+            part = [record] if (record := next(reader, None)) is not None else []
+        found += part
+        assert found == records[: len(found)]
+    assert found == records
+
+
+def test_damaged_records_where_they_stand(file):
+    data = framed_together([b"record %d" % i for i in range(100, 200)])
+    reader = RecordReader(file(flipped(data, 26 * 43 + 14)))
+    assert len(reader.read_spans(10, 10_000)) == 43
+    for _ in range(2):
+        with pytest.raises(tf.errors.DataLossError, match="record 43 at byte 1118.*data"):
+            reader.read_spans(10, 10_000)
+    reader = RecordReader(file(data[:1000]))
+    assert len(reader.read_spans(10, 10_000)) == 30
+    assert len(reader.read_spans(10, 10_000)) == 8
+    with pytest.raises(tf.errors.DataLossError, match="truncated record 38"):
+        reader.read_spans(10, 10_000)

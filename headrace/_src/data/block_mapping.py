@@ -6,10 +6,16 @@ that are asked for, as long as that is a matter of milliseconds and of a few meg
 
 from __future__ import annotations
 
+import numpy as np
+
+from headrace._src.core import errors
 from headrace._src.data.functions import ElementFunction
 from headrace._src.data.reading_ahead import Ahead
+from headrace._src.formats.records import RecordSpans
 from headrace._src.graph.plan import Plan
 from headrace._src.ops.parsing import ParsedBlock
+
+_FIRST_BYTES, _MOST_BYTES = 1 << 20, 1 << 22  # that are read at once
 
 
 class BlockMap(Ahead):
@@ -81,6 +87,9 @@ class Hoisted:
         self._inputs = [Plan(graph.base.nodes, graph.inputs, node.inputs) for node in nodes]
         others = [node for node in graph.base.nodes if node not in nodes]
         self._rest = Plan(others, [*graph.inputs, *parsed], graph.outputs)
+        records = {id(node.inputs[0]) for node in nodes}
+        used = [*graph.outputs, *(tensor for node in others for tensor in node.inputs)]
+        self.only_parses = not any(id(tensor) in records for tensor in used)  # and does nothing else with the records
 
     def parse(self, block) -> list[ParsedBlock]:
         """The parsed records of the components of several batches."""
@@ -117,6 +126,12 @@ def _has_no_names(node) -> bool:
     return node.inputs[0].shape.rank == 1 and node.inputs[1].shape.num_elements() == 0
 
 
+def _array(records: list) -> np.ndarray:
+    array = np.empty(len(records), object)
+    array[:] = records
+    return array
+
+
 class BatchedParse(Ahead):
     """A function of batches whose records are parsed, those of several batches at once.
 
@@ -133,11 +148,45 @@ class BatchedParse(Ahead):
         self._batches = stage.source
         self._parts = parts
         self._parsed: list[ParsedBlock] | None = None
+        self._bytes = _FIRST_BYTES
+        # Records are then parsed where they stand in the file, and need no objects.
+        self._by_spans = getattr(source, "has_spans", False) and parts.only_parses
 
     def _fill(self, least):
         size = self._batches.size
+        if self._by_spans:
+            return self._fill_with_spans(size)
         self._next_count = -(-self._next_count // size) * size  # whole batches
         return super()._fill(least)
+
+    def _fill_with_spans(self, size):
+        before = self._inner.state()
+        spans = self._inner.spans(size, self._bytes)
+        if spans is None:
+            self._drop()
+            return None
+        self._bytes = min(2 * self._bytes, _MOST_BYTES)
+        self._block, self._before, self._at, self._count = (spans,), before, 0, len(spans)
+        if self._count % size:  # the end of a file: the last batch goes on in the next one
+            self._block = self._with_more(spans, size)
+            self._count = len(self._block[0])
+        self._compute()
+        return self._block
+
+    def _with_more(self, spans, size):
+        records = spans.records(0, len(spans))
+        try:
+            while len(records) % size and (block := self._inner.block(size - len(records) % size)) is not None:
+                records += block[0].tolist()
+        except errors.OpError as error:
+            self._failure = error
+        return (_array(records),)
+
+    def _batch(self, start, stop):
+        """The records of a batch as the function takes them."""
+        if isinstance(self._block[0], RecordSpans):
+            return (_array(self._block[0].records(start, stop)),)
+        return tuple([part[start:stop] for part in self._block])
 
     def _compute(self):
         try:
@@ -158,10 +207,10 @@ class BatchedParse(Ahead):
             if self._batches.drops:
                 return None
         self._number += 1
-        batch = tuple([part[at : self._at] for part in self._block])
         try:
             if self._parsed is None:
-                return self._stage.function(batch)
+                return self._stage.function(self._batch(at, self._at))
+            batch = self._block if self._parts.only_parses else self._batch(at, self._at)
             return self._parts.rest(batch, self._parsed, at, self._at)
         except Exception as error:
             self._stage.failed(self._number - 1, error)

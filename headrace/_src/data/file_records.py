@@ -34,6 +34,11 @@ class FileStage(Stage):
         return True
 
     @property
+    def has_spans(self):
+        """Whether cursors can give records where they stand in files."""
+        return self.method == "TFRecordDataset"
+
+    @property
     def reads_ahead(self):
         return True
 
@@ -100,6 +105,24 @@ class _FileCursor(Cursor):
                 return records
             self._advance()
         return []
+
+    def spans(self, multiple, size):
+        """The next records where they stand in a file, up to its end; None after the last file.
+
+        Args:
+            multiple: so many records, or a multiple of that, if there are.
+            size: about so many bytes.
+        """
+        while (reader := self._reader or self._open()) is not None:
+            try:
+                found = reader.read_spans(multiple, size)
+            except errors.OpError as error:
+                self._failed(error)
+            if found is not None:
+                self._number += len(found)
+                return found
+            self._advance()
+        return None
 
     def block(self, count):
         records = self._read(count)

@@ -63,6 +63,8 @@ def lengths_at(data: np.ndarray, at: np.ndarray):
     words >>= 8
     if not np.count_nonzero(words & 0x80):
         return tags, (words & 0x7F).view(np.int64), 2
+    if not np.count_nonzero((words & 0x8080) ^ 0x80):  # two bytes each, as most messages of some size have
+        return tags, ((words & 0x7F) | ((words >> 1) & 0x3F80)).view(np.int64), 3
     marks = ~words & 0x80808080
     lowest = marks & (~marks + np.uint64(1))  # the mark of the last byte
     words &= lowest - np.uint64(1)

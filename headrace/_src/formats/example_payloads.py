@@ -8,6 +8,7 @@ from headrace._src.formats.example_headers import count_true, encoded, lengths_a
 FEW = 24  # so many records are read one by one: steps through all of them together would take longer
 MARGIN = 16  # bytes that must be readable behind the last record
 MISSING = -1
+_SIMILAR, _MANY = 8, 512  # strings of so few different lengths, and so many of them, are taken length by length
 
 
 class Column:
@@ -241,9 +242,23 @@ def _split_one_by_one(data, rows, at, ends, step, odd):
     return parts
 
 
-def _strings(raw, starts, stops):
+def _strings(buffer, starts, stops):
     """The strings of spans, as an object array."""
     result = np.empty(starts.size, object)
+    if not starts.size:
+        return result
+    lengths = stops - starts
+    least, most = limits(lengths)
+    if least == most:
+        result[:] = windows(buffer.data, most)[starts].tolist() if most else b""
+        return result
+    if most - least < _SIMILAR and starts.size >= _MANY:
+        # All strings of one length at once.
+        for length in (np.bincount(lengths - least).nonzero()[0] + least).tolist():
+            rows = (lengths == length).nonzero()[0]
+            result[rows] = windows(buffer.data, length)[starts[rows]].tolist() if length else b""
+        return result
+    raw = buffer.raw
     result[:] = [raw[a:b] for a, b in zip(starts.tolist(), stops.tolist())]
     return result
 
@@ -263,7 +278,7 @@ def _string_column(buffer, spans):
             start[row], stop[row] = buffer.add(encoded_list(items))
         buffer.settle()
         first, last, counts, odd = split(buffer.data, start, stop)
-    return _column(_strings(buffer.raw, first, last), counts, present)
+    return _column(_strings(buffer, first, last), counts, present)
 
 
 def encoded_list(strings):

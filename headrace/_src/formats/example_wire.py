@@ -23,6 +23,7 @@ from headrace._src.formats.example_fields import (
 )
 from headrace._src.formats.example_headers import Header, count_true, encoded, lengths_at, limits, windows
 from headrace._src.formats.example_payloads import FEW, MARGIN, Buffer, Column, Spans, column_of, encoded_list
+from headrace._src.formats.records import RecordSpans
 
 _PASSES = 6  # how often the keys are tried in order, before the rest is read one by one
 _KNOWN_KEYS = 4096  # how many keys are kept in order
@@ -256,11 +257,11 @@ def joined(records):
     return Buffer(np.frombuffer(raw, np.uint8), raw), stops - lengths, stops
 
 
-def buffer_of(data, stops):
-    """A buffer of these bytes (uint8), with some readable bytes behind the last record."""
+def buffer_of(data, stops, raw=None):
+    """A buffer of these bytes (uint8; `raw` is the same as one string), with readable ones behind the last record."""
     if data.size - int(stops.max(initial=0)) < MARGIN:
-        data = np.concatenate([data, np.zeros(MARGIN, np.uint8)])
-    return Buffer(data)
+        return Buffer(np.concatenate([data, np.zeros(MARGIN, np.uint8)]))
+    return Buffer(data, raw)
 
 
 class ExampleParser:
@@ -290,7 +291,7 @@ class ExampleParser:
         return result
 
     def parse_batch(self, records) -> dict:
-        """Key to `Column`, for a list of encoded Examples.
+        """Key to `Column`, for a list of encoded Examples, or `RecordSpans` of them.
 
         Raises:
             MalformedExample: a record is no Example; its number is `index`.
@@ -298,6 +299,10 @@ class ExampleParser:
         """
         if len(records) < FEW:
             return self._parse_few(records)
+        if isinstance(records, RecordSpans):
+            block = records.block
+            buffer = buffer_of(np.frombuffer(block, np.uint8), records.stops, block)
+            return self._parse(buffer, records.starts, records.stops)
         return self._parse(*joined(records))
 
     def parse_buffer(self, data: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> dict:
@@ -310,9 +315,9 @@ class ExampleParser:
 
     def _parse_few(self, records):
         parsed = []
-        for index, record in enumerate(records):
+        for index in range(len(records)):
             try:
-                parsed.append(self.parse_one(record))
+                parsed.append(self.parse_one(records[index]))
             except (MalformedExample, WrongKind) as error:
                 error.index = index
                 raise

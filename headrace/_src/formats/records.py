@@ -14,7 +14,34 @@ _FOOTER_SIZE = 4  # the checksum of the data
 OVERHEAD = _HEADER_SIZE + _FOOTER_SIZE
 _LEAST_RUN = 64  # so many records of one length are worth an array
 _BETWEEN_RUNS = 64  # after so many records that are not, it is tried again
+_VERIFIED_AT_ONCE = 512  # records: few enough to stay in the caches
 _KNOWN_HEADERS = 1 << 14  # so many different lengths are remembered as checked
+
+
+class RecordSpans:
+    """Records where they stand in a block of a file, without an object for each.
+
+    Args:
+        block: the bytes.
+        starts, stops: of the data of records in it, int64.
+    """
+
+    __slots__ = ("block", "starts", "stops")
+
+    def __init__(self, block: bytes, starts: np.ndarray, stops: np.ndarray):
+        self.block = block
+        self.starts = starts
+        self.stops = stops
+
+    def __len__(self):
+        return len(self.starts)
+
+    def __getitem__(self, index: int) -> bytes:
+        return self.block[self.starts[index] : self.stops[index]]
+
+    def records(self, start: int, stop: int) -> list[bytes]:
+        """Some of the records as objects."""
+        return [self[index] for index in range(start, stop)]
 
 
 class RecordReader(BlockReader):
@@ -46,6 +73,7 @@ class RecordReader(BlockReader):
         self._start = offset  # where the rest, of which records are still to be split off, begins in the file
         self._ends = np.empty(0, np.intp)  # where the data of each record ends in the block that it came from
         self._shift = 0  # from there to where the next one starts, counted from the first of them
+        self._is_whole = False  # whether the rest may hold whole records
 
     def _length_of(self, count):
         return self._shift + int(self._ends[count - 1])
@@ -57,8 +85,70 @@ class RecordReader(BlockReader):
             self._split()
         return True
 
+    def read_spans(self, multiple: int, size: int) -> RecordSpans | None:
+        """The next records, as they stand in the file; None at its end.
+
+        Args:
+            multiple: so many records, or a multiple of that, are given if there are; fewer at the end of the file and
+                before a damaged place only.
+            size: about so many bytes are read at once.
+        """
+        if self._next < len(self._pieces):
+            return self._pieces_as_spans()
+        if self._error is not None:
+            raise self._error.with_traceback(None)
+        self._base, self._first = self.offset, self.record_number
+        self._pieces, self._next, self._ends = [], 0, self._ends[:0]
+        before, self._input.buffer_size = self._input.buffer_size, size
+        try:
+            return self._spans(multiple)
+        except errors.OpError as error:
+            self._error = error
+            raise
+        finally:
+            self._input.buffer_size = before
+
+    def _spans(self, multiple):
+        starts = ends = self._ends
+        while len(ends) < multiple:
+            if not len(ends):
+                if not self._read():
+                    return None
+            else:
+                more = self._input.read()
+                if not more:
+                    break
+                self._rest += more
+            starts, ends, position, problem = self._find(self._rest)
+            if problem is not None:
+                break
+        block, count = self._rest, len(ends)
+        if count > multiple and problem is None:
+            count -= count % multiple  # the others are read once more, with what follows them
+            position = int(ends[count - 1]) + _FOOTER_SIZE
+            self._is_whole = True
+        good, wrong = self._verified(block, starts[:count], ends[:count], keep=False)
+        count = len(good)
+        self._take(block, ends[:count], position, wrong or problem)
+        spans = RecordSpans(block, starts[:count], ends[:count])
+        self._base, self._first, self._ends = self._base + self._length_of(count), self._first + count, ends[:0]
+        return spans
+
+    def _pieces_as_spans(self):
+        pieces = self._pieces[self._next :]
+        self._next = len(self._pieces)
+        stops = np.fromiter(map(len, pieces), np.int64, len(pieces)).cumsum()
+        starts = np.concatenate([[0], stops[:-1]])
+        return RecordSpans(b"".join(pieces), starts, stops)
+
     def _read(self) -> bool:
-        """Adds to the rest: a whole block, or what its first record lacks if that is more; False at the end."""
+        """Adds to the rest: a whole block, or what its first record lacks if that is more; False at the end.
+
+        Where the rest holds whole records already, it stays as it is.
+        """
+        if self._is_whole:
+            self._is_whole = False
+            return True
         rest = self._rest
         if len(rest) < _HEADER_SIZE:
             more = self._input.read()
@@ -82,20 +172,44 @@ class RecordReader(BlockReader):
 
     def _split(self) -> None:
         """Moves the whole records of the rest to `_pieces`; what remains of it is the beginning of one."""
-        block, position = self._rest, 0
+        block = self._rest
+        starts, ends, position, problem = self._find(block)
+        self._pieces, wrong = self._verified(block, starts, ends, keep=True)
+        self._take(block, ends[: len(self._pieces)], position, wrong or problem)
+
+    def _take(self, block, ends, position, problem):
+        """Let the records that end there be given out next, and the rest of the block wait for more."""
+        self._ends = ends
+        self._shift = self._start + _FOOTER_SIZE - self._base
+        self._rest = block[position:]
+        self._start += position
+        if problem is not None:
+            if not len(ends):
+                raise problem
+            self._error = problem
+
+    def _find(self, block: bytes):
+        """Where the data of the whole records of a block begin and end, where the rest begins, and what is wrong there.
+
+        Returns:
+            Two arrays, a position in the block, and an error or None.
+        """
+        position, known, problem = 0, _KNOWN, None
         last = len(block) - _FOOTER_SIZE
-        records, known, problem = self._pieces, _KNOWN, None
-        found: list[np.ndarray] = []  # where the data of records end, in parts
-        ends: list[int] = []  # the same, for the records since the last part
+        found: list[tuple] = []  # starts and ends, in parts
+        starts: list[int] = []  # the same, for the records since the last part
+        ends: list[int] = []
+        count = 0  # of records in parts
         complete = True
         while complete:
             alike, length = _run_of_alike(block, position)
             if alike:
                 stride = length + OVERHEAD
                 start = position + _HEADER_SIZE
-                records += np.ndarray((alike,), f"V{length}", block, start, (stride,)).tolist()
-                found += [np.array(ends, np.intp), np.arange(start + length, start + alike * stride, stride)]
-                ends = []
+                firsts = np.arange(start, start + alike * stride, stride)
+                found += [(np.array(starts, np.intp), np.array(ends, np.intp)), (firsts, firsts + length)]
+                count += len(starts) + alike
+                starts, ends = [], []
                 position += alike * stride
             # This loop is all the Python there is per record. A header that is not known is new, damaged or incomplete.
             try:
@@ -105,37 +219,49 @@ class RecordReader(BlockReader):
                     if end > last:
                         complete = False
                         break
-                    records.append(block[start:end])
+                    starts.append(start)
                     ends.append(end)
                     position = end + _FOOTER_SIZE
             except KeyError:
                 if position + _HEADER_SIZE > len(block):
                     break
+                number = self._first + count + len(starts)
                 try:
-                    self._checked_length(block[position:start], self._start + position, self._first + len(records))
+                    self._checked_length(block[position:start], self._start + position, number)
                 except errors.DataLossError as error:
                     problem = error
                     break
-        self._ends = np.concatenate([*found, np.array(ends, np.intp)])
-        if records:
-            # The stored checksums: 4 bytes from each end on, at any alignment.
-            stored = np.ndarray((len(block) - 3,), "<u4", block, strides=(1,))[self._ends]
-            wrong = (stored != masked_checksums(records)).nonzero()[0]
+        found.append((np.array(starts, np.intp), np.array(ends, np.intp)))
+        firsts, lasts = (np.concatenate(parts) for parts in zip(*found))
+        return firsts, lasts, position, problem
+
+    def _verified(self, block: bytes, starts, ends, keep: bool):
+        """Compare the checksums of data.
+
+        Args:
+            block: what the records stand in, one behind the other.
+            starts, ends: of their data.
+            keep: whether the records are wanted.
+
+        Returns:
+            The records before the first wrong one (or only as many items), and an error for that one, or None.
+        """
+        records: list = []
+        # The stored checksums: 4 bytes from each end on, at any alignment.
+        stored = np.ndarray((max(0, len(block) - 3),), "<u4", block, strides=(1,))
+        for at in range(0, len(ends), _VERIFIED_AT_ONCE):
+            firsts, lasts = starts[at : at + _VERIFIED_AT_ONCE], ends[at : at + _VERIFIED_AT_ONCE]
+            data = _cut(block, firsts, lasts)
+            wrong = (stored[lasts] != masked_checksums(data)).nonzero()[0]
+            good = int(wrong[0]) if len(wrong) else len(data)
+            records += data[:good] if keep else [None] * good
             if len(wrong):
-                index = int(wrong[0])
-                length, end = len(records[index]), self._start + int(self._ends[index])
-                problem = errors.data_loss(
-                    f"{self._where('corrupted', end - length - _HEADER_SIZE, self._first + index)}: the "
+                length, end = len(data[good]), self._start + int(lasts[good])
+                return records, errors.data_loss(
+                    f"{self._where('corrupted', end - length - _HEADER_SIZE, self._first + at + good)}: the "
                     f"checksum of its data ({length} bytes from byte {end - length} on) does not match."
                 )
-                del records[index:]
-        self._shift = self._start + _FOOTER_SIZE - self._base
-        self._rest = block[position:]
-        self._start += position
-        if problem is not None:
-            if not records:
-                raise problem
-            self._error = problem
+        return records, None
 
     def _checked_length(self, header: bytes, offset: int, number: int) -> int:
         length, checksum = _HEADER.unpack(header)
@@ -169,6 +295,15 @@ class RecordReader(BlockReader):
 
 # Headers whose checksum was found right, with their length: most files have few different lengths.
 _KNOWN: dict[bytes, int] = {}
+
+
+def _cut(block: bytes, starts: np.ndarray, ends: np.ndarray) -> list[bytes]:
+    """The data of records that stand one behind the other in a block."""
+    length = int(ends[0] - starts[0])
+    if length and len(ends) > 1 and not np.count_nonzero(ends - starts != length):
+        stride = length + OVERHEAD
+        return np.ndarray((len(ends),), f"V{length}", block, int(starts[0]), (stride,)).tolist()
+    return [block[start:end] for start, end in zip(starts.tolist(), ends.tolist())]
 
 
 def _run_of_alike(block: bytes, position: int) -> tuple[int, int]:

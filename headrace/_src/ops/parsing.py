@@ -367,7 +367,7 @@ class ParsedBlock:
     """Records that were parsed together, from which the outputs of ParseExampleV2 for some of them can be had.
 
     Args:
-        inputs: of the op, as arrays; the examples have no names.
+        inputs: of the op, as arrays; the examples have no names. In place of the first, there may be `RecordSpans`.
         attrs: of the op.
 
     Raises:
@@ -382,11 +382,12 @@ class ParsedBlock:
         )  # fmt: skip
         layout.check_defaults(defaults)
         self._names, self._defaults = names, defaults
-        self._columns = layout.columns(serialized.tolist(), names)
+        records = serialized.tolist() if isinstance(serialized, np.ndarray) else serialized
+        self._columns = layout.columns(records, names)
         # Features that are filled up have other sizes in each batch.
         self._dense = [
             None if shape and shape[0] is None
-            else layout.dense_values(i, self._columns[key], serialized.size, names, default)
+            else layout.dense_values(i, self._columns[key], len(records), names, default)
             for i, ((key, _, shape), default) in enumerate(zip(layout.dense, defaults))
         ]  # fmt: skip
         cut = {key for key, *_ in (*layout.sparse, *layout.ragged)}
