@@ -15,6 +15,25 @@ COMPARABLE = (
 )
 
 
+def _shape_or_scalar(x, y):
+    """The shape of a comparison that gives one truth value when the shapes do not broadcast."""
+    if x.rank is None or y.rank is None:
+        return UNKNOWN
+    rank = max(x.rank, y.rank)
+    dims = []
+    for a, b in zip([1] * (rank - x.rank) + x.as_list(), [1] * (rank - y.rank) + y.as_list()):
+        if a is None or b is None:
+            # TF: two dims that are not known are taken to be equal.
+            if a not in (None, 1) or b not in (None, 1):
+                return UNKNOWN
+            dims.append(None)
+        elif a != b and 1 not in (a, b):
+            return TensorShape([])
+        else:
+            dims.append(b if a == 1 else a)
+    return TensorShape(dims)
+
+
 def _equality(name, compare, lower, unequal):
     """`Equal` or `NotEqual`: with incompatible shapes an error, or one truth value."""
 
@@ -31,11 +50,7 @@ def _equality(name, compare, lower, unequal):
     def infer(x, y, incompatible_shape_error):
         if incompatible_shape_error:
             return broadcast_shapes(x.shape, y.shape)
-        try:
-            shape = broadcast_shapes(x.shape, y.shape)
-        except ValueError:
-            return TensorShape([])
-        return shape if x.shape.is_fully_defined() and y.shape.is_fully_defined() else UNKNOWN
+        return _shape_or_scalar(x.shape, y.shape)
 
     def lowering(ctx, x, y, incompatible_shape_error):
         if not incompatible_shape_error:

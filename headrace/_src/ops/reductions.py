@@ -56,7 +56,10 @@ def reduce(op, x, axis, keepdims, name):
     """Apply a reduction as the public functions do."""
     if type(x) is not EagerTensor:
         x = to_tensor(x)
-    return op.lane((x, axes_of(x, axis)), {"keep_dims": bool(keepdims)}, name)
+    result = op.lane((x, axes_of(x, axis)), {"keep_dims": bool(keepdims)}, name)
+    if axis is None and type(result) is not EagerTensor and not keepdims:
+        result.set_shape([])  # also where the rank is not known
+    return result
 
 
 def _is_small_float(x):

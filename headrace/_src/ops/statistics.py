@@ -42,7 +42,7 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
         squares = REAL(MUL(CONJ(difference), difference), Tout=x.dtype.real_dtype)
     else:
         squares = SQUARE(difference)
-    return MEAN(squares, axes, keep_dims=bool(keepdims), name=name)
+    return reduce(MEAN, squares, axis, keepdims, name)
 
 
 @api("math.reduce_std")
@@ -67,7 +67,7 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
     largest = MAX(x, axes, keep_dims=True)
     finite = lookup("SelectV2")(IS_FINITE(largest), largest, lookup("ZerosLike")(largest))
     shift = lookup("StopGradient")(finite)
-    total = LOG(SUM(EXP(SUB(x, shift)), axes, keep_dims=bool(keepdims)))
+    total = LOG(reduce(SUM, EXP(SUB(x, shift)), axis, keepdims, None))
     if not keepdims:
         shift = RESHAPE(shift, shape_of(total))
     return ADD(total, shift, name=name)
@@ -144,7 +144,7 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None
     """
     input = to_tensor(input)
     counted = CAST(_nonzero(input), DstT=dtypes.int64)
-    total = SUM(counted, axes_of(counted, axis), keep_dims=bool(keepdims))
+    total = reduce(SUM, counted, axis, keepdims, None)
     return cast(total, dtype, name=name)
 
 
