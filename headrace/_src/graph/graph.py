@@ -372,6 +372,8 @@ def _spec_of(tensor):
 def _note_elements(tensor, elements):
     """Remember the elements of a shape that are certain; when all are, the tensor is as good as a constant."""
     tensor._partial = elements
+    if isinstance(elements, list) and elements and isinstance(elements[0], list):
+        return
     if elements is not None and None not in (elements if isinstance(elements, list) else [elements]):
         tensor._known = np.array(elements, tensor.dtype._np)
 

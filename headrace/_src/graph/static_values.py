@@ -3,6 +3,7 @@
 import numpy as np
 
 # Values are lists of int or None, or a single int or None for a scalar; None instead of all that: nothing is known.
+# A matrix, such as the paddings of Pad, is a list of such lists, which only infer looks into.
 
 
 def partial_value(name, specs, attrs):
@@ -15,14 +16,21 @@ def known_elements(spec):
     """The elements of a tensor that are certain: a list, or one element for a scalar; None when none are."""
     if spec.value is not None:
         return spec.value.tolist() if spec.value.dtype.kind in "iu" and spec.value.ndim <= 1 else None
-    return spec.partial
+    return spec.partial if spec.shape.rank in (0, 1) else None
 
 
 def _shape(input, out_type):
     return None if input.shape.rank is None else _useful(input.shape.as_list())
 
 
+def _size(input, out_type):
+    return input.shape.num_elements()
+
+
 def _pack(values, axis):
+    if values and axis == 0 and all(spec.shape.rank == 1 and spec.shape[0] is not None for spec in values):
+        rows = [known_elements(spec) or [None] * spec.shape[0] for spec in values]
+        return rows if any(_useful(row) for row in rows) else None
     if not values or any(spec.shape.rank != 0 for spec in values):
         return None
     return _useful([_scalar(known_elements(spec)) for spec in values])
@@ -104,6 +112,7 @@ def _elementwise(function):
 
 _RULES = {
     "Shape": _shape,
+    "Size": _size,
     "Pack": _pack,
     "ConcatV2": _concat,
     "StridedSlice": _strided_slice,

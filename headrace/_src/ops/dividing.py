@@ -207,13 +207,12 @@ def _infer_tile(input, multiples):
         rank = multiples.shape[0]
     if rank is None:
         return UNKNOWN
-    if multiples.value is None or input.shape.rank is None:
+    counts = multiples.partial if multiples.value is None else multiples.value.tolist()
+    if counts is None or input.shape.rank is None:
         return TensorShape([None] * rank)
-    if len(multiples.value) != rank:
-        raise errors.invalid_argument(
-            f"Tile: multiples must have {rank} elements, got {len(multiples.value)}."
-        )
-    return TensorShape([None if n is None else n * int(m) for n, m in zip(input.shape, multiples.value)])
+    if len(counts) != rank:
+        raise errors.invalid_argument(f"Tile: multiples must have {rank} elements, got {len(counts)}.")
+    return TensorShape([None if n is None or m is None else n * m for n, m in zip(input.shape, counts)])
 
 
 def _grad_tile(node, dy):

@@ -89,6 +89,8 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
         count = _maximum(0, 1 + (size - length) // step)
     starts = lookup("ExpandDims")(lookup("Range")(0, count, 1) * step, 1)
     places = starts + lookup("ExpandDims")(lookup("Range")(0, length, 1), 0)
+    # TF: the gradient is dense, as that of a Reshape, whatever the axis.
+    signal = lookup("Reshape")(signal, [_size(signal, i) for i in range(rank)])
     return lookup("GatherV2")(signal, places, axis, name=name)
 
 

@@ -137,7 +137,7 @@ def pad_to_bounding_box(image, offset_height, offset_width, target_height, targe
     ) else lookup("Reshape")(_pack([0, 0, offset_height, after_height, offset_width, after_width, 0, 0]), [4, 2])
     padded = lookup("Pad")(batch, pads)
     if not isinstance(padded, EagerTensor):
-        padded.set_shape([None, _known(target_height), _known(target_width), None])
+        padded.set_shape([batch.shape[0], _known(target_height), _known(target_width), batch.shape[3]])
     return SQUEEZE(padded, squeeze_dims=[0]) if single else padded
 
 

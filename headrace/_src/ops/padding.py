@@ -52,8 +52,14 @@ def _infer_pad(input, paddings, constant_values=None, mode=None):
         rank = paddings.shape[0]
     if rank is None:
         return UNKNOWN
-    if input.shape.rank is None or paddings.value is None:
+    rows = paddings.partial if paddings.shape.rank == 2 else None
+    if input.shape.rank is None or (paddings.value is None and (rows is None or len(rows) != rank)):
         return TensorShape([None] * rank)
+    if paddings.value is None:
+        return TensorShape([
+            None if n is None or len(row) != 2 or None in row else n + sum(row)
+            for n, row in zip(input.shape, rows)
+        ])  # fmt: skip
     pairs = padding_pairs("Pad", paddings.value, rank)
     return TensorShape([None if n is None else b + n + a for (b, a), n in zip(pairs, input.shape)])
 

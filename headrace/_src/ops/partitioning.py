@@ -97,12 +97,14 @@ def _unique_axis(op, axis, rank):
 
 def _infer_unique(x, axis, counts):
     vector = TensorShape([None])
-    others = (vector, vector) if counts else (vector,)
     if axis is None or (axis.value is not None and axis.value.size == 0):
-        return vector, *others
+        places = x.shape if x.shape.rank == 1 else vector
+        return (vector, places, vector) if counts else (vector, places)
+    others = (vector, vector) if counts else (vector,)
     if axis.value is None or x.shape.rank is None:
         return UNKNOWN, *others
     at = int(axis.value[0]) % x.shape.rank
+    others = (TensorShape([x.shape[at]]), *others[1:])
     return TensorShape([None if i == at else n for i, n in enumerate(x.shape)]), *others
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from headrace._src.core import dtypes, errors
-from headrace._src.core.shapes import TensorShape
+from headrace._src.core.shapes import TensorShape, broadcast_shapes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
@@ -215,9 +215,7 @@ def _substr(input, pos, len, unit):
 
 
 def _infer_substr(input, pos, len, unit):
-    return TensorShape(np.broadcast_shapes(input.shape, pos.shape)) if (
-        input.shape.is_fully_defined() and pos.shape.is_fully_defined()
-    ) else UNKNOWN
+    return broadcast_shapes(input.shape, pos.shape)
 
 
 SUBSTR = Op(

@@ -252,6 +252,8 @@ def _counts(data, segment_ids, num_segments):
     ones = lookup("OnesLike")(lookup("Cast")(segment_ids, DstT=data.dtype))
     count = UNSORTED_SEGMENT_SUM(ones, segment_ids, num_segments)
     count = lookup("Maximum")(count, to_tensor(1, data.dtype))
+    if data.shape.rank is not None and segment_ids.shape.rank is not None:
+        return RESHAPE(count, [-1] + [1] * (data.shape.rank - segment_ids.shape.rank))
     extra = lookup("Sub")(lookup("Rank")(data), lookup("Rank")(segment_ids))
     ones = lookup("Fill")(lookup("Pack")([extra]), to_tensor(1))
     return RESHAPE(count, lookup("ConcatV2")([[-1], ones], 0))

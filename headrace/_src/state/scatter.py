@@ -5,12 +5,13 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.definition import Op
 from headrace._src.op.lowering import NotLowerable
 from headrace._src.op.registry import lookup
 from headrace._src.ops.indexed_slices import IndexedSlices
 from headrace._src.ops.slicing import write_slice
-from headrace._src.state.storage import VARIABLE_SHAPE, WRITING, storage_of
+from headrace._src.state.storage import WRITING, shape_for_gradient, shape_in, storage_of
 
 # How a ufunc is applied at places of an array in a compiled program.
 _AT = {np.add: "add", np.subtract: "subtract", np.multiply: "multiply", np.divide: "divide", np.minimum: "min",
@@ -182,17 +183,25 @@ def _gather(resource, indices, batch_dims, validate_indices, dtype):
     return lookup("GatherV2").kernel(value, indices, np.int32(batch_dims), batch_dims=batch_dims)
 
 
+def _infer_gather(resource, indices, batch_dims, **attrs):
+    shape = shape_in(resource)
+    if shape.rank is None or indices.shape.rank is None:
+        return TensorShape(None)
+    return indices.shape.concatenate(shape[batch_dims + 1 :])
+
+
 def _grad_gather(node, dy):
-    shape = VARIABLE_SHAPE(node.resource, out_type=dtypes.int64)
-    reshape, concat, slice_ = lookup("Reshape"), lookup("ConcatV2"), lookup("Slice")
+    shape = shape_for_gradient(node.resource)
+    reshape = lookup("Reshape")
     if node.attrs["batch_dims"]:
         # Summed into a dense gradient: rows of different batches are different rows.
         zeros = lookup("Fill")(shape, lookup("Cast")(0, DstT=dy.dtype))
         return lookup("GatherV2Grad")(zeros, node.indices, dy, batch_dims=node.attrs["batch_dims"]), None
     rows = reshape(node.indices, [-1])
-    tail = slice_(shape, lookup("Cast")([1], DstT=dtypes.int64), lookup("Cast")([-1], DstT=dtypes.int64))
-    count = lookup("Cast")(reshape(lookup("Size")(node.indices), [1]), DstT=dtypes.int64)
-    values = reshape(dy, concat([count, tail], 0))
+    if isinstance(shape, EagerTensor) and node.indices.shape.is_fully_defined():
+        values = reshape(dy, (node.indices.shape.num_elements(), *shape._a[1:].tolist()))
+    else:
+        values = reshape(dy, lookup("ConcatV2")([reshape(lookup("Size")(node.indices), [1]), shape[1:]], 0))
     return IndexedSlices(values, rows, shape), None
 
 
@@ -201,7 +210,7 @@ RESOURCE_GATHER = Op(
     "resource: resource, indices: Tindices, *, batch_dims: int = 0, validate_indices: bool = True, dtype: type "
     "-> output: dtype",
     Tindices=dtypes.INDEX,
-    infer=lambda resource, indices, **attrs: TensorShape(None),
+    infer=_infer_gather,
     kernel=_gather,
     lower=lambda ctx, resource, indices, batch_dims, **attrs: lookup("GatherV2").lower(
         ctx, ctx.read_variable(resource), indices, np.int32(batch_dims), batch_dims=batch_dims
@@ -216,16 +225,28 @@ def _gather_nd(resource, indices, dtype):
     return lookup("GatherNd").kernel(storage_of(resource).read(), indices, bad_indices_policy="")
 
 
+def _infer_gather_nd(resource, indices, dtype):
+    shape = shape_in(resource)
+    if shape.rank is None or indices.shape.rank is None or indices.shape[-1] is None:
+        return TensorShape(None)
+    return indices.shape[:-1].concatenate(shape[indices.shape[-1] :])
+
+
 def _grad_gather_nd(node, dy):
-    shape = VARIABLE_SHAPE(node.resource, out_type=node.indices.dtype)
-    return lookup("ScatterNd")(node.indices, dy, shape), None
+    indices, shape = node.indices, shape_for_gradient(node.resource)
+    if indices.shape.rank == 2 and indices.shape[-1] == 1:
+        return IndexedSlices(dy, lookup("Squeeze")(indices, squeeze_dims=[1]), shape), None
+    if indices.shape.rank == 1:
+        # ScatterNd wants at least one update: a list of the one index vector.
+        indices, dy = lookup("ExpandDims")(indices, 0), lookup("ExpandDims")(dy, 0)
+    return lookup("ScatterNd")(indices, dy, lookup("Cast")(shape, DstT=indices.dtype)), None
 
 
 RESOURCE_GATHER_ND = Op(
     "ResourceGatherNd",
     "resource: resource, indices: Tindices, *, dtype: type -> output: dtype",
     Tindices=dtypes.INDEX,
-    infer=lambda resource, indices, dtype: TensorShape(None),
+    infer=_infer_gather_nd,
     kernel=_gather_nd,
     lower=lambda ctx, resource, indices, dtype: lookup("GatherNd").lower(
         ctx, ctx.read_variable(resource), indices, bad_indices_policy=""

@@ -143,15 +143,25 @@ def _check_dtype(storage, dtype):
         )
 
 
-def _infer_read(resource, dtype):
+def shape_in(resource) -> TensorShape:
+    """What `infer` knows of the shape of a variable, from the spec of its handle."""
     storage = None if resource.value is None else resource.value[()]
     return TensorShape(None) if storage is None else storage.shape
+
+
+def shape_for_gradient(handle):
+    """The shape of a variable as an int32 tensor, a constant where it is certain."""
+    box = handle._a if isinstance(handle, EagerTensor) else handle._known
+    shape = TensorShape(None) if box is None else box[()].shape
+    if shape.is_fully_defined():
+        return EagerTensor(np.array(shape.as_list(), np.int32), dtypes.int32)
+    return VARIABLE_SHAPE(handle, out_type=dtypes.int32)
 
 
 READ_VARIABLE = Op(
     "ReadVariableOp",
     "resource: resource, *, dtype: type -> value: dtype",
-    infer=_infer_read,
+    infer=lambda resource, dtype: shape_in(resource),
     kernel=_read_variable,
     lower=lambda ctx, resource, dtype: ctx.read_variable(resource),
     grad=lambda node, dy: (dy,),
@@ -268,7 +278,7 @@ VAR_HANDLE = Op(
 VARIABLE_SHAPE = Op(
     "VariableShape",
     "input: resource, *, out_type: type = int32 -> output: out_type",
-    infer=lambda input, out_type: TensorShape([None]),
+    infer=lambda input, out_type: TensorShape([shape_in(input).rank]),
     kernel=lambda input, out_type: np.array(storage_of(input).read().shape, out_type._np),
     lower=lambda ctx, input, out_type: np.array(ctx.read_variable(input).shape, out_type._np),
     grad=None,
