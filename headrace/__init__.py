@@ -112,6 +112,7 @@ if TYPE_CHECKING:
     from headrace._src.graph.operation import Operation as Operation
     from headrace._src.graph.python_functions import numpy_function as numpy_function
     from headrace._src.graph.python_functions import py_function as py_function
+    from headrace._src.graph.variable_creation import init_scope as init_scope
     from headrace._src.graph.vectorization import vectorized_map as vectorized_map
     from headrace._src.op.convert import register_tensor_conversion_function as register_tensor_conversion_function
     from headrace._src.op.module import Module as Module
@@ -301,7 +302,6 @@ if TYPE_CHECKING:
     from headrace._src.state.variables import variable_creator_scope as variable_creator_scope
     from headrace._src.tracing.batch_function import nondifferentiable_batch_function as nondifferentiable_batch_function
     from headrace._src.tracing.function import function as function
-    from headrace._src.tracing.variable_creation import init_scope as init_scope
     newaxis = None
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import pytest
 
 import headrace as tf
@@ -164,6 +165,35 @@ def test_wrapped_functions():
     graph = double.graph
     part = double.prune(graph.inputs[0].name, double.outputs[0].name)
     assert part(tf.constant(1.0)).numpy() == 5.0
+
+
+def test_wrapped_functions_keep_values_of_the_signature():
+    def scaled(pair, factor, upwards):
+        return pair["a"] * factor + (1.0 if upwards else -1.0)
+
+    spec = {"a": tf.TensorSpec([2])}
+    up, down = [v1.wrap_function(scaled, [spec, tf.TensorSpec([]), upwards]) for upwards in (True, False)]
+    assert up({"a": np.array([1.0, 2.0], np.float32)}, 3.0).numpy().tolist() == [4.0, 7.0]
+    assert down({"a": tf.constant([1.0, 2.0])}, 3.0).numpy().tolist() == [2.0, 5.0]
+    assert v1.wrap_function(lambda x, n: x**n, [tf.TensorSpec([]), 3])(2.0).numpy() == 8.0
+
+
+def test_constant_initializers_fill_up_in_graphs():
+    made = v1.constant_initializer([4, 5, 6])
+    with tf.Graph().as_default(), v1.Session() as sess:
+        assert sess.run(made([2, 3])).tolist() == [[4.0, 5.0, 6.0], [6.0, 6.0, 6.0]]
+        with pytest.raises(ValueError, match="too many"):
+            made([2])
+        with pytest.raises(ValueError, match="too many"):
+            v1.constant([4, 5, 6], shape=[2])
+    with pytest.raises(TypeError):
+        made([5])
+
+
+def test_names_in_variable_scopes_when_eager():
+    with v1.variable_scope("outer"), v1.variable_scope("inner"), tf.name_scope("names"):
+        assert v1.get_variable("w", [1]).name == "outer/inner/w:0"
+        assert tf.Variable(1.0, name="u").name == "outer/inner/names/u:0"
 
 
 def test_printing(capfd):

@@ -342,3 +342,24 @@ def test_variables_are_not_written():
     with pytest.raises(ValueError, match="AssignAddVariableOp"):
         tf.vectorized_map(lambda x: v.assign_add(x), tf.constant([1.0, 2.0]))
     assert v.numpy() == 1.0
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, lambda f: tf.function(f, autograph=False)], ids=["eager", "traced"])
+def test_variables_are_made_at_the_first_element(wrap):
+    made = []
+
+    def scaled(x):
+        if not made:
+            made.append(tf.Variable(tf.ones([3]) * 2.0))
+        return x * made[0]
+
+    run = wrap(lambda: tf.vectorized_map(scaled, tf.ones([4, 3])))
+    assert run().numpy().tolist() == [[2.0] * 3] * 4
+    made[0].assign([1.0, 2.0, 3.0])
+    assert run().numpy().tolist() == [[1.0, 2.0, 3.0]] * 4
+    assert len(made) == 1
+
+
+def test_variables_do_not_begin_with_an_element():
+    with pytest.raises(ValueError, match="must not depend on the element"):
+        tf.vectorized_map(lambda x: x + tf.Variable(x), tf.ones([2, 3]))

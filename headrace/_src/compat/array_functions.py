@@ -29,6 +29,8 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
         if verify_shape and given.shape != wanted:
             raise TypeError(f"Expected Tensor's shape: {tuple(wanted.as_list())}, got {tuple(given.shape.as_list())}.")
         count, size = given.shape.num_elements(), wanted.num_elements()
+        if count > size and context.graph is not None:
+            raise ValueError(f"constant: {count} values are too many for shape {tuple(wanted.as_list())}.")
         if 1 < count < size and context.graph is not None:  # TF: the last value fills the rest, in graphs only
             with context.changed(graph=None):
                 flat = PUBLIC["reshape"](given, [-1])

@@ -9,6 +9,7 @@ from headrace._src.compat.deprecated import renamed
 from headrace._src.core import dtypes, nest
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope as opened_scope
+from headrace._src.core.specs import TypeSpec
 from headrace._src.graph import conditional, dependencies, loops
 from headrace._src.graph import gradients as graph_gradients
 from headrace._src.graph.calls import call_graph
@@ -241,7 +242,7 @@ def wrap_function(fn, signature, name=None):
 
     Args:
         fn: a function of tensors that may use `get_variable` and the like.
-        signature: a list of `tf.TensorSpec`, one for each argument.
+        signature: for each argument a `tf.TensorSpec`, a structure of them, or the value that it always has.
         name: a name.
     """
     return WrappedFunction(fn, signature, name)
@@ -252,11 +253,16 @@ class WrappedFunction:
 
     def __init__(self, fn, signature, name):
         self._variables: list = []
+        self._signature = signature if isinstance(signature, (list, tuple)) else [signature]
+        self._leaves = nest.flatten(self._signature)
         traced = PUBLIC["function"](self._collecting(fn), autograph=False)
-        self._concrete = traced.get_concrete_function(*nest.flatten(signature))
+        self._concrete = traced.get_concrete_function(*[x for x in self._leaves if isinstance(x, TypeSpec)])
 
     def _collecting(self, fn):
-        def call(*args):
+        def call(*tensors):
+            given = iter(tensors)
+            leaves = [next(given) if isinstance(x, TypeSpec) else x for x in self._leaves]
+
             def create(next_creator, **keywords):
                 variable = self._reused(keywords)
                 if variable is None:
@@ -268,7 +274,7 @@ class WrappedFunction:
 
             self._position = 0
             with PUBLIC["variable_creator_scope"](create):
-                return fn(*args)
+                return fn(*nest.pack_sequence_as(self._signature, leaves))
 
         return call
 
@@ -277,6 +283,8 @@ class WrappedFunction:
         return self._variables[self._position] if self._position < len(self._variables) else None
 
     def __call__(self, *args):
+        if any(nest.is_nested(x) for x in self._signature):
+            args = nest.flatten(args)
         return self._concrete(*args)
 
     @property

@@ -2,13 +2,14 @@
 
 import math
 
+from headrace._src.compat.array_functions import constant
 from headrace._src.core import dtypes
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
 from headrace._src.ops import random_filling
-from headrace._src.ops.constants import constant, ones, zeros
+from headrace._src.ops.constants import ones, zeros
 from headrace._src.ops.decompositions import qr
 from headrace._src.ops.diagonals import diag_part
 
@@ -75,25 +76,10 @@ class Constant(Initializer):
 
     def __call__(self, shape, dtype=None, partition_info=None, verify_shape=None):
         verify = self._verify_shape if verify_shape is None else verify_shape
-        dims = TensorShape(shape)
-        tensor = to_tensor(self.value, self._dtype(dtype))
-        if tensor.shape == dims:
-            return tensor
-        if verify:
-            raise TypeError(f"Expected Tensor's shape: {dims}, got {tensor.shape}.")
-        return constant(self.value, self._dtype(dtype), _filled(tensor, dims))
+        return constant(self.value, self._dtype(dtype), shape, verify_shape=verify)
 
     def get_config(self):
         return {"value": self.value, "dtype": self.dtype.name}
-
-
-def _filled(tensor, dims):
-    count, wanted = tensor.shape.num_elements(), dims.num_elements()
-    if count > wanted:
-        raise ValueError(f"constant_initializer: {count} values are too many for shape {dims}.")
-    if count not in (1, wanted):
-        raise ValueError(f"constant_initializer: {count} values do not fill shape {dims}.")
-    return dims.as_list()
 
 
 @api("compat.v1.random_uniform_initializer", "compat.v1.initializers.random_uniform")

@@ -1,6 +1,5 @@
 """Sharing variables by name: `get_variable`, `variable_scope` and `make_template`."""
 
-import contextlib
 import enum
 import functools
 import inspect
@@ -183,7 +182,7 @@ class VariableScope:
         for custom in (self._custom_getter, custom_getter):
             if custom is not None:
                 getter = functools.partial(custom, getter)
-        with name_scope("") if context.graph is not None else contextlib.nullcontext():
+        with name_scope(""):
             return getter(full, **keywords)
 
 

@@ -3,11 +3,11 @@
 from headrace._src.compat.behavior import resource_variables_enabled
 from headrace._src.core.context import context
 from headrace._src.graph.graph_variables import GraphVariable, RefVariable
+from headrace._src.graph.variable_creation import init_scope
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.indexed_slices import IndexedSlices
 from headrace._src.state.variables import Variable, VariableAggregation, VariableSynchronization
-from headrace._src.tracing.variable_creation import init_scope
 
 _OF_TWO = (
     "initial_value", "trainable", "validate_shape", "caching_device", "name", "variable_def", "dtype", "import_scope",

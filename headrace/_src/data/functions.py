@@ -16,11 +16,11 @@ from headrace._src.graph.graph import PLACEHOLDER
 from headrace._src.graph.operation import called_graphs, is_stateful
 from headrace._src.graph.passes.steps import draws_numbers
 from headrace._src.graph.python_functions import PYTHON_OPS
+from headrace._src.graph.variable_creation import variables_outside
 from headrace._src.graph.vectorization import RULE_FILES as RULE_FILES  # loads the rules
 from headrace._src.graph.vectorization_rules import READS, Batch, Batched, NoRule, batch_shape
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
-from headrace._src.tracing.variable_creation import variables_outside
 
 # Elements above this are not gathered into blocks for a function: the caches are full, and threads do better.
 LARGEST_VECTORIZED_ELEMENT = 1 << 18

@@ -57,6 +57,9 @@ class _VariableType(type):
     """Lets `tf.variable_creator_scope` take part in making variables."""
 
     def __call__(cls, *args, **kwargs):
+        if cls is Variable:
+            for name in _OF_ONE.intersection(kwargs):  # TF: what variables of 1.x take means nothing here
+                del kwargs[name]
         creators = context.variable_creators
         if cls is not Variable or (not creators and context.mode is None):
             return super().__call__(*args, **kwargs)
@@ -172,7 +175,7 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
                 raise ValueError("Variable: a variable synchronized ON_READ cannot be trainable.")
             self._trainable = False
         self._synchronization = VariableSynchronization(synchronization or 0)
-        self._aggregation = VariableAggregation(getattr(aggregation, "value", aggregation))
+        self._aggregation = VariableAggregation(getattr(aggregation, "value", aggregation) or 0)
         self._constraint = constraint
         if context.device is not None:
             self._handle._device = context.device
@@ -607,6 +610,7 @@ _DEFAULTS = {
     "experimental_enable_variable_lifting": True,
 }
 _PARAMETERS = tuple(_DEFAULTS)
+_OF_ONE = frozenset({"use_resource", "collections", "expected_shape"})
 
 
 def _on_values(operator):

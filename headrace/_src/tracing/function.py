@@ -18,12 +18,12 @@ from headrace._src.core.tracing_protocol import CastContext, TraceType
 from headrace._src.graph.func_graph import FuncGraph
 from headrace._src.graph.operation import Operation
 from headrace._src.graph.source_lines import users_line
+from headrace._src.graph.variable_creation import VariableMaker
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.tracing.concrete_function import ConcreteFunction
 from headrace._src.tracing.explanation import Explanation
 from headrace._src.tracing.trace_types import Literal, Placeholders, Typing
-from headrace._src.tracing.variable_creation import VariableMaker
 
 logger = logging.getLogger("headrace")
 

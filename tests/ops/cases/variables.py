@@ -104,6 +104,7 @@ ROWS = [
     row("import pickle\nv = tf.Variable([1.0], name='w', trainable=False)\nw = pickle.loads(pickle.dumps(v))\n"
         "result = [w.value(), w.name, w.trainable]"),
     row("with tf.name_scope('a'):\n    with tf.name_scope('b'):\n        v = tf.Variable(1.0, name='c')\nresult = v.name"),
+    row("tf.Variable(4.0, use_resource=True, collections=['kept'], aggregation=None).aggregation.name"),
     row("[tf.Variable(1.0).name, tf.Variable(1.0, name='x').name, tf.Variable(1.0, trainable=False).trainable]"),
     row("class M(tf.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = tf.Variable(1.0, name='w')\n"
         "        self.l = [tf.Variable(2.0, name='q'), {'k': tf.Variable(3.0, trainable=False, name='n')}]\n"

@@ -54,17 +54,34 @@ def variables_outside():
         context.variable_creators = creators
 
 
+@contextlib.contextmanager
+def variables_of(graph):
+    """Within this block, which traces the body of an operation, variables are made as in the function around it."""
+    creators = context.variable_creators
+    outer = next((c for c in creators if isinstance(c, VariableMaker)), None)
+    maker = VariableMaker(graph, outer is None or outer.allowed)
+    context.variable_creators = (maker, *_users_creators())
+    try:
+        yield
+    finally:
+        context.variable_creators = creators
+    if maker.needs_run:
+        raise ValueError("Variable: the initial value must not depend on the element that is mapped.")
+    if outer is not None:
+        outer.variables.extend(maker.variables)
+
+
 class VariableMaker:
     """The innermost variable creator while a function is traced."""
 
     def __init__(self, graph, allowed):
         self._graph = graph
-        self._allowed = allowed
+        self.allowed = allowed
         self.variables = []
         self.needs_run = False  # some initial value is known only when the function runs
 
     def __call__(self, next_creator, **keywords):
-        if not self._allowed:
+        if not self.allowed:
             raise ValueError(
                 "tf.function-decorated function tried to create variables on non-first call. tf.function only supports "
                 "singleton tf.Variables created on the first call. Make sure the tf.Variable is only created once "
