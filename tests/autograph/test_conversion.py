@@ -895,3 +895,38 @@ def test_python_of_this_version():
     if sys.version_info >= (3, 12):
         f = define("def f[T](x: T) -> T:\n    type A = int\n    return x if x else 1\n", filename="<generics>")
         assert convert(f, strict=True)(3) == 3
+
+
+ONE_ELEMENT = [((1,), [True]), ((1, 1), [[True]]), ((None,), [True]), ((1, None), [[True]]), (None, [[True]])]
+
+
+@pytest.mark.parametrize(("shape", "value"), ONE_ELEMENT)
+def test_a_condition_may_have_any_shape_with_one_element(shape, value):
+    @tf.function(input_signature=[tf.TensorSpec(shape, tf.bool)])
+    def conditions(x):
+        if not x:
+            first = 1
+        else:
+            first = 2
+        count = 0
+        while x:
+            x = tf.logical_not(x)
+            count += 1
+        for i in tf.range(3):
+            if not x:
+                break
+            first = i
+        return first, count, 1 if x else 2, x or tf.constant(True)
+
+    assert [int(found) for found in conditions(tf.constant(value))] == [2, 1, 2, 1]
+
+
+@pytest.mark.parametrize("shape", [None, (None,)])
+def test_a_condition_with_several_elements_is_refused_when_it_runs(shape):
+    @tf.function(input_signature=[tf.TensorSpec(shape, tf.bool)])
+    def chosen(x):
+        return 1 if x else 2
+
+    assert int(chosen(tf.constant([False]))) == 2
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        chosen(tf.constant([True, False]))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from headrace._src.core import dtypes, types
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.convert import to_tensor
+from headrace._src.ops.shaping import RESHAPE
 
 _PYTHON, _SYMBOLIC, _READABLE = range(3)
 # By type. Most types never are tensors, and pay one look-up.
@@ -33,17 +36,18 @@ def is_symbolic(value) -> bool:
 
 
 def condition(value, what: str):
-    """A symbolic value as a condition.
+    """A symbolic value as a condition, which is a scalar.
 
     Raises:
-        ValueError: It is no scalar boolean.
+        ValueError: It is no boolean, or is known to have more than one element.
     """
     tensor = to_tensor(value)
-    shape = tensor.shape
-    if tensor.dtype is not dtypes.bool or (shape.rank is not None and shape.num_elements() != 1):
+    known = [n for n in tensor.shape.as_list() if n is not None] if tensor.shape.rank is not None else []
+    if tensor.dtype is not dtypes.bool or math.prod(known) != 1:
         hint = "" if tensor.dtype is dtypes.bool else "to use as boolean Tensor, use `tf.cast`; "
         raise ValueError(
             f"condition of {what} expected to be `tf.bool` scalar, got {tensor}; {hint}"
             "to check for None, use `is not None`"
         )
-    return tensor
+    # TF: one element of any shape will do; whether there is one is seen when the graph runs.
+    return tensor if tensor.shape.rank == 0 else RESHAPE(tensor, [])
