@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 
@@ -159,16 +160,29 @@ def apply_taps(images, rows, columns):
     return result
 
 
-def _block_size(taps):
-    """How many outputs one product makes: few have fewer zeros among the weights, many need fewer calls of NumPy."""
-    return 32 if taps.outputs >= taps.inputs else 16
+# OpenBLAS gives larger products to several threads, which is slow for those of a few microseconds, the more so when
+# other threads resize other images.
+_PRODUCT = 1 << 18
+
+
+def _block_size(taps, width, channels=1):
+    """How many outputs one product makes: few have fewer zeros among the weights, many need fewer calls of NumPy.
+
+    Args:
+        taps: the weights.
+        width: the size of the other axis of the product.
+        channels: how many numbers a pixel has along this one.
+    """
+    inputs_per_output = max(taps.inputs / taps.outputs, 0.5) * channels**2
+    most = math.sqrt(_PRODUCT / (width * inputs_per_output))
+    return 2 ** int(np.clip(math.log2(max(most, 1)), 1, 4))
 
 
 def _sum_rows(images, taps):
     batch, height, width, channels = images.shape
     lines = images.reshape(batch, height, width * channels)
     result = np.empty((batch, taps.outputs, width * channels), f32)
-    for outputs, inputs, matrix in taps.blocks(_block_size(taps)):
+    for outputs, inputs, matrix in taps.blocks(_block_size(taps, width * channels)):
         np.matmul(matrix, lines[:, inputs], out=result[:, outputs])
     return result.reshape(batch, -1, width, channels)
 
@@ -178,13 +192,13 @@ def _sum_columns(images, taps):
     if channels >= 8:
         pixels = images.reshape(batch * height, width, channels)
         result = np.empty((batch * height, taps.outputs, channels), f32)
-        for outputs, inputs, matrix in taps.blocks(_block_size(taps)):
+        for outputs, inputs, matrix in taps.blocks(_block_size(taps, channels)):
             np.matmul(matrix, pixels[:, inputs], out=result[:, outputs])
     else:
         # One product for all channels; the zeros between them cost less than moving the channels apart.
         lines = images.reshape(batch * height, width * channels)
         result = np.empty((batch * height, taps.outputs * channels), f32)
-        for outputs, inputs, matrix in taps.blocks(_block_size(taps) // 2, channels):
+        for outputs, inputs, matrix in taps.blocks(_block_size(taps, batch * height, channels), channels):
             np.matmul(lines[:, inputs], matrix.T, out=result[:, outputs])
     return result.reshape(batch, height, taps.outputs, channels)
 
