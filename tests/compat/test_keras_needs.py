@@ -90,3 +90,14 @@ def test_questions_about_devices():
     assert not tf.test.is_built_with_gpu_support()
     assert tf.test.is_gpu_available() == bool(tf.config.list_physical_devices("GPU"))
     assert bool(tf.test.gpu_device_name()) == tf.test.is_gpu_available()
+
+
+def test_errors_can_be_made_anew_with_another_message():
+    traced = tf.function(lambda: tf.ones([2]) + tf.ones([3]))
+    for wrong in (lambda: tf.constant(1) + tf.constant(1.0), traced):
+        with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+            wrong()
+        error = raised.value
+        again = type(error)(error.node_def, error.op, "in the layer: " + error.message, error.error_code)
+        assert again.message.startswith("in the layer: ")
+        assert again.error_code == tf.errors.INVALID_ARGUMENT

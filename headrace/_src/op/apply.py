@@ -246,8 +246,10 @@ def _input_tensor(op, argument, value, dtype=None, hint=None):
 
 def _mismatch(op, argument, wanted, got):
     return DTypeMismatchError(
+        None,
+        None,
         f"cannot compute {op.name}: {argument.name} was expected to be a {wanted.name} tensor but is a "
-        f"{got.name} tensor. Cast one of them with tf.cast. [Op:{op.name}]"
+        f"{got.name} tensor. Cast one of them with tf.cast. [Op:{op.name}]",
     )
 
 

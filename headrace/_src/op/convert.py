@@ -19,9 +19,6 @@ _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
 class DTypeMismatchError(errors.InvalidArgumentError, TypeError):
     """Operands of different dtypes. TensorFlow raises one or the other class, by the path taken."""
 
-    def __init__(self, message):
-        errors.InvalidArgumentError.__init__(self, None, None, message)
-
 
 class CompositeConversionError(TypeError, ValueError):
     """A composite where a dense tensor is due. TensorFlow raises one or the other class, by the path taken."""
