@@ -28,3 +28,21 @@ def test_embeddings_are_trained_in_graphs_as_eagerly(optimizer, dtype):
     traced = trained_table(optimizer, dtype)
     np.testing.assert_allclose(traced, trained_table(optimizer, dtype, run_eagerly=True), rtol=1e-5)
     assert np.any(traced[1] != [0.2, 0.3])
+
+
+def test_an_optimizer_knows_a_variable_that_is_an_argument():
+    picture, optimizer = tf.Variable([[0.5, 0.9]]), keras.optimizers.Adam(0.1)
+
+    @tf.function
+    def step(picture):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((picture - 2.0) ** 2)
+        optimizer.apply_gradients([(tape.gradient(loss, picture), picture)])
+        picture.assign(tf.clip_by_value(picture, 0.0, 1.0))
+        return loss
+
+    for _ in range(3):
+        step(picture)
+    np.testing.assert_allclose(picture, [[0.8, 1.0]], atol=1e-3)
+    optimizer.apply_gradients([(tf.ones_like(picture), picture)])  # the same variable outside of the function
+    assert int(optimizer.iterations) == 4

@@ -374,3 +374,48 @@ def test_a_variable_prints_without_its_value_while_a_function_is_traced():
     tf.function(lambda: texts.append(repr(v)))()
     assert texts == ["<tf.Variable 'weight:0' shape=() dtype=float32>"]
     assert repr(v) == "<tf.Variable 'weight:0' shape=() dtype=float32, numpy=3.0>"
+
+
+def test_a_variable_that_is_an_argument_is_itself_while_it_is_traced():
+    a, b = tf.Variable([1.0, 2.0], name="a"), tf.Variable([3.0, 4.0], name="b")
+    seen = []
+
+    @tf.function
+    def step(x):
+        seen.append(x)
+        if x[0] > 0.0:
+            x.assign_add([1.0, 1.0])
+        for _ in tf.range(2):
+            x.assign_add([0.5, 0.5])
+        return x * 2.0
+
+    np.testing.assert_array_equal(step(a), [6.0, 8.0])
+    np.testing.assert_array_equal(step(b), [10.0, 12.0])  # the same trace
+    assert len(seen) == 1
+    assert seen[0] is a
+    np.testing.assert_array_equal(a, [3.0, 4.0])
+    np.testing.assert_array_equal(b, [5.0, 6.0])
+    concrete = step.get_concrete_function(a)
+    assert concrete.variables == ()
+    assert concrete.captured_inputs == []
+
+
+def test_gradients_of_variables_that_are_arguments():
+    a, b = tf.Variable(2.0, name="a"), tf.Variable(5.0, name="b")
+
+    @tf.function
+    def cube(x):
+        return tf.cond(x > 0.0, lambda: x * x, lambda: -x) * x
+
+    @tf.function
+    def slope(x):
+        with tf.GradientTape() as tape:
+            y = cube(x)
+        return tape.gradient(y, x)
+
+    assert [float(slope(x)) for x in (a, b, a)] == [12.0, 75.0, 12.0]
+    cube(a)
+    with tf.GradientTape() as tape:
+        y = cube(b)
+    assert [v is b for v in tape.watched_variables()] == [True]
+    assert tape.gradient(y, a) is None

@@ -51,6 +51,7 @@ class FuncGraph(BaseGraph):
         self.default_session = lambda: None
         self._outer = outer.reference if outer is not None else None
         self._captures: dict[int, tuple] = {}  # id of the outer tensor to it and the input that stands for it
+        self._passed: dict[int, tuple] = {}  # the same for the handles of variables that are arguments
         self.jit_compile = None
         self._plan = None
         self._executable = None
@@ -95,7 +96,7 @@ class FuncGraph(BaseGraph):
         Raises:
             InaccessibleTensorError: the tensor belongs to a graph that does not contain this one.
         """
-        entry = self._captures.get(id(tensor))
+        entry = self._captures.get(id(tensor)) or self._passed.get(id(tensor))
         if entry is not None:
             return entry[1]
         if type(tensor) is EagerTensor:
@@ -139,6 +140,16 @@ class FuncGraph(BaseGraph):
                 return
             graph = getattr(graph, "outer_graph", None)
         raise tensor._out_of_scope()
+
+    def pass_variable(self, variable, handle):
+        """Let the input `handle` stand for the handle of a variable that is an argument."""
+        self._passed[id(variable.handle)] = (variable.handle, handle)
+
+    def forget_passed_variables(self):
+        """The graph is complete: the variables that are arguments are not among those that it uses itself."""
+        for key in self._passed:
+            self.variables.pop(key, None)
+        self._passed.clear()
 
     def add_input(self, shape, dtype, name=None) -> SymbolicTensor:
         """A new argument. All must be added before anything is captured."""

@@ -516,6 +516,7 @@ def trace(python_function, parameters, kinds, name, may_create, owner=None):
             graph.structured_outputs = nest.pack_sequence_as(graph.structured_outputs, inner, expand_composites=True)
     finally:
         context.variable_creators = creators
+    graph.forget_passed_variables()
     outer = context.graph
     if outer is not None and hasattr(outer, "variables"):
         outer.variables.update(graph.variables)

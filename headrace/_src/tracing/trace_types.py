@@ -219,7 +219,7 @@ class Typing(TracingContext):
             return Literal(value)
         if isinstance(value, Variable) and value.handle.dtype._kind == "r":  # others of 1.x are passed by value
             alias = self.variables.setdefault(id(value.handle), len(self.variables))
-            return VariableSpec(value.shape, value.dtype, value.trainable, alias)
+            return VariableSpec.of_argument(value, alias)
         if isinstance(value, (np.ndarray, np.generic)):
             dtype = numpy_array_dtype(value)
             return Literal(value) if dtype is None else TensorSpec(value.shape, dtype)
@@ -270,6 +270,10 @@ class Placeholders(PlaceholderContext):
 
     def placeholder(self, spec):
         return self._graph.add_input(spec.shape, spec.dtype, _clean(spec.name or self._name))
+
+    def pass_variable(self, variable, handle):
+        """Note that the input `handle` stands for the handle of `variable`."""
+        self._graph.pass_variable(variable, handle)
 
 
 def _clean(name):

@@ -1,9 +1,12 @@
 """Variables as arguments of traced functions: any variable of the same dtype and shape can be passed."""
 
+import weakref
+
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
+from headrace._src.core.tensor import EagerTensor
 from headrace._src.core.tracing_protocol import TraceType
 from headrace._src.op.api import api
 from headrace._src.state.variables import ArgumentVariable, Variable
@@ -19,6 +22,14 @@ class VariableSpec(TraceType):
         self.trainable = trainable
         self.alias_id = alias_id
         self.name = None
+        self._variable = lambda: None  # a weak reference to the argument that this is the type of
+
+    @classmethod
+    def of_argument(cls, variable, alias_id):
+        """The type of a variable that is passed to a function."""
+        spec = cls(variable.shape, variable.dtype, variable.trainable, alias_id)
+        spec._variable = weakref.ref(variable)
+        return spec
 
     @classmethod
     def from_value(cls, value):
@@ -46,15 +57,25 @@ class VariableSpec(TraceType):
         if not all(isinstance(other, VariableSpec) and self._key()[1:] == other._key()[1:] for other in others):
             return None
         shape = self.shape.most_specific_common_supertype([other.shape for other in others])
-        return VariableSpec(shape, self.dtype, self.trainable, self.alias_id)
+        common = VariableSpec(shape, self.dtype, self.trainable, self.alias_id)
+        common._variable = self._variable
+        return common
 
     def placeholder_value(self, placeholder_context):
-        """A variable whose handle is an input of the graph."""
+        """A variable whose handle is an input of the graph.
+
+        TF: it is the very variable of the call that is traced, as those who look for it by its identity expect (the
+        optimizers of Keras do). A later call that uses the trace passes another one.
+        """
         known = placeholder_context.variables.get(self.alias_id)
         if known is not None and self.alias_id is not None:
             return known
         handle = placeholder_context.placeholder(TensorSpec([], dtypes.resource))
         variable = ArgumentVariable(handle, self.dtype, self.shape, self.trainable)
+        passed = self._variable()
+        if passed is not None and type(passed.handle) is EagerTensor:
+            placeholder_context.pass_variable(passed, handle)
+            variable = passed
         placeholder_context.variables[self.alias_id] = variable
         return variable
 
