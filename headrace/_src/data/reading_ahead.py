@@ -37,7 +37,7 @@ class Ahead(Cursor):
         self._block, self._before, self._at = block, before, 0
         self._count = 0 if block is None else block[0].shape[0]
         if block is not None:
-            size = max(1, sum(_bytes(part) for part in block) // self._count)
+            size = max(1, sum(bytes_of(part) for part in block) // self._count)
             self._next_count = max(1, min(2 * self._next_count, _MOST_ELEMENTS, _MOST_BYTES // size))
             self._compute()
         return block
@@ -101,7 +101,8 @@ class Ahead(Cursor):
         self._inner.close()
 
 
-def _bytes(part: np.ndarray) -> int:
+def bytes_of(part: np.ndarray) -> int:
+    """About how much memory the contents of an array take."""
     if part.dtype != object:
         return part.nbytes
     flat = part.ravel()

@@ -7,6 +7,10 @@ from headrace._src.data.cursors import InnerCursor
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
 from headrace._src.data.functions import constant
 from headrace._src.data.stages import INFINITE, UNKNOWN, Access, Stage, shapes_of, stage_of
+from headrace._src.op.api import export
+
+# What stands for the number and count of shards in a dataset that the data service divides.
+SHARD_HINT = export("data.experimental.SHARD_HINT")(-1)
 
 
 def _count(size, shards, index):
@@ -40,11 +44,13 @@ class ShardStage(Stage):
 
     def cardinality(self):
         size = self.source.cardinality()
-        return size if size in (INFINITE, UNKNOWN) else _count(size, self.shards, self.index)
+        if size in (INFINITE, UNKNOWN) or self.shards == SHARD_HINT:
+            return size
+        return _count(size, self.shards, self.index)
 
     @property
     def access(self):
-        access = None if self.refuses_empty else self.source.access
+        access = None if self.refuses_empty or self.shards == SHARD_HINT else self.source.access
         return None if access is None else _Shard(access, self.shards, self.index)
 
     @property
@@ -52,6 +58,12 @@ class ShardStage(Stage):
         return self.source.reads_ahead
 
     def walk(self, run):
+        if self.shards == SHARD_HINT:
+            raise errors.FailedPreconditionError(
+                None, None,
+                "Dataset.shard: tf.data.experimental.SHARD_HINT is for datasets that tf.data.experimental.service "
+                "divides with ShardingPolicy.HINT.",
+            )  # fmt: skip
         return _ShardCursor(self, run)
 
 
@@ -96,6 +108,8 @@ class _ShardCursor(InnerCursor):
 
 def _make(input_dataset, num_shards, index, require_non_empty, output_types, output_shapes, metadata):
     shards, number = integer(num_shards, "num_shards"), integer(index, "index")
+    if shards == number == SHARD_HINT:
+        return ShardStage(stage_of(input_dataset), shards, number, require_non_empty, shapes_of(output_shapes))
     if shards < 1:
         raise errors.invalid_argument(
             f"Number of shards must be greater than zero (currently num_shards = {shards})."

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from headrace._src.data.group_reducing import group_by_reducer as group_by_reducer
     from headrace._src.data.grouping import _group_by_window as group_by_window
     from headrace._src.data.ignoring_errors import _ignore_errors as ignore_errors
+    from headrace._src.data.legacy_interleaving import parallel_interleave as parallel_interleave
     from headrace._src.data.lists import from_list as from_list
     from headrace._src.data.loading import _experimental_load as load
     from headrace._src.data.optionals import Optional as Optional
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from headrace._src.data.sampling import _sample_from_datasets as sample_from_datasets
     from headrace._src.data.saving import _experimental_save as save
     from headrace._src.data.scanning import _scan as scan
+    from headrace._src.data.service_shards import SHARD_HINT as SHARD_HINT
     from headrace._src.data.snapshots import _experimental_snapshot as snapshot
     from headrace._src.data.sparse_batching import dense_to_sparse_batch as dense_to_sparse_batch
     from headrace._src.data.sql_datasets import SqlDatasetV2 as SqlDataset
@@ -64,5 +66,6 @@ if TYPE_CHECKING:
     from headrace._src.data.variants import get_next_as_optional as get_next_as_optional
     from headrace._src.data.variants import get_structure as get_structure
     from headrace._src.data.variants import to_variant as to_variant
+    from headrace.data.experimental import service as service
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)
