@@ -46,3 +46,24 @@ def test_an_optimizer_knows_a_variable_that_is_an_argument():
     np.testing.assert_allclose(picture, [[0.8, 1.0]], atol=1e-3)
     optimizer.apply_gradients([(tf.ones_like(picture), picture)])  # the same variable outside of the function
     assert int(optimizer.iterations) == 4
+
+
+def test_an_optimizer_is_built_within_a_branch():
+    """As in training steps that add up gradients and apply them now and then."""
+    weight, total = keras.Variable([1.0, 2.0]), tf.Variable([0.0, 0.0])
+    step, optimizer = tf.Variable(0), keras.optimizers.SGD(0.1, momentum=0.9)
+
+    def apply():
+        optimizer.apply_gradients([(total, weight)])
+        total.assign([0.0, 0.0])
+
+    @tf.function
+    def train():
+        total.assign_add([1.0, 2.0])
+        step.assign_add(1)
+        tf.cond(step % 2 == 0, apply, lambda: None)
+
+    for _ in range(4):
+        train()
+    np.testing.assert_allclose(weight, [1.0 - 0.2 - 0.38, 2.0 - 0.4 - 0.76], rtol=1e-6)
+    assert int(optimizer.iterations) == 2

@@ -419,3 +419,33 @@ def test_gradients_of_variables_that_are_arguments():
         y = cube(b)
     assert [v is b for v in tape.watched_variables()] == [True]
     assert tape.gradient(y, a) is None
+
+
+@pytest.mark.parametrize("within", [
+    lambda make: tf.cond(tf.constant(True), make, lambda: tf.zeros([2, 2])),
+    lambda make: tf.while_loop(lambda i, x: i < 1, lambda i, x: (i + 1, make()), (0, tf.zeros([2, 2])))[1],
+    lambda make: tf.switch_case(tf.constant(0), [make, lambda: tf.zeros([2, 2])]),
+    lambda make: tf.cond(tf.constant(True), lambda: tf.cond(tf.constant(True), make, make), make),
+], ids=["cond", "while_loop", "switch_case", "nested"])  # fmt: skip
+@pytest.mark.parametrize("value", [
+    lambda one: tf.ones([2, 2]) * 3.0,
+    lambda one: lambda: tf.ones([2, 2]) * 3.0,
+    lambda one: lambda: tf.ones([2, 2]) * (one + 2.0),  # made of what the graph around has computed
+], ids=["tensor", "function", "function of outer tensors"])  # fmt: skip
+def test_variables_are_made_within_branches_and_loops(within, value):
+    made = []
+
+    @tf.function
+    def body():
+        one = tf.exp(tf.zeros([]))
+
+        def make():
+            if not made:
+                made.append(tf.Variable(value(one)))
+            return made[0].assign_add(tf.ones([2, 2]))
+
+        return within(make)
+
+    for count in (4.0, 5.0):
+        np.testing.assert_array_equal(body(), np.full((2, 2), count))
+    np.testing.assert_array_equal(made[0], np.full((2, 2), 5.0))

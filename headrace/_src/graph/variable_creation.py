@@ -55,11 +55,11 @@ def variables_outside():
 
 
 @contextlib.contextmanager
-def variables_of(graph):
+def variables_of_body():
     """Within this block, which traces the body of an operation, variables are made as in the function around it."""
     creators = context.variable_creators
     outer = next((c for c in creators if isinstance(c, VariableMaker)), None)
-    maker = VariableMaker(graph, outer is None or outer.allowed)
+    maker = VariableMaker(outer is None or outer.allowed)
     context.variable_creators = (maker, *_users_creators())
     try:
         yield
@@ -74,8 +74,7 @@ def variables_of(graph):
 class VariableMaker:
     """The innermost variable creator while a function is traced."""
 
-    def __init__(self, graph, allowed):
-        self._graph = graph
+    def __init__(self, allowed):
         self.allowed = allowed
         self.variables = []
         self.needs_run = False  # some initial value is known only when the function runs
@@ -94,7 +93,7 @@ class VariableMaker:
         if value is None:
             raise ValueError("Variable: initial_value must be given: a tensor, a value, or a function returning one.")
         symbolic = to_tensor(value, None if dtype is None else dtypes.as_dtype(dtype))
-        known = self._value_of(symbolic)
+        known = _value_of(symbolic)
         with init_scope():
             if known is not None:
                 variable = next_creator(**{**keywords, "initial_value": known, "dtype": None})
@@ -108,23 +107,6 @@ class VariableMaker:
             cond(ready, lambda: None, lambda: assign(variable.handle, symbolic))
         return variable
 
-    def _value_of(self, tensor):
-        """The value of a tensor that does not depend on the arguments; None otherwise."""
-        if type(tensor) is EagerTensor:
-            return tensor
-        graph = self._graph
-        tensor = graph.inside(tensor)
-        given = [(outer, inner) for outer, inner in graph.captures if type(outer) is EagerTensor]
-        plan = Plan(graph.nodes, [inner for _, inner in given], [tensor])
-        if any(step.record is PLACEHOLDER for step in plan.steps):
-            return None
-        before, context.mode = context.mode, None
-        try:
-            (array,) = context.run_quietly(plan.run, [outer._a for outer, _ in given])
-        finally:
-            context.mode = before
-        return EagerTensor(array, tensor.dtype)
-
     def _uninitialized(self, next_creator, keywords, symbolic):
         shape = keywords.get("shape")
         shape = symbolic.shape if shape is None else shape
@@ -135,3 +117,33 @@ class VariableMaker:
         variable = next_creator(**{**keywords, "initial_value": stand_in, "dtype": None, "shape": shape})
         variable._storage.value = None
         return variable
+
+
+def _value_of(tensor):
+    """The value of a tensor that does not depend on the arguments of functions; None otherwise.
+
+    It may have been made in the graph of a branch or of the body of a loop, from tensors of the graphs around it.
+    """
+    if type(tensor) is EagerTensor:
+        return tensor
+    graph = tensor.graph
+    if not graph.building_function:
+        return None
+    outer_of = {id(inner): outer for outer, inner in graph.captures}
+    given, values = [], []
+    for step in Plan(graph.nodes, [], [tensor]).steps:
+        if step.record is not PLACEHOLDER:
+            continue
+        inner = step.outputs[0]
+        value = _value_of(outer_of[id(inner)]) if id(inner) in outer_of else None
+        if value is None:
+            return None
+        given.append(inner)
+        values.append(value._a)
+    plan = Plan(graph.nodes, given, [tensor])
+    before, context.mode = context.mode, None
+    try:
+        (array,) = context.run_quietly(plan.run, values)
+    finally:
+        context.mode = before
+    return EagerTensor(array, tensor.dtype)

@@ -17,7 +17,7 @@ from headrace._src.graph import (
 )
 from headrace._src.graph.derivatives import dense
 from headrace._src.graph.operation import Operation
-from headrace._src.graph.variable_creation import variables_of
+from headrace._src.graph.variable_creation import variables_of_body
 from headrace._src.graph.vectorization_rules import Batch, Batched, ElementGraph, batch_shape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -73,7 +73,7 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
         raise ValueError(f"vectorized_map: elems must contain a tensor, got {elems!r}.")
     size, flat = _same_size(flat)
     graph = _BodyGraph("vectorized_map_body", context.graph)
-    with graph.building(), variables_of(graph):
+    with graph.building(), variables_of_body():
         places = [graph.add_input(x.shape[1:], x.dtype) for x in flat]
         result = nest.map_structure(_result, fn(nest.pack_sequence_as(elems, places)))
         leaves = nest.flatten(result)

@@ -490,7 +490,7 @@ def _tensors_of(kinds, values):
 def trace(python_function, parameters, kinds, name, may_create, owner=None):
     """Trace a function; returns the concrete function and the maker of its variables."""
     graph = FuncGraph(name, context.graph)
-    maker = VariableMaker(graph, may_create)
+    maker = VariableMaker(may_create)
     creators = context.variable_creators
     context.variable_creators = (maker, *(c for c in creators if not isinstance(c, VariableMaker)))
     try:
