@@ -13,5 +13,13 @@ if TYPE_CHECKING:
     from headrace._src.devices.build_information import is_built_with_rocm as is_built_with_rocm
     from headrace._src.devices.build_information import is_built_with_xla as is_built_with_xla
     from headrace._src.devices.build_information import is_gpu_available as is_gpu_available
+    from headrace._src.testing.benchmarks import Benchmark as Benchmark
+    from headrace._src.testing.benchmarks import benchmark_config as benchmark_config
+    from headrace._src.testing.cases import TestCase as TestCase
+    from headrace._src.testing.cases import main as main
+    from headrace._src.testing.checks import disable_with_predicate as disable_with_predicate
+    from headrace._src.testing.checks import is_cpu_target_available as is_cpu_target_available
+    from headrace._src.testing.checks import with_eager_op_as_function as with_eager_op_as_function
+    from headrace.compat.v1.test import experimental as experimental
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)
