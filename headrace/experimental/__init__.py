@@ -7,6 +7,16 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.core.dtypes import float4_e2m1fn as float4_e2m1fn
+    from headrace._src.core.dtypes import float8_e4m3b11fnuz as float8_e4m3b11fnuz
+    from headrace._src.core.dtypes import float8_e4m3fn as float8_e4m3fn
+    from headrace._src.core.dtypes import float8_e4m3fnuz as float8_e4m3fnuz
+    from headrace._src.core.dtypes import float8_e5m2 as float8_e5m2
+    from headrace._src.core.dtypes import float8_e5m2fnuz as float8_e5m2fnuz
+    from headrace._src.core.dtypes import int2 as int2
+    from headrace._src.core.dtypes import int4 as int4
+    from headrace._src.core.dtypes import uint2 as uint2
+    from headrace._src.core.dtypes import uint4 as uint4
     from headrace._src.data.optionals import Optional as Optional
     from headrace._src.op.extension_type import BatchableExtensionType as BatchableExtensionType
     from headrace._src.op.extension_type import ExtensionType as ExtensionType

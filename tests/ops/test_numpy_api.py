@@ -64,3 +64,10 @@ def test_unknown_conversion_mode_is_refused():
 def test_numpy_methods_are_named_when_missing():
     with pytest.raises(AttributeError, match="experimental_enable_numpy_behavior"):
         tf.constant([1.0]).astype("float64")
+
+
+def test_constants():
+    assert (tf.experimental.numpy.pi, tf.experimental.numpy.e, tf.experimental.numpy.inf) == (np.pi, np.e, np.inf)
+    assert tf.experimental.numpy.newaxis is None
+    assert tf.experimental.int4 is tf.dtypes.experimental.int4
+    assert tf.dtypes.QUANTIZED_DTYPES >= {tf.qint8, tf.quint16}

@@ -327,16 +327,20 @@ def numpy_array_dtype(array: np.ndarray) -> DType | None:
     return _from_numpy(array.dtype)
 
 
+# TF: with the types of references to such tensors.
+QUANTIZED_DTYPES = frozenset([*QUANTIZED, *(_dtype._as_ref for _dtype in QUANTIZED)])
+
 PUBLIC = {
     "DType": DType,
     "dtypes.DType": DType,
     "as_dtype": as_dtype,
     "dtypes.as_dtype": as_dtype,
     "newaxis": None,
+    "dtypes.QUANTIZED_DTYPES": QUANTIZED_DTYPES,
 }
 for _dtype in ALL:
     if _dtype in FLOAT8 or _dtype in SMALL_INTEGER or _dtype is float4_e2m1fn:
-        PUBLIC[f"dtypes.experimental.{_dtype.name}"] = _dtype
+        PUBLIC[f"experimental.{_dtype.name}"] = PUBLIC[f"dtypes.experimental.{_dtype.name}"] = _dtype
     else:
         PUBLIC[_dtype.name] = PUBLIC[f"dtypes.{_dtype.name}"] = _dtype
 PUBLIC |= {"half": half, "dtypes.half": half, "double": double, "dtypes.double": double}

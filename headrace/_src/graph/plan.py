@@ -23,9 +23,10 @@ from headrace._src.graph.passes.pipeline import optimized
 from headrace._src.graph.passes.steps import draws, kernel_of, origin, random_call
 from headrace._src.graph.reuse import reusable
 from headrace._src.op.apply import as_array, check_dtype, kernel_error
+from headrace._src.op.bound_kernels import bound_kernel
 from headrace._src.ops.filling import CONST
 
-_ndarray = np.ndarray
+_ndarray, _number, _asarray = np.ndarray, np.number, np.asarray
 
 # How often a plan is interpreted before it is written out as code: about when the time saved makes up for compiling.
 _INTERPRETED_RUNS = 64
@@ -60,6 +61,7 @@ class Plan:
         self.outputs = list(outputs)  # the tensors that have the values of the outputs
         layout = _Layout(steps, self.inputs, self.outputs)
         self._start, self._program, self._unread = layout.start, layout.program, layout.unread
+        self._bound = layout.bound
         self._results = [layout.places[id(tensor)] for tensor in self.outputs]
         self._runs_left = _INTERPRETED_RUNS
         self._code = self._instruction_of_line = None
@@ -182,6 +184,7 @@ class _Layout:
         self.places = {id(tensor): i for i, tensor in enumerate(inputs)}  # by id of the tensor
         self.start: list = [None] * len(inputs)  # the values to begin with: constants in their places
         self.program: list = []
+        self.bound: dict = {}  # id of a step to its kernel, where constants are worked into that
         self._given = set(self.places)
         self._constants: set[int] = set()
         self._free: list[int] = []
@@ -213,7 +216,7 @@ class _Layout:
         for tensor, place in zip(step.inputs, operands):
             if last_use[id(tensor)] == number and place not in self._constants and place not in dead:
                 dead.append(place)
-        kernel = kernel_of(step) or record.kernel
+        kernel = kernel_of(step) or self._bound(step, operands) or record.kernel
         is_random = draws(record)
         if record.single_output and id(results[0]) not in self._given and record.name not in CALLING:
             (tensor,) = results
@@ -252,6 +255,21 @@ class _Layout:
         result_types = [(record, tensor.dtype) for tensor in results]
         call = _storing(step, call, taken, result_types)
         return (_SEVERAL, call, operands, taken, None, None, tuple(dead + unread), result_types, step)
+
+    def _bound(self, step, operands):
+        """The kernel for a step whose sizes and axes are constants; None when there is none."""
+        places = None
+
+        def constant_at(position):
+            nonlocal places
+            places = grouped(step, operands) if places is None else places
+            place = places[position]
+            return self.start[place] if type(place) is int and place in self._constants else None
+
+        kernel = bound_kernel(step.record, step.attrs, constant_at)
+        if kernel is not None:
+            self.bound[id(step)] = kernel
+        return kernel
 
     def _place(self):
         if self._free:
@@ -388,6 +406,10 @@ def _wrapped(value, result_type):
     """A kernel's result as an array of the right dtype."""
     record, dtype = result_type
     if type(value) is not _ndarray:
+        if isinstance(value, _number):  # what NumPy's functions make of arrays without dimensions
+            array = _asarray(value)
+            if array.dtype is dtype._np:
+                return array
         return as_array(value, dtype)
     if value.dtype is not dtype._np:
         check_dtype(record, value, dtype)
@@ -411,7 +433,7 @@ def _written(plan):
         lines[-1] += f"; del {', '.join(names[i] for i in plan._unread)}"
     instruction_of_line: list = [None] * (len(lines) + 1)  # lines are counted from 1
     for i, instruction in enumerate(plan._program):
-        text = _text_of(i, instruction, names, scope)
+        text = _text_of(i, instruction, names, scope, plan._bound)
         lines.extend(text)
         instruction_of_line.extend([i] * len(text))
     lines.append(f"  return [{', '.join(names[i] for i in plan._results)}]")
@@ -421,7 +443,7 @@ def _written(plan):
     return instruction_of_line, scope.pop("run")
 
 
-def _text_of(i, instruction, names, scope):
+def _text_of(i, instruction, names, scope, bound):
     """The lines for one instruction: call the kernel, check and name the results, forget what is not read again."""
     kind, _, x, y, place, dtype, dead, result_type, step = instruction
     record = step.record
@@ -452,7 +474,7 @@ def _text_of(i, instruction, names, scope):
         else:
             scope[f"x{i}{name}"] = value
             arguments.append(f"{name}=x{i}{name}")
-    kernel = _at_site(step, kernel_of(step) or record.kernel)
+    kernel = _at_site(step, bound.get(id(step)) or kernel_of(step) or record.kernel)
     if kind == _SINGLE and y is not None:  # one of the inputs goes into a list, from where it can be written over
         position, scope[f"k{i}"] = y
         mine = names[operands[position]]

@@ -4291,6 +4291,7 @@ FILES: tuple = (
     "compat.internal_names",
     "compat.internals",
     "compat.keras_additions",
+    "compat.keras_former_calls",
     "compat.keras_speed",
     "compat.logging",
     "compat.losses",

@@ -7,6 +7,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
+from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -24,15 +25,20 @@ from headrace._src.ops.shaping import shape as shape_of
 from headrace._src.ops.small_integers import integers
 
 
-def _cuts(op, value, sizes, at):
-    """Views of consecutive parts of the given lengths."""
-    parts, begin = [], 0
-    index = [slice(None)] * value.ndim
+def _places(sizes, rank, at):
+    """Where consecutive parts of the given lengths are."""
+    places, begin = [], 0
+    index = [slice(None)] * rank
     for length in sizes:
         index[at] = slice(begin, begin + length)
-        parts.append(value[tuple(index)])
+        places.append(tuple(index))
         begin += length
-    return parts
+    return places
+
+
+def _cuts(op, value, sizes, at):
+    """Views of consecutive parts of the given lengths."""
+    return [value[place] for place in _places(sizes, value.ndim, at)]
 
 
 def _split_sizes(op, length, num_split):
@@ -52,6 +58,21 @@ def _split(split_dim, value, num_split):
         raise errors.invalid_argument(f"Split: split_dim must be a scalar, got shape {split_dim.shape}.")
     at = axis_value("Split", split_dim, value.ndim)
     return _cuts("Split", value, _split_sizes("Split", value.shape[at], num_split), at)
+
+
+@binder("Split", "split_dim")
+def _bind_split(split_dim, num_split):
+    if split_dim.ndim:
+        return None
+
+    def cuts(shape):
+        if not shape:
+            raise errors.invalid_argument("Split: value must have at least one dimension, got a scalar.")
+        at = axis_value("Split", split_dim, len(shape))
+        return _places(_split_sizes("Split", shape[at], num_split), len(shape), at)
+
+    places_in = remembering(cuts)
+    return lambda split_dim, value, **attrs: [value[place] for place in places_in(value.shape)]
 
 
 def _infer_split(split_dim, value, num_split):
@@ -105,6 +126,18 @@ def _split_v(value, size_splits, split_dim, num_split):
         raise errors.invalid_argument("SplitV: value must have at least one dimension, got a scalar.")
     at = axis_value("SplitV", split_dim, value.ndim)
     return _cuts("SplitV", value, _split_v_sizes(size_splits, value.shape[at], num_split), at)
+
+
+@binder("SplitV", "size_splits", "split_dim")
+def _bind_split_v(size_splits, split_dim, num_split):
+    def cuts(shape):
+        if not shape:
+            raise errors.invalid_argument("SplitV: value must have at least one dimension, got a scalar.")
+        at = axis_value("SplitV", split_dim, len(shape))
+        return _places(_split_v_sizes(size_splits, shape[at], num_split), len(shape), at)
+
+    places_in = remembering(cuts)
+    return lambda value, *sizes, **attrs: [value[place] for place in places_in(value.shape)]
 
 
 def _lower_split_v(ctx, value, size_splits, split_dim, num_split):

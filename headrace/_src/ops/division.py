@@ -17,7 +17,7 @@ from headrace._src.ops.complex_numbers import conjugate
 
 
 def _require_nonzero(op, x, y):
-    if not y.all() and x.size:
+    if not (y.all() if y.ndim else y) and x.size:
         raise errors.invalid_argument(f"{op}: Integer division by zero")
 
 

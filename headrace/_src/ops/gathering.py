@@ -9,6 +9,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
+from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -110,6 +111,20 @@ def lower_take(ctx, op, params, indices, axis, batch_dims):
     flat = params.reshape(blocks, rows, length, math.prod(rest))
     places = indices.reshape(blocks, 1, math.prod(picked), 1)
     return jnp.take_along_axis(flat, places, 2, mode="clip").reshape(lead + inner + picked + rest)
+
+
+@binder("GatherV2", "axis")
+def _bind_gather(axis, batch_dims):
+    if batch_dims:
+        return None
+    axis_for = remembering(lambda ranks: _gather_axes("GatherV2", *ranks, axis, 0)[0])
+
+    def kernel(params, indices, axis, **attrs):
+        at = axis_for((params.ndim, indices.ndim))
+        check_indices("GatherV2", indices, params.shape[at])
+        return params.take(indices, at)
+
+    return kernel
 
 
 def _infer_gather(params, indices, axis, batch_dims):

@@ -7,6 +7,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import set_pack, to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -46,6 +47,12 @@ def _concat_axis(op, shapes, axis):
 def _concat(values, axis):
     at = _concat_axis("ConcatV2", [x.shape for x in values], axis)
     return np.concatenate(values, at)
+
+
+@binder("ConcatV2", "axis")
+def _bind_concat(axis):
+    axis_for = remembering(lambda shapes: _concat_axis("ConcatV2", shapes, axis))
+    return lambda values, _: np.concatenate(values, axis_for(tuple([x.shape for x in values])))
 
 
 def _lower_concat(ctx, values, axis):

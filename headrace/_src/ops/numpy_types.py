@@ -64,7 +64,12 @@ PUBLIC |= {
     "experimental.numpy.iinfo": np.iinfo,
     "experimental.numpy.issubdtype": np.issubdtype,
     "experimental.numpy.ndarray": Tensor,
+    "experimental.numpy.pi": np.pi,
+    "experimental.numpy.e": np.e,
+    "experimental.numpy.inf": np.inf,
+    "experimental.numpy.newaxis": None,
 }
+pi, e, inf = np.pi, np.e, np.inf
 iinfo, issubdtype = np.iinfo, np.issubdtype
 
 

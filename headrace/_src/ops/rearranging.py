@@ -6,6 +6,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
+from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input
@@ -27,6 +28,12 @@ def _permutation(op, perm, rank):
             f"{op}: perm must be a permutation of 0 to {rank - 1}, got {perm.tolist()}."
         )
     return axes
+
+
+@binder("Transpose", "perm")
+def _bind_transpose(perm):
+    axes = remembering(lambda rank: _permutation("Transpose", perm, rank))
+    return lambda x, _: x.transpose(axes(x.ndim))
 
 
 def _infer_transpose(x, perm):

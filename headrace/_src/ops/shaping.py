@@ -10,6 +10,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor, is_tensor
 from headrace._src.op.api import api
+from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import eager_constant, to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN, shape_from_value
@@ -88,6 +89,14 @@ def _reshape(tensor, shape):
     if shape.ndim > 1:  # TF: a number is taken as well
         raise errors.invalid_argument(f"Reshape: shape must be a vector, got shape {shape.shape}.")
     return tensor.reshape(_target_shape(tensor.shape, shape))
+
+
+@binder("Reshape", "shape")
+def _bind_reshape(shape):
+    if shape.ndim > 1:
+        return None
+    target = remembering(lambda dims: _target_shape(dims, shape))
+    return lambda tensor, _: tensor.reshape(target(tensor.shape))
 
 
 def _infer_reshape(tensor, shape):
@@ -283,6 +292,12 @@ def _expanded(dims, dim):
     return dims[:at] + (1,) + dims[at:]
 
 
+@binder("ExpandDims", "dim")
+def _bind_expand_dims(dim):
+    target = remembering(lambda dims: _expanded(dims, dim))
+    return lambda input, _: input.reshape(target(input.shape))
+
+
 def _infer_expand_dims(input, dim):
     if input.shape.rank is None:
         return UNKNOWN
@@ -337,6 +352,12 @@ def _squeezed(dims, squeeze_dims):
             )
         gone.add(axis)
     return tuple(n for i, n in enumerate(dims) if i not in gone)
+
+
+@binder("Squeeze")
+def _bind_squeeze(squeeze_dims):
+    target = remembering(lambda dims: _squeezed(dims, squeeze_dims))
+    return lambda input, **attrs: input.reshape(target(input.shape))
 
 
 def _infer_squeeze(input, squeeze_dims):

@@ -9,6 +9,7 @@ from headrace._src.core.lazy import jnp, lax
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
+from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, shape_from_value
@@ -136,6 +137,12 @@ def _strided_slice(input, begin, end, strides, **masks):
     return input[(*_selection(input.shape, begin, end, strides, masks).index, ...)]
 
 
+@binder("StridedSlice", "begin", "end", "strides")
+def _bind_strided_slice(begin, end, strides, **masks):
+    index_in = remembering(lambda shape: (*_selection(shape, begin, end, strides, masks).index, ...))
+    return lambda input, *bounds, **attrs: input[index_in(input.shape)]
+
+
 def _lower_strided_slice(ctx, input, begin, end, strides, **masks):
     if isinstance(begin, np.ndarray) and isinstance(end, np.ndarray):
         return _select(input, _selection(input.shape, begin, end, strides, masks))
@@ -246,6 +253,29 @@ def _strided_slice_grad(shape, begin, end, strides, dy, **masks):
     out = _zeros(dims, dy.dtype)
     out[(*selection.index, ...)] = dy
     return out
+
+
+@binder("StridedSliceGrad", "shape", "begin", "end", "strides")
+def _bind_strided_slice_grad(shape, begin, end, strides, **masks):
+    if shape.ndim != 1 or shape.size == 0 or shape.min() < 0 or shape.astype(float).prod() > 1 << 27:
+        return None
+    dims = tuple(shape.tolist())
+
+    def check(found):
+        selection = _selection(dims, begin, end, strides, masks)
+        return (*selection.index, ...) if found == selection.shape else None
+
+    index_for = remembering(check)
+
+    def kernel(shape, begin, end, strides, dy, **attrs):
+        index = index_for(dy.shape)
+        if index is None:
+            return _strided_slice_grad(shape, begin, end, strides, dy, **masks)
+        out = _zeros(dims, dy.dtype)
+        out[index] = dy
+        return out
+
+    return kernel
 
 
 def _lower_strided_slice_grad(ctx, shape, begin, end, strides, dy, **masks):
@@ -369,6 +399,12 @@ def _slice_bounds(dims, begin, size):
 
 def _slice(input, begin, size):
     return input[tuple(slice(b, b + s) for b, s in _slice_bounds(input.shape, begin, size))]
+
+
+@binder("Slice", "begin", "size")
+def _bind_slice(begin, size):
+    index_in = remembering(lambda shape: tuple(slice(b, b + s) for b, s in _slice_bounds(shape, begin, size)))
+    return lambda input, *bounds: input[index_in(input.shape)]
 
 
 def _lower_slice(ctx, input, begin, size):

@@ -217,6 +217,7 @@ if TYPE_CHECKING:
     from headrace._src.core.context import executing_eagerly as executing_eagerly
     from headrace._src.core.devices import MutableDeviceSpec as DeviceSpec
     from headrace._src.core.dtypes import DType as DType
+    from headrace._src.core.dtypes import QUANTIZED_DTYPES as QUANTIZED_DTYPES
     from headrace._src.core.dtypes import as_dtype as as_dtype
     from headrace._src.core.dtypes import bfloat16 as bfloat16
     from headrace._src.core.dtypes import bool as bool

@@ -210,12 +210,14 @@ if TYPE_CHECKING:
     from headrace._src.ops.numpy_types import complex128_type as complex128
     from headrace._src.ops.numpy_types import complex128_type as complex_
     from headrace._src.ops.numpy_types import complex64_type as complex64
+    from headrace._src.ops.numpy_types import e as e
     from headrace._src.ops.numpy_types import finfo as finfo
     from headrace._src.ops.numpy_types import float16_type as float16
     from headrace._src.ops.numpy_types import float64_type as float64
     from headrace._src.ops.numpy_types import float64_type as float_
     from headrace._src.ops.numpy_types import iinfo as iinfo
     from headrace._src.ops.numpy_types import inexact_type as inexact
+    from headrace._src.ops.numpy_types import inf as inf
     from headrace._src.ops.numpy_types import int16_type as int16
     from headrace._src.ops.numpy_types import int32_type as int32
     from headrace._src.ops.numpy_types import int64_type as int64
@@ -223,6 +225,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.numpy_types import int8_type as int8
     from headrace._src.ops.numpy_types import issubdtype as issubdtype
     from headrace._src.ops.numpy_types import object_type as object_
+    from headrace._src.ops.numpy_types import pi as pi
     from headrace._src.ops.numpy_types import promote_types as promote_types
     from headrace._src.ops.numpy_types import result_type as result_type
     from headrace._src.ops.numpy_types import string_type as string_
@@ -232,5 +235,6 @@ if TYPE_CHECKING:
     from headrace._src.ops.numpy_types import uint8_type as uint8
     from headrace._src.ops.numpy_types import unicode_type as unicode_
     from headrace.experimental.numpy import random as random
+    newaxis = None
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

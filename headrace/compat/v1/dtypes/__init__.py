@@ -8,6 +8,7 @@ from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
     from headrace._src.core.dtypes import DType as DType
+    from headrace._src.core.dtypes import QUANTIZED_DTYPES as QUANTIZED_DTYPES
     from headrace._src.core.dtypes import as_dtype as as_dtype
     from headrace._src.core.dtypes import bfloat16 as bfloat16
     from headrace._src.core.dtypes import bool as bool
