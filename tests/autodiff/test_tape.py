@@ -1,6 +1,7 @@
 """Tapes: what they keep, when they let go, and that threads do not see each other's."""
 
 import gc
+import inspect
 import threading
 import weakref
 
@@ -192,3 +193,14 @@ def test_a_tape_watches_variables_that_are_arguments_of_functions():
     with tf.GradientTape() as tape:
         y = scaled(v, 3.0) + scaled.get_concrete_function(still, 7.0)(still)
     assert [g if g is None else g.numpy() for g in tape.gradient(y, [v, still])] == [3.0, None]
+
+
+def test_functions_with_a_gradient_of_their_own_can_be_inspected():
+    @tf.custom_gradient
+    def scaled(x, by=2.0):
+        """Times a number."""
+        return x * by, lambda dy: (dy, None)
+
+    assert inspect.getfullargspec(scaled).args == ["x", "by"]
+    assert str(inspect.signature(scaled)) == "(x, by=2.0)"
+    assert (scaled.__name__, scaled.__doc__) == ("scaled", "Times a number.")

@@ -1,5 +1,6 @@
 """Functions that bring their own gradient: `custom_gradient`, `recompute_grad`, `grad_pass_through`."""
 
+import contextlib
 import functools
 import inspect
 
@@ -153,6 +154,9 @@ class Bind:
     def __init__(self, f, decorated):
         self._decorated = decorated
         functools.update_wrapper(self, f)
+        with contextlib.suppress(TypeError, ValueError):  # some built-in functions have none
+            # Something with `__get__` is a built-in method to `inspect`, unless it has this attribute.
+            self.__signature__ = inspect.signature(f)
 
     def __call__(self, *args, **kwargs):
         return self._decorated(*args, **kwargs)
