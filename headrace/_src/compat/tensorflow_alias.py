@@ -14,7 +14,8 @@ import os
 import sys
 import types
 
-from headrace._src.compat import keras_speed as keras_speed  # it adds to the additions
+from headrace._src.compat import keras_former_calls as keras_former_calls  # they add to the additions
+from headrace._src.compat import keras_speed as keras_speed
 from headrace._src.compat.internals import CLASSES, INTERNALS
 from headrace._src.compat.keras_additions import ADDITIONS
 from headrace._src.op.api import api
