@@ -288,3 +288,26 @@ def test_modules_that_are_others_under_another_name():
         from tensorflow.compat.v1 import app, flags
         print(tf is headrace, app.flags is flags)
     """) == ["True True"]
+
+
+def test_variables_without_handles_become_constants():
+    assert run("""
+        import headrace.compat.v1 as tf
+        tf.disable_v2_behavior()
+        w = tf.get_variable("w", [2, 2], initializer=tf.ones_initializer())
+        kept = tf.get_variable("kept", [2], initializer=tf.zeros_initializer())
+        x = tf.placeholder(tf.float32, [None, 2], name="x")
+        y = tf.matmul(tf.matmul(x, w) + w[0], w, name="y")
+        z = tf.add(y, kept, name="z")
+        convert = tf.graph_util.convert_variables_to_constants
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            frozen = convert(sess, sess.graph_def, ["y"])
+            part = convert(sess, sess.graph_def, ["z"], variable_names_blacklist=["kept"])
+        print([node.name for node in frozen.node if node.op == "Const" and node.name == "w"],
+              sum(node.op == "VariableV2" for node in frozen.node))
+        print({node.attr["shared_name"].s for node in part.node if node.op == "VariableV2"})
+        with tf.Graph().as_default(), tf.Session() as sess:
+            tf.import_graph_def(frozen, name="")
+            print(sess.run("y:0", {"x:0": [[1, 2]]}))
+    """) == ["['w'] 0", "{b'kept'}", "[[8. 8.]]"]

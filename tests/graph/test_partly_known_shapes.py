@@ -25,6 +25,7 @@ CASES = {
     "fitted images": (lambda x: tf.image.resize_with_crop_or_pad(x, 10, 4), (IMAGES,), [None, 10, 4, 3]),
     "resized images": (lambda x: tf.image.resize_with_pad(x, 10, 12), (IMAGES,), [None, 10, 12, 3]),
     "image centres": (lambda x: tf.image.central_crop(x, 0.5), (IMAGES,), [None, None, 4, 3]),
+    "dropout": (lambda x, rate: tf.nn.dropout(x, rate), (X, tf.TensorSpec(None)), [None, 4]),
     "rows of a variable": (lambda n: tf.gather(ROWS, [n, n]), (N,), [2, 2, 3]),
     "embeddings": (lambda x: tf.nn.embedding_lookup(ROWS, tf.cast(x, tf.int32)), (X,), [None, 4, 2, 3]),
     "elements of a variable": (lambda n: tf.gather_nd(ROWS, [[n, 1]]), (N,), [1, 3]),

@@ -1,5 +1,7 @@
 """`tf.compat.v1.graph_util`: cutting and simplifying `GraphDef` messages."""
 
+import functools
+
 import numpy as np
 
 from headrace._src.core import dtypes
@@ -128,10 +130,12 @@ def convert_variables_to_constants(
         ValueError: something is done with a variable other than reading it.
     """
     graph_def = extract_sub_graph(input_graph_def, output_node_names)
+    wanted = functools.partial(_is_wanted, whitelist=variable_names_whitelist, blacklist=variable_names_blacklist)
+    graph_def = _without_references(sess, graph_def, wanted)
     nodes = {node.name: node for node in graph_def.node}
     handles = {}  # name of a handle or of an Identity of it, to the name of the variable
     for node in graph_def.node:
-        if node.op == "VarHandleOp" and _is_wanted(node.name, variable_names_whitelist, variable_names_blacklist):
+        if node.op == "VarHandleOp" and wanted(node.name):
             handles[node.name] = node.name
     if not handles:
         return graph_def
@@ -141,15 +145,49 @@ def convert_variables_to_constants(
     result = GraphDef(library=graph_def.library, versions=graph_def.versions)
     for node in graph_def.node:
         if node.name in values:
-            constant = result.node.add(name=node.name, op="Const", device=node.device)
-            constant.attr["dtype"].CopyFrom(node.attr["dtype"])
-            array = values[node.name]
-            constant.attr["value"].tensor.CopyFrom(array_to_proto(array, dtypes.as_dtype(node.attr["dtype"].type)))
+            result.node.add().CopyFrom(_constant(node, node.name, values[node.name]))
         elif any(_source(reference) in handles for reference in node.input if not reference.startswith("^")):
             variable = handles[next(_source(x) for x in node.input if _source(x) in handles)]
             result.node.extend(_reading(node, nodes[variable].attr["dtype"]))
         else:
             result.node.add().CopyFrom(node)
+    return result
+
+
+def _constant(node, name, array):
+    """A constant in the place of a variable."""
+    constant = NodeDef(name=name, op="Const", device=node.device)
+    constant.attr["dtype"].CopyFrom(node.attr["dtype"])
+    constant.attr["value"].tensor.CopyFrom(array_to_proto(array, dtypes.as_dtype(node.attr["dtype"].type)))
+    return constant
+
+
+def _without_references(sess, graph_def, wanted):
+    """The graph with constants for variables without handles, of which every node that reads one names the variable."""
+    found = {}  # name of the variable to the nodes that read it
+    for node in graph_def.node:
+        if node.op in ("Variable", "VariableV2"):
+            name = node.attr["shared_name"].s.decode() or node.name
+            if wanted(name):
+                found.setdefault(name, []).append(node.name)
+    if not found:
+        return graph_def
+    operations = [sess.graph.get_operation_by_name(reads[0]) for reads in found.values()]
+    values = dict(zip(found, sess.run([operation.outputs[0] for operation in operations])))
+    variable_of = {read: name for name, reads in found.items() for read in reads}
+    result, made = GraphDef(library=graph_def.library, versions=graph_def.versions), set()
+    for node in graph_def.node:
+        name = variable_of.get(node.name)
+        if name is None:
+            result.node.add().CopyFrom(node)
+            continue
+        if name not in made:
+            made.add(name)
+            result.node.add().CopyFrom(_constant(node, name, values[name]))
+        if node.name != name:
+            controls = [reference for reference in node.input if reference.startswith("^")]
+            read = result.node.add(name=node.name, op="Identity", input=[name, *controls], device=node.device)
+            read.attr["T"].CopyFrom(node.attr["dtype"])
     return result
 
 

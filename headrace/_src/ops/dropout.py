@@ -7,7 +7,7 @@ from functools import partial
 
 from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import Tensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
@@ -56,7 +56,10 @@ def _dropout(x, rate, uniform_sampler, no_draw, noise_shape, name):
     else:
         raise ValueError(f"dropout: rate must be a number or a scalar tensor, got {rate!r}.")
     drawn = uniform_sampler(shape=_noise_shape(x, noise_shape), dtype=x.dtype)
-    return where(drawn >= rate, scaled, to_tensor(0, x.dtype), name=name)
+    result = where(drawn >= rate, scaled, to_tensor(0, x.dtype), name=name)
+    if not isinstance(result, EagerTensor):
+        result.set_shape(x.shape)  # a rate of unknown shape makes that of the scaled values unknown
+    return result
 
 
 @api("nn.dropout")
