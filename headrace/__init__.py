@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from headrace import nest as nest
     from headrace import nn as nn
     from headrace import quantization as quantization
+    from headrace import queue as queue
     from headrace import ragged as ragged
     from headrace import random as random
     from headrace import raw_ops as raw_ops

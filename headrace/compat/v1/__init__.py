@@ -548,6 +548,11 @@ if TYPE_CHECKING:
     from headrace._src.ops.unsorted_segments import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
     from headrace._src.ops.unsorted_segments import unsorted_segment_sum as unsorted_segment_sum
     from headrace._src.state.critical_section import CriticalSection as CriticalSection
+    from headrace._src.state.queues import FIFOQueue as FIFOQueue
+    from headrace._src.state.queues import PaddingFIFOQueue as PaddingFIFOQueue
+    from headrace._src.state.queues import PriorityQueue as PriorityQueue
+    from headrace._src.state.queues import QueueBase as QueueBase
+    from headrace._src.state.queues import RandomShuffleQueue as RandomShuffleQueue
     from headrace._src.state.tensor_array import TensorArray as TensorArray
     from headrace._src.state.tensor_array import TensorArraySpec as TensorArraySpec
     from headrace._src.state.variables import VariableAggregation as VariableAggregation
@@ -588,6 +593,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import nn as nn
     from headrace.compat.v1 import python_io as python_io
     from headrace.compat.v1 import quantization as quantization
+    from headrace.compat.v1 import queue as queue
     from headrace.compat.v1 import ragged as ragged
     from headrace.compat.v1 import random as random
     from headrace.compat.v1 import raw_ops as raw_ops
