@@ -1,5 +1,7 @@
 """What `import headrace` loads at once: tensors with their operators and indexing; the rest comes when asked for."""
 
+import logging
+
 from headrace._src.core.allocation import keep_freed_memory
 from headrace._src.formats import registered_messages as registered_messages
 from headrace._src.op import loading
@@ -9,4 +11,6 @@ from headrace._src.ops import joining as joining  # lists of tensors become tens
 from headrace._src.ops import operators as operators
 
 keep_freed_memory()
+# TF: programs set levels and handlers of the logger of that name, and mean the messages of this library.
+logging.getLogger("headrace").parent = logging.getLogger("tensorflow")
 loading.load_companions()

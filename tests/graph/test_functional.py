@@ -274,3 +274,9 @@ def test_branches_with_slices_agree_on_the_type_of_indices(choose):
 
     same = tf.function(lambda p: choose(p, slices(tf.int32, 1.0), slices(tf.int32, 2.0)))(tf.constant(True))
     assert same[0].indices.dtype == tf.int32
+
+
+def test_an_eager_loop_returns_a_list_or_tuple_as_its_body_does():
+    assert isinstance(tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x), [0, 1]), tuple)
+    assert isinstance(tf.while_loop(lambda i, x: i < 3, lambda i, x: [i + 1, x], (0, 1)), list)
+    assert isinstance(tf.while_loop(lambda i, x: i < 0, lambda i, x: [i + 1, x], (0, 1)), tuple)

@@ -234,3 +234,13 @@ def test_check_numerics_is_built_into_functions():
     with pytest.raises(tf.errors.InvalidArgumentError, match="output 0 of graph op Log"):
         checked(tf.constant([0.0, 1.0]))
     np.testing.assert_allclose(checked(tf.constant([-1.0, -2.0])), -3.0)
+
+
+def test_levels_of_the_logger_tensorflow_hold_for_this_library(caplog):
+    logger = logging.getLogger("tensorflow")
+    assert tf.get_logger() is logger
+    integer = tf.constant(1)
+    for level, expected in ((logging.ERROR, 0), (logging.WARNING, 1)):
+        with caplog.at_level(level, "tensorflow"), tf.GradientTape() as tape:
+            tape.watch(integer)
+        assert len(caplog.records) == expected

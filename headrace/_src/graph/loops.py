@@ -331,7 +331,9 @@ def _eager_loop(cond, body, loop_vars, maximum_iterations):
     limit = None if maximum_iterations is None else int(maximum_iterations)
     iterations = 0
     while (limit is None or iterations < limit) and _call(cond, loop_vars):
-        result = _repacked(_call(body, loop_vars), loop_vars)
+        result = _call(body, loop_vars)
+        if not _is_sequence(result):  # TF: otherwise what is returned is what the body makes, a list or a tuple
+            result = _repacked(result, loop_vars)
         nest.assert_same_structure(list_of(loop_vars), list_of(result))
         loop_vars = result
         iterations += 1

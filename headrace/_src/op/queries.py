@@ -31,8 +31,8 @@ def get_current_name_scope() -> str:
 
 @api("get_logger", dispatch=False)
 def get_logger() -> logging.Logger:
-    """The logger of this library."""
-    return logging.getLogger("headrace")
+    """The logger "tensorflow", which the messages of this library, of the logger "headrace", pass through."""
+    return logging.getLogger("tensorflow")
 
 
 @api("experimental.dlpack.to_dlpack", dispatch=False)
