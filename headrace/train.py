@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headrace._src.formats.example_messages import FloatList as FloatList
     from headrace._src.formats.example_messages import Int64List as Int64List
     from headrace._src.formats.example_messages import SequenceExample as SequenceExample
+    from headrace._src.state.coordinator import Coordinator as Coordinator
     from headrace._src.state.trackable_view import TrackableView as TrackableView
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

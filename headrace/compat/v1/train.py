@@ -44,5 +44,6 @@ if TYPE_CHECKING:
     from headrace._src.formats.example_messages import Int64List as Int64List
     from headrace._src.formats.example_messages import SequenceExample as SequenceExample
     from headrace._src.graph.graph_files import write_graph as write_graph
+    from headrace._src.state.coordinator import Coordinator as Coordinator
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)
