@@ -3,6 +3,7 @@
 # ruff: noqa: E501  a program is a line
 
 from dataset_programs_more import MORE
+from generated_programs import program
 
 LINES = r"""
 R(5)
@@ -274,3 +275,4 @@ R(5).reduce(I(0), lambda s, x: s // 0)
 """
 
 PROGRAMS = [line for line in LINES.splitlines() if line] + MORE
+PROGRAMS += sorted({program(seed) for seed in range(160)} - set(PROGRAMS))

@@ -204,3 +204,11 @@ def test_interleaved_datasets_are_read_at_the_same_time():
     del iterator, resumed
     gc.collect()
     assert _wait_for_none()
+
+
+def test_an_error_of_the_input_comes_after_the_results_before_it():
+    dataset = tf.data.Dataset.range(3).apply(tf.data.experimental.assert_cardinality(5))
+    iterator = iter(dataset.map(lambda x: tf.py_function(lambda v: v * 2, [x], tf.int64), num_parallel_calls=4))
+    assert [int(next(iterator)) for _ in range(3)] == [0, 2, 4]
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        next(iterator)

@@ -8,7 +8,7 @@ from headrace._src.data import functions
 from headrace._src.data.cursors import CallingCursor
 from headrace._src.data.datasets import OUTPUTS, DatasetSpec, build, dataset_op, method
 from headrace._src.data.functions import ElementFunction
-from headrace._src.data.stages import Stage, shapes_of, stage_of, variant_of
+from headrace._src.data.stages import INFINITE, UNKNOWN, Stage, shapes_of, stage_of, variant_of
 from headrace._src.data.windows import ElementsStage
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -35,6 +35,9 @@ class GroupByWindowStage(Stage):
         self.reduce = self.function = reduce
         self.window_size = window_size
         self.functions = [key, reduce, window_size]
+
+    def cardinality(self):
+        return INFINITE if self.source.cardinality() == INFINITE else UNKNOWN
 
     def walk(self, run):
         return _GroupByWindowCursor(self, run)

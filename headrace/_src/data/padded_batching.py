@@ -82,7 +82,7 @@ def _padded(number, parts, wanted, value):
         )  # fmt: skip
     batch = np.full((len(parts), *shape), value[()], parts[0].dtype)
     for i, part in enumerate(parts):
-        batch[(i, *[slice(size) for size in part.shape])] = part
+        batch[(i, *[slice(size) for size in part.shape])] = part if part.ndim else part[()]
     return batch
 
 

@@ -64,13 +64,20 @@ class ParallelMap(Cursor):
         try:
             result = call.wait()
         except Exception as error:
+            call.error = None  # or the error, its traceback and this walk would keep each other
+            if number is None:  # the error of the input, which came after the results before it
+                raise
             self._stage.failed(number, error)
         self._width.note()
         return result
 
     def _fill(self, width):
         while not self._is_over and len(self._waiting) < width:
-            element = self._inner.next()
+            try:
+                element = self._inner.next()
+            except Exception as error:
+                self._waiting.append((None, _failed(error.with_traceback(None))))
+                return
             if element is None:
                 self._is_over = True
                 return
@@ -123,6 +130,14 @@ class ParallelMap(Cursor):
             self._processes.close()  # nobody waits for the calls that they make
         self._workers.close()
         self._inner.close()
+
+
+def _failed(error) -> Call:
+    """A call that has failed."""
+    call = Call(None, ())
+    call.error, call.is_done = error, True
+    call.lock.release()
+    return call
 
 
 def _made(function, *arguments) -> Call:

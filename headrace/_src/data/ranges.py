@@ -6,7 +6,9 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.specs import TensorSpec
 from headrace._src.data.datasets import OUTPUTS, build, constructor, dataset_op, integer
 from headrace._src.data.functions import constant
-from headrace._src.data.stages import Access, Stage, shapes_of
+from headrace._src.data.stages import INFINITE, Access, Stage, shapes_of
+
+_LAST = np.iinfo(np.int64).max
 
 
 class _Range(Access):
@@ -29,13 +31,14 @@ class RangeStage(Stage):
     def __init__(self, start, stop, step, dtype, shapes):
         super().__init__(shapes)
         self._access = _Range(start, stop, step, dtype._np)
+        self._is_endless = stop == _LAST  # TF: as far as can be counted is without end
 
     @property
     def access(self):
         return self._access
 
     def cardinality(self):
-        return self._access.size
+        return INFINITE if self._is_endless else self._access.size
 
 
 def _make(start, stop, step, output_types, output_shapes, metadata, replicate_on_split):

@@ -118,7 +118,7 @@ class Server:
         self.ended.clear()
         _local[self.address] = self
         # Threads know the server weakly, so that it ends when it is dropped.
-        start_thread(f"headrace-{self.name}", _listen, self._listener, weakref.ref(self))
+        start_thread(f"data-service-{self.name}", _listen, self._listener, weakref.ref(self))
 
     def stop(self) -> None:
         """End: connections are closed, and no more are accepted."""
@@ -163,7 +163,7 @@ def _listen(listener, server_of):
         except OSError:
             return
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        start_thread("headrace-connection", _answer, connection, server_of)
+        start_thread("data-service-connection", _answer, connection, server_of)
 
 
 def _answer(connection, server_of):

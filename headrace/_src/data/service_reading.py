@@ -181,7 +181,7 @@ class ServiceCursor(Cursor):
                 continue
             self._tasks[task] = Peer(address, "worker")
             if not self._stage.consumers:
-                start_thread("headrace-service", _ask, self._work, task, self._tasks[task], self._stage.trainer)
+                start_thread("data-service-reader", _ask, self._work, task, self._tasks[task], self._stage.trainer)
 
     def _wait_for_workers(self):
         while not self._tasks:

@@ -140,7 +140,7 @@ class Worker(Server):
             super().stop()
             raise
         interval = (self._config.heartbeat_interval_ms or 1000 * _HEARTBEAT_SECONDS) / 1000
-        start_thread("headrace-heartbeat", _beat, weakref.ref(self), self.ended, interval)
+        start_thread("data-service-heartbeat", _beat, weakref.ref(self), self.ended, interval)
 
     def _register(self):
         """Tell the dispatcher, which may not have begun yet."""

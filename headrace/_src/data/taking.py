@@ -41,7 +41,7 @@ class TakeStage(Stage):
         if size == INFINITE:
             return self.count
         if size == UNKNOWN:
-            return UNKNOWN if self.count else 0
+            return UNKNOWN  # TF: also for none of them
         return min(size, self.count)
 
     @property
@@ -107,9 +107,9 @@ class SkipStage(Stage):
 
     def cardinality(self):
         size = self.source.cardinality()
-        if self.count < 0:
-            return 0
-        return size if size in (INFINITE, UNKNOWN) else max(0, size - self.count)
+        if size in (INFINITE, UNKNOWN):
+            return size
+        return 0 if self.count < 0 else max(0, size - self.count)
 
     @property
     def access(self):

@@ -190,7 +190,11 @@ class RaggedTensorSpec(BatchableTypeSpec):
         if self._ragged_rank < 0:
             raise ValueError(f"ragged_rank must be non-negative; got {self._ragged_rank}.")
         flat, splits = ragged_from_variant(tensor_list[0], self._dtype, self._ragged_rank, self._row_splits_dtype)
-        return self._from_components([flat, *splits])
+        parts = [flat, *splits]
+        for part, spec in zip(parts, self._component_specs):
+            if type(part) is not EagerTensor:
+                part.set_shape(spec.shape)
+        return self._from_components(parts)
 
     def _batch(self, batch_size):
         if self._flat_values_spec is not None:

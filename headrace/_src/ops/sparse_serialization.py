@@ -83,8 +83,7 @@ def _serialize_many_kernel(sparse_indices, sparse_values, sparse_shape, out_type
 
 
 def _serialize_many_infer(sparse_indices, sparse_values, sparse_shape, out_type):
-    rows = None if sparse_shape.value is None else int(np.asarray(sparse_shape.value)[0])
-    return TensorShape([rows, 3])
+    return TensorShape([None, 3])  # TF: also where the shape is known
 
 
 SERIALIZE_MANY_SPARSE = Op(

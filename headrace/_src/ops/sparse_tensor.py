@@ -213,7 +213,13 @@ class SparseTensorSpec(BatchableTypeSpec):
         return [lookup("SerializeManySparse")(*parts, out_type=dtypes.variant)]
 
     def _from_compatible_tensor_list(self, tensor_list):
-        return self._from_components(list(lookup("DeserializeSparse")(tensor_list[0], dtype=self._dtype)))
+        parts = list(lookup("DeserializeSparse")(tensor_list[0], dtype=self._dtype))
+        if type(parts[0]) is not EagerTensor:
+            for part, spec in zip(parts, self._component_specs):
+                part.set_shape(spec.shape)
+            if self._shape.is_fully_defined():  # then it is known while tracing
+                parts[2] = to_tensor(np.array(self._shape.as_list(), np.int64))
+        return self._from_components(parts)
 
     def _to_legacy_output_types(self):
         return self._dtype
