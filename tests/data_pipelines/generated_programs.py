@@ -34,7 +34,8 @@ SOURCES = {
         "R({b} + 1).map(lambda x: tf.SparseTensor([[x, 1]], [x], [{b} + 2, 3]))",
     ],
     "m": [
-        "D.zip((S(tf.sparse.from_dense(np.eye(4, dtype=np.int32))), S({{'r': tf.ragged.constant([[1], [2, 3], [], [4]])}})))",
+        "D.zip((S(tf.sparse.from_dense(np.eye(4, dtype=np.int32))), "
+        "S({{'r': tf.ragged.constant([[1], [2, 3], [], [4]])}})))",
         "D.zip({{'n': R({a}), 'p': (S(tf.ragged.constant([['a'], [], ['b', 'c']])), R({b}))}})",
     ],
 }  # fmt: skip
