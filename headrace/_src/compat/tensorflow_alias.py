@@ -15,6 +15,7 @@ import sys
 import types
 
 from headrace._src.compat import keras_former_calls as keras_former_calls  # they add to the additions
+from headrace._src.compat import keras_functional as keras_functional
 from headrace._src.compat import keras_speed as keras_speed
 from headrace._src.compat.internals import CLASSES, INTERNALS
 from headrace._src.compat.keras_additions import ADDITIONS

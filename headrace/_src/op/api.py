@@ -29,7 +29,10 @@ def api(*names: str, dispatch: bool = True):
     """
 
     def declare(thing):
-        public = dispatchable(thing) if dispatch and isinstance(thing, types.FunctionType) else thing
+        public = thing
+        if dispatch and isinstance(thing, types.FunctionType):
+            public = dispatchable(thing)
+            public._public_name = names[0]
         for name in names:
             if dict.__contains__(PUBLIC, name):
                 raise ValueError(f"The public name {name!r} is declared twice.")

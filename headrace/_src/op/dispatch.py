@@ -40,7 +40,7 @@ def dispatchable(function):
                 return result
         try:
             return function(*args, **kwargs)
-        except (TypeError, ValueError) as caught:
+        except (TypeError, ValueError, AttributeError) as caught:
             error = caught
         except errors.OpError as caught:
             _say_where(caught, wrapper, args, kwargs)
