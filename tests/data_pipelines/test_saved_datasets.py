@@ -165,6 +165,18 @@ def test_other_names(tmp_path):
     assert values(Dataset.load(str(tmp_path))) == [0, 1, 2, 3]
 
 
+def test_functions_know_the_spec_of_a_folder_that_they_know(tmp_path):
+    Dataset.range(4).map(lambda x: (x, tf.fill([2], 0.5))).save(str(tmp_path))
+
+    @tf.function
+    def total():
+        dataset = Dataset.load(str(tmp_path))
+        assert [spec.dtype for spec in dataset.element_spec] == [tf.int64, tf.float32]
+        return dataset.reduce(0.0, lambda sum, pair: sum + tf.cast(pair[0], tf.float32) + pair[1][0])
+
+    assert total().numpy() == 8.0
+
+
 def test_what_cannot_be_saved(tmp_path):
     with pytest.raises(tf.errors.InvalidArgumentError, match="no end"):
         Dataset.range(3).repeat().save(tmp_path)

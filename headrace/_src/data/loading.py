@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
+
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.specs import TensorSpec
-from headrace._src.core.tensor import EagerTensor
 from headrace._src.data import functions
 from headrace._src.data.datasets import AUTOTUNE, DatasetSpec, build, constructor, dataset_op
 from headrace._src.data.functions import ElementFunction
@@ -28,6 +29,7 @@ from headrace._src.data.structures import normalized_spec
 from headrace._src.formats import filesystem
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.ops.shaping import get_static_value
 
 
 def shards_of(folder: str, metadata: Metadata, compression: str, specs: list, where: str) -> list[Stage]:
@@ -171,13 +173,15 @@ def load(path, element_spec=None, compression=None, reader_func=None, wait=False
     where = "Dataset.load"
     kind = checked_compression(compression, where)
     tensor = to_tensor(filesystem.path_string(path) if not hasattr(path, "dtype") else path, dtypes.string)
+    known = get_static_value(tensor)
+    folder = None if known is None else text_of(np.array(known, object), "path")
     if element_spec is None:
-        if not isinstance(tensor, EagerTensor):
+        if folder is None:
             raise ValueError(f"{where}: element_spec must be given where the path is not known yet.")
-        element_spec = saved_spec(text_of(tensor._a, "path"))
+        element_spec = saved_spec(folder)
     if reader_func is None:
         reader_func = in_turns
-        if isinstance(tensor, EagerTensor) and _has_one_shard(text_of(tensor._a, "path")):
+        if folder is not None and _has_one_shard(folder):
             reader_func = one_after_the_other
     traced = trace_reader(reader_func, element_spec, where)
     return build(
