@@ -15,6 +15,7 @@ from headrace._src.core.trackable import (
     no_automatic_dependency_tracking,
     no_automatic_dependency_tracking_scope,
 )
+from headrace._src.core.tracked_containers import _DictWrapper
 
 
 def test_attributes_become_children():
@@ -128,6 +129,17 @@ def test_containers_can_be_registered(monkeypatch):
     root.items = [1, 2]
     assert isinstance(root.items, Tracked)
     assert root._trackable_children() == {"items": root.items}
+
+
+def test_a_mapping_is_made_of_pairs():
+    child = AutoTrackable()
+    made = _DictWrapper((key, value) for key, value in [("a", child), ("b", 2)])
+    assert made == {"a": child, "b": 2}
+    assert made._trackable_children() == {"a": child}
+    wrapped = {"c": 3}
+    made = _DictWrapper(wrapped)
+    made["d"] = 4
+    assert wrapped == {"c": 3, "d": 4}
 
 
 def test_what_objects_without_values_say():

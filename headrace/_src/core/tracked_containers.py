@@ -129,7 +129,8 @@ class _DictWrapper(TrackedContainer, dict):
 
     def __init__(self, wrapped_dict=None):
         dict.__init__(self)
-        self._storage = {} if wrapped_dict is None else wrapped_dict
+        # Pairs are taken too: packages that rebuild structures make a mapping of them by its type.
+        self._storage = wrapped_dict if hasattr(wrapped_dict, "items") else dict(wrapped_dict or ())
         for key, value in list(self._storage.items()):
             self._storage[key] = self._track(key, value)
 
