@@ -223,3 +223,43 @@ def test_random_access_walks_where_it_must():
         tf.data.experimental.at(dataset, 5)
     with pytest.raises(tf.errors.OutOfRangeError):
         tf.data.experimental.at(dataset, -1)
+
+
+def test_shapes_of_sparse_and_ragged_elements_are_known_in_functions():
+    seen = []
+
+    def note(ragged, sparse):
+        seen.append((ragged.shape.as_list(), tf.reduce_sum(ragged, 1).shape.as_list()))
+        seen.append((tf.sparse.to_dense(sparse).shape.as_list(), sparse.indices.shape.as_list()))
+        return 0
+
+    elements = tf.ragged.constant([[1, 2], [3], []]), tf.sparse.from_dense([[1, 0], [0, 2], [0, 0]])
+    dataset = tf.data.Dataset.from_tensor_slices(elements)
+    dataset.batch(2, drop_remainder=True).map(note)
+    assert seen == [([2, None], [2]), ([2, 2], [None, 2])]
+    seen.clear()
+    dataset.batch(2).map(note)
+    assert seen == [([None, None], [None]), ([None, 2], [None, 2])]
+
+
+def test_ragged_elements_can_be_taken_apart_to_scalars():
+    dataset = tf.data.Dataset.from_tensor_slices(tf.ragged.constant([[[1], [2]], [[3]]])).unbatch().unbatch()
+    assert [int(x) for x in dataset] == [1, 2, 3]
+
+
+def test_scalar_strings_are_padded_to_batches():
+    dataset = tf.data.Dataset.from_tensor_slices((np.arange(3), ["a", "b", "c"])).padded_batch(2)
+    assert [x.numpy().tolist() for _, x in dataset] == [[b"a", b"b"], [b"c"]]
+    assert [x.numpy().tolist() for x in dataset.map(lambda n, s: s + "!")] == [[b"a!", b"b!"], [b"c!"]]
+
+
+def test_cardinalities_of_what_is_without_end_or_not_known():
+    endless = tf.data.Dataset.range(3).repeat()
+    unknown = tf.data.Dataset.range(3).filter(lambda x: x > 0)
+    sizes = [endless.enumerate(), endless.skip(-1), unknown.take(0), unknown.skip(-1), endless.take(0)]
+    assert [int(dataset.cardinality()) for dataset in sizes] == [-1, -1, -2, -2, 0]
+    windows = endless.group_by_window(lambda x: x, lambda key, window: window, 2)
+    assert int(windows.cardinality()) == tf.data.INFINITE_CARDINALITY
+    for number in (0, -2):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="greater than zero"):
+            unknown.map(lambda x: x, num_parallel_calls=number)

@@ -5,7 +5,7 @@ from headrace._src.data import functions, structures
 from headrace._src.data.batching import BatchStage, batch_size_of, static_size
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer
 from headrace._src.data.functions import ElementFunction, constant
-from headrace._src.data.mapping import MapStage
+from headrace._src.data.mapping import MapStage, parallelism
 from headrace._src.data.repeating import RepeatStage
 from headrace._src.data.shuffling import Seeds, ShuffleStage, buffer_size_of, seed_inputs
 from headrace._src.data.stages import shapes_of, stage_of
@@ -18,7 +18,7 @@ def _make_map_and_batch(
     preserve_cardinality, metadata,
 ):  # fmt: skip
     shapes = shapes_of(output_shapes)
-    parallel = integer(num_parallel_calls, "num_parallel_calls")
+    parallel = parallelism(num_parallel_calls)
     mapped = MapStage(
         stage_of(input_dataset), ElementFunction(f, other_arguments), [shape[1:] for shape in shapes], parallel,
         keeps_size=preserve_cardinality,

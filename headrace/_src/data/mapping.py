@@ -2,13 +2,13 @@
 
 import logging
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, errors
 from headrace._src.data import functions
 from headrace._src.data.batching import BatchStage
 from headrace._src.data.block_mapping import BatchedParse, BlockMap, hoisted
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
 from headrace._src.data.functions import ElementFunction, constant
-from headrace._src.data.parallel_calls import ParallelMap
+from headrace._src.data.parallel_calls import AUTOTUNE, ParallelMap
 from headrace._src.data.python_processes import function_elsewhere
 from headrace._src.data.random_streams import draws_the_same
 from headrace._src.data.stages import UNKNOWN, Access, Cursor, Stage, shapes_of, split, stacked, stage_of
@@ -173,6 +173,14 @@ class _MapCursor(Cursor):
         self._inner.close()
 
 
+def parallelism(num_parallel_calls) -> int:
+    """The input `num_parallel_calls` of an op."""
+    number = integer(num_parallel_calls, "num_parallel_calls")
+    if number < 1 and number != AUTOTUNE:
+        raise errors.invalid_argument("num_parallel_calls must be greater than zero.")
+    return number
+
+
 def _make(input_dataset, other_arguments, f, output_types, output_shapes, preserve_cardinality, **unused):
     function = ElementFunction(f, other_arguments)
     return MapStage(stage_of(input_dataset), function, shapes_of(output_shapes), keeps_size=preserve_cardinality)
@@ -186,7 +194,7 @@ def _make_parallel(
         stage_of(input_dataset),
         ElementFunction(f, other_arguments),
         shapes_of(output_shapes),
-        integer(num_parallel_calls, "num_parallel_calls"),
+        parallelism(num_parallel_calls),
         deterministic != "false",
         preserve_cardinality,
     )

@@ -187,9 +187,8 @@ class RaggedTensorSpec(BatchableTypeSpec):
         return [ragged_to_variant(list(value.nested_row_splits), value.flat_values, batched_input=True)]
 
     def _from_compatible_tensor_list(self, tensor_list):
-        if self._ragged_rank < 0:
-            raise ValueError(f"ragged_rank must be non-negative; got {self._ragged_rank}.")
-        flat, splits = ragged_from_variant(tensor_list[0], self._dtype, self._ragged_rank, self._row_splits_dtype)
+        rank = max(0, self._ragged_rank)  # TF: below zero for a scalar, which is a slice of a vector
+        flat, splits = ragged_from_variant(tensor_list[0], self._dtype, rank, self._row_splits_dtype)
         parts = [flat, *splits]
         for part, spec in zip(parts, self._component_specs):
             if type(part) is not EagerTensor:

@@ -16,7 +16,9 @@ from headrace._src.op.registry import lookup
 from headrace._src.ops.shaping import known_value
 
 # TF: what sessions returned for sparse tensors in 1.x, still accepted as input.
-SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+SparseTensorValue = api("compat.v1.SparseTensorValue")(
+    collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+)
 
 
 @api("SparseTensor", "sparse.SparseTensor")
@@ -219,7 +221,22 @@ class SparseTensorSpec(BatchableTypeSpec):
                 part.set_shape(spec.shape)
             if self._shape.is_fully_defined():  # then it is known while tracing
                 parts[2] = to_tensor(np.array(self._shape.as_list(), np.int64))
+            elif self._shape.rank is not None:
+                parts[2]._partial = self._shape.as_list()
         return self._from_components(parts)
+
+    @classmethod
+    def from_value(cls, value):
+        """The spec of a sparse tensor, or of the `SparseTensorValue` that a session gives.
+
+        Raises:
+            TypeError: for anything else.
+        """
+        if isinstance(value, SparseTensor):
+            return cls(value.shape, value.dtype)
+        if isinstance(value, SparseTensorValue):
+            return cls(TensorShape(value.dense_shape), to_tensor(value.values).dtype)
+        raise TypeError(f"SparseTensorSpec.from_value: value must be a SparseTensor, got {type(value).__name__}.")
 
     def _to_legacy_output_types(self):
         return self._dtype
