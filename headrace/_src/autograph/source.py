@@ -186,7 +186,7 @@ def _copy(node):
     """A copy that may be changed: cached trees are shared."""
     if not isinstance(node, ast.AST):
         return node
-    copied = type(node)()
+    copied = ast.AST.__new__(type(node))  # from Python 3.13 on, __init__ asks for the fields
     for name, value in ast.iter_fields(node):
         setattr(copied, name, [_copy(v) for v in value] if isinstance(value, list) else _copy(value))
     return ast.copy_location(copied, node)

@@ -26,7 +26,11 @@ def _dispatch_symbolic_tensors(module):
         name = getattr(function, "_public_name", None)
         if name is None or name in _CONVERSIONS:
             return Dispatcher.NOT_SUPPORTED
-        if not any(isinstance(leaf, kind) for leaf in nest.flatten([args, list(kwargs.values())])):
+        try:
+            leaves = nest.flatten([args, list(kwargs.values())])
+        except RecursionError:  # a list that contains itself: the function says so
+            return Dispatcher.NOT_SUPPORTED
+        if not any(isinstance(leaf, kind) for leaf in leaves):
             return Dispatcher.NOT_SUPPORTED
         return _operation()(name).symbolic_call(*args, **kwargs)
 
