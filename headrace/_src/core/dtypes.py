@@ -132,8 +132,8 @@ class DType:
     def is_subtype_of(self, other) -> builtins.bool:
         return self == other
 
-    def most_specific_common_supertype(self, others):
-        return self if all(self == other for other in others) else None
+    def most_specific_common_supertype(self, types):
+        return self if all(self == other for other in types) else None
 
     def placeholder_value(self, placeholder_context=None):
         return self

@@ -363,6 +363,17 @@ class NoneTensorSpec(BatchableTypeSpec):
         """The class `NoneTensor`."""
         return NoneTensor
 
+    @classmethod
+    def from_value(cls, value: Any) -> NoneTensorSpec:
+        """The spec of None."""
+        return cls()
+
+    def most_specific_compatible_shape(self, other: TypeSpec) -> NoneTensorSpec:
+        """This spec, when the other one is of None, too."""
+        if type(other) is not NoneTensorSpec:
+            raise ValueError(f"No `TypeSpec` is compatible with both {self} and {other}")
+        return self
+
     def _serialize(self) -> tuple:
         return ()
 

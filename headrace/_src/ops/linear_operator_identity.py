@@ -196,12 +196,12 @@ class LinearOperatorIdentity(_Sized):
     def _cond(self):
         return ones(self._batch(), self.dtype)
 
-    def add_to_tensor(self, x, name="add_to_tensor"):
-        """The identity plus the matrices `x`, whose batch dimensions the result has."""
+    def add_to_tensor(self, mat, name="add_to_tensor"):
+        """The identity plus the matrices `mat`, whose batch dimensions the result has."""
         with self._name_scope(name):
-            x = to_tensor(x)
-            self._check_input_dtype(x)
-            return set_diag(x, 1 + diag_part(x))
+            mat = to_tensor(mat)
+            self._check_input_dtype(mat)
+            return set_diag(mat, 1 + diag_part(mat))
 
     def _linop_adjoint(self):
         return self
@@ -330,12 +330,12 @@ class LinearOperatorScaledIdentity(LinearOperator):
     def _cond(self):
         return ones_like(self._factor(dims=0))
 
-    def add_to_tensor(self, x, name="add_to_tensor"):
-        """The operator plus the matrices `x`, whose batch dimensions the result has."""
+    def add_to_tensor(self, mat, name="add_to_tensor"):
+        """The operator plus the matrices `mat`, whose batch dimensions the result has."""
         with self._name_scope(name):
-            x = to_tensor(x)
-            self._check_input_dtype(x)
-            return set_diag(x, diag_part(x) + self._factor(dims=1))
+            mat = to_tensor(mat)
+            self._check_input_dtype(mat)
+            return set_diag(mat, diag_part(mat) + self._factor(dims=1))
 
     def _scaled(self, factor, **hints):
         return LinearOperatorScaledIdentity(self._num_rows, factor, is_square=True, **hints)
@@ -510,12 +510,12 @@ class LinearOperatorZeros(_Sized):
     def _eigvals(self):
         return self._diag_part()
 
-    def add_to_tensor(self, x, name="add_to_tensor"):
-        """The matrices `x` themselves, with batch dimensions that are broadcast."""
+    def add_to_tensor(self, mat, name="add_to_tensor"):
+        """The matrices `mat` themselves, with batch dimensions that are broadcast."""
         with self._name_scope(name):
-            x = to_tensor(x)
-            self._check_input_dtype(x)
-            return with_batch(x, self._batch())
+            mat = to_tensor(mat)
+            self._check_input_dtype(mat)
+            return with_batch(mat, self._batch())
 
     def _zero_product(self, other):
         """This operator, as its product with another one from either side."""

@@ -248,9 +248,9 @@ class TensorArraySpec(TypeSpec):
             raise TypeError(f"TensorArraySpec.from_value: value must be a TensorArray, got {value!r}.")
         return value._type_spec
 
-    def is_compatible_with(self, spec_or_value):
-        """Whether dtype, growth and element shape fit; `infer_shape` does not matter."""
-        other = spec_or_value._type_spec if isinstance(spec_or_value, TensorArray) else spec_or_value
+    def is_compatible_with(self, other):
+        """Whether dtype, growth and element shape of a spec or an array fit; `infer_shape` does not matter."""
+        other = other._type_spec if isinstance(other, TensorArray) else other
         return (
             isinstance(other, TensorArraySpec)
             and self._dtype.is_compatible_with(other._dtype)

@@ -90,7 +90,6 @@ if TYPE_CHECKING:
     from headrace._src.compat.control_flow import tuple_ as tuple
     from headrace._src.compat.control_flow import while_loop as while_loop
     from headrace._src.compat.control_flow import wrap_function as wrap_function
-    from headrace._src.compat.fetches import SparseTensorValue as SparseTensorValue
     from headrace._src.compat.graph_keys import GraphKeys as GraphKeys
     from headrace._src.compat.graph_keys import add_to_collection as add_to_collection
     from headrace._src.compat.graph_keys import add_to_collections as add_to_collections
@@ -504,6 +503,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.sparse_serialization import deserialize_many_sparse as deserialize_many_sparse
     from headrace._src.ops.sparse_tensor import SparseTensor as SparseTensor
     from headrace._src.ops.sparse_tensor import SparseTensorSpec as SparseTensorSpec
+    from headrace._src.ops.sparse_tensor import SparseTensorValue as SparseTensorValue
     from headrace._src.ops.special import betainc as betainc
     from headrace._src.ops.special import digamma as digamma
     from headrace._src.ops.special import erf as erf

@@ -328,6 +328,8 @@ _STATIC = [
         f"tf.linalg.LinearOperatorBlockDiag([{_BATCH}, tf.linalg.LinearOperatorFullMatrix(tf.ones([2, 3, 3]))])[:, 0]",
         f"tf.linalg.LinearOperatorComposition([{_BATCH}, {_BATCH}])[0].to_dense()",
         "tf.linalg.LinearOperatorIdentity(3, batch_shape=[2]).add_to_tensor(tf.ones([3, 3]))",
+        "[o.add_to_tensor(mat=tf.ones([3, 3])) for o in (tf.linalg.LinearOperatorScaledIdentity(3, 4.0), "
+        "tf.linalg.LinearOperatorZeros(3))]",
         "tf.linalg.LinearOperatorIdentity(0).to_dense()",
         "tf.linalg.LinearOperatorIdentity(3, dtype=tf.int32).to_dense()",
         "tf.linalg.LinearOperatorIdentity(tf.constant(3), tf.constant([2])).trace()",
