@@ -1,5 +1,6 @@
 """Running a dataset program with any `tf`, and what came of it as plain data."""
 
+import collections
 import ast
 import linecache
 import warnings
@@ -77,7 +78,7 @@ def plain(tf, value):
             warnings.simplefilter("ignore")
             return {
                 "dataset": type(value).__name__ if hasattr(value, "_variant_tensor") else "",
-                "spec": str(value.element_spec),
+                "spec": _printed(value.element_spec),
                 "size": int(value.cardinality()),
                 "elements": elements_of(tf, iter(value)),
                 "again": elements_of(tf, iter(value)),
@@ -109,6 +110,13 @@ def plain(tf, value):
     if array.dtype == object:
         items = [item.decode("latin-1") if isinstance(item, bytes) else item for item in items]
     return {"type": str(array.dtype), "shape": list(array.shape), "values": items}
+
+
+def _printed(spec):
+    """A spec as it prints; an OrderedDict as Python 3.11 prints it, on which results are recorded."""
+    if type(spec) is collections.OrderedDict:
+        return f"OrderedDict([{', '.join(f'({key!r}, {_printed(part)})' for key, part in spec.items())}])"
+    return str(spec)
 
 
 def same(a, b):
