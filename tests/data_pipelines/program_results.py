@@ -1,7 +1,7 @@
 """Running a dataset program with any `tf`, and what came of it as plain data."""
 
-import collections
 import ast
+import collections
 import linecache
 import warnings
 
