@@ -61,6 +61,16 @@ class NameTable:
             self._used[unique.lower()] = 1
         return unique
 
+    def release(self, name: str) -> None:
+        """Let a name be given again."""
+        key = name.lower()
+        base, _, number = key.rpartition("_")
+        if number.isdigit() and base in self._used:
+            self._used.pop(key, None)
+            self._used[base] = min(self._used[base], int(number))
+        elif key in self._used:
+            self._used[key] = 0
+
 
 def current_name_scope() -> str:
     """The name of the open scope, such as "encoder/layer_1"; empty outside of any.

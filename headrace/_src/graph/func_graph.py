@@ -101,17 +101,17 @@ class FuncGraph(BaseGraph):
             return entry[1]
         if type(tensor) is EagerTensor:
             if self.inlines_numbers or (not is_followed(tensor.dtype) and tensor._a.size <= _INLINED):
-                return self.shared_constant(tensor)
+                return self.shared_constant(tensor, name)
         elif type(tensor) is SymbolicTensor:
             self._check_reachable(tensor)
             if tensor.op.record is CONST and (self.inlines_numbers or not is_followed(tensor.dtype)):
-                return self.shared_constant(tensor.op.attrs["value"])
+                return self.shared_constant(tensor.op.attrs["value"], name)
             known = tensor._known
             if known is not None and tensor.dtype._kind in "iub" and known.size <= _INLINED:
                 # Computed from constants, such as the bounds of a slice: what uses it here can know it as well.
                 if id(tensor) not in self._constants:
                     before, self._control_inputs = self._control_inputs, ()
-                    self._constants[id(tensor)] = (tensor, self.constant_array(known, tensor.dtype))
+                    self._constants[id(tensor)] = (tensor, self.constant_array(known, tensor.dtype, name))
                     self._control_inputs = before
                 return self._constants[id(tensor)][1]
         else:

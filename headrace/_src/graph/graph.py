@@ -33,7 +33,7 @@ _SMALL = 64
 _NODE_NAMES = {
     "AddV2": "add", "Sub": "sub", "Mul": "mul", "RealDiv": "truediv", "FloorDiv": "floordiv", "FloorMod": "mod",
     "Pow": "pow", "StridedSlice": "strided_slice", "Pack": "stack", "ConcatV2": "concat", "Range": "range",
-    "Transpose": "transpose", "Fill": "zeros", "RandomUniform": "random_uniform", "If": "cond", "StatelessIf": "cond",
+    "Transpose": "transpose", "If": "cond", "StatelessIf": "cond",
     "While": "while", "StatelessWhile": "while",
 }  # fmt: skip
 
@@ -104,14 +104,15 @@ class BaseGraph:
             name: a wish for the operation's name.
         """
         flat, specs, known = [], [], True
-        for tensor in tensors:
+        name = self._name_of(op, name)
+        for argument, tensor in zip(op.signature.inputs, tensors):
             if type(tensor) is list:
-                inner = [self.inside(item) for item in tensor]
+                inner = [self.inside(item, (name, argument, i)) for i, item in enumerate(tensor)]
                 flat.extend(inner)
                 specs.append([_spec_of(x) for x in inner])
                 known = known and all(x._known is not None for x in inner)
             else:
-                x = self.inside(tensor)
+                x = self.inside(tensor, (name, argument))
                 flat.append(x)
                 specs.append(_spec_of(x))
                 known = known and x._known is not None
@@ -123,7 +124,7 @@ class BaseGraph:
         missing = [a for a in op.type_attributes if a not in types and a not in attrs]
         if missing:
             raise GraphBuildError(None, None, f"{op.name}: an empty list has no dtype {missing[0]}. [Op:{op.name}]")
-        outputs = self.create(op, tuple(flat), attrs, types, shapes, name, location)
+        outputs = self.create(op, tuple(flat), attrs, types, shapes, name + ":", location)
         if known and flat and not op.stateful and (op.quiet or op.lower is not None):  # no Python code of the user
             _compute(op, specs, attrs, outputs)
         elif op.single_output:
@@ -137,14 +138,11 @@ class BaseGraph:
         return outputs
 
     def create(self, op, inputs, attrs, types, shapes, name=None, location=("", 0, "")):
-        """Add an operation whose inputs are tensors of this graph and whose output shapes are known."""
-        if name is None:
-            name = self.names.unique_name(_NODE_NAMES.get(op.name, op.name))
-        elif name.endswith("/"):  # TF: the name of a scope, which an operation may have as it is
-            name = name[:-1] if name not in self._scope_names else self.names.unique_full_name(name[:-1])
-            self._scope_names.add(name + "/")
-        else:
-            name = self.names.unique_name(name)
+        """Add an operation whose inputs are tensors of this graph and whose output shapes are known.
+
+        Its name is made unique, unless it ends in a colon: then it has been so already.
+        """
+        name = name[:-1] if name is not None and name.endswith(":") else self._name_of(op, name)
         device = context.mode.device if context.mode is not None else None
         node = Operation(self, op, inputs, attrs, types, name, location, device or "")
         node.index = len(self.nodes)
@@ -173,11 +171,31 @@ class BaseGraph:
         node.set_outputs(flat)
         return tuple(outputs)
 
-    def inside(self, tensor) -> SymbolicTensor:
-        """The tensor of this graph that stands for `tensor`."""
+    def _name_of(self, op, name):
+        """A name for a new operation, given a wish or None."""
+        if name is None:
+            return self.names.unique_name(_NODE_NAMES.get(op.name, op.name))
+        if not name.endswith("/"):
+            return self.names.unique_name(name)
+        # TF: the name of a scope, which an operation may have as it is.
+        name = name[:-1] if name not in self._scope_names else self.names.unique_full_name(name[:-1])
+        self._scope_names.add(name + "/")
+        return name
+
+    def inside(self, tensor, operand=None) -> SymbolicTensor:
+        """The tensor of this graph that stands for `tensor`.
+
+        Args:
+            operand: what it is for, in case that it is new here: the name of an operation, one of its arguments, and
+                the position in a list. TF: it is named after that.
+        """
         if type(tensor) is SymbolicTensor and tensor.op._graph is self.reference:
+            if tensor.op.record is CONST and operand is not None and tensor.op.__dict__.pop("is_operand", False):
+                self.names.release(tensor.op.name)
+                tensor.op.name = self._name_of(CONST, _operand_name(*operand))
             return tensor
-        inner = self.capture(tensor)
+        name = None if operand is None else _operand_name(*operand)
+        inner = self.capture(tensor, name)
         number = getattr(tensor, "_id", None)
         if number is not None:
             inner._id = number  # tapes know both by one number: gradients may read the inner one
@@ -191,7 +209,10 @@ class BaseGraph:
         """A constant of this graph with the value of an eager tensor."""
         if type(tensor) is not EagerTensor:
             return self.inside(tensor)
-        return self.constant_array(tensor._a, tensor.dtype, name)
+        constant = self.constant_array(tensor._a, tensor.dtype, name)
+        if name is None:
+            constant.op.is_operand = True  # the operation that reads it first will name it
+        return constant
 
     def constant_array(self, array, dtype, name=None) -> SymbolicTensor:
         """A constant of this graph."""
@@ -200,12 +221,12 @@ class BaseGraph:
         tensor._known = array
         return tensor
 
-    def shared_constant(self, tensor) -> SymbolicTensor:
-        """The constant for an eager tensor, the same one each time."""
+    def shared_constant(self, tensor, name=None) -> SymbolicTensor:
+        """The constant for an eager tensor, the same one each time; `name` is a wish for a new one."""
         entry = self._constants.get(id(tensor))
         if entry is None:
             before, self._control_inputs = self._control_inputs, ()
-            entry = self._constants[id(tensor)] = (tensor, self.constant_array(tensor._a, tensor.dtype))
+            entry = self._constants[id(tensor)] = (tensor, self.constant_array(tensor._a, tensor.dtype, name))
             self._control_inputs = before
         return entry[1]
 
@@ -358,6 +379,15 @@ def _operation_of(item):
     return None  # an eager tensor: its value is there already
 
 
+# TF: the bounds of a slice are stacked.
+_OPERAND_NAMES = {"begin": "stack", "end": "stack_1", "strides": "stack_2"}
+
+
+def _operand_name(operation, argument, position=None):
+    name = _OPERAND_NAMES.get(argument.name, argument.name)
+    return f"{operation}/{name}{'' if position is None else f'_{position}'}/"
+
+
 def _shape(shape):
     return shape if type(shape) is TensorShape else TensorShape(shape)
 
@@ -456,7 +486,7 @@ class Graph(BaseGraph, metaclass=_GraphClass):
     def capture(self, tensor, name=None):
         if type(tensor) is EagerTensor:
             if is_dense_value(tensor.dtype) or tensor.dtype is dtypes.resource:
-                return self.shared_constant(tensor)
+                return self.shared_constant(tensor, name)
             raise RuntimeError("Attempting to capture an EagerTensor without building a function.")
         raise ValueError(f"{tensor!r} must be from the same graph as the operations that use it.")
 

@@ -124,7 +124,7 @@ def _mapped_value(graph, key, value, prefix):
         )
     try:
         with name_scope("_inputs"):
-            return graph.inside(to_tensor(value))
+            return graph.inside(to_tensor(value, name="Const"))
     except (TypeError, ValueError) as error:
         raise ValueError(f"import_graph_def: cannot convert input_map[{key!r}] to a tensor: {error}") from None
 

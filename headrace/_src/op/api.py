@@ -9,6 +9,7 @@ import types
 from headrace._src.op import index
 from headrace._src.op.dispatch import dispatchable
 from headrace._src.op.loading import Registry
+from headrace._src.op.scopes import scoped
 
 PUBLIC: dict[str, object] = Registry(
     {
@@ -31,7 +32,7 @@ def api(*names: str, dispatch: bool = True):
     def declare(thing):
         public = thing
         if dispatch and isinstance(thing, types.FunctionType):
-            public = dispatchable(thing)
+            public = dispatchable(scoped(names, thing))
             public._public_name = names[0]
         for name in names:
             if dict.__contains__(PUBLIC, name):

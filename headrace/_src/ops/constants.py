@@ -91,7 +91,10 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
     placement.in_use = True
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
     hint = None if dtype_hint is None else dtypes.as_dtype(dtype_hint)
-    return to_tensor(value, dtype, hint, name)
+    tensor = to_tensor(value, dtype, hint, name)
+    if tensor is not value and type(tensor) is not EagerTensor and isinstance(tensor, Tensor):
+        tensor.op.__dict__.pop("is_operand", None)  # the user has it, with the name that it has
+    return tensor
 
 
 def _vector(tensor):
@@ -156,10 +159,10 @@ def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
     >>> tf.zeros((2,))
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0., 0.], dtype=float32)>
     """
-    return _filled(shape, dtype, 0, name)
+    return _filled(shape, dtype, 0, "zeros" if name is None else name)
 
 
 @api("ones")
 def ones(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of ones."""
-    return _filled(shape, dtype, 1, name)
+    return _filled(shape, dtype, 1, "ones" if name is None else name)

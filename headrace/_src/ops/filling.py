@@ -262,7 +262,8 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
         depth = integers(depth) if abs(depth) < 2**31 else depth  # the op refuses what is no int32
     else:
         depth = to_tensor(depth, dtypes.int32)
-    return ONE_HOT(integers(indices), depth, on, off, axis=-1 if axis is None else axis, name=name)
+    axis, name = -1 if axis is None else axis, "one_hot" if name is None else name
+    return ONE_HOT(integers(indices), depth, on, off, axis=axis, name=name)
 
 
 @functools.lru_cache(maxsize=128)
