@@ -133,6 +133,11 @@ def test_sessions_have_queues_of_their_own():
                 one.run(number)
 
 
+def test_names_of_one():
+    assert v1.FIFOQueue is v1.queue.FIFOQueue is tf.queue.FIFOQueue
+    assert v1.io.QueueBase is v1.QueueBase is tf.queue.QueueBase
+
+
 def test_queues_with_a_name_are_shared():
     first = tf.queue.FIFOQueue(4, tf.int32, shared_name="both")
     second = tf.queue.FIFOQueue(4, tf.int32, shared_name="both")

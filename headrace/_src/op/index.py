@@ -1451,7 +1451,11 @@ MODULES: dict = {
     "compat.v1.io": {
         "FixedLenFeature": "ops.parsing_features:FixedLenFeature",
         "FixedLenSequenceFeature": "ops.parsing_features:FixedLenSequenceFeature",
+        "PaddingFIFOQueue": "state.queues:PaddingFIFOQueue",
+        "PriorityQueue": "state.queues:PriorityQueue",
+        "QueueBase": "state.queues:QueueBase",
         "RaggedFeature": "ops.parsing_features:RaggedFeature",
+        "RandomShuffleQueue": "state.queues:RandomShuffleQueue",
         "SparseFeature": "ops.parsing_features:SparseFeature",
         "TFRecordCompressionType": "state.record_writer:TFRecordCompressionType",
         "TFRecordOptions": "state.record_writer:TFRecordOptions",

@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from headrace._src.ops.sparse_serialization import deserialize_many_sparse as deserialize_many_sparse
     from headrace._src.ops.strings_hash import decode_base64 as decode_base64
     from headrace._src.ops.strings_hash import encode_base64 as encode_base64
+    from headrace._src.state.queues import PaddingFIFOQueue as PaddingFIFOQueue
+    from headrace._src.state.queues import PriorityQueue as PriorityQueue
+    from headrace._src.state.queues import QueueBase as QueueBase
+    from headrace._src.state.queues import RandomShuffleQueue as RandomShuffleQueue
     from headrace._src.state.record_writer import TFRecordCompressionType as TFRecordCompressionType
     from headrace._src.state.record_writer import TFRecordOptions as TFRecordOptions
     from headrace._src.state.record_writer import TFRecordWriter as TFRecordWriter
