@@ -54,3 +54,24 @@ def test_reductions_of_all_axes_give_scalars(reduce):
     assert traced_shape(reduce, (None, 3)) == ()
     assert traced_shape(lambda x: reduce(x, keepdims=True), None) is None
     assert traced_shape(lambda x: reduce(x, axis=0), None) is None
+
+
+# A function, the shapes of its arguments, and the shape of its result.
+RESULTS = {
+    "rgb_to_hsv": (tf.image.rgb_to_hsv, [(2, None, None, None)], (2, None, None, 3)),
+    "hsv_to_rgb": (tf.image.hsv_to_rgb, [(None, None, None)], (None, None, 3)),
+    "grayscale_to_rgb": (tf.image.grayscale_to_rgb, [(None, 4, None)], (None, 4, 3)),
+    "adjust_hue": (lambda x: tf.image.adjust_hue(x, 0.1), [(None, 4, None)], (None, 4, None)),
+    "gather_nd of a batch": (
+        lambda x, i: tf.gather_nd(x, tf.cast(i, tf.int32), batch_dims=1), [(None, 3, 4), (None, 5, 1)], (None, 5, 4),
+    ),
+    "gather_nd of two axes": (
+        lambda x, i: tf.gather_nd(x, tf.cast(i, tf.int32), batch_dims=2), [(None, 3, 7, 4), (2, 3, 1)], (2, 3, 4),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results(name):
+    function, shapes, expected = RESULTS[name]
+    assert traced_shape(function, *shapes) == expected

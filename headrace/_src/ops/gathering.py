@@ -457,4 +457,8 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
         message = f"gather_nd: params and indices must agree in batch_dims = {batch} dimensions"
         lookup("Assert")(lookup("All")(same, [0]), [message])
     vectors = _with_batch_positions(indices, batch)
-    return GATHER_ND(params, vectors, bad_indices_policy=bad_indices_policy, name=name)
+    taken = GATHER_ND(params, vectors, bad_indices_policy=bad_indices_policy, name=name)
+    if type(taken) is not EagerTensor and params.shape.rank is not None and indices.shape[-1] is not None:
+        inner = params.shape[batch + indices.shape[-1] :]
+        taken.set_shape(here.merge_with(there).concatenate(indices.shape[batch:-1]).concatenate(inner))
+    return taken

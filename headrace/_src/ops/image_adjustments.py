@@ -374,4 +374,7 @@ def grayscale_to_rgb(images, name=None):
             lookup("Equal")(lookup("Shape")(images)[-1], 1),
             "image.grayscale_to_rgb: the last dimension of images must be 1.",
         )
-    return lookup("Tile")(images, [1] * (rank - 1) + [3], name=name)
+    tiled = lookup("Tile")(images, [1] * (rank - 1) + [3], name=name)
+    if type(tiled) is not EagerTensor:
+        tiled.set_shape([*images.shape[:-1], 3])
+    return tiled

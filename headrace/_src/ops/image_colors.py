@@ -27,7 +27,7 @@ def _infer_channels(op):
             raise errors.invalid_argument(
                 f"{op}: images must have 3 channels in the last dimension, got shape {images.shape}."
             )
-        return images.shape
+        return images.shape if images.shape.rank is None else images.shape[:-1].concatenate([3])
 
     return infer
 
@@ -187,7 +187,8 @@ def _infer_adjusted(op):
     def adjusted(images, amount):
         if images.shape.rank is not None and images.shape.rank < 3:
             raise errors.invalid_argument(f"{op}: images must have at least 3 dimensions, got shape {images.shape}.")
-        return infer(images)
+        infer(images)
+        return images.shape
 
     return adjusted
 
