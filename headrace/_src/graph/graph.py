@@ -31,10 +31,10 @@ _SMALL = 64
 
 # TF: what operators call their nodes.
 _NODE_NAMES = {
-    "AddV2": "add", "Sub": "sub", "Mul": "mul", "RealDiv": "truediv", "FloorDiv": "floordiv", "FloorMod": "mod",
-    "Pow": "pow", "StridedSlice": "strided_slice", "Pack": "stack", "ConcatV2": "concat", "Range": "range",
-    "Transpose": "transpose", "If": "cond", "StatelessIf": "cond",
-    "While": "while", "StatelessWhile": "while",
+    "Add": "add", "AddV2": "add", "Sub": "sub", "Mul": "mul", "RealDiv": "truediv", "FloorDiv": "floordiv",
+    "FloorMod": "mod", "Pow": "pow", "StridedSlice": "strided_slice", "Pack": "stack", "ConcatV2": "concat",
+    "Range": "range", "Transpose": "transpose", "If": "cond", "StatelessIf": "cond", "While": "while",
+    "StatelessWhile": "while",
 }  # fmt: skip
 
 
