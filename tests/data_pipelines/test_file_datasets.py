@@ -373,3 +373,71 @@ def test_parsing_has_rules_of_vectorization():
             records,
             fallback_to_while_loop=False,
         )
+
+
+def _mixed(number):
+    """An Example whose features have other sizes in each record, and are missing now and then."""
+    feature = {"n": tf.train.Feature(int64_list=tf.train.Int64List(value=[number]))}
+    if number % 3:
+        feature["w"] = tf.train.Feature(float_list=tf.train.FloatList(value=[0.5 * i for i in range(number % 5)]))
+    if number % 4:
+        words = tf.train.BytesList(value=[b"w%d" % i for i in range(2 * (number % 3))])
+        feature["s"] = tf.train.Feature(bytes_list=words)
+    return tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString()
+
+
+MIXED = {
+    "sparse": {"n": tf.io.FixedLenFeature([], tf.int64), "w": tf.io.VarLenFeature(tf.float32)},
+    "strings": {"n": tf.io.FixedLenFeature([], tf.int64), "s": tf.io.VarLenFeature(tf.string)},
+    "ragged": {"w": tf.io.RaggedFeature(tf.float32), "n": tf.io.FixedLenFeature([], tf.int64)},
+    "sequence": {
+        "s": tf.io.FixedLenSequenceFeature([2], tf.string, allow_missing=True), "w": tf.io.VarLenFeature(tf.float32),
+    },
+}  # fmt: skip
+
+
+def parsed_values(dataset):
+    return [
+        {key: tf.sparse.to_dense(x).numpy().tolist() if isinstance(x, tf.SparseTensor) else x.numpy().tolist()
+         for key, x in element.items()}
+        for element in dataset
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_features_of_any_size_are_parsed_together(tmp_path, name):
+    records = [_mixed(i) for i in range(150)]
+    path = write(tmp_path / "mixed", records)
+
+    def parse(record):
+        return tf.io.parse_single_example(record, MIXED[name])
+
+    dataset = tf.data.TFRecordDataset(path).map(parse)
+    # What is in memory is not read ahead, so each record is parsed on its own.
+    expected = parsed_values(tf.data.Dataset.from_tensor_slices(records).map(parse))
+    assert parsed_values(dataset) == expected
+    assert dataset.element_spec == tf.data.Dataset.from_tensor_slices(records).map(parse).element_spec
+    for position in (1, 63, 100):
+        iterator = iter(dataset)
+        for _ in range(position):
+            next(iterator)
+        other = iter(dataset)
+        other.load_state_dict(iterator.state_dict())
+        assert parsed_values(other) == expected[position:]
+    if name in ("sparse", "strings"):
+        batches = [tf.sparse.to_dense(x[key]).numpy().tolist() for x in dataset.batch(40) for key in x if key != "n"]
+        plain = tf.data.Dataset.from_tensor_slices(records).map(parse).batch(40)
+        assert batches == [tf.sparse.to_dense(x[key]).numpy().tolist() for x in plain for key in x if key != "n"]
+
+
+def test_errors_of_features_of_any_size(tmp_path):
+    records = [_mixed(i) for i in range(40)]
+    records[9] = b"no example"
+    path = write(tmp_path / "bad", records)
+    iterator = iter(tf.data.TFRecordDataset(path).map(lambda r: tf.io.parse_single_example(r, MIXED["sparse"])))
+    assert [int(next(iterator)["n"]) for _ in range(9)] == list(range(9))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)Could not parse.*Dataset\.map.*element 9"):
+        next(iterator)
+    odd = {"s": tf.io.FixedLenSequenceFeature([3], tf.string, allow_missing=True)}
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)Key: s.*element 1"):
+        list(tf.data.TFRecordDataset(path).map(lambda r: tf.io.parse_single_example(r, odd)))

@@ -102,8 +102,19 @@ class Hoisted:
         return tuple(self._rest.run([*batch, *self._captured, *outputs]))
 
 
-def hoisted(function: ElementFunction) -> Hoisted | None:
-    """The parts of a function of batches that parses records; None if it does not, or does more than compute."""
+    def rest_of_one(self, element, parsed: list[ParsedBlock], index: int) -> tuple:
+        """The result for one record, for a function of single records."""
+        outputs = [array for part in parsed for array in part.single(index)]
+        return tuple(self._rest.run([*element, *self._captured, *outputs]))
+
+
+def hoisted(function: ElementFunction, rank: int) -> Hoisted | None:
+    """The parts of a function that parses records; None if it does not, or does more than compute.
+
+    Args:
+        function: of batches, or of single records.
+        rank: of the records that it parses: 1 or 0.
+    """
     graph = function.graph
     if function.is_stateful:
         return None
@@ -112,18 +123,50 @@ def hoisted(function: ElementFunction) -> Hoisted | None:
     constant = {id(tensor) for tensor in graph.inputs[count:]}
     nodes = []
     for node in graph.base.nodes:
-        if node.record.name == "Const":
+        of_constants = node.inputs and all(id(tensor) in constant for tensor in node.inputs)
+        if node.record.name == "Const" or of_constants:
             constant.update(id(tensor) for tensor in node.outputs)
-        elif node.record.name == "ParseExampleV2" and _has_no_names(node):
+        elif node.record.name == "ParseExampleV2" and _has_no_names(node, rank):
             serialized, *others = node.inputs
             if id(serialized) in elements and all(id(tensor) in constant for tensor in others):
                 nodes.append(node)
     return Hoisted(function, nodes) if nodes else None
 
 
-def _has_no_names(node) -> bool:
+def _has_no_names(node, rank) -> bool:
     # Names of records would have to be cut as well.
-    return node.inputs[0].shape.rank == 1 and node.inputs[1].shape.num_elements() == 0
+    return node.inputs[0].shape.rank == rank and node.inputs[1].shape.num_elements() == 0
+
+
+class ElementParse(BlockMap):
+    """A function of records that parses them, those of a block at once, and calls the rest of it for each.
+
+    Args:
+        stage: a `MapStage`.
+        parts: of the function.
+        run: of the walk.
+    """
+
+    def __init__(self, stage, parts: Hoisted, run):
+        super().__init__(stage, run)
+        self._parts = parts
+        self._parsed: list[ParsedBlock] | None = None
+
+    def _compute(self):
+        try:
+            self._parsed = self._parts.parse(self._block)
+        except Exception:
+            self._parsed = None  # called for each record, the function says which one fails
+
+    def _one(self):
+        if self._parsed is None:
+            return super()._one()
+        at = self._at
+        self._at, self._number = at + 1, self._number + 1
+        try:
+            return self._parts.rest_of_one(tuple([part[at, ...] for part in self._block]), self._parsed, at)
+        except Exception as error:
+            self._stage.failed(self._number - 1, error)
 
 
 def _array(records: list) -> np.ndarray:

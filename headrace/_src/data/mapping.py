@@ -5,7 +5,7 @@ import logging
 from headrace._src.core import dtypes, errors
 from headrace._src.data import functions
 from headrace._src.data.batching import BatchStage
-from headrace._src.data.block_mapping import BatchedParse, BlockMap, hoisted
+from headrace._src.data.block_mapping import BatchedParse, BlockMap, ElementParse, hoisted
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
 from headrace._src.data.functions import ElementFunction, constant
 from headrace._src.data.parallel_calls import AUTOTUNE, ParallelMap
@@ -108,9 +108,13 @@ class MapStage(Stage):
         if self.reads_ahead:
             return BlockMap(self, run)
         if isinstance(self.source, BatchStage) and self.source.source.reads_ahead:
-            parts = hoisted(self.function)
+            parts = hoisted(self.function, 1)
             if parts is not None:
                 return BatchedParse(self, parts, run)
+        if self.source.reads_ahead and not self.uses_threads:
+            parts = hoisted(self.function, 0)
+            if parts is not None:
+                return ElementParse(self, parts, run)
         function = function_elsewhere(self, run) or self.function
         return ParallelMap(self, run, function) if self.uses_threads else _MapCursor(self, run, function)
 

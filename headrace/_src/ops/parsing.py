@@ -418,6 +418,37 @@ class ParsedBlock:
             splits.append(row_splits(self._columns[key].counts[start:stop], kind))
         return [*indices, *values, *shapes, *dense, *ragged, *splits]
 
+    def single(self, index) -> list:
+        """The outputs for one record, without a dimension for the batch, as a flat list."""
+        layout = self._layout
+        indices, values, shapes = [], [], []
+        for key, _ in layout.sparse:
+            first, last = self._offsets[key][index], self._offsets[key][index + 1]
+            indices.append(self._indices[key][first:last, 1:])
+            values.append(self._columns[key].values[first:last])
+            shapes.append(np.array([last - first], np.int64))
+        dense = [
+            self._sequence(i, index) if whole is None else whole[index, ...]
+            for i, whole in enumerate(self._dense)
+        ]
+        ragged, splits = [], []
+        for key, _, kind in layout.ragged:
+            offsets = self._offsets[key]
+            ragged.append(self._columns[key].values[offsets[index] : offsets[index + 1]])
+            splits.append(np.empty(0, kind._np))
+        return [*indices, *values, *shapes, *dense, *ragged, *splits]
+
+    def _sequence(self, number, index):
+        """The values of one record for a feature of any length."""
+        layout = self._layout
+        key, dtype, shape = layout.dense[number]
+        first, last = self._offsets[key][index], self._offsets[key][index + 1]
+        stride = math.prod(shape[1:])
+        if first != last and (not stride or (last - first) % stride):
+            raise wrong_count(layout.op, key, KINDS[dtype], last - first, shape, self._names, 0)
+        values = self._columns[key].values[first:last]
+        return values.reshape((last - first) // stride if stride else 0, *shape[1:])
+
     def _cut_dense(self, number, start, stop):
         key = self._layout.dense[number][0]
         column, offsets = self._columns[key], self._offsets[key]

@@ -137,12 +137,10 @@ def _deserialize(op, serialized, dtype):
     if not outer:
         return all_indices[0], all_values[0], all_shapes[0]
     places = np.indices(outer).reshape(len(outer), -1).T
-    prefixed = [
-        np.concatenate([np.tile(place, (len(indices), 1)), indices], axis=1)
-        for place, indices in zip(places, all_indices)
-    ]
+    prefixes = places.repeat([len(indices) for indices in all_indices], axis=0)
+    indices = np.concatenate([prefixes, np.concatenate(all_indices)], axis=1)
     shape = np.concatenate([np.array(outer, np.int64), np.max(all_shapes, axis=0)])
-    return np.concatenate(prefixed), np.concatenate(all_values), shape
+    return indices, np.concatenate(all_values), shape
 
 
 def _deserialize_infer(serialized_sparse, dtype):
