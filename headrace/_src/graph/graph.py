@@ -13,6 +13,7 @@ from headrace._src.core.handle_data import output_handle_data
 from headrace._src.core.names import NameTable, current_name_scope, fresh_scope, name_scope
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
+from headrace._src.graph.node_names import NODE_NAMES, operand_name
 from headrace._src.graph.operation import Operation, is_stateful
 from headrace._src.graph.source_lines import users_line
 from headrace._src.graph.static_values import partial_value
@@ -28,14 +29,6 @@ from headrace._src.ops.filling import CONST
 
 # How many elements a value may have to be computed while the graph is built, for the sake of shapes.
 _SMALL = 64
-
-# TF: what operators call their nodes.
-_NODE_NAMES = {
-    "Add": "add", "AddV2": "add", "Sub": "sub", "Mul": "mul", "RealDiv": "truediv", "FloorDiv": "floordiv",
-    "FloorMod": "mod", "Pow": "pow", "StridedSlice": "strided_slice", "Pack": "stack", "ConcatV2": "concat",
-    "Range": "range", "Transpose": "transpose", "If": "cond", "StatelessIf": "cond", "While": "while",
-    "StatelessWhile": "while",
-}  # fmt: skip
 
 
 class GraphBuildError(errors.InvalidArgumentError, ValueError):
@@ -174,7 +167,7 @@ class BaseGraph:
     def _name_of(self, op, name):
         """A name for a new operation, given a wish or None."""
         if name is None:
-            return self.names.unique_name(_NODE_NAMES.get(op.name, op.name))
+            return self.names.unique_name(NODE_NAMES.get(op.name, op.name))
         if not name.endswith("/"):
             return self.names.unique_name(name)
         # TF: the name of a scope, which an operation may have as it is.
@@ -192,9 +185,9 @@ class BaseGraph:
         if type(tensor) is SymbolicTensor and tensor.op._graph is self.reference:
             if tensor.op.record is CONST and operand is not None and tensor.op.__dict__.pop("is_operand", False):
                 self.names.release(tensor.op.name)
-                tensor.op.name = self._name_of(CONST, _operand_name(*operand))
+                tensor.op.name = self._name_of(CONST, operand_name(*operand))
             return tensor
-        name = None if operand is None else _operand_name(*operand)
+        name = None if operand is None else operand_name(*operand)
         inner = self.capture(tensor, name)
         number = getattr(tensor, "_id", None)
         if number is not None:
@@ -377,15 +370,6 @@ def _operation_of(item):
     if isinstance(values, SymbolicTensor):
         return values.op
     return None  # an eager tensor: its value is there already
-
-
-# TF: the bounds of a slice are stacked.
-_OPERAND_NAMES = {"begin": "stack", "end": "stack_1", "strides": "stack_2"}
-
-
-def _operand_name(operation, argument, position=None):
-    name = _OPERAND_NAMES.get(argument.name, argument.name)
-    return f"{operation}/{name}{'' if position is None else f'_{position}'}/"
 
 
 def _shape(shape):

@@ -4542,6 +4542,7 @@ FILES: tuple = (
     "graph.lowered_control",
     "graph.lowered_values",
     "graph.lowering",
+    "graph.node_names",
     "graph.op_definitions",
     "graph.operation",
     "graph.passes",
