@@ -22,7 +22,9 @@ def _replace(owner, name):
     """Decorator: `function(original, *args, **kwargs)` takes the place of a method, with its signature."""
 
     def declare(function):
-        original = getattr(owner, name)
+        original = getattr(owner, name, None)
+        if original is None:  # another release of Keras, which has it elsewhere
+            return function
 
         @functools.wraps(original)
         def replaced(*args, **kwargs):
