@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501  a program is a line
 
+from dataset_programs_combined import COMBINED
 from dataset_programs_more import MORE
 from generated_programs import program
 
@@ -274,5 +275,5 @@ R(5).reduce(0, lambda s, x: tf.constant("a"))
 R(5).reduce(I(0), lambda s, x: s // 0)
 """
 
-PROGRAMS = [line for line in LINES.splitlines() if line] + MORE
+PROGRAMS = [line for line in LINES.splitlines() if line] + MORE + COMBINED
 PROGRAMS += sorted({program(seed) for seed in range(160)} - set(PROGRAMS))
