@@ -142,6 +142,23 @@ def test_a_mapping_is_made_of_pairs():
     assert wrapped == {"c": 3, "d": 4}
 
 
+def test_what_c_code_sees_of_a_mapping():
+    made = _DictWrapper({"a": 1, "b": 2, "c": 3})
+    made["d"] = 4
+    del made["a"]
+    assert made.pop("b") == 2
+    assert made.pop("z", 5) == 5
+    assert made.popitem() == ("d", 4)
+    made.update(e=5)
+    made.setdefault("f", 6)
+    made |= {"g": 7}
+    assert dict.copy(made) == made == {"c": 3, "e": 5, "f": 6, "g": 7}
+    with pytest.raises(KeyError):
+        del made["a"]
+    made.clear()
+    assert dict.copy(made) == made == {}
+
+
 def test_what_objects_without_values_say():
     plain = Trackable()
     for method, arguments in [

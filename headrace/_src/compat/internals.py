@@ -61,9 +61,17 @@ INTERNALS: dict[str, dict[str, str]] = {
     "compiler.tf2xla": {},
     "compiler.tf2xla.python": {},
     "compiler.tf2xla.python.xla": {
+        "call_module": "graph.xla_modules:call_module",
+        "call_module_maximum_supported_version": "graph.xla_modules:call_module_maximum_supported_version",
         "dynamic_slice": "ops.window_updates:dynamic_slice",
         "dynamic_update_slice": "ops.window_updates:dynamic_update_slice",
     },
+    "compiler.xla": {},
+    "compiler.xla.xla_data_pb2": {"OpSharding": "graph.xla_modules:OpSharding"},
+    "python.compiler": {},
+    "python.compiler.xla": {},
+    "python.compiler.xla.experimental": {},
+    "python.compiler.xla.experimental.xla_sharding": {},
     "experimental.dtensor": {},
 }
 

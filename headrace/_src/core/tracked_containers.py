@@ -132,13 +132,33 @@ class _DictWrapper(TrackedContainer, dict):
         # Pairs are taken too: packages that rebuild structures make a mapping of them by its type.
         self._storage = wrapped_dict if hasattr(wrapped_dict, "items") else dict(wrapped_dict or ())
         for key, value in list(self._storage.items()):
-            self._storage[key] = self._track(key, value)
+            self[key] = value
 
     def _items_by_name(self):
         return list(self._storage.items())
 
+    # The dict that this is holds the same, for C code, which calls no methods.
+
     def __setitem__(self, key, value):
-        self._storage[key] = self._track(key, value)
+        self._storage[key] = value = self._track(key, value)
+        dict.__setitem__(self, key, value)
+
+    def __delitem__(self, key):
+        del self._storage[key]
+        dict.pop(self, key, None)
+
+    def pop(self, key, *default):
+        dict.pop(self, key, None)
+        return self._storage.pop(key, *default)
+
+    def popitem(self):
+        key, value = self._storage.popitem()
+        dict.pop(self, key, None)
+        return key, value
+
+    def clear(self):
+        self._storage.clear()
+        dict.clear(self)
 
     def setdefault(self, key, default=None):
         if key not in self._storage:
@@ -173,8 +193,8 @@ class _DictWrapper(TrackedContainer, dict):
 
 
 _forwarding(_DictWrapper, [
-    "__contains__", "__delitem__", "__getitem__", "__iter__", "__len__", "__or__", "__reversed__", "__ror__", "clear",
-    "copy", "get", "items", "keys", "pop", "popitem", "values",
+    "__contains__", "__getitem__", "__iter__", "__len__", "__or__", "__reversed__", "__ror__", "copy", "get", "items",
+    "keys", "values",
 ])  # fmt: skip
 
 

@@ -62,8 +62,9 @@ def set_background_compilation(enabled):
     _Settings.enabled = bool(enabled)
 
 
-# TF: with jit_compile=True the sizes of these results may depend on values. Here the host runs them between programs.
-_SHAPED_BY_VALUES = frozenset({"Where", "Unique", "UniqueV2", "DynamicPartition"})
+# TF: functions with jit_compile=True may have these. Here the host runs them between programs: the sizes of results
+# depend on values, or they are programs of their own.
+_BETWEEN_PROGRAMS = frozenset({"Where", "Unique", "UniqueV2", "DynamicPartition", "XlaCallModule"})
 
 # What NumPy's matrix products and the interpreter's other operations take here, roughly: only their proportion matters.
 _PRODUCTS_PER_SECOND, _SECONDS_PER_OPERATION = 40e9, 10e-6
@@ -344,7 +345,7 @@ class _Entry:
         block, nodes = owner.block()
         try:
             if owner.must_compile and owner.hosts:
-                found = path_to_host(owner.plan.steps, allowed=_SHAPED_BY_VALUES)
+                found = path_to_host(owner.plan.steps, allowed=_BETWEEN_PROGRAMS)
                 if found is not None:
                     raise CannotLower(*found, "only the host can run it")
                 owner.split_at(owner.hosts)

@@ -246,6 +246,11 @@ class _Device:
         return cls
 
 
+def device_of_programs():
+    """The client and the device that programs run on, as `client` and `device`."""
+    return _Device.get()
+
+
 def to_device(array):
     """A NumPy array as one of the device. The array must not be changed afterwards."""
     device = _Device.get()
