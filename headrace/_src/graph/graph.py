@@ -282,7 +282,9 @@ class BaseGraph:
                 return self.get_tensor_by_name(obj)
             if ":" not in obj and allow_operation:
                 return self.get_operation_by_name(obj)
-            raise ValueError(f"The name {obj!r} is not of the kind that is asked for.")
+            if ":" in obj:
+                raise ValueError(f"The name {obj!r} is that of a Tensor, not of an Operation.")
+            raise ValueError(f"The name {obj!r} is that of an Operation, not of a Tensor, which would be '{obj}:0'.")
         converter = getattr(obj, "_as_graph_element", None)
         if converter is not None:
             obj = converter()
@@ -564,7 +566,7 @@ class Graph(BaseGraph, metaclass=_GraphClass):
         self._unfeedable.add(id(tensor))
 
     def is_fetchable(self, tensor_or_op) -> bool:
-        return id(tensor_or_op) not in self._unfetchable
+        return id(getattr(tensor_or_op, "op", tensor_or_op)) not in self._unfetchable
 
     def prevent_fetching(self, op):
         """Refuse fetches of an operation."""
