@@ -261,3 +261,15 @@ ERRORS = {
 def test_messages(message):
     with pytest.raises((ValueError, tf.errors.OpError), match=message.replace("(", r"\(")):
         ERRORS[message]()
+
+
+@pytest.mark.parametrize("size", [(5, 7, 16, 8), (23, 25, 32, 32), (1, 1, 16, 8), (9, 5, 48, 16), (16, 8, 16, 8)])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_bytes_are_enlarged_as_floats_are(size, channels):
+    """Bytes take a way of their own, by products of matrices; what is equal stays equal."""
+    height, width, *new = size
+    x = np.random.default_rng(0).integers(0, 256, (2, height, width, channels)).astype(np.uint8)
+    for legacy in (False, True):
+        resize = tf.compat.v1.image.resize_bilinear if legacy else tf.image.resize
+        np.testing.assert_allclose(resize(x, new), resize(x.astype(np.float32), new), rtol=1e-6, atol=1e-5)
+        assert (resize(np.full_like(x, 255), new).numpy() == 255).all()

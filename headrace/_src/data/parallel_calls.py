@@ -12,6 +12,8 @@ AUTOTUNE = -1
 # With AUTOTUNE: how long one number of threads is tried, and after how many trials all are tried again.
 _TRIAL_SECONDS = 0.03
 _TRIALS_KEPT = 200
+# Rates that differ by less are taken for equal.
+_NEARLY = 0.9
 
 
 class ParallelMap(Cursor):
@@ -175,7 +177,11 @@ class _MeasuredWidth:
 
     def _choose(self):
         untried = [width for width in self._candidates if width not in self._rates]
-        self._width = untried[0] if untried else max(self._rates, key=self._rates.get)
+        if untried:
+            self._width = untried[0]
+        else:  # more threads only where they clearly pay: they take turns
+            enough = _NEARLY * max(self._rates.values())
+            self._width = min(width for width, rate in self._rates.items() if rate >= enough)
         self._count, self._since = 0, time.perf_counter()
 
     def current(self):
