@@ -1,6 +1,6 @@
 """Further programs: nested structures, datasets in datasets, ragged, sparse and missing parts, wrong arguments."""
 
-# ruff: noqa: E501
+# ruff: noqa: E501  a program is a line
 LINES = r"""
 S({"a": [1, 2, 3], "b": ([[1.], [2.], [3.]], ["x", "y", "z"])}).batch(2).map(lambda e: {**e, "n": tf.shape(e["a"])[0]})
 S({"a": [1, 2, 3]}).window(2).map(lambda w: w["a"]).flat_map(lambda d: d.batch(2))

@@ -215,7 +215,7 @@ def constructor(function):
 
 
 @api("data.DatasetSpec", dispatch=False)
-class DatasetSpec(BatchableTypeSpec):
+class DatasetSpec(structures.OwnLegacySpec, BatchableTypeSpec):
     """The spec of datasets.
 
     Args:
@@ -279,15 +279,6 @@ class DatasetSpec(BatchableTypeSpec):
 
     def _from_compatible_tensor_list(self, tensor_list):
         return self._from_components(tensor_list[0])
-
-    def _to_legacy_output_types(self):
-        return self
-
-    def _to_legacy_output_shapes(self):
-        return self
-
-    def _to_legacy_output_classes(self):
-        return self
 
 
 class NestedVariant(CompositeTensor):

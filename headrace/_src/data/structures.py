@@ -158,7 +158,22 @@ def as_numpy(value: Any) -> Any:
     return nest.map_structure(leaf, value)
 
 
-class ElementSpecified(TypeSpec):
+class OwnLegacySpec(TypeSpec):
+    """The base of specs that `get_legacy_output_types` and the like give as they are."""
+
+    __slots__ = ()
+
+    def _to_legacy_output_types(self):
+        return self
+
+    def _to_legacy_output_shapes(self):
+        return self
+
+    def _to_legacy_output_classes(self):
+        return self
+
+
+class ElementSpecified(OwnLegacySpec):
     """The base of specs that say no more than the spec of the elements inside, of which one tensor holds them.
 
     Args:
@@ -181,12 +196,3 @@ class ElementSpecified(TypeSpec):
     def from_value(cls, value):
         """The spec of a value."""
         return cls(value.element_spec)
-
-    def _to_legacy_output_types(self):
-        return self
-
-    def _to_legacy_output_shapes(self):
-        return self
-
-    def _to_legacy_output_classes(self):
-        return self

@@ -213,7 +213,7 @@ class Executable:
             None,
             f"Detected unsupported operations when trying to compile graph {self.name} on XLA_CPU_JIT: {error.op} "
             f"({error.reason}). It was made at {file}:{line} in {function}, operation {node.name!r}. A function with "
-            "jit_compile=True must be compiled as a whole.",
+            "jit_compile=True can have only what XLA can compile.",
         )
         refused._explained = True
         return refused
