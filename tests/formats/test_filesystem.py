@@ -249,6 +249,21 @@ def test_schemes(path, scheme):
     assert filesystem.scheme_of(path) == scheme
 
 
+def test_reading_what_says_no_size(tmp_path):
+    assert b"python" in filesystem.read("/proc/self/cmdline")  # of size 0, as the system says
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    contents = bytes(range(256)) * 4096
+    writer = threading.Thread(target=pipe.write_bytes, args=(contents,))
+    writer.start()
+    assert filesystem.read(pipe) == contents
+    writer.join()
+    (tmp_path / "empty").touch()
+    assert filesystem.read(tmp_path / "empty") == b""
+    with pytest.raises(tf.errors.FailedPreconditionError, match="directory"):
+        filesystem.read(tmp_path)
+
+
 def test_paths_with_zero_bytes():
     for function in (filesystem.read, filesystem.stat, filesystem.remove):
         with pytest.raises(tf.errors.InvalidArgumentError, match="null"):

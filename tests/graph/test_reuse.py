@@ -136,6 +136,27 @@ def test_views_are_not_written_over():
     assert total == 3 * np.prod(LARGE)
 
 
+def test_a_view_that_is_all_there_is_is_written_over():
+    def function(x):
+        y = tf.reshape(NOTE(x + 1), [-1])  # nothing else refers to the memory any more
+        return NOTE(y * 2)
+
+    _trail.clear()
+    x = np.ones(LARGE, np.float32)
+    (result,) = run_on(function, x)
+    assert (x == 1).all()
+    assert (result == 4).all()
+    assert _trail[0] == _trail[1]
+
+    def keeping(x):
+        y = x + 1
+        return tf.reshape(y, [-1]) * 2, y
+
+    doubled, same = run_on(keeping, x)
+    assert (doubled == 4).all()
+    assert (same == 2).all()
+
+
 def test_an_input_that_is_read_again_is_not_written_over():
     def f(x):
         y = x * 3.0

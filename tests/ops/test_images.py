@@ -1,9 +1,12 @@
 """tf.image beyond the rows: in vectorized maps, with unknown shapes, in datasets, and what TensorFlow's CPU lacks."""
 
+import functools
+
 import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.ops import image_byte_kernels
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.random((4, 7, 6, 3)).astype(np.float32)
@@ -263,13 +266,27 @@ def test_messages(message):
         ERRORS[message]()
 
 
-@pytest.mark.parametrize("size", [(5, 7, 16, 8), (23, 25, 32, 32), (1, 1, 16, 8), (9, 5, 48, 16), (16, 8, 16, 8)])
-@pytest.mark.parametrize("channels", [1, 3])
-def test_bytes_are_enlarged_as_floats_are(size, channels):
-    """Bytes take a way of their own, by products of matrices; what is equal stays equal."""
+# Enlarged with weights of few bits and of many, made smaller, much smaller, and differently along the two axes.
+SIZES = [(5, 7, 128, 128), (57, 61, 200, 100), (1, 1, 160, 104), (128, 136, 128, 136), (300, 20, 96, 256),
+         (40, 500, 256, 96), (333, 301, 101, 163), (900, 700, 128, 128)]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("channels", [1, 3, 4])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_bytes_are_resized_as_floats_are(size, channels, dtype):
+    """Bytes take a way of their own; what is equal stays equal."""
     height, width, *new = size
-    x = np.random.default_rng(0).integers(0, 256, (2, height, width, channels)).astype(np.uint8)
-    for legacy in (False, True):
-        resize = tf.compat.v1.image.resize_bilinear if legacy else tf.image.resize
-        np.testing.assert_allclose(resize(x, new), resize(x.astype(np.float32), new), rtol=1e-6, atol=1e-5)
-        assert (resize(np.full_like(x, 255), new).numpy() == 255).all()
+    new = [2 * n for n in new] if channels == 1 else new
+    x = np.random.default_rng(0).integers(0, 256, (2, height, width, channels)).astype(dtype)
+    assert image_byte_kernels.can_resize(x, *new)
+    corners = functools.partial(tf.compat.v1.image.resize_bilinear, align_corners=True)
+    for resize in (tf.image.resize, tf.compat.v1.image.resize_bilinear, corners):
+        np.testing.assert_allclose(resize(x, new), resize(x.astype(np.float32), new), rtol=1e-6, atol=4e-5)
+        assert (resize(np.full_like(x, 101), new).numpy() == 101).all()
+
+
+def test_resizing_bytes_reads_few_rows():
+    x = np.broadcast_to(np.arange(40_000, dtype=np.uint32)[:, None, None] // 160, (40_000, 3, 1)).astype(np.uint8)
+    got = tf.image.resize(x, (128, 128)).numpy()
+    np.testing.assert_allclose(got, tf.image.resize(x.astype(np.float32), (128, 128)), rtol=1e-6)

@@ -3,8 +3,10 @@
 from headrace._src.core import dtypes, errors
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.data import structures
+from headrace._src.data.batch_rows import batch_of
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
 from headrace._src.data.functions import constant
+from headrace._src.data.parallel_calls import ParallelMap
 from headrace._src.data.stages import INFINITE, UNKNOWN, Access, Cursor, Stage, joined, shapes_of, stacked, stage_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.shaping import get_static_value
@@ -65,6 +67,8 @@ class _BatchCursor(Cursor):
         self._by_blocks = stage.source.has_blocks and not run.one_by_one
         # TF: map and batch are done together, and a batch of which one call fails is lost as a whole.
         self._reads_on = run.one_by_one and stage.source.method == "Dataset.map"
+        if isinstance(self._inner, ParallelMap):
+            self._inner.stack_by(stage.size)
 
     def next(self):
         size = self._stage.size
@@ -95,7 +99,10 @@ class _BatchCursor(Cursor):
             if element is None:
                 break
             elements.append(element)
-        return stacked(elements) if elements else None
+        if not elements:
+            return None
+        batch = batch_of(elements)
+        return stacked(elements) if batch is None else batch
 
     def _pass_over(self, count):
         for _ in range(count):

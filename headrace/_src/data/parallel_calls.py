@@ -5,22 +5,29 @@ import os
 import time
 
 from headrace._src.data import random_streams
+from headrace._src.data.batch_rows import Rows, put, rows_for
 from headrace._src.data.stages import Cursor
 from headrace._src.data.threads import Call, Workers
 
 AUTOTUNE = -1
-# With AUTOTUNE: how long one number of threads is tried, and after how many trials all are tried again.
+# With AUTOTUNE: how long one number of threads is tried, after how many trials another one is tried again, and what a
+# new rate counts against those before.
 _TRIAL_SECONDS = 0.03
-_TRIALS_KEPT = 200
+_TRIALS_KEPT = 32
+_WEIGHT = 0.4
 # Rates that differ by less are taken for equal.
 _NEARLY = 0.9
+# How long the calls may take that a thread is given at a time, and how many they may be.
+_SECONDS_TOGETHER = 0.002
+_MOST_TOGETHER = 64
 
 
 class ParallelMap(Cursor):
     """Calls of a function in threads, while the reader works on results before them.
 
     Elements are pulled from the input by whoever reads, in order, and results are handed out in the same order (unless
-    the user does not mind). So the result is that of one call after another.
+    the user does not mind). So the result is that of one call after another. A thread is given several elements at a
+    time when calls are short: handing them over costs time as well.
 
     Args:
         stage: a `MapStage`.
@@ -33,17 +40,27 @@ class ParallelMap(Cursor):
         self._run = run
         self._function = function
         self._inner = stage.source.cursor(run)
-        self._waiting: collections.deque = collections.deque()  # (number, call)
+        self._results: collections.deque = collections.deque()  # (number, result or failure), to be handed out
+        self._waiting: collections.deque = collections.deque()  # calls of `_all_of`, in order
         self._number = 0
         self._is_over = False
         self._processes = getattr(function, "processes", None)
         self._width = self._width_for(stage)
+        self._is_pure = not (stage.is_stateful or function.calls_python)
+        self._together = _Together(_MOST_TOGETHER if self._is_pure else 1)
         self._workers = Workers()
         self._draws = function.draws
         self._distance = None  # how far one call moves the streams of random numbers
         options = run.options
         keeps_order = stage.keeps_order and getattr(options, "deterministic", None) is not False
         self._any_order = not keeps_order
+        self._batch, self._batch_start = 0, 0
+        self._rows: Rows | None = None
+
+    def stack_by(self, size):
+        """So many results each will be stacked: they are put into one array from the beginning."""
+        if not self._any_order:
+            self._batch = size
 
     def _width_for(self, stage):
         if stage.parallel != AUTOTUNE:
@@ -53,93 +70,149 @@ class ParallelMap(Cursor):
         return _MeasuredWidth(stage)
 
     def next(self):
-        width = self._width.current()
-        self._fill(width)
-        waiting = self._waiting
-        if not waiting:
+        if not self._results and not self._wait():
             return None
-        place = 0
-        if self._any_order:
-            place = next((i for i, (_, call) in enumerate(waiting) if call.is_done), 0)
-        number, call = waiting[place]
-        del waiting[place]
-        try:
-            result = call.wait()
-        except Exception as error:
-            call.error = None  # or the error, its traceback and this walk would keep each other
-            if number is None:  # the error of the input, which came after the results before it
-                raise
-            self._stage.failed(number, error)
+        number, result = self._results.popleft()
+        if type(result) is _Failure:
+            try:
+                if number is None:  # the error of the input, which came after the results before it
+                    raise result.error
+                self._stage.failed(number, result.error)
+            finally:
+                del result  # or the error, its traceback and this walk would keep each other
         self._width.note()
         return result
 
+    def _wait(self):
+        """Get results; whether there are any."""
+        waiting = self._waiting
+        self._fill(self._width.current())
+        if not waiting:
+            return False
+        place = 0
+        if self._any_order:
+            place = next((i for i, call in enumerate(waiting) if call.is_done), 0)
+        call = waiting[place]
+        del waiting[place]
+        results, seconds = call.wait()
+        self._results.extend(results)
+        self._together.note(len(results), seconds)
+        width = self._width.current()
+        if width > 1:  # the threads go on while these results are handed out
+            self._fill(width)
+        if self._rows is None and self._batch:
+            self._rows = rows_for(self._batch, self._batch_start, results[0][1])
+        return True
+
     def _fill(self, width):
-        while not self._is_over and len(self._waiting) < width:
+        # What has no effects may be called earlier than asked for: then a thread that is done finds more to do at once.
+        ahead = 2 * width if self._is_pure and width > 1 else width
+        while not self._is_over and len(self._waiting) < ahead:
+            here = width == 1 or (self._draws and self._distance is None)
+            calls = self._pulled(1 if here else self._together.count)
+            if calls and here:
+                self._waiting.append(_made(_all_of, calls))
+            elif calls:
+                self._workers.grow(width)
+                self._waiting.append(self._workers.call(_all_of, calls))
+
+    def _pulled(self, count):
+        """The calls for the next elements, as `(number, function, arguments)`; fewer when the input is slow."""
+        calls: list[tuple] = []
+        until = time.perf_counter() + _SECONDS_TOGETHER
+        while len(calls) < count:
             try:
                 element = self._inner.next()
             except Exception as error:
-                self._waiting.append((None, _failed(error.with_traceback(None))))
-                return
+                calls.append((None, _raise, (error.with_traceback(None),)))
+                break
             if element is None:
                 self._is_over = True
-                return
-            self._waiting.append((self._number, self._begin(element, width)))
+                break
+            function, arguments = self._call_of(element)
+            if self._rows is not None:
+                function, arguments = _call_into, (self._rows.row(self._number), function, arguments)
+            calls.append((self._number, function, arguments))
             self._number += 1
+            if time.perf_counter() > until:
+                break
+        return calls
 
-    def _begin(self, element, width) -> Call:
-        """Have the function called: by a thread, or here when there is only one."""
-        if self._draws:
-            return self._begin_drawing(element, width)
-        if width == 1:
-            return _made(self._function, element)
-        self._workers.grow(width)
-        return self._workers.call(self._function, element)
-
-    def _begin_drawing(self, element, width):
-        """The same for a function that draws random numbers: each call gets the streams as the one before left them."""
+    def _call_of(self, element):
+        """What is called for an element; with random numbers, at the streams as the call before leaves them."""
+        if not self._draws:
+            return self._function, (element,)
         site = self._function.site
         if self._distance is None:  # the first call shows how many numbers calls draw
-            before = random_streams.copied(site)
-            call = _made(self._function, element)
-            if call.error is None:
-                self._distance = random_streams.steps(before, site)
-            return call
+            return self._first_drawing, (element, site)
         copy = random_streams.copied(site)
         random_streams.advance(site, self._distance)
-        if width == 1:
-            return _made(self._function.call_at, copy, element)
-        self._workers.grow(width)
-        return self._workers.call(self._function.call_at, copy, element)
+        return self._function.call_at, (copy, element)
+
+    def _first_drawing(self, element, site):
+        before = random_streams.copied(site)
+        result = self._function(element)
+        self._distance = random_streams.steps(before, site)
+        return result
 
     # Saving: results that wait are part of the position.
 
     def state(self):
-        done = [[number, list(call.wait())] for number, call in self._waiting]
+        results = [*self._results]
+        for call in self._waiting:
+            results += call.wait()[0]
+        failed = next((result for _, result in results if type(result) is _Failure), None)
+        if failed is not None:
+            raise failed.error
         return {
-            "number": self._number, "is_over": self._is_over, "done": done, "random": self._function.state(),
-            "inner": self._inner.state(),
+            "number": self._number, "is_over": self._is_over, "random": self._function.state(),
+            "done": [[number, list(result)] for number, result in results], "inner": self._inner.state(),
         }  # fmt: skip
 
     def restore(self, state):
         self._number, self._is_over = state["number"], state["is_over"]
         self._function.restore(state["random"])
-        self._waiting = collections.deque((number, _made(tuple, result)) for number, result in state["done"])
+        self._waiting.clear()
+        self._results = collections.deque((number, tuple(result)) for number, result in state["done"])
         self._inner.restore(state["inner"])
+        self._batch_start, self._rows = self._number - len(self._results), None
 
     def close(self):
         self._waiting.clear()
+        self._results.clear()
         if self._processes is not None and self._run.stopped.is_set():
             self._processes.close()  # nobody waits for the calls that they make
         self._workers.close()
         self._inner.close()
 
 
-def _failed(error) -> Call:
-    """A call that has failed."""
-    call = Call(None, ())
-    call.error, call.is_done = error, True
-    call.lock.release()
-    return call
+class _Failure:
+    __slots__ = ("error",)
+
+    def __init__(self, error):
+        self.error = error
+
+
+def _all_of(calls):
+    """Make calls, one after another: their `(number, result or failure)`, and how long they took."""
+    start = time.perf_counter()
+    results = []
+    for number, function, arguments in calls:
+        try:
+            results.append((number, function(*arguments)))
+        except Exception as error:
+            results.append((number, _Failure(error)))
+    return results, time.perf_counter() - start
+
+
+def _raise(error):
+    raise error
+
+
+def _call_into(row, function, arguments):
+    """Call a function, and move what it returns to a row of a batch."""
+    result = function(*arguments)
+    return row if put(row, result) else result
 
 
 def _made(function, *arguments) -> Call:
@@ -147,6 +220,23 @@ def _made(function, *arguments) -> Call:
     call = Call(function, arguments)
     call.run()
     return call
+
+
+class _Together:
+    """How many elements a thread is given at a time: as many as take about `_SECONDS_TOGETHER`.
+
+    Args:
+        most: the largest number.
+    """
+
+    def __init__(self, most):
+        self.count = 1
+        self._most = most
+
+    def note(self, count, seconds):
+        """So many calls took so long."""
+        wanted = int(_SECONDS_TOGETHER * count / max(seconds, 1e-6))
+        self.count = max(1, min(wanted, 2 * self.count, self._most))
 
 
 class _FixedWidth:
@@ -163,25 +253,15 @@ class _FixedWidth:
 
 
 class _MeasuredWidth:
-    """As many calls at the same time as give the most results per second: tried, and tried again now and then.
-
-    What was found stays with the stage: later walks begin with it.
-    """
+    """As many calls at the same time as give the most results per second, as far as measured."""
 
     def __init__(self, stage):
-        cores = os.cpu_count() or 1
-        self._candidates = list(dict.fromkeys([cores, 1, 2 * cores, 4 * cores]))
-        self._rates: dict[int, float] = stage.__dict__.setdefault("measured_rates", {})
-        self._kept = 0
-        self._choose()
+        # Of the stage: later walks begin with what was found.
+        self._rates: _Rates = stage.__dict__.setdefault("measured_rates", _Rates())
+        self._begin()
 
-    def _choose(self):
-        untried = [width for width in self._candidates if width not in self._rates]
-        if untried:
-            self._width = untried[0]
-        else:  # more threads only where they clearly pay: they take turns
-            enough = _NEARLY * max(self._rates.values())
-            self._width = min(width for width, rate in self._rates.items() if rate >= enough)
+    def _begin(self):
+        self._width = self._rates.next_width()
         self._count, self._since = 0, time.perf_counter()
 
     def current(self):
@@ -193,11 +273,35 @@ class _MeasuredWidth:
         if self._count % 8:
             return
         elapsed = time.perf_counter() - self._since
-        if elapsed < _TRIAL_SECONDS:
-            return
-        self._rates[self._width] = self._count / elapsed
-        self._kept += 1
-        if self._kept > _TRIALS_KEPT:
-            self._rates.clear()
-            self._kept = 0
-        self._choose()
+        if elapsed >= _TRIAL_SECONDS:
+            self._rates.note(self._width, self._count / elapsed)
+            self._begin()
+
+
+class _Rates:
+    """Results per second for each number of calls at the same time, and which number to take."""
+
+    def __init__(self):
+        cores = os.cpu_count() or 1
+        self._candidates = list(dict.fromkeys([cores, 1, 2 * cores, 4 * cores]))
+        self._rates: dict[int, float] = {}
+        self._trials = 0
+
+    def note(self, width, rate):
+        """Remember a rate. The very first one counts for nothing: much is done for the first time then."""
+        self._trials += 1
+        if self._trials > 1:
+            before = self._rates.get(width, rate)
+            self._rates[width] = before + _WEIGHT * (rate - before)
+
+    def next_width(self):
+        """What to try next: the best one, and now and then the others, since things change."""
+        untried = [width for width in self._candidates if width not in self._rates]
+        if untried:
+            return untried[0]
+        round_number, place = divmod(self._trials, _TRIALS_KEPT)
+        if not place:
+            return self._candidates[round_number % len(self._candidates)]
+        # More threads only where they clearly pay: they take turns.
+        enough = _NEARLY * max(self._rates.values())
+        return min(width for width, rate in self._rates.items() if rate >= enough)

@@ -81,6 +81,11 @@ class FileSystem:
         """Opens a file; mode is "r", "w" or "a", with or without "+"."""
         raise NotImplementedError
 
+    def read(self, path: str) -> bytes:
+        """The contents of a file."""
+        with self.open(path, "r") as file:
+            return file.read()
+
     def exists(self, path: str) -> bool:
         raise NotImplementedError
 
@@ -123,6 +128,10 @@ class FileSystem:
             return False
 
 
+_READING = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_PART = 1 << 24  # bytes that are read at a time where the size is not known
+
+
 class LocalFiles(FileSystem):
     """The files of this machine."""
 
@@ -132,6 +141,21 @@ class LocalFiles(FileSystem):
             return open(path, "rb", buffering=0)
         # TF: "w+" and "r+" exist for GFile only, with Python's meaning.
         return open(path, {"w": "wb", "a": "ab", "r+": "r+b", "w+": "w+b", "a+": "a+b"}[mode])
+
+    def read(self, path):
+        # In few calls of the system: at each one another thread may get its turn, which readers in threads wait for.
+        file = os.open(path, _READING)
+        try:
+            size = os.fstat(file).st_size
+            contents = os.read(file, size + 1)
+            if len(contents) == size > 0:
+                return contents
+            parts = [contents]  # the file is large, is being written, or has no size, as a pipe
+            while parts[-1]:
+                parts.append(os.read(file, _PART))
+            return b"".join(parts)
+        finally:
+            os.close(file)
 
     def exists(self, path):
         try:

@@ -67,8 +67,9 @@ def open_file(path, mode: str = "r") -> BinaryIO:
 def read(path) -> bytes:
     """The contents of a file."""
     path = path_string(path)
-    with typed_errors(path), open_file(path) as file:
-        return file.read()
+    with typed_errors(path):
+        system, place = system_of(path)
+        return system.read(place)
 
 
 def write(path, contents: bytes) -> None:

@@ -64,32 +64,41 @@ def _writing_over(function, position, same):
     def unary(box):
         free = getrefcount(box[0]) <= _FREE
         x = box.pop()
-        return function(x, out=x) if free and x.nbytes >= _SMALLEST and _is_own(x.flags) else function(x)
+        return function(x, out=x) if free and x.nbytes >= _SMALLEST and _is_own(x) else function(x)
 
     def twice(box):
         free = getrefcount(box[0]) <= _FREE
         x = box.pop()
-        return function(x, x, out=x) if free and x.nbytes >= _SMALLEST and _is_own(x.flags) else function(x, x)
+        return function(x, x, out=x) if free and x.nbytes >= _SMALLEST and _is_own(x) else function(x, x)
 
     def first(box, y):
         free = getrefcount(box[0]) <= _FREE
         x = box.pop()
-        if free and x.nbytes >= _SMALLEST and _is_own(x.flags) and _fits(y, x):
+        if free and x.nbytes >= _SMALLEST and _is_own(x) and _fits(y, x):
             return function(x, y, out=x)
         return function(x, y)
 
     def second(box, x):
         free = getrefcount(box[0]) <= _FREE
         y = box.pop()
-        if free and y.nbytes >= _SMALLEST and _is_own(y.flags) and _fits(x, y):
+        if free and y.nbytes >= _SMALLEST and _is_own(y) and _fits(x, y):
             return function(x, y, out=y)
         return function(x, y)
 
     return twice if same else unary if function.nin == 1 else second if position else first
 
 
-def _is_own(flags):
-    return flags.owndata and flags.writeable and flags.c_contiguous
+def _is_own(array):
+    """Whether an array's memory is its own, or that of an array of the same size which only it refers to."""
+    flags = array.flags
+    if not (flags.writeable and flags.c_contiguous):
+        return False
+    if flags.owndata:
+        return True
+    base = array.base
+    if type(base) is not np.ndarray or base.nbytes != array.nbytes or not base.flags.owndata:
+        return False
+    return getrefcount(base) <= _ONLY_BASE
 
 
 def _fits(other, array):
@@ -108,5 +117,11 @@ def _count_in_box():
     return getrefcount(box[0])
 
 
-# What getrefcount says of an array that only a list holds.
-_FREE = _count_in_box()
+def _count_of_base():
+    view = np.zeros(2).reshape(1, 2)
+    base = view.base
+    return getrefcount(base)
+
+
+# What getrefcount says of an array that only a list holds, and of one that only a view and a variable refer to.
+_FREE, _ONLY_BASE = _count_in_box(), _count_of_base()

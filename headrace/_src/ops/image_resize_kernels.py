@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from headrace._src.ops import image_weights
+from headrace._src.ops import image_byte_kernels, image_weights
 
 f32 = np.float32
 # How many numbers are worked on at a time: few stay in the processor's caches, many need fewer calls of NumPy, each of
@@ -55,75 +55,11 @@ def _bilinear_plan(height, width, channels, itemsize, new_height, new_width, ali
     return used, (low, high, down[:, None]), (left, right, np.repeat(across, channels))
 
 
-# Weights of so few bits, times bytes, are exact: what is equal in an image stays so, in whatever way it is summed.
-_SHORT = 10
-# How many rows and how many columns one product makes: as many as OpenBLAS leaves to one thread. Products of a few
-# microseconds are slow with several, the more so when other threads resize other images.
-_ROWS, _COLUMNS = 16, 8
-
-
-def _windows(old, new, size, align_corners, half_pixel_centers):
-    """For `size` adjacent outputs each: where the inputs that they are made of begin, and the weights of these.
-
-    Returns:
-        None if the outputs are no multiple of the size, fewer than the inputs, or the weights are not exact.
-    """
-    low, high, fraction = image_weights.bilinear(old, new, align_corners, half_pixel_centers)
-    if new % size or new < old or (np.ldexp(fraction, _SHORT) % 1).any():
-        return None
-    low, high, fraction = (part.reshape(-1, size) for part in (low, high, fraction))
-    first = low.min(1)
-    count = int((high.max(1) - first).max()) + 1
-    first = np.minimum(first, old - count)
-    weights = np.zeros((*low.shape, count), f32)
-    block, output = np.ogrid[: len(low), :size]
-    np.add.at(weights, (block, output, low - first[:, None]), 1 - fraction)
-    np.add.at(weights, (block, output, high - first[:, None]), fraction)
-    return first, weights
-
-
-@functools.lru_cache(1024)
-def _enlarging_plan(height, width, channels, new_height, new_width, align_corners, half_pixel_centers):
-    """What `_enlarged` needs; None if that is not possible."""
-    rows = _windows(height, new_height, _ROWS, align_corners, half_pixel_centers)
-    columns = _windows(width, new_width, _COLUMNS, align_corners, half_pixel_centers)
-    if rows is None or columns is None:
-        return None
-    first, weights = rows
-    chosen = (first[:, None] + np.arange(weights.shape[2])).ravel()
-    first, across = columns
-    count = across.shape[2]
-    spread = np.zeros((len(first), count, channels, _COLUMNS, channels), f32)
-    for channel in range(channels):
-        spread[:, :, channel, :, channel] = across.transpose(0, 2, 1)
-    return chosen, weights, first * channels, spread.reshape(len(first), count * channels, _COLUMNS * channels)
-
-
-def _enlarged(image, plan, result):
-    """Interpolate one image of bytes by products of matrices: in few calls, of which each is one turn of a thread."""
-    chosen, down, first, across = plan
-    height, count = image.shape[0], across.shape[1]
-    lines = np.ascontiguousarray(image).reshape(height, -1)
-    windows = np.lib.stride_tricks.as_strided(
-        lines, (height, lines.shape[1] - count + 1, count), (*lines.strides, lines.itemsize), writeable=False
-    )
-    parts = windows[:, first].astype(f32)
-    wide = np.empty((height, len(first), across.shape[2]), f32)
-    np.matmul(parts.transpose(1, 0, 2), across, out=wide.transpose(1, 0, 2))
-    high = wide.reshape(height, -1).take(chosen, 0).reshape(len(down), down.shape[2], -1)
-    np.matmul(down, high, out=result.reshape(len(down), _ROWS, -1))
-
-
 def resize_bilinear(images, new_height, new_width, align_corners, half_pixel_centers):
     """TF: along each row first, then along columns, so that results are equal to the last bit."""
     batch, height, width, channels = images.shape
-    if images.itemsize == 1 and channels < 8 and images.size:
-        plan = _enlarging_plan(height, width, channels, new_height, new_width, align_corners, half_pixel_centers)
-        if plan is not None:
-            result = np.empty((batch, new_height, new_width, channels), f32)
-            for image, place in zip(images, result):
-                _enlarged(image, plan, place)
-            return result
+    if image_byte_kernels.can_resize(images, new_height, new_width):
+        return image_byte_kernels.resize_bilinear(images, new_height, new_width, align_corners, half_pixel_centers)
     used, (low, high, down), (left, right, across) = _bilinear_plan(
         height, width, channels, images.itemsize, new_height, new_width, align_corners, half_pixel_centers
     )

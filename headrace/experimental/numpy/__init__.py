@@ -8,7 +8,7 @@ from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
     from headrace._src.core.tensor import Tensor as ndarray
-    from headrace._src.ops.image_crop_resize import f32 as float32
+    from headrace._src.ops.image_byte_kernels import f32 as float32
     from headrace._src.ops.numpy_arrays import arange as arange
     from headrace._src.ops.numpy_arrays import array as array
     from headrace._src.ops.numpy_arrays import asanyarray as asanyarray
