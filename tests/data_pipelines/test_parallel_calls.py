@@ -210,3 +210,52 @@ def test_rows():
     assert isinstance(made[0], Row)
     assert rows_for(4, 0, (np.ones(3),)) is None
     assert rows_for(4, 0, (np.array([b"x"] * batch_rows._SMALLEST, object),)) is None
+
+
+def _widths(rates, rate_of, share, count):
+    """The numbers of calls that are chosen when each gives such a rate."""
+    found = []
+    for _ in range(count):
+        width = rates.next_width()
+        found.append(width)
+        rates.note_time(width, 1.0, share)
+        rates.note(width, rate_of(width))
+    return found
+
+
+@pytest.fixture
+def rates(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    return parallel_calls._Rates()
+
+
+def test_autotune_keeps_the_processors_busy(rates):
+    assert set(_widths(rates, lambda width: width, 0.9, 50)) == {4}
+
+
+def test_autotune_prefers_one_call_when_calls_wait_for_each_other(rates):
+    found = _widths(rates, lambda width: 100, 0.3, 300)
+    assert found[-50:].count(1) > 45
+    assert set(found[:100]) == {1, 4, 8, 16}  # which it cannot know without trying
+
+
+def test_autotune_takes_more_calls_than_processors_when_calls_wait(rates):
+    found = _widths(rates, lambda width: width, 0.01, 300)
+    assert found[-50:].count(16) > 45
+
+
+def test_autotune_notices_changes(rates):
+    assert _widths(rates, lambda width: width, 0.01, 100)[-5:].count(16) >= 4
+    assert _widths(rates, lambda width: 1 / width, 0.3, 400)[-50:].count(1) > 45
+
+
+def test_calls_of_another_width_do_not_count(rates):
+    stage = type("Stage", (), {})()
+    stage.measured_rates = rates
+    width = parallel_calls._MeasuredWidth(stage)
+    width._begin(100)
+    for number in range(100):
+        width.note(number, 100 + number)
+    assert width._count == 0
+    width.note(100, 200)
+    assert width._count == 1

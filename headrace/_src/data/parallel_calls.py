@@ -10,15 +10,19 @@ from headrace._src.data.stages import Cursor
 from headrace._src.data.threads import Call, Workers
 
 AUTOTUNE = -1
-# With AUTOTUNE: how long one number of threads is tried, after how many trials another one is tried again, and what a
-# new rate counts against those before.
+# With AUTOTUNE: how long one number of threads is tried, after how many trials another one is tried again, at first
+# and later, and what a new rate counts against those before.
 _TRIAL_SECONDS = 0.03
-_TRIALS_KEPT = 32
+_TRIALS_KEPT, _MOST_KEPT = 8, 64
 _WEIGHT = 0.4
+# How many processors calls must keep busy to be made in threads without asking whether one at a time is faster, and
+# for which part of their time at most, to be made in more threads than there are processors.
+_WORTH_THREADS = 1.4
+_MOSTLY_WAITING = 0.4
 # Rates that differ by less are taken for equal.
 _NEARLY = 0.9
 # How long the calls may take that a thread is given at a time, and how many they may be.
-_SECONDS_TOGETHER = 0.002
+_SECONDS_TOGETHER = 0.005
 _MOST_TOGETHER = 64
 
 
@@ -80,7 +84,7 @@ class ParallelMap(Cursor):
                 self._stage.failed(number, result.error)
             finally:
                 del result  # or the error, its traceback and this walk would keep each other
-        self._width.note()
+        self._width.note(number, self._number)
         return result
 
     def _wait(self):
@@ -94,9 +98,10 @@ class ParallelMap(Cursor):
             place = next((i for i, call in enumerate(waiting) if call.is_done), 0)
         call = waiting[place]
         del waiting[place]
-        results, seconds = call.wait()
+        results, seconds, busy = call.wait()
         self._results.extend(results)
         self._together.note(len(results), seconds)
+        self._width.note_time(seconds, busy)
         width = self._width.current()
         if width > 1:  # the threads go on while these results are handed out
             self._fill(width)
@@ -194,15 +199,19 @@ class _Failure:
 
 
 def _all_of(calls):
-    """Make calls, one after another: their `(number, result or failure)`, and how long they took."""
-    start = time.perf_counter()
+    """Make calls, one after another.
+
+    Returns:
+        Their `(number, result or failure)`, how long they took, and how much of that the processor worked.
+    """
+    start, busy = time.perf_counter(), time.thread_time()
     results = []
     for number, function, arguments in calls:
         try:
             results.append((number, function(*arguments)))
         except Exception as error:
             results.append((number, _Failure(error)))
-    return results, time.perf_counter() - start
+    return results, time.perf_counter() - start, time.thread_time() - busy
 
 
 def _raise(error):
@@ -248,7 +257,10 @@ class _FixedWidth:
     def current(self):
         return self._width
 
-    def note(self):
+    def note(self, number, pulled):
+        pass
+
+    def note_time(self, seconds, busy):
         pass
 
 
@@ -258,34 +270,45 @@ class _MeasuredWidth:
     def __init__(self, stage):
         # Of the stage: later walks begin with what was found.
         self._rates: _Rates = stage.__dict__.setdefault("measured_rates", _Rates())
-        self._begin()
+        self._begin(0)
 
-    def _begin(self):
+    def _begin(self, pulled):
         self._width = self._rates.next_width()
-        self._count, self._since = 0, time.perf_counter()
+        self._first = pulled  # calls that began before, with another width, do not count
+        self._count, self._since = 0, 0.0
 
     def current(self):
         return self._width
 
-    def note(self):
-        """A result was handed out."""
+    def note(self, number, pulled):
+        """The result of a number was handed out, and so many elements have been pulled."""
+        if number < self._first:
+            return
+        if not self._count:
+            self._since = time.perf_counter()
         self._count += 1
         if self._count % 8:
             return
         elapsed = time.perf_counter() - self._since
         if elapsed >= _TRIAL_SECONDS:
-            self._rates.note(self._width, self._count / elapsed)
-            self._begin()
+            self._rates.note(self._width, (self._count - 1) / elapsed)
+            self._begin(pulled)
+
+    def note_time(self, seconds, busy):
+        """Calls took so long, and the processor worked on them so long."""
+        self._rates.note_time(self._width, seconds, busy)
 
 
 class _Rates:
     """Results per second for each number of calls at the same time, and which number to take."""
 
     def __init__(self):
-        cores = os.cpu_count() or 1
-        self._candidates = list(dict.fromkeys([cores, 1, 2 * cores, 4 * cores]))
+        self._cores = os.cpu_count() or 1
+        self._share = 1.0  # of the time of calls, as many as processors, in which the processor works on them
         self._rates: dict[int, float] = {}
         self._trials = 0
+        self._others = 0  # how often another number than the best one was tried, and when it will be again
+        self._next_other = _TRIALS_KEPT
 
     def note(self, width, rate):
         """Remember a rate. The very first one counts for nothing: much is done for the first time then."""
@@ -294,14 +317,36 @@ class _Rates:
             before = self._rates.get(width, rate)
             self._rates[width] = before + _WEIGHT * (rate - before)
 
+    def note_time(self, width, seconds, busy):
+        """Calls took so long, and the processor worked on them so long."""
+        if width == self._cores and seconds > 0:
+            self._share += 0.1 * (busy / seconds - self._share)
+
+    def _candidates(self):
+        """What is worth trying, by how calls fare that are as many as the processors.
+
+        When they wait for each other, which they do for Python's lock, one at a time may be as fast. When they wait for
+        something else, such as a disk, more of them may be faster.
+        """
+        widths = [self._cores]
+        if self._cores * self._share < _WORTH_THREADS:
+            widths.append(1)
+        if self._share < _MOSTLY_WAITING:
+            widths += [2 * self._cores, 4 * self._cores]
+        return list(dict.fromkeys(widths))
+
     def next_width(self):
-        """What to try next: the best one, and now and then the others, since things change."""
-        untried = [width for width in self._candidates if width not in self._rates]
+        """What to try next: the best one, and now and then, ever more seldom, another one, since things change."""
+        candidates = self._candidates()
+        untried = [width for width in candidates if width not in self._rates]
         if untried:
             return untried[0]
-        round_number, place = divmod(self._trials, _TRIALS_KEPT)
-        if not place:
-            return self._candidates[round_number % len(self._candidates)]
         # More threads only where they clearly pay: they take turns.
-        enough = _NEARLY * max(self._rates.values())
-        return min(width for width, rate in self._rates.items() if rate >= enough)
+        enough = _NEARLY * max(self._rates[width] for width in candidates)
+        best = min(width for width in candidates if self._rates[width] >= enough)
+        if self._trials < self._next_other:
+            return best
+        self._others += 1
+        self._next_other = self._trials + min(_TRIALS_KEPT + self._others, _MOST_KEPT)
+        others = [width for width in candidates if width != best]
+        return others[self._others % len(others)] if others else best
