@@ -5,9 +5,19 @@ import numpy as np
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.specs import TensorSpec
 from headrace._src.data.concatenating import common_spec
-from headrace._src.data.cursors import InnerCursor
 from headrace._src.data.datasets import DatasetV2, build, constructor, dataset_op
-from headrace._src.data.stages import INFINITE, UNKNOWN, Stage, shapes_of, stage_of
+from headrace._src.data.drawn_choices import drawn_choices
+from headrace._src.data.stages import (
+    INFINITE,
+    UNKNOWN,
+    AccessCursor,
+    Cursor,
+    Stage,
+    joined,
+    shapes_of,
+    stacked,
+    stage_of,
+)
 from headrace._src.data.zipping import zipped
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -32,65 +42,243 @@ class DirectedInterleaveStage(Stage):
         self.selector = selector
         self.sources = sources
         self.stops = stops
+        self._drawn = drawn_choices(selector)
 
     def cardinality(self):
         # TF: neither the selector is asked, nor whether the end of one is the end of all.
         sizes = [source.cardinality() for source in self.sources]
         return INFINITE if INFINITE in sizes else UNKNOWN
 
+    @property
+    def has_blocks(self):
+        if not all(shape.is_fully_defined() for shape in self.shapes):
+            return False  # elements of different inputs may not stack
+        if not (self._drawn or self.selector.has_blocks) or not all(source.has_blocks for source in self.sources):
+            return False
+        return not shares_random_numbers(self.inputs)
+
+    def choices(self, run):
+        """A new walk through the numbers of inputs."""
+        return (self._drawn or self.selector).cursor(run)
+
     def walk(self, run):
         return _DirectedInterleaveCursor(self, run)
 
 
-class _DirectedInterleaveCursor(InnerCursor):
+def _random_in(stage, found):
+    """The seeds and the drawing functions of a pipeline, by their identities."""
+    if stage in found:
+        return
+    found[stage] = [getattr(stage, "seeds", None)]
+    for function in (getattr(stage, "function", None), *getattr(stage, "functions", ())):
+        if getattr(function, "draws", False):
+            found[stage].append(function.graph.base)
+    for before in stage.inputs:
+        _random_in(before, found)
+
+
+def shares_random_numbers(stages) -> bool:
+    """Whether the order in which elements are asked for, of one stage or another, changes what they are."""
+    seen: set = set()
+    for stage in stages:
+        found: dict = {}
+        _random_in(stage, found)
+        own = {id(part) for parts in found.values() for part in parts if part is not None}
+        if own & seen:
+            return True
+        seen |= own
+    return False
+
+
+class _Source:
+    """The walk through one of the inputs, and elements that were read but not given out."""
+
+    def __init__(self, cursor):
+        self.cursor = cursor
+        self._rest: tuple | None = None
+        self._failure: Exception | None = None  # of the element after these
+        self._by_blocks = True
+
+    def next(self):
+        """The next element."""
+        if self._rest is not None:
+            return tuple([part[0, ...] for part in self.take(1)])
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        return self.cursor.next()
+
+    def read(self, count) -> int:
+        """Read so many elements.
+
+        Returns:
+            How many there are, at most `count`: no more than stand before an error, or the end.
+        """
+        found = 0 if self._rest is None else self._rest[0].shape[0]
+        blocks = [] if self._rest is None else [self._rest]
+        try:
+            while found < count and self._failure is None and (block := self._block(count - found)) is not None:
+                blocks.append(block)
+                found += block[0].shape[0]
+        finally:
+            self._rest = joined(blocks) if blocks else None
+        return min(found, count)
+
+    def _block(self, count):
+        if self._by_blocks:
+            try:
+                return self.cursor.block(count)
+            except Exception:
+                if type(self.cursor) is not AccessCursor:
+                    raise
+                self._by_blocks = False  # it stands where it stood; one by one, it says which element fails
+        elements: list = []
+        try:
+            while len(elements) < count and (element := self.cursor.next()) is not None:
+                elements.append(element)
+        except Exception as failure:
+            self._failure = failure
+        return stacked(elements) if elements else None
+
+    def take(self, count) -> tuple:
+        """So many of the elements that were read."""
+        block = self._rest
+        assert block is not None
+        if block[0].shape[0] == count:
+            self._rest = None
+            return block
+        self._rest = tuple([part[count:] for part in block])
+        return tuple([part[:count] for part in block])
+
+    def state(self):
+        if self._failure is not None:
+            raise self._failure
+        rest = None if self._rest is None else [part.copy() for part in self._rest]
+        return {"cursor": self.cursor.state(), "rest": rest}
+
+    def restore(self, state):
+        self.cursor.restore(state["cursor"])
+        self._rest = None if state["rest"] is None else tuple(state["rest"])
+        self._failure = None
+
+    def close(self):
+        self.cursor.close()
+
+
+class _DirectedInterleaveCursor(Cursor):
     def __init__(self, stage, run):
-        super().__init__(stage, run)
-        self._sources = [source.cursor(run) for source in stage.sources]  # None for those that have ended
+        self._stage = stage
+        self._run = run
+        self._selector = stage.choices(run)
+        self._ahead: np.ndarray | None = None  # choices that were read but not followed
+        self._sources: list = [_Source(source.cursor(run)) for source in stage.sources]  # None for those that ended
         self._is_over = False
+
+    def _choice(self):
+        if self._ahead is None:
+            element = self._selector.next()
+            return None if element is None else int(element[0])
+        choice = int(self._ahead[0])
+        self._pass(1)
+        return choice
+
+    def _pass(self, count):
+        """Leave behind so many of the choices that were read."""
+        assert self._ahead is not None
+        self._ahead = self._ahead[count:] if count < len(self._ahead) else None
 
     def next(self):
         while not self._is_over:
-            choice = self._inner.next()
-            if choice is None:
+            number = self._choice()
+            if number is None:
                 break
-            number = int(choice[0])
             if not 0 <= number < len(self._sources):
                 raise errors.invalid_argument(
                     f"Selector index out of range: {number} >= {len(self._sources)}"
                 )
-            cursor = self._sources[number]
-            if cursor is None:
+            source = self._sources[number]
+            if source is None:
                 continue
-            element = cursor.next()
+            element = source.next()
             if element is not None:
                 return element
-            cursor.close()
+            source.close()
             self._sources[number] = None
             if self._stage.stops or not any(self._sources):
                 break
         self._is_over = True
         return None
 
+    def block(self, count):
+        while not self._is_over:
+            if self._ahead is None:
+                block = self._selector.block(count)
+                if block is None:
+                    self._is_over = True
+                    return None
+                self._ahead = block[0]
+            choices = self._ahead[:count]
+            places, size = self._places(choices)
+            if size and places:
+                self._pass(size)
+                return self._taken(places)
+            if size < len(choices):
+                # What stands there ends an input, or is an error.
+                element = self.next()
+                return None if element is None else tuple([part[None] for part in element])
+            self._pass(size)  # all of inputs that have ended
+        return None
+
+    def _places(self, choices):
+        """Where elements of each input go, and how many of the choices can be followed at once."""
+        size = len(choices)
+        unknown = (choices < 0) | (choices >= len(self._sources))
+        if unknown.any():
+            size = int(unknown.argmax())
+        places = []
+        for number, source in enumerate(self._sources):
+            if source is None:
+                continue
+            where = np.flatnonzero(choices[:size] == number)
+            if len(where):
+                read = source.read(len(where))
+                if read < len(where):
+                    size = int(where[read])
+                places.append((source, where))
+        places = [(source, where[where < size]) for source, where in places]
+        return [(source, where) for source, where in places if len(where)], size
+
+    def _taken(self, places):
+        if len(places) == 1:
+            source, where = places[0]
+            return source.take(len(where))
+        # Those of inputs that have ended leave no gaps.
+        order = np.concatenate([where for _, where in places]).argsort()
+        blocks = [source.take(len(where)) for source, where in places]
+        return tuple([part[order] for part in joined(blocks)])
+
     def state(self):
-        sources = [None if cursor is None else cursor.state() for cursor in self._sources]
-        return {**super().state(), "sources": sources, "is_over": self._is_over}
+        sources = [None if source is None else source.state() for source in self._sources]
+        ahead = None if self._ahead is None else self._ahead.copy()
+        return {"inner": self._selector.state(), "ahead": ahead, "sources": sources, "is_over": self._is_over}
 
     def restore(self, state):
-        super().restore(state)
+        self._selector.restore(state["inner"])
+        self._ahead = state["ahead"]
         self._is_over = state["is_over"]
         for number, saved in enumerate(state["sources"]):
             if saved is None:
                 self._sources[number] = None
                 continue
             if self._sources[number] is None:
-                self._sources[number] = self._stage.sources[number].cursor(self._run)
+                self._sources[number] = _Source(self._stage.sources[number].cursor(self._run))
             self._sources[number].restore(saved)
 
     def close(self):
-        for cursor in self._sources:
-            if cursor is not None:
-                cursor.close()
-        super().close()
+        for source in self._sources:
+            if source is not None:
+                source.close()
+        self._selector.close()
 
 
 def _make(selector_input_dataset, data_input_datasets, output_types, output_shapes, stop_on_empty_dataset):
