@@ -18,9 +18,10 @@ from headrace._src.graph.passes.steps import draws_numbers
 from headrace._src.graph.python_functions import PYTHON_OPS
 from headrace._src.graph.variable_creation import variables_outside
 from headrace._src.graph.vectorization import RULE_FILES as RULE_FILES  # loads the rules
-from headrace._src.graph.vectorization_rules import READS, Batch, Batched, NoRule, batch_shape
+from headrace._src.graph.vectorization_rules import READS, Batch, Batched, NoRule, batch_shape, value_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
+from headrace._src.ops import random_calls
 
 # Elements above this are not gathered into blocks for a function: the caches are full, and threads do better.
 LARGEST_VECTORIZED_ELEMENT = 1 << 18
@@ -156,16 +157,75 @@ class ElementFunction:
     @property
     def is_stateful(self) -> bool:
         """Whether calls have effects, or differ from each other: then each is made once, and in order."""
-        nodes = [node for node in self.graph.base.nodes if node.record is not PLACEHOLDER]
-        return any(is_stateful(node) and node.record.name not in _READING for node in nodes)
+        return bool(_effects(self.graph.base))
 
-    def vectorized(self) -> ElementFunction | None:
-        """The function of whole blocks; None when there is none, or elements are too large to profit."""
+    def vectorized(self, draws: bool = False) -> ElementFunction | None:
+        """The function of whole blocks; None when there is none, or elements are too large to profit.
+
+        Args:
+            draws: whether it may draw random numbers: those that calls for one element after another would.
+        """
         base = self.graph.base
         if _VECTORIZED not in base.__dict__:
-            base.__dict__[_VECTORIZED] = None if self.is_stateful else _vectorized(self.graph)
-        graph = base.__dict__[_VECTORIZED]
-        return None if graph is None else ElementFunction(graph, self.captured)
+            drawing = _effects(base)
+            drawn = all(map(_can_draw, drawing))
+            base.__dict__[_VECTORIZED] = (_vectorized(self.graph, drawing) if drawn else None), drawing
+        graph, drawing = base.__dict__[_VECTORIZED]
+        if graph is None or (drawing and not draws):
+            return None
+        return BlockFunction(graph, self.captured, self, drawing) if drawing else ElementFunction(graph, self.captured)
+
+
+class BlockFunction(ElementFunction):
+    """A function of blocks that draws random numbers: each operation that does, for all elements at once.
+
+    Args:
+        graph: whose last inputs are these numbers.
+        captured: the values of its captures.
+        function: the function of one element.
+        drawing: the operations of that one which draw.
+    """
+
+    def __init__(self, graph, captured, function: ElementFunction, drawing: list):
+        super().__init__(graph, captured)
+        self._function = function
+        self._drawing = [(node, node.record.name, node.attrs, _known_inputs(node)) for node in drawing]
+
+    def __call__(self, element) -> tuple:
+        site = self._function.site
+        before = random_streams.copied(site)
+        try:
+            return self._call_at(site, element)
+        except Exception:
+            site.streams = before.streams  # as if nothing had been drawn
+            raise
+
+    def _call_at(self, site, element):
+        count = element[0].shape[0]
+        outer = context.random_site, context.random_node
+        context.random_site = site
+        numbers = []
+        try:
+            for node, op, attrs, inputs in self._drawing:
+                context.random_node = node
+                numbers.append(random_calls.draw(op, attrs, inputs, count))
+        finally:
+            context.random_site, context.random_node = outer
+        return tuple(self._run([*element, *self.captured, *numbers]))
+
+
+def _effects(graph) -> list:
+    """The operations of a graph that do more than compute and read."""
+    nodes = [node for node in graph.nodes if node.record is not PLACEHOLDER]
+    return [node for node in nodes if is_stateful(node) and node.record.name not in _READING]
+
+
+def _known_inputs(node) -> list:
+    return [value_of(tensor) for tensor in node.inputs]
+
+
+def _can_draw(node) -> bool:
+    return random_calls.can_draw(node.record.name, node.attrs, _known_inputs(node))
 
 
 def _calls_python(graph) -> bool:
@@ -174,8 +234,13 @@ def _calls_python(graph) -> bool:
     )
 
 
-def _vectorized(graph) -> FuncGraph | None:
-    """A graph of blocks that does to each element what `graph` does to one."""
+def _vectorized(graph, drawing) -> FuncGraph | None:
+    """A graph of blocks that does to each element what `graph` does to one.
+
+    Args:
+        graph: of one element.
+        drawing: operations of it whose outputs, for all elements, are further inputs of the result.
+    """
     count = len(graph.inputs) - len(graph.base.external_captures)
     elements, captures = graph.inputs[:count], graph.inputs[count:]
     if not elements or not all(_is_small_number(x) for x in elements):
@@ -189,10 +254,12 @@ def _vectorized(graph) -> FuncGraph | None:
         with result.building():
             inputs = [Batched(result.add_input(batch_shape(None, x.shape), x.dtype), True) for x in elements]
             inputs += [Batched(result.add_input(x.shape, x.dtype), False) for x in captures]
+            drawn = [x for node in drawing for x in node.outputs]
+            given = {id(x): Batched(result.add_input(batch_shape(None, x.shape), x.dtype), True) for x in drawn}
             size = REGISTRY["Shape"](inputs[0].tensor, out_type=dtypes.int32)[0]
             batch = Batch(size, fallback=False, warn=False)
             outputs = []
-            for value in batch.run(graph, inputs):
+            for value in batch.run(graph, inputs, given):
                 outputs.append(result.inside(batch.stack(value)))
             result.outputs = outputs
     except (NoRule, errors.OpError, ValueError, TypeError, NotImplementedError):

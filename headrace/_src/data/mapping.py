@@ -64,7 +64,7 @@ class MapStage(Stage):
         self.parallel = parallel
         self.keeps_order = keeps_order
         self.keeps_size = keeps_size
-        self.vectorized = function.vectorized()
+        self.vectorized = function.vectorized(draws=True)
         self.is_stateful = function.is_stateful
 
     def cardinality(self):
@@ -102,7 +102,7 @@ class MapStage(Stage):
 
     @property
     def reads_ahead(self):
-        return self.vectorized is not None and self.source.reads_ahead
+        return self.vectorized is not None and self.source.reads_ahead and not self.function.draws
 
     def walk(self, run):
         if self.reads_ahead:

@@ -90,15 +90,22 @@ class Batch:
         """The same for another number of elements."""
         return Batch(size, self.fallback, self.warn)
 
-    def run(self, graph, inputs) -> list:
-        """The outputs of `graph` as `Batched` values, given those of its inputs."""
-        return self.values_of(graph, inputs, graph.outputs)
+    def run(self, graph, inputs, given=None) -> list:
+        """The outputs of `graph` as `Batched` values, given those of its inputs.
 
-    def values_of(self, graph, inputs, outputs) -> list:
+        Args:
+            graph: of one element.
+            inputs: the values of its inputs.
+            given: values of other tensors in it, by their id; the operations that make these are left out.
+        """
+        return self.values_of(graph, inputs, graph.outputs, given)
+
+    def values_of(self, graph, inputs, outputs, given=None) -> list:
         values = {id(tensor): value for tensor, value in zip(graph.inputs, inputs, strict=True)}
+        values.update(given or {})
         effects = [node for node in graph.nodes if node.record is not PLACEHOLDER and is_stateful(node)]
         for node in needed(graph.nodes, graph.inputs, outputs, effects):
-            if node.record is PLACEHOLDER:
+            if node.record is PLACEHOLDER or (given and all(id(tensor) in given for tensor in node.outputs)):
                 continue
             try:
                 results = self._convert(graph, node, values)

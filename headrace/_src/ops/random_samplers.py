@@ -91,11 +91,15 @@ def uniform_full_int(stream: Philox | ThreeFry, shape, dtype) -> np.ndarray:
     if isinstance(stream, ThreeFry):
         words = stream.words64(shape) if dtype.itemsize == 8 else stream.words32(shape)
         return words.view(dtype)
-    size = _size(shape)
+    return full_int_from_words(stream.words(_size(shape) * dtype.itemsize // 4), dtype).reshape(shape)
+
+
+def full_int_from_words(words: np.ndarray, dtype) -> np.ndarray:
+    """Integers of 32 bits, one for each word along the last axis, or of 64 bits, one for each pair."""
+    dtype = np.dtype(dtype)
     if dtype.itemsize == 4:
-        return stream.words(size).view(dtype).reshape(shape)
-    words = stream.words(2 * size).reshape(-1, 2)
-    return (words[:, 0] | words[:, 1].astype(np.uint64) << np.uint64(32)).view(dtype).reshape(shape)
+        return words.view(dtype)
+    return (words[..., 0::2] | words[..., 1::2].astype(np.uint64) << np.uint64(32)).view(dtype)
 
 
 def uniform_int(stream: Philox | ThreeFry, shape, minval: int, maxval: int, dtype) -> np.ndarray:
@@ -104,8 +108,13 @@ def uniform_int(stream: Philox | ThreeFry, shape, minval: int, maxval: int, dtyp
     `minval < maxval` is the caller's to check.
     """
     dtype = np.dtype(dtype)
+    return within_range(uniform_full_int(stream, shape, f"u{dtype.itemsize}"), minval, maxval, dtype)
+
+
+def within_range(words: np.ndarray, minval: int, maxval: int, dtype) -> np.ndarray:
+    """Unsigned integers, uniform on their whole range, as integers on [minval, maxval)."""
+    dtype = np.dtype(dtype)
     unsigned = np.dtype(f"u{dtype.itemsize}").type
-    words = uniform_full_int(stream, shape, unsigned)
     span = unsigned(int(maxval) - int(minval))
     # Division by a scalar is vectorised in NumPy, the remainder is not.
     quotient = words // span

@@ -35,9 +35,17 @@ WHERE = Op(
 
 _BRANCHLESS_FROM = 2048
 _WORDS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
+# From so many elements on, rows are copied as a whole.
+_LONG_ROW = 64
 
 
 def _select(condition, t, e):
+    if t.shape == e.shape and condition.ndim <= t.ndim:
+        if condition.size == 1:
+            return t if condition.item() else e
+        rows = condition.shape[0]
+        if condition.size == rows == t.shape[0] and condition.ndim == t.ndim and t.size >= _LONG_ROW * rows:
+            return _select_long_rows(condition.reshape(-1), t, e)
     if (t.size < _BRANCHLESS_FROM and e.size < _BRANCHLESS_FROM) or t.dtype == np.object_:
         return np.where(condition, t, e)
     word = _WORDS.get(t.dtype.itemsize)
@@ -51,6 +59,14 @@ def _select(condition, t, e):
     out = np.bitwise_and(out, mask, out=out) if _covers(out, mask) else out & mask
     out = np.bitwise_xor(out, e_bits, out=out) if _covers(out, e_bits) else out ^ e_bits
     return out.view(t.dtype)
+
+
+def _select_long_rows(condition, t, e):
+    """Each row from one of two arrays: all from one that lies in one piece, then the others put in their places."""
+    first, other, rows = (t, e, ~condition) if t.flags.c_contiguous else (e, t, condition)
+    result = first.copy()
+    result[rows] = other[rows]
+    return result
 
 
 def _covers(out, other):
