@@ -290,3 +290,23 @@ def test_resizing_bytes_reads_few_rows():
     x = np.broadcast_to(np.arange(40_000, dtype=np.uint32)[:, None, None] // 160, (40_000, 3, 1)).astype(np.uint8)
     got = tf.image.resize(x, (128, 128)).numpy()
     np.testing.assert_allclose(got, tf.image.resize(x.astype(np.float32), (128, 128)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 4, 16, 17])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.float64, np.complex128])
+def test_flips_of_many_pixels(channels, dtype):
+    x = np.random.default_rng(0).integers(0, 256, (2, 40, 36, channels)).astype(dtype)
+    turned = x.swapaxes(1, 2)
+    for axes in ([2], [1, 2], [0, 2], [2, 3], [0, 1, 2, 3]):
+        np.testing.assert_array_equal(tf.reverse(x, axes), np.flip(x, axes))
+        np.testing.assert_array_equal(tf.reverse(turned, axes), np.flip(turned, axes))
+
+
+@pytest.mark.parametrize("shape", [(6, 1, 1), (1, 1, 1), (), (6, 50, 1), (6, 50, 3), (50, 1)])
+def test_choosing_whole_rows(shape):
+    rng = np.random.default_rng(0)
+    x, y = rng.random((6, 50, 3)), rng.random((6, 50, 3))
+    for condition in (rng.random(shape) < 0.5, np.ones(shape, bool), np.zeros(shape, bool)):
+        np.testing.assert_array_equal(tf.where(condition, x, y), np.where(condition, x, y))
+        np.testing.assert_array_equal(tf.where(condition, x[:, ::-1], y), np.where(condition, x[:, ::-1], y))
+        np.testing.assert_array_equal(tf.where(condition, x[:1], y), np.where(condition, x[:1], y))
