@@ -101,7 +101,6 @@ class Hoisted:
         outputs = [array for part in parsed for array in part.outputs(start, stop)]
         return tuple(self._rest.run([*batch, *self._captured, *outputs]))
 
-
     def rest_of_one(self, element, parsed: list[ParsedBlock], index: int) -> tuple:
         """The result for one record, for a function of single records."""
         outputs = [array for part in parsed for array in part.single(index)]
@@ -116,7 +115,7 @@ def hoisted(function: ElementFunction, rank: int) -> Hoisted | None:
         rank: of the records that it parses: 1 or 0.
     """
     graph = function.graph
-    if function.is_stateful:
+    if function.is_stateful or function.calls_python:
         return None
     count = len(graph.inputs) - len(graph.base.external_captures)
     elements = {id(tensor) for tensor in graph.inputs[:count]}
@@ -138,8 +137,15 @@ def _has_no_names(node, rank) -> bool:
     return node.inputs[0].shape.rank == rank and node.inputs[1].shape.num_elements() == 0
 
 
-class ElementParse(BlockMap):
-    """A function of records that parses them, those of a block at once, and calls the rest of it for each.
+class ParsedElement(tuple):
+    """An element whose records were parsed with those of a block: `parsed` is what was found, `place` where it is."""
+
+    parsed: list[ParsedBlock]
+    place: int
+
+
+class ParseAhead(BlockMap):
+    """The elements of the input of a map, whose records are parsed already, those of a block at once.
 
     Args:
         stage: a `MapStage`.
@@ -159,14 +165,40 @@ class ElementParse(BlockMap):
             self._parsed = None  # called for each record, the function says which one fails
 
     def _one(self):
-        if self._parsed is None:
-            return super()._one()
         at = self._at
         self._at, self._number = at + 1, self._number + 1
-        try:
-            return self._parts.rest_of_one(tuple([part[at, ...] for part in self._block]), self._parsed, at)
-        except Exception as error:
-            self._stage.failed(self._number - 1, error)
+        element = [part[at, ...] for part in self._block]
+        if self._parsed is None:
+            return tuple(element)
+        found = ParsedElement(element)
+        found.parsed, found.place = self._parsed, at
+        return found
+
+
+class FunctionOfParsed:
+    """The function of a map as it is called with what `ParseAhead` gives.
+
+    Args:
+        function: the whole function.
+        parts: of it.
+    """
+
+    draws = calls_python = False
+
+    def __init__(self, function: ElementFunction, parts: Hoisted):
+        self._function = function
+        self._parts = parts
+
+    def __call__(self, element) -> tuple:
+        if type(element) is not ParsedElement:
+            return self._function(element)
+        return self._parts.rest_of_one(element, element.parsed, element.place)
+
+    def state(self):
+        return None
+
+    def restore(self, state):
+        """There are no random numbers."""
 
 
 def _array(records: list) -> np.ndarray:

@@ -5,7 +5,7 @@ import logging
 from headrace._src.core import dtypes, errors
 from headrace._src.data import functions
 from headrace._src.data.batching import BatchStage
-from headrace._src.data.block_mapping import BatchedParse, BlockMap, ElementParse, hoisted
+from headrace._src.data.block_mapping import BatchedParse, BlockMap, FunctionOfParsed, ParseAhead, hoisted
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
 from headrace._src.data.functions import ElementFunction, constant
 from headrace._src.data.parallel_calls import AUTOTUNE, ParallelMap
@@ -111,19 +111,19 @@ class MapStage(Stage):
             parts = hoisted(self.function, 1)
             if parts is not None:
                 return BatchedParse(self, parts, run)
-        if self.source.reads_ahead and not self.uses_threads:
-            parts = hoisted(self.function, 0)
-            if parts is not None:
-                return ElementParse(self, parts, run)
-        function = function_elsewhere(self, run) or self.function
-        return ParallelMap(self, run, function) if self.uses_threads else _MapCursor(self, run, function)
+        parts = hoisted(self.function, 0) if self.source.reads_ahead else None
+        if parts is not None:
+            function, inner = FunctionOfParsed(self.function, parts), ParseAhead(self, parts, run)
+        else:
+            function, inner = function_elsewhere(self, run) or self.function, self.source.cursor(run)
+        return (ParallelMap if self.uses_threads else _MapCursor)(self, run, function, inner)
 
 
 class _MapCursor(Cursor):
-    def __init__(self, stage, run, function):
+    def __init__(self, stage, run, function, inner):
         self._stage = stage
         self._run = run
-        self._inner = stage.source.cursor(run)
+        self._inner = inner
         self._function = function
         self._number = 0
 
@@ -172,8 +172,9 @@ class _MapCursor(Cursor):
         self._inner.restore(state["inner"])
 
     def close(self):
-        if self._function is not self._stage.function and self._run.stopped.is_set():
-            self._function.processes.close()
+        processes = getattr(self._function, "processes", None)
+        if processes is not None and self._run.stopped.is_set():
+            processes.close()
         self._inner.close()
 
 

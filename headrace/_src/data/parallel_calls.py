@@ -37,13 +37,14 @@ class ParallelMap(Cursor):
         stage: a `MapStage`.
         run: the walk that this belongs to.
         function: the stage's, or one that has Python functions called in other processes.
+        inner: the elements that it is called with.
     """
 
-    def __init__(self, stage, run, function):
+    def __init__(self, stage, run, function, inner):
         self._stage = stage
         self._run = run
         self._function = function
-        self._inner = stage.source.cursor(run)
+        self._inner = inner
         self._results: collections.deque = collections.deque()  # (number, result or failure), to be handed out
         self._waiting: collections.deque = collections.deque()  # calls of `_all_of`, in order
         self._number = 0

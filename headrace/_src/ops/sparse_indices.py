@@ -40,6 +40,11 @@ def dense_dims(op, shape, name="shape"):
 
 def check_in_range(op, indices, dims, name="indices"):
     """That every index lies within the shape, or InvalidArgumentError."""
+    if not indices.size:
+        return
+    if len(dims) == 1:
+        if indices.min() >= 0 and indices.max() < dims[0]:
+            return
     outside = (indices < 0) | (indices >= np.array(dims, indices.dtype))
     if outside.any():
         row = int(np.flatnonzero(outside.any(axis=1))[0])
@@ -51,6 +56,8 @@ def check_in_range(op, indices, dims, name="indices"):
 def check_ascending(op, indices, name="indices"):
     """That indices are in row-major order without repetition, or InvalidArgumentError."""
     before, after = indices[:-1], indices[1:]
+    if not len(before) or (indices.shape[1] == 1 and (before < after).all()):
+        return
     different = before != after
     first = different.argmax(axis=1) if indices.shape[1] else np.zeros(len(before), int)
     rows = np.arange(len(before))

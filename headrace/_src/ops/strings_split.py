@@ -11,12 +11,21 @@ from headrace._src.ops.string_arrays import attribute_bytes, scalar_string, stri
 
 def _sparse(rows):
     """Lists of strings as the parts of a sparse matrix."""
+    if len(rows) == 1:
+        return _sparse_row(rows[0])
     values = [item for row in rows for item in row]
     counts = np.array([len(row) for row in rows], np.int64)
     row_numbers = np.repeat(np.arange(len(rows), dtype=np.int64), counts)
     columns = np.arange(len(values), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
     shape = np.array([len(rows), counts.max(initial=0)], np.int64)
     return np.stack([row_numbers, columns], axis=1), string_array(values, (len(values),)), shape
+
+
+def _sparse_row(row):
+    count = len(row)
+    indices = np.zeros((count, 2), np.int64)
+    indices[:, 1] = np.arange(count)
+    return indices, string_array(row, (count,)), np.array([1, count], np.int64)
 
 
 def _infer_split(*inputs, **attrs):
