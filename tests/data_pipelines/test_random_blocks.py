@@ -9,6 +9,7 @@ from headrace._src.core.random_state import random_state
 from headrace._src.data.functions import BlockFunction
 from headrace._src.op.definition import REGISTRY
 from headrace._src.ops import random_calls
+from headrace._src.ops.random_bits import Philox, philox_blocks
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (50, 12, 10, 3)).astype(np.uint8)
 
@@ -135,3 +136,57 @@ def test_calls_that_are_not_drawn_at_once():
     assert not random_calls.can_draw("RandomUniform", floats, [np.array([0], np.int32)])
     assert not random_calls.can_draw("RandomUniform", floats, [np.array([-1], np.int32)])
     assert not random_calls.can_draw("RandomUniformInt", {}, [shape, np.array(3), np.array(3)])
+
+
+# With seeds of their own for each element.
+
+
+def _stateless_augmented(image, number):
+    seed = tf.stack([number, number + 1])
+    image = tf.image.stateless_random_flip_left_right(image, seed)
+    image = tf.image.stateless_random_crop(image, [8, 7, 3], seed)
+    return tf.image.stateless_random_contrast(tf.cast(image, tf.float32), 0.5, 2.0, seed)
+
+
+STATELESS = {
+    "augmented": _stateless_augmented,
+    "uniform": lambda x, n: tf.random.stateless_uniform([3], [n, -n], dtype=tf.float64),
+    "small seeds": lambda x, n: tf.random.stateless_uniform([], tf.cast(tf.stack([n, 5]), tf.int32)),
+    "integers": lambda x, n: tf.random.stateless_uniform([5], [n, 1], -7, 1000, tf.int64),
+    "all integers": lambda x, n: tf.random.stateless_uniform([2, 2], [n, 1], None, None, tf.uint32),
+    "normal": lambda x, n: tf.random.stateless_normal([7], [n, 1]),
+    "truncated": lambda x, n: tf.random.stateless_truncated_normal([7], [n, 1], dtype=tf.float16),
+}
+
+
+@pytest.mark.parametrize("name", STATELESS)
+def test_seeds_that_differ_between_elements(name):
+    numbers = tf.data.Dataset.range(-9, 41)
+    dataset = tf.data.Dataset.zip((tf.data.Dataset.from_tensor_slices(IMAGES), numbers)).map(STATELESS[name])
+    assert _stage(dataset).vectorized is not None
+    expected = np.stack(_values(dataset))
+    found = np.concatenate(_values(dataset.batch(16)))
+    assert found.dtype == expected.dtype
+    if name == "augmented":
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-4)
+    else:
+        assert found.tobytes() == expected.tobytes()
+
+
+def test_bounds_that_differ_between_elements():
+    dataset = tf.data.Dataset.range(1, 9).map(lambda x: tf.random.stateless_uniform([], [x, 1], 0, x, tf.int64))
+    singles = list(dataset.as_numpy_iterator())
+    assert all(y < x for x, y in zip(range(1, 9), singles))
+    assert np.concatenate(_values(dataset.batch(3))).tolist() == singles
+
+
+def test_blocks_of_many_streams():
+    rng = np.random.default_rng(0)
+    keys = rng.integers(0, 2**64, 7, dtype=np.uint64)
+    counters = rng.integers(0, 2**64, (7, 2), dtype=np.uint64)
+    counters[3, 0] = 2**64 - 2  # so that the upper half changes on the way
+    for count in (1, 3, 50):
+        found = philox_blocks(keys, counters, count)
+        for row, key, counter in zip(found, keys, counters):
+            np.testing.assert_array_equal(row, Philox.from_key_counter([key], counter).blocks(count))
+    assert philox_blocks(keys[:0], counters[:0], 3).shape == (0, 3, 4)

@@ -69,6 +69,22 @@ def test_elements_that_are_made_quickly_need_no_thread(monkeypatch):
     assert [thread for thread in _threads() if "prefetch" in thread.name] == []
 
 
+def test_a_thread_ends_when_elements_turn_out_to_be_made_quickly():
+    def numbers():
+        for n in range(2000):
+            if n < 3:
+                time.sleep(0.01)
+            yield n
+
+    dataset = tf.data.Dataset.from_generator(numbers, output_signature=tf.TensorSpec([], tf.int32)).prefetch(4)
+    iterator = iter(dataset)
+    assert [int(next(iterator)) for _ in range(3)] == [0, 1, 2]
+    cursor = iterator._iterator_resource._a[()]._cursor
+    assert cursor._thread is not None
+    assert [int(x) for x in iterator] == list(range(3, 2000))
+    assert cursor._worth > 3 * threads._WORTH_A_THREAD
+
+
 def test_waiting_elements_are_ready_at_once():
     iterator = iter(_slow_numbers().prefetch(4))
     next(iterator)

@@ -257,7 +257,7 @@ def _vectorized(graph, drawing) -> FuncGraph | None:
             drawn = [x for node in drawing for x in node.outputs]
             given = {id(x): Batched(result.add_input(batch_shape(None, x.shape), x.dtype), True) for x in drawn}
             size = REGISTRY["Shape"](inputs[0].tensor, out_type=dtypes.int32)[0]
-            batch = Batch(size, fallback=False, warn=False)
+            batch = Batch(size, fallback=False, warn=False, on_host=True)
             outputs = []
             for value in batch.run(graph, inputs, given):
                 outputs.append(result.inside(batch.stack(value)))

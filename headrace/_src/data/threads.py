@@ -13,6 +13,8 @@ from headrace._src.data.stages import Cursor, Run
 _END = object()
 # Seconds that an element takes to make, above which a thread makes the next ones.
 _WORTH_A_THREAD = 300e-6
+# After how many elements that a thread made it is asked whether that was worth it.
+_MANY = 64
 _running: weakref.WeakSet = weakref.WeakSet()
 
 
@@ -26,6 +28,7 @@ class _Work:
         self.ready: collections.deque = collections.deque()  # elements, failures, and _END as the last
         self.changed = threading.Condition()
         self.is_stopped = False
+        self.made, self.seconds = 0, 0.0  # how many elements the thread has made, and in what time
 
     def run(self):
         while True:
@@ -34,10 +37,13 @@ class _Work:
                     self.changed.wait()
                 if self.is_stopped:
                     return
+            start = time.perf_counter()
             try:
                 item = self.walk.call(self.cursor.next)
             except BaseException as error:  # handed to whoever reads
                 item = _Failure(error)
+            self.seconds += time.perf_counter() - start
+            self.made += 1
             with self.changed:
                 self.ready.append(_END if item is None else item)
                 self.changed.notify_all()
@@ -76,7 +82,7 @@ class Ahead(Cursor):
     """Reads another cursor in a thread, up to `size` elements ahead.
 
     The thread begins once an element takes long to make: handing it from thread to thread costs time as well, the more
-    so as only one thread at a time runs Python code.
+    so as only one thread at a time runs Python code. It ends when many elements have turned out to be made quickly.
 
     Args:
         inner: the other cursor.
@@ -89,6 +95,7 @@ class Ahead(Cursor):
         self._thread: threading.Thread | None = None
         self._is_over = False
         self._spent = 0.0  # on the last few elements
+        self._worth = 3 * _WORTH_A_THREAD  # how much must have been spent for a thread to begin
         self._finalizer = None
 
     def _start(self):
@@ -116,7 +123,20 @@ class Ahead(Cursor):
             return None
         if type(item) is _Failure:
             raise item.error
+        if work.made >= _MANY and self._thread is not None:
+            self._reconsider()
         return item
+
+    def _reconsider(self):
+        """End the thread when it is not worth it: some elements took long, but most do not."""
+        work = self._work
+        if work.seconds < work.made * _WORTH_A_THREAD / 2:
+            self._pause()
+            self._finalizer.detach()
+            self._thread = self._finalizer = None
+            work.is_stopped = False
+            self._worth = min(4 * self._worth, 60 * _WORTH_A_THREAD)
+        work.made, work.seconds = 0, 0.0
 
     def _next_here(self):
         """The next element, made by whoever asks for it."""
@@ -128,7 +148,7 @@ class Ahead(Cursor):
         else:
             # What takes long once may have been interrupted; what takes very long, or long again and again, is slow.
             self._spent = 0.75 * self._spent + min(time.perf_counter() - start, 20 * _WORTH_A_THREAD)
-            if self._spent > 3 * _WORTH_A_THREAD:
+            if self._spent > self._worth:
                 self._start()
         return element
 

@@ -12,6 +12,7 @@ from headrace._src.graph import (
     vectorization_lists,
     vectorization_matrices,
     vectorization_parsing,
+    vectorization_random,
     vectorization_shapes,
     vectorization_windows,
 )
@@ -27,7 +28,7 @@ from headrace._src.ops.indexed_slices import IndexedSlices
 # They declare the rules.
 RULE_FILES = (
     vectorization_control, vectorization_elementwise, vectorization_images, vectorization_indexing, vectorization_lists,
-    vectorization_matrices, vectorization_parsing, vectorization_shapes, vectorization_windows,
+    vectorization_matrices, vectorization_parsing, vectorization_random, vectorization_shapes, vectorization_windows,
 )  # fmt: skip
 
 

@@ -85,38 +85,3 @@ def _resize(batch, node, handle, size):
 @rule("TensorListElementShape")
 def _shape(batch, node, handle):
     return Batched(tail(batch.apply(node, [handle])[0], 1), False)
-
-
-# Random numbers: each element has its own.
-
-
-@rule("RandomUniform", "RandomStandardNormal", "TruncatedNormal")
-def _random(batch, node, shape):
-    return batch.apply(node, [to_tensor(batch.with_size(unstacked(shape, "shape")), shape.tensor.dtype)])
-
-
-@rule("RandomUniformInt")
-def _random_integers(batch, node, shape, low, high):
-    full = to_tensor(batch.with_size(unstacked(shape, "shape")), shape.tensor.dtype)
-    return batch.apply(node, [full, unstacked(low, "bound"), unstacked(high, "bound")])
-
-
-@rule("RandomGamma", "RandomPoissonV2")
-def _random_with_parameter(batch, node, shape, parameter):
-    dims = unstacked(shape, "shape")
-    if not parameter.stacked:
-        return batch.apply(node, [to_tensor(batch.with_size(dims), dims.dtype), parameter])
-    (drawn,) = batch.apply(node, [dims, parameter])
-    before, rank = dims.shape[0], drawn.shape.rank
-    if before is None or rank is None:
-        raise NoRule("the rank of its output is unknown")
-    return REGISTRY["Transpose"](drawn, [before, *range(before), *range(before + 1, rank)])
-
-
-@rule("Multinomial")
-def _categorical(batch, node, logits, count):
-    tensor = batch.stack(logits)
-    dims = REGISTRY["Shape"](tensor)
-    folded = REGISTRY["Reshape"](tensor, batch.join([-1], dims[2:]))
-    (drawn,) = batch.apply(node, [folded, unstacked(count, "number of samples")])
-    return REGISTRY["Reshape"](drawn, batch.join(dims[:2], REGISTRY["Shape"](drawn)[1:]))

@@ -79,16 +79,18 @@ class Batch:
         size: how many elements there are, an int or a scalar tensor.
         fallback: whether an operation without a rule is run element by element.
         warn: whether that is said.
+        on_host: whether the result need not be compiled, so that Python functions of arrays may be part of it.
     """
 
-    def __init__(self, size, fallback=True, warn=True):
+    def __init__(self, size, fallback=True, warn=True, on_host=False):
         self.size = size
         self.fallback = fallback
         self.warn = warn
+        self.on_host = on_host
 
     def of_size(self, size):
         """The same for another number of elements."""
-        return Batch(size, self.fallback, self.warn)
+        return Batch(size, self.fallback, self.warn, self.on_host)
 
     def run(self, graph, inputs, given=None) -> list:
         """The outputs of `graph` as `Batched` values, given those of its inputs.

@@ -18,6 +18,8 @@ _MASK128 = (1 << 128) - 1
 _PHILOX_WEYL = (0x9E3779B9, 0xBB67AE85)
 _PHILOX_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 _PHILOX_ROUNDS = 10
+# TF: the key by which the two seeds of a stateless op are scrambled.
+SCRAMBLING_KEY = 0x02461E293EC8F720
 
 # Blocks computed at a time: the work arrays then stay in the second-level cache, and the cost of the
 # ~50 NumPy calls of a pass is spread over enough elements.
@@ -180,18 +182,49 @@ class Philox:
         odd[1] = product0 & _MASK32
 
 
+def philox_blocks(keys: np.ndarray, counters: np.ndarray, count: int) -> np.ndarray:
+    """The first blocks of many streams.
+
+    Args:
+        keys: uint64 of shape (streams,).
+        counters: uint64 of shape (streams, 2), low half first.
+        count: how many blocks of each.
+
+    Returns:
+        uint32 of shape (streams, count, 4).
+    """
+    out = np.empty((len(keys), count, 2), np.uint64)
+    ramp = np.arange(count, dtype=np.uint64)
+    at_once = max(1, _CHUNK // max(count, 1))
+    for start in range(0, len(keys), at_once):
+        some = slice(start, start + at_once)
+        low = counters[some, :1] + ramp
+        high = counters[some, 1:] + (low < ramp)  # with the carry
+        even = np.stack([low, high])
+        odd = even >> _SHIFT
+        even &= _LOW
+        first = np.stack([keys[some] & _LOW, keys[some] >> _SHIFT])[:, :, None]
+        steps = np.arange(_PHILOX_ROUNDS, dtype=np.uint64)[:, None] * np.array(_PHILOX_WEYL, np.uint64)
+        round_keys = (first + steps[:, :, None, None]) & _LOW
+        rounds = np.empty_like(even), np.empty_like(even)
+        _philox_rounds(even, odd, round_keys, *rounds, multipliers=_MULTIPLIERS[:, :, None])
+        odd <<= _SHIFT
+        np.bitwise_or(even, odd, out=np.moveaxis(out[some], 2, 0))
+    return _words_of(out)
+
+
 def _words_of(pairs: np.ndarray) -> np.ndarray:
-    """Splits uint64 of shape (n, 2) into uint32 of shape (n, 4), low words first."""
+    """Splits uint64 of shape (..., 2) into uint32 of shape (..., 4), low words first."""
     if sys.byteorder == "big":
         pairs = pairs << _SHIFT | pairs >> _SHIFT
     return pairs.view(np.uint32)
 
 
-def _philox_rounds(even, odd, keys, product, high) -> None:
+def _philox_rounds(even, odd, keys, product, high, multipliers=_MULTIPLIERS) -> None:
     """Runs one Philox round per row of `keys`, in place, on words 0 and 2 (`even`) and 1 and 3 (`odd`)."""
     swapped_product, swapped_high = product[::-1], high[::-1]
     for key in keys:
-        np.multiply(even, _MULTIPLIERS, out=product)
+        np.multiply(even, multipliers, out=product)
         np.right_shift(product, _SHIFT, out=high)
         np.bitwise_xor(swapped_high, odd, out=even)
         np.bitwise_xor(even, key, out=even)
