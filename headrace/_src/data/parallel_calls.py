@@ -51,7 +51,8 @@ class ParallelMap(Cursor):
         self._is_over = False
         self._processes = getattr(function, "processes", None)
         self._width = self._width_for(stage)
-        self._is_pure = not (stage.is_stateful or function.calls_python)
+        # Functions that draw random numbers have no other effects, or they would not be called in threads.
+        self._is_pure = not function.calls_python and (function.draws or not stage.is_stateful)
         self._together = _Together(_MOST_TOGETHER if self._is_pure else 1)
         self._workers = Workers()
         self._draws = function.draws
