@@ -11,7 +11,9 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
 from headrace._src.op.registry import lookup
+from headrace._src.ops import exponential_kernels
 from headrace._src.ops.elementwise import of_equal_shapes
+from headrace._src.ops.limit_kernels import between, chosen, kept, maximum
 
 
 def _small(kernel):
@@ -27,9 +29,9 @@ def _small(kernel):
     return run
 
 
-def _activation(name, text, formula, grad, *, types=dtypes.FLOATING, saves, small=True):
-    """An element-wise op from one formula of `(xp, *inputs, **attrs)`, for NumPy and for jax."""
-    kernel = functools.partial(formula, np)
+def _activation(name, text, formula, grad, *, types=dtypes.FLOATING, saves, small=True, kernel=None):
+    """An element-wise op from one formula of `(xp, *inputs, **attrs)`, for jax and, unless it has a kernel, NumPy."""
+    kernel = kernel or functools.partial(formula, np)
     if small:
         kernel = _small(kernel)
     if name.endswith("Grad"):
@@ -66,6 +68,7 @@ RELU = _activation(
     types=dtypes.REAL,
     saves=("activations",),
     small=False,
+    kernel=lambda x: maximum(x, _zero(x)),
 )
 # At 0 the gradient is 0: the mask is strict.
 RELU_GRAD = _activation(
@@ -76,6 +79,7 @@ RELU_GRAD = _activation(
     types=dtypes.REAL,
     saves=("features",),
     small=False,
+    kernel=lambda dy, x: kept(x > 0, dy),
 )
 
 
@@ -97,6 +101,7 @@ RELU6 = _activation(
     types=dtypes.REAL,
     saves=("activations",),
     small=False,
+    kernel=lambda x: between(x, _zero(x), x.dtype.type(6)),
 )
 RELU6_GRAD = _activation(
     "Relu6Grad",
@@ -106,6 +111,7 @@ RELU6_GRAD = _activation(
     types=dtypes.REAL,
     saves=("features",),
     small=False,
+    kernel=lambda dy, x: kept((x > 0) & (x < 6), dy),
 )
 
 
@@ -115,6 +121,15 @@ def relu6(features, name=None):
     return RELU6(features, name=name)
 
 
+def _leaky_relu(x, alpha):
+    slope = np.float32(alpha)
+    scaled = x * x.dtype.type(slope)
+    # Of x and its product with such a number the greater is wanted, which costs less than a choice.
+    if 0 < slope <= 1:
+        return np.maximum(scaled, x)
+    return chosen(x > 0, x, scaled)
+
+
 # TF: float attributes are single precision, whatever the dtype of the tensors.
 LEAKY_RELU = _activation(
     "LeakyRelu",
@@ -122,6 +137,7 @@ LEAKY_RELU = _activation(
     lambda xp, x, alpha: xp.where(x > 0, x, x * x.dtype.type(np.float32(alpha))),
     lambda node, dy: (LEAKY_RELU_GRAD(dy, node.features, alpha=node.attrs["alpha"]),),
     saves=("features",),
+    kernel=_leaky_relu,
 )
 LEAKY_RELU_GRAD = _activation(
     "LeakyReluGrad",
@@ -129,6 +145,7 @@ LEAKY_RELU_GRAD = _activation(
     lambda xp, dy, x, alpha: xp.where(x > 0, dy, dy * dy.dtype.type(np.float32(alpha))),
     lambda node, dy: (LEAKY_RELU_GRAD(dy, node.features, alpha=node.attrs["alpha"]), _zeros(node.features)),
     saves=("features",),
+    kernel=lambda dy, x, alpha: chosen(x > 0, dy, dy * dy.dtype.type(np.float32(alpha))),
 )
 
 
@@ -151,6 +168,7 @@ ELU = _activation(
     lambda xp, x: xp.where(x < 0, xp.expm1(xp.minimum(x, _zero(x))), x),
     lambda node, dy: (ELU_GRAD(dy, node.activations),),
     saves=("activations",),
+    kernel=exponential_kernels.elu,
 )
 
 
@@ -163,6 +181,7 @@ ELU_GRAD = _activation(
         lookup("SelectV2")(lookup("Less")(node.outputs, 0), lookup("Mul")(dy, node.gradients), 0.0),
     ),
     saves=("gradients", "outputs"),
+    kernel=exponential_kernels.elu_grad,
 )
 
 
@@ -183,6 +202,7 @@ SELU = _activation(
     ),
     lambda node, dy: (SELU_GRAD(dy, node.activations),),
     saves=("activations",),
+    kernel=exponential_kernels.selu,
 )
 SELU_GRAD = _activation(
     "SeluGrad",
@@ -193,6 +213,7 @@ SELU_GRAD = _activation(
         lookup("SelectV2")(lookup("Less")(node.outputs, 0), lookup("Mul")(dy, node.gradients), 0.0),
     ),
     saves=("gradients", "outputs"),
+    kernel=exponential_kernels.selu_grad,
 )
 
 
@@ -210,6 +231,7 @@ SOFTPLUS = _activation(
     lambda xp, x: xp.logaddexp(x, _zero(x)),
     lambda node, dy: (SOFTPLUS_GRAD(dy, node.features),),
     saves=("features",),
+    kernel=exponential_kernels.softplus,
 )
 
 
@@ -225,6 +247,7 @@ SOFTPLUS_GRAD = _activation(
     lambda xp, dy, x: dy / (xp.exp(-x) + x.dtype.type(1)),
     _grad_softplus_grad,
     saves=("gradients", "features"),
+    kernel=exponential_kernels.softplus_grad,
 )
 
 

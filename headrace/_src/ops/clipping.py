@@ -17,6 +17,7 @@ from headrace._src.ops.complex_numbers import zero_like
 from headrace._src.ops.division import REAL_DIV
 from headrace._src.ops.elementwise import SQRT
 from headrace._src.ops.indexed_slices import IndexedSlices
+from headrace._src.ops.limit_kernels import between
 from headrace._src.ops.reductions import axes_of
 
 
@@ -31,7 +32,7 @@ def _check_bounds(t, low, high):
 
 def _clip_by_value(t, clip_value_min, clip_value_max):
     _check_bounds(t, clip_value_min, clip_value_max)
-    return np.maximum(np.minimum(t, clip_value_max), clip_value_min)
+    return between(t, clip_value_min, clip_value_max)
 
 
 def _lower_clip_by_value(ctx, t, clip_value_min, clip_value_max):

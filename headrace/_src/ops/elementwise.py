@@ -10,6 +10,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
 from headrace._src.op.registry import lookup
+from headrace._src.ops import exponential_kernels
 from headrace._src.ops.arithmetic import ADD, MUL, NEG, SUB, number_like
 from headrace._src.ops.complex_numbers import COMPLEX, COMPLEX_ABS, CONJ, conjugate, zero_like
 from headrace._src.ops.division import REAL_DIV
@@ -289,7 +290,7 @@ def _grad_expm1(node, dy):
     return (MUL(dy, EXP(conjugate(node.x))),)
 
 
-EXPM1 = unary("Expm1", through_float32(np.expm1), lambda x: jnp.expm1(x), _grad_expm1)
+EXPM1 = unary("Expm1", through_float32(exponential_kernels.expm1), lambda x: jnp.expm1(x), _grad_expm1)
 
 
 @api("math.expm1")
@@ -316,7 +317,7 @@ def _grad_log1p(node, dy):
     return (MUL(dy, RECIPROCAL(ADD(x, number_like(x, 1)))),)
 
 
-LOG1P = unary("Log1p", through_float32(np.log1p), lambda x: jnp.log1p(x), _grad_log1p)
+LOG1P = unary("Log1p", through_float32(exponential_kernels.log1p), lambda x: jnp.log1p(x), _grad_log1p)
 
 
 @api("math.log1p")
@@ -342,7 +343,7 @@ def _grad_sigmoid(node, dy):
 SIGMOID = unary("Sigmoid", through_float32(_sigmoid), lambda x: 1 / (1 + jnp.exp(-x)), _grad_sigmoid, ("y",))
 
 
-def _sigmoid_grad(y, dy):
+def _lower_sigmoid_grad(y, dy):
     return dy * y * (y.dtype.type(1) - y)
 
 
@@ -356,7 +357,7 @@ def _grad_sigmoid_grad(node, ddz):
     )
 
 
-SIGMOID_GRAD = gradient_op("SigmoidGrad", _sigmoid_grad, _sigmoid_grad, _grad_sigmoid_grad)
+SIGMOID_GRAD = gradient_op("SigmoidGrad", exponential_kernels.sigmoid_grad, _lower_sigmoid_grad, _grad_sigmoid_grad)
 
 
 @api("math.sigmoid", "sigmoid", "nn.sigmoid")
@@ -376,8 +377,8 @@ def _grad_tanh(node, dy):
 TANH = unary("Tanh", through_float32(np.tanh), lambda x: jnp.tanh(x), _grad_tanh, ("y",))
 
 
-def _tanh_grad(y, dy):
-    return dy * (y.dtype.type(1) - y * y)  # NumPy before 2.2 widens bfloat16 beside a Python number
+def _lower_tanh_grad(y, dy):
+    return dy * (y.dtype.type(1) - y * y)
 
 
 def _grad_tanh_grad(node, ddz):
@@ -388,7 +389,7 @@ def _grad_tanh_grad(node, ddz):
     )
 
 
-TANH_GRAD = gradient_op("TanhGrad", _tanh_grad, _tanh_grad, _grad_tanh_grad)
+TANH_GRAD = gradient_op("TanhGrad", exponential_kernels.tanh_grad, _lower_tanh_grad, _grad_tanh_grad)
 
 
 @api("math.tanh", "tanh", "nn.tanh")

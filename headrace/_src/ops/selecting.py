@@ -10,6 +10,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.registry import lookup
 from headrace._src.ops.broadcasting import sum_to
 from headrace._src.ops.constants import zeros
+from headrace._src.ops.limit_kernels import mask_of
 
 
 def _where(input):
@@ -52,8 +53,9 @@ def _select(condition, t, e):
     if word is None:
         return np.where(condition, t, e)
     # e ^ ((t ^ e) & mask) on the bits: no branches to guess wrong, up to ten times quicker for mixed conditions.
-    mask = condition.astype(word)
-    np.negative(mask, out=mask)
+    mask = np.asarray(mask_of(condition, t.dtype.itemsize))
+    if e.size == 1 and not e.view(word).any() and t.ndim >= e.ndim and _covers(mask, t):
+        return np.bitwise_and(mask, t.view(word), out=mask).view(t.dtype)
     t_bits, e_bits = t.view(word), e.view(word)
     out = np.asarray(t_bits ^ e_bits)
     out = np.bitwise_and(out, mask, out=out) if _covers(out, mask) else out & mask

@@ -11,6 +11,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, broadcast
 from headrace._src.op.registry import lookup
+from headrace._src.ops import exponential_kernels
 from headrace._src.ops.arithmetic import ADD, MUL, NEG, SUB, number_like
 from headrace._src.ops.broadcasting import SUM, shape_of, sum_to
 from headrace._src.ops.division import REAL_DIV
@@ -53,7 +54,7 @@ def _grad_ndtri(node, dy):
     return (_times(dy, EXP(half), math.sqrt(2 * math.pi)),)
 
 
-ERF = special("Erf", lambda x: scipy_special.erf(x), lambda x: lax.erf(x), _grad_erf)
+ERF = special("Erf", exponential_kernels.erf, lambda x: lax.erf(x), _grad_erf)
 ERFC = special("Erfc", lambda x: scipy_special.erfc(x), lambda x: lax.erfc(x), _grad_erfc)
 ERFINV = special(
     "Erfinv", lambda x: scipy_special.erfinv(x), lambda x: lax.erf_inv(x), _grad_erfinv, ("y",)

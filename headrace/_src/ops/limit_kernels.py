@@ -1,0 +1,71 @@
+"""Kernels of the maximum and minimum of large arrays and one number, and of keeping elements by a condition."""
+
+import numpy as np
+
+# From so many elements on, what is done once per call does not count.
+_MANY = 8192
+_ROW = 2048
+_WORDS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
+
+
+def _beside_number(extreme):
+    """A kernel of two arrays, quick also where the second is a single number; it may write into a large `out`.
+
+    NumPy has vector instructions for the extremes of two arrays, but not of an array and a number, which is
+    therefore repeated in a row.
+    """
+
+    def kernel(x, y, out=None):
+        if x.size < _MANY or y.size != 1 or y.ndim > x.ndim or x.dtype.kind not in "fiu" or x.dtype.itemsize < 4:
+            return extreme(x, y)
+        flat = np.ascontiguousarray(x).reshape(-1)
+        result = np.empty(x.shape, x.dtype) if out is None else out
+        out = result.reshape(-1)
+        whole = flat.size // _ROW * _ROW
+        number = np.asarray(y).reshape(())
+        row = np.full(_ROW, number, x.dtype)
+        extreme(flat[:whole].reshape(-1, _ROW), row, out=out[:whole].reshape(-1, _ROW))
+        extreme(flat[whole:], number, out=out[whole:])
+        return result
+
+    return kernel
+
+
+maximum = _beside_number(np.maximum)
+minimum = _beside_number(np.minimum)
+
+
+def between(x, low, high):
+    """`x` with greater values lowered to `high` and smaller ones then raised to `low`."""
+    lowered = minimum(x, high)
+    return maximum(lowered, low, lowered if lowered.flags.c_contiguous and lowered.flags.owndata else None)
+
+
+def mask_of(condition, itemsize):
+    """All bits set where the condition holds, none elsewhere, in words of `itemsize` bytes."""
+    mask = np.negative(condition.view(np.int8))
+    return mask.astype(_WORDS[itemsize], copy=False)
+
+
+def kept(condition, x):
+    """`x` where the condition of the same shape holds, 0 elsewhere: without branches, which a processor guesses."""
+    if x.size < _MANY or x.dtype.itemsize not in _WORDS or x.dtype.hasobject:
+        return np.where(condition, x, x.dtype.type(0))
+    mask = mask_of(condition, x.dtype.itemsize)
+    word = mask.dtype
+    if x.flags.c_contiguous and mask.flags.c_contiguous:
+        return np.bitwise_and(mask, x.view(word), out=mask).view(x.dtype)
+    return (mask & np.ascontiguousarray(x).view(word)).view(x.dtype)
+
+
+def chosen(condition, x, y):
+    """`x` where the condition holds, `y` elsewhere; all of the same shape and of x's dtype."""
+    if x.size < _MANY or x.dtype.itemsize not in _WORDS or x.dtype.hasobject:
+        return np.where(condition, x, y)
+    mask = mask_of(condition, x.dtype.itemsize)
+    word = mask.dtype
+    first, second = np.ascontiguousarray(x).view(word), np.ascontiguousarray(y).view(word)
+    bits = first ^ second
+    bits &= mask
+    bits ^= second
+    return bits.view(x.dtype)
