@@ -7,6 +7,7 @@ from headrace._src.data.batch_rows import batch_of
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
 from headrace._src.data.functions import constant
 from headrace._src.data.parallel_calls import ParallelMap
+from headrace._src.data.ragged_columns import columns_from, stacked_columns
 from headrace._src.data.stages import INFINITE, UNKNOWN, Access, Cursor, Stage, joined, shapes_of, stacked, stage_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.shaping import get_static_value
@@ -65,6 +66,7 @@ class _BatchCursor(Cursor):
         self._stage = stage
         self._inner = stage.source.cursor(run)
         self._by_blocks = stage.source.has_blocks and not run.one_by_one
+        self._by_columns = stage.source.has_columns and not run.one_by_one
         # TF: map and batch are done together, and a batch of which one call fails is lost as a whole.
         self._reads_on = run.one_by_one and stage.source.method == "Dataset.map"
         if isinstance(self._inner, ParallelMap):
@@ -72,7 +74,11 @@ class _BatchCursor(Cursor):
 
     def next(self):
         size = self._stage.size
-        batch = self._from_blocks(size) if self._by_blocks else self._from_elements(size)
+        if self._by_columns:
+            batch = columns_from(self._inner, size)
+            batch = None if batch is None else stacked_columns(batch)
+        else:
+            batch = self._from_blocks(size) if self._by_blocks else self._from_elements(size)
         if batch is None or (self._stage.drops and batch[0].shape[0] < size):
             return None
         return batch

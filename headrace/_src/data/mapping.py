@@ -10,10 +10,16 @@ from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, met
 from headrace._src.data.functions import ElementFunction, constant
 from headrace._src.data.parallel_calls import AUTOTUNE, ParallelMap
 from headrace._src.data.python_processes import function_elsewhere
+from headrace._src.data.ragged_columns import stacked_columns
+from headrace._src.data.ragged_functions import dense_function, ragged_function
+from headrace._src.data.ragged_mapping import RaggedMap
 from headrace._src.data.random_streams import draws_the_same
 from headrace._src.data.stages import UNKNOWN, Access, Cursor, Stage, shapes_of, split, stacked, stage_of
 
 logger = logging.getLogger("headrace")
+
+# Blocks that failed one after another, after which elements are computed one by one.
+_MOST_FAILURES = 3
 
 
 class _Mapped(Access):
@@ -40,7 +46,18 @@ class _Mapped(Access):
             block = self._stage.function_of_block(self._access.slice(start, stop))
             if block is not None:
                 return block
+        columns = self.columns(start, stop)
+        if columns is not None:
+            return stacked_columns(columns)
         return stacked([self.get(i) for i in range(start, stop)])
+
+    def columns(self, start, stop):
+        if self._stage.columns_are_ragged is None:
+            return None
+        block = self._access.columns(start, stop)
+        if block is None and all(shape.is_fully_defined() for shape in self._stage.source.shapes):
+            block = self._access.slice(start, stop)
+        return None if block is None else self._stage.function_of_columns(block)
 
 
 class MapStage(Stage):
@@ -66,6 +83,12 @@ class MapStage(Stage):
         self.keeps_size = keeps_size
         self.vectorized = function.vectorized(draws=True)
         self.is_stateful = function.is_stateful
+        self._ragged = None
+        if self.vectorized is None:
+            self.vectorized = dense_function(function)
+        if self.vectorized is None:
+            self._ragged = ragged_function(function)
+        self._ragged_failures = 0  # one after another
 
     def cardinality(self):
         return self.source.cardinality() if self.keeps_size else UNKNOWN
@@ -81,6 +104,8 @@ class MapStage(Stage):
     def uses_threads(self):
         """Whether calls run in threads: when asked for, and there is no function of whole blocks, which is faster."""
         if self.parallel == 1 or self.vectorized is not None:
+            return False
+        if self._ragged is not None and (self.source.reads_ahead or self.source.access is not None):
             return False
         return not self.function.draws or draws_the_same(self.function.graph.base)
 
@@ -101,12 +126,36 @@ class MapStage(Stage):
             return None
 
     @property
+    def columns_are_ragged(self) -> list[bool] | None:
+        """For each component of results, whether it is ragged in columns; None when there are no columns."""
+        return None if self._ragged is None else self._ragged.outputs
+
+    @property
+    def has_columns(self):
+        return self._ragged is not None and self.source.reads_ahead
+
+    def function_of_columns(self, block):
+        """The function of all elements of a block; None when one of them fails, or when this happens all the time."""
+        if self._ragged_failures >= _MOST_FAILURES:
+            return None
+        try:
+            results = self._ragged(block)
+        except Exception as error:
+            logger.debug("%s: not on a whole block, since that failed: %s", self.where(), error)
+            self._ragged_failures += 1
+            return None
+        self._ragged_failures = 0
+        return results
+
+    @property
     def reads_ahead(self):
+        if self._ragged is not None:
+            return self.source.reads_ahead
         return self.vectorized is not None and self.source.reads_ahead and not self.function.draws
 
     def walk(self, run):
         if self.reads_ahead:
-            return BlockMap(self, run)
+            return BlockMap(self, run) if self._ragged is None else RaggedMap(self, run)
         if isinstance(self.source, BatchStage) and self.source.source.reads_ahead:
             parts = hoisted(self.function, 1)
             if parts is not None:

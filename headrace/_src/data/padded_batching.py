@@ -10,6 +10,7 @@ from headrace._src.data.batching import BatchStage, batch_size_of, static_size
 from headrace._src.data.cursors import InnerCursor
 from headrace._src.data.datasets import build, dataset_op, method
 from headrace._src.data.functions import constant
+from headrace._src.data.ragged_columns import RaggedColumn, columns_from
 from headrace._src.data.stages import Access, shapes_of, stage_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
@@ -25,6 +26,9 @@ class _Padded(Access):
     def get(self, index):
         start = index * self._stage.size
         stop = min(start + self._stage.size, self._access.size)
+        columns = self._access.columns(start, stop)
+        if columns is not None:
+            return self._stage.padded_columns(columns)
         return self._stage.padded([self._access.get(i) for i in range(start, stop)])
 
 
@@ -64,6 +68,39 @@ class PaddedBatchStage(BatchStage):
             ]
         )
 
+    def padded_columns(self, block):
+        """The elements of a block that may have ragged columns."""
+        results = []
+        for number, part in enumerate(block):
+            wanted, value = self._padded_shapes[number], self._padding_values[number]
+            if isinstance(part, RaggedColumn) and part.values.ndim == 1 == len(wanted):
+                results.append(_padded_vectors(number, part, wanted, value))
+            elif part.shape[1:] == tuple(wanted) and not isinstance(part, RaggedColumn):
+                results.append(part)
+            else:
+                results.append(_padded(number, [part[i, ...] for i in range(part.shape[0])], wanted, value))
+        return tuple(results)
+
+
+def _padded_vectors(number, column, wanted, value):
+    values, splits = column.arrays()
+    lengths = splits[1:] - splits[:-1]
+    longest = int(lengths.max())
+    size = longest if wanted[0] == -1 else wanted[0]
+    _check_sizes(number, [longest], (size,))
+    batch = np.full((len(lengths), size), value[()], values.dtype)
+    batch[np.arange(size) < lengths[:, None]] = values
+    return batch
+
+
+def _check_sizes(number, largest, shape):
+    if any(most > size for most, size in zip(largest, shape)):
+        raise errors.DataLossError(
+            None, None,
+            f"Attempted to pad to a smaller size than the input element: component {number} has elements of shape "
+            f"{largest} and is to be padded to {list(shape)}.",
+        )  # fmt: skip
+
 
 def _padded(number, parts, wanted, value):
     for part in parts:
@@ -74,12 +111,7 @@ def _padded(number, parts, wanted, value):
             )
     largest = [max(part.shape[axis] for part in parts) for axis in range(len(wanted))]
     shape = tuple([most if size == -1 else size for most, size in zip(largest, wanted)])
-    if any(most > size for most, size in zip(largest, shape)):
-        raise errors.DataLossError(
-            None, None,
-            f"Attempted to pad to a smaller size than the input element: component {number} has elements of shape "
-            f"{largest} and is to be padded to {list(shape)}.",
-        )  # fmt: skip
+    _check_sizes(number, largest, shape)
     batch = np.full((len(parts), *shape), value[()], parts[0].dtype)
     for i, part in enumerate(parts):
         batch[(i, *[slice(size) for size in part.shape])] = part if part.ndim else part[()]
@@ -89,6 +121,11 @@ def _padded(number, parts, wanted, value):
 class _PaddedBatchCursor(InnerCursor):
     def next(self):
         stage = self._stage
+        if stage.source.has_columns and not self._run.one_by_one:
+            block = columns_from(self._inner, stage.size)
+            if block is None or (stage.drops and block[0].shape[0] < stage.size):
+                return None
+            return stage.padded_columns(block)
         elements = []
         while len(elements) < stage.size:
             element = self._inner.next()

@@ -66,6 +66,10 @@ class Access:
         """The block of the elements from `start` up to `stop`."""
         return self.gather(np.arange(start, stop))
 
+    def columns(self, start: int, stop: int) -> tuple | None:
+        """The block of these elements, some of its parts as `RaggedColumn`; None where elements come one by one."""
+        return None
+
 
 class Stage:
     """One step of a pipeline.
@@ -96,6 +100,11 @@ class Stage:
     def has_blocks(self) -> bool:
         """Whether cursors give blocks faster than elements."""
         return self.access is not None
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether cursors have `columns(count)`: blocks, of which some parts may be `RaggedColumn`."""
+        return False
 
     @property
     def reads_ahead(self) -> bool:

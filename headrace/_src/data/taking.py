@@ -23,6 +23,9 @@ class Part(Access):
     def slice(self, start, stop):
         return self._access.slice(self._start + start, self._start + stop)
 
+    def columns(self, start, stop):
+        return self._access.columns(self._start + start, self._start + stop)
+
 
 class TakeStage(Stage):
     """The first elements of the input; all when the count is negative."""

@@ -6,7 +6,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
 
 # One input, and the same shape comes out.
-_UNARY = """
+UNARY = """
 Abs Acos Acosh Angle AsString Asin Asinh Atan Atanh BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0
 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Bitcast Bucketize Cast Ceil CheckNumerics CheckNumericsV2 ComplexAbs
 Conj Copy CopyHost Cos Cosh Dawsn DebugGradientIdentity DecodeBase64 DeepCopy Digamma Elu EncodeBase64 Erf Erfc Erfinv
@@ -19,7 +19,7 @@ ZerosLike
 """.split()
 
 # Inputs that broadcast against each other.
-_BROADCASTING = """
+BROADCASTING = """
 Add AddV2 ApproximateEqual Atan2 Betainc BitwiseAnd BitwiseOr BitwiseXor Complex Div DivNoNan Equal FloorDiv FloorMod
 Greater GreaterEqual Igamma IgammaGradA Igammac LeftShift Less LessEqual LogicalAnd LogicalOr Maximum Minimum Mod Mul
 MulNoNan NextAfter NotEqual Polygamma Pow RandomGammaGrad RealDiv RightShift SelectV2 SquaredDifference Sub TruncateDiv
@@ -33,12 +33,12 @@ RsqrtGrad SeluGrad SigmoidGrad SoftplusGrad SoftsignGrad SqrtGrad TanhGrad
 """.split()
 
 
-@rule(*_UNARY)
+@rule(*UNARY)
 def _unary(batch, node, x, *rest):
     return batch.apply(node, [x, *(unstacked(value, "parameter") for value in rest)])
 
 
-@rule(*_BROADCASTING)
+@rule(*BROADCASTING)
 def _broadcasting(batch, node, *inputs):
     return batch.apply(node, batch.aligned(inputs))
 
