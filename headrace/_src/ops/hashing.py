@@ -20,13 +20,16 @@ def hash_strings(function, items: list[bytes]) -> np.ndarray:
         function: from a matrix of uint8, one row per string, to a vector of uint64.
         items: the strings.
     """
+    lengths = np.fromiter(map(len, items), np.int64, len(items))
+    order = np.argsort(lengths, kind="stable")
+    data = np.frombuffer(b"".join(map(items.__getitem__, order.tolist())), np.uint8)
     result = np.empty(len(items), np.uint64)
-    groups: dict[int, list[int]] = {}
-    for index, item in enumerate(items):
-        groups.setdefault(len(item), []).append(index)
-    for length, members in groups.items():
-        data = np.frombuffer(b"".join([items[i] for i in members]), np.uint8)
-        result[members] = function(data.reshape(len(members), length))
+    at = done = 0
+    for length, count in zip(*(found.tolist() for found in np.unique(lengths, return_counts=True))):
+        rows = data[at : at + count * length].reshape(count, length)
+        result[order[done : done + count]] = function(rows)
+        at += count * length
+        done += count
     return result
 
 

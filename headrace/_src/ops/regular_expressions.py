@@ -401,6 +401,12 @@ class Regex:
                 return item
             pieces = [text[: match.start()], *rewrite.of(match), text[match.end() :]]
         else:
+            if isinstance(self.compiled, re.Pattern):
+                try:
+                    replaced = self.compiled.sub(rewrite.substitute(self.on_bytes), text)
+                    return replaced if self.on_bytes else replaced.encode("utf-8", "surrogateescape")
+                except _EmptyMatch:
+                    pass
             pieces = self._replaced(text, rewrite)
         return b"".join(
             piece if isinstance(piece, bytes) else piece.encode("utf-8", "surrogateescape")
@@ -437,11 +443,16 @@ def _character_length(data, at):
     return 1
 
 
+class _EmptyMatch(Exception):
+    """A pattern matched nothing somewhere; what then follows is different in RE2 and in Python."""
+
+
 class Rewrite:
     """What replaces a match: bytes with `\\0` to `\\9` for the match and its groups, and `\\\\`."""
 
     def __init__(self, rewrite: bytes):
         self.parts: list = []  # bytes, or the number of a group
+        self._substitutes: dict = {}
         self.highest = 0
         self.valid = True
         at = 0
@@ -464,6 +475,29 @@ class Rewrite:
             elif following != b"\\":
                 # TF: what follows a wrong escape is dropped, without an error.
                 self.valid = False
+
+    def substitute(self, on_bytes: bool):
+        """A function from matches to their replacements; it raises `_EmptyMatch` for an empty match."""
+        if on_bytes not in self._substitutes:
+            self._substitutes[on_bytes] = self._substitute(on_bytes)
+        return self._substitutes[on_bytes]
+
+    def _substitute(self, on_bytes):
+        empty = b"" if on_bytes else ""
+        parts = [
+            part if on_bytes or isinstance(part, int) else part.decode("utf-8", "surrogateescape")
+            for part in self.parts
+        ]
+        constant = None if any(isinstance(part, int) for part in parts) else empty.join(parts)
+
+        def of(match):
+            if match.start() == match.end():
+                raise _EmptyMatch
+            if constant is not None:
+                return constant
+            return empty.join([(match[part] or empty) if isinstance(part, int) else part for part in parts])
+
+        return of
 
     def of(self, match) -> list:
         """The replacement of this match, in pieces."""

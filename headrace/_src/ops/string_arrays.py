@@ -7,19 +7,17 @@ from headrace._src.core import errors
 
 def string_array(items, shape) -> np.ndarray:
     """An object array of that shape from a flat list of bytes."""
-    flat = np.empty(len(items), object)
-    flat[:] = items
-    return flat.reshape(shape)
+    return np.fromiter(items, object, len(items)).reshape(shape)
 
 
 def map_strings(function, array) -> np.ndarray:
     """`function` of every string: bytes to bytes."""
-    return string_array([function(item) for item in array.ravel().tolist()], array.shape)
+    return np.fromiter(map(function, array.ravel().tolist()), object, array.size).reshape(array.shape)
 
 
 def map_values(function, array, dtype) -> np.ndarray:
     """`function` of every string: bytes to numbers."""
-    return np.array([function(item) for item in array.ravel().tolist()], dtype).reshape(array.shape)
+    return np.fromiter(map(function, array.ravel().tolist()), dtype, array.size).reshape(array.shape)
 
 
 def attribute_text(value) -> str:

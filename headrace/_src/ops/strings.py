@@ -197,12 +197,27 @@ def _character_substring(item, pos, size, index):
     return item[starts[first] : starts[min(first + max(size, 0), count)]]
 
 
+def _same_bytes_of_all(input, pos, size):
+    """The bytes from `pos` on of strings that are all long enough for it; None when one is not."""
+    items = input.ravel().tolist()
+    if not items or min(map(len, items)) < (pos if pos >= 0 else -pos):
+        return None
+    end = pos + size
+    if size < 0 or pos < 0 <= end:
+        end = None
+    return string_array([item[pos:end] for item in items], input.shape)
+
+
 def _substr(input, pos, len, unit):
     one_of("Substr", "unit", unit, UNITS)
     if pos.shape != len.shape:
         raise errors.invalid_argument(
             f"Substr: pos and len must have the same shape, got {pos.shape} and {len.shape}."
         )
+    if unit == "BYTE" and not pos.ndim:
+        found = _same_bytes_of_all(input, int(pos), int(len))
+        if found is not None:
+            return found
     try:
         input, pos, len = np.broadcast_arrays(input, pos, len)
     except ValueError:

@@ -133,8 +133,11 @@ def fingerprint(data, method="farmhash64", name=None):
     return FINGERPRINT(data, to_tensor(method, dtypes.string), name=name)
 
 
+_WEB_SAFE = bytes.maketrans(b"+/", b"-_")
+
+
 def _encode(item, pad):
-    text = base64.urlsafe_b64encode(item)
+    text = binascii.b2a_base64(item, newline=False).translate(_WEB_SAFE)
     return text if pad else text.rstrip(b"=")
 
 

@@ -13,6 +13,8 @@ from headrace._src.ops.unicode_codecs import (
     BAD,
     OUTPUT_ENCODINGS,
     check_replacement,
+    decode_together,
+    decode_utf8,
     decoder,
     encode,
     settle,
@@ -27,8 +29,14 @@ def _decode(op, input, input_encoding, errors, replacement_char, replace_control
     one_of(op, "Tsplits", Tsplits.name, ("int32", "int64"))
     check_replacement(op, replacement_char)
     decode = decoder(op, input_encoding)
+    items = input.ravel().tolist()
+    if decode is decode_utf8 and (together := decode_together(items)) is not None:
+        bounds, codes, starts = together
+        codes, kept = settle(op, codes, errors, replacement_char, replace_control_characters)
+        if isinstance(kept, slice):
+            return bounds.astype(Tsplits._np), codes.astype(np.int32), starts
     splits, values, starts = [0], [], []
-    for item in input.ravel().tolist():
+    for item in items:
         codes, offsets = decode(item)
         codes, kept = settle(op, codes, errors, replacement_char, replace_control_characters)
         values.append(codes)

@@ -44,7 +44,7 @@ def decoder(op: str, encoding: str):
     """
     plain = re.sub(r"[-_ ]", "", encoding).lower()
     if plain == "utf8":
-        return _decode_utf8
+        return decode_utf8
     if plain in ("utf16", "utf32"):
         return functools.partial(_decode_with_mark_of_order, plain)
     try:
@@ -98,10 +98,34 @@ def _offsets(codes, sizes):
     return np.cumsum(sizes) - sizes
 
 
-def _decode_utf8(item):
+def decode_utf8(item: bytes):
+    """The code points of UTF-8 and where they begin; `BAD` stands for invalid bytes."""
     codes = _code_points(item.decode("utf-8", "headrace.mark"))
     sizes = 1 + (codes > 0x7F) + (codes > 0x7FF) + (codes > 0xFFFF)
     return codes, _offsets(codes, sizes.astype(np.int64))
+
+
+def decode_together(items: list[bytes]):
+    """(bounds, code points, offsets) of strings in UTF-8, or None when one of them is not valid.
+
+    `bounds` are the positions in the code points where strings begin, and their end.
+    """
+    text = b"".join(items)
+    try:
+        codes = _code_points(text.decode("utf-8"))
+    except UnicodeDecodeError:
+        return None
+    lengths = np.fromiter(map(len, items), np.int64, len(items))
+    edges = np.concatenate([[0], np.cumsum(lengths)])
+    if codes.size == len(text):
+        starts, bounds = np.arange(codes.size), edges
+    else:
+        begins = np.frombuffer(text, np.uint8) & 0xC0 != 0x80
+        if not begins[edges[edges < len(text)]].all():
+            return None  # a character lies in two strings
+        starts = np.flatnonzero(begins)
+        bounds = np.searchsorted(starts, edges)
+    return bounds, codes, starts - np.repeat(edges[:-1], np.diff(bounds))
 
 
 def _decode_wide(codec, item):
