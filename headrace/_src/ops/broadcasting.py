@@ -14,6 +14,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, shape_from_value
 from headrace._src.op.registry import lookup
+from headrace._src.ops.reduction_kernels import reduced
 from headrace._src.ops.shaping import RESHAPE, known_value
 
 
@@ -48,6 +49,7 @@ def infer_reduction(input, reduction_indices, keep_dims=False):
 
 
 _reduce = np.add.reduce
+_MANY = 4096
 
 
 def _sum(x, axis, keep_dims):
@@ -56,6 +58,8 @@ def _sum(x, axis, keep_dims):
     # `np.add.reduce` is what np.sum calls, 3 us later.
     if x.dtype.itemsize == 2 and x.dtype.kind in "fV":
         return _reduce(x.astype(np.float32), axes, None, None, keep_dims).astype(x.dtype)
+    if x.size >= _MANY:
+        return reduced(np.add, x, axes, keep_dims, x.dtype)
     return _reduce(x, axes, x.dtype, None, keep_dims)
 
 

@@ -25,6 +25,7 @@ from headrace._src.ops.casting import CAST
 from headrace._src.ops.comparison import EQUAL
 from headrace._src.ops.complex_numbers import conjugate
 from headrace._src.ops.division import REAL_DIV
+from headrace._src.ops.reduction_kernels import reduced
 from headrace._src.ops.shaping import RESHAPE, known_value
 
 _ALL_AXES = [EagerTensor(np.arange(rank, dtype=np.int32), dtypes.int32) for rank in range(9)]
@@ -112,7 +113,7 @@ def _count(shape, axes):
 def _mean(x, axis, keep_dims):
     axes = reduction_axes(axis, x.ndim, "Mean")
     if x.dtype.char in "fdFD":
-        return np.add.reduce(x, axes, None, None, keep_dims) / _count(x.shape, axes)
+        return reduced(np.add, x, axes, keep_dims) / _count(x.shape, axes)
     if x.dtype.kind in "iu":
         # TF: the sum in 64 bits, divided toward zero.
         wide = np.uint64 if x.dtype.kind == "u" else np.int64
@@ -191,7 +192,7 @@ def _extreme(name, ufunc, lower, identity):
         if _is_small_float(x):
             return kernel(x.astype(np.float32), axis, keep_dims).astype(x.dtype)
         if x.size:
-            return ufunc.reduce(x, axes, None, None, keep_dims)
+            return reduced(ufunc, x, axes, keep_dims)
         return ufunc.reduce(x, axes, keepdims=keep_dims, initial=identity(x.dtype))
 
     def lowering(ctx, x, axis, keep_dims):
@@ -239,7 +240,7 @@ def _prod(x, axis, keep_dims):
     axes = reduction_axes(axis, x.ndim, "Prod")
     if _is_small_float(x):
         return np.prod(x.astype(np.float32), axes, keepdims=keep_dims).astype(x.dtype)
-    return np.prod(x, axes, dtype=x.dtype, keepdims=keep_dims)
+    return reduced(np.multiply, x, axes, keep_dims, x.dtype)
 
 
 def _lower_prod(ctx, x, axis, keep_dims):

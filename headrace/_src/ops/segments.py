@@ -16,10 +16,12 @@ from headrace._src.ops.grouping import add_rows, wide
 from headrace._src.ops.shaping import RESHAPE, checked_dims
 from headrace._src.ops.unsorted_segments import (
     ALL,
+    UFUNCS,
     grad_unsorted_extreme,
     grad_unsorted_prod,
     grad_unsorted_sum,
     infer_unsorted,
+    initial,
     lower_unsorted,
     product_of_others,
     reduce_rows,
@@ -63,6 +65,14 @@ def sums_and_counts(data, ids, count):
     return add_rows(rows, ids.astype(np.intp, copy=False), count), sizes
 
 
+def _reduce_runs(kind, rows, ids, count):
+    """`reduce_rows` for sorted ids, whose equal ones are neighbours."""
+    starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
+    found = np.full((count, rows.shape[1]), initial(kind, rows.dtype), rows.dtype)
+    found[ids[starts]] = UFUNCS[kind].reduceat(rows, starts, axis=0, dtype=rows.dtype)
+    return found
+
+
 def _sorted(kind, op, data, segment_ids):
     count = _check_sorted(op, data, segment_ids)
     dims = checked_dims(op, "the result", (count, *data.shape[1:]))
@@ -75,7 +85,10 @@ def _sorted(kind, op, data, segment_ids):
             found = total / sizes.astype(total.dtype)
         return found.astype(data.dtype, copy=False).reshape(dims)
     rows = wide(data).reshape(segment_ids.size, math.prod(data.shape[1:]))
-    found = reduce_rows(kind, rows, segment_ids.astype(np.intp, copy=False), count)
+    if kind != "sum" and count:
+        found = _reduce_runs(kind, rows, segment_ids, count)
+    else:
+        found = reduce_rows(kind, rows, segment_ids.astype(np.intp, copy=False), count)
     if kind in ("max", "min") and count:
         # TF: an empty segment is 0 here, unlike in the unsorted reductions.
         found[np.bincount(segment_ids, minlength=count) == 0] = 0

@@ -10,6 +10,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import normalize_axis, same_as_input
 from headrace._src.op.registry import lookup
+from headrace._src.ops.reduction_kernels import reduced
 from headrace._src.ops.row_arithmetic import require
 
 
@@ -24,8 +25,10 @@ def _softmax(logits):
         raise errors.invalid_argument("Softmax: logits must have >= 1 dimension, got a scalar.")
     if not x.size:
         return logits
-    e = np.exp(x - x.max(axis=-1, keepdims=True))
-    e /= e.sum(axis=-1, keepdims=True)
+    last = (x.ndim - 1,)
+    e = x - reduced(np.maximum, x, last, True)
+    np.exp(e, e)
+    e /= reduced(np.add, e, last, True)
     return e.astype(logits.dtype, copy=False)
 
 
@@ -53,8 +56,10 @@ def _log_softmax(logits):
         raise errors.invalid_argument("LogSoftmax: logits must have >= 1 dimension, got a scalar.")
     if not x.size:
         return logits
-    shifted = x - x.max(axis=-1, keepdims=True)
-    return (shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))).astype(logits.dtype, copy=False)
+    last = (x.ndim - 1,)
+    shifted = x - reduced(np.maximum, x, last, True)
+    shifted -= np.log(reduced(np.add, np.exp(shifted), last, True))
+    return shifted.astype(logits.dtype, copy=False)
 
 
 def _grad_log_softmax(node, dy):
@@ -121,9 +126,9 @@ def _cross_entropy(features, labels):
     targets = np.broadcast_to(_wide(labels), shape)
     if not x.size:
         return np.zeros(shape[0], features.dtype), np.zeros(shape, features.dtype)
-    shifted = x - x.max(axis=1, keepdims=True)
+    shifted = x - reduced(np.maximum, x, (1,), True)
     e = np.exp(shifted)
-    total = e.sum(axis=1, keepdims=True)
+    total = reduced(np.add, e, (1,), True)
     # Where a label is 0 its term is 0, even when the logit is infinite.
     log_p = np.log(total) - shifted
     loss = np.sum(np.where(targets == 0, 0, targets * log_p), axis=1, dtype=x.dtype)
@@ -194,9 +199,9 @@ def _sparse_cross_entropy(features, labels):
     rows = np.arange(len(labels))
     if not x.size:
         return np.zeros(0, features.dtype), features
-    shifted = x - x.max(axis=1, keepdims=True)
+    shifted = x - reduced(np.maximum, x, (1,), True)
     e = np.exp(shifted)
-    total = e.sum(axis=1, keepdims=True)
+    total = reduced(np.add, e, (1,), True)
     loss = np.log(total[:, 0]) - shifted[rows, labels]
     e /= total
     e[rows, labels] -= 1

@@ -1,0 +1,77 @@
+"""Reductions of large arrays over axes where NumPy would go through very short rows."""
+
+import math
+
+import numpy as np
+
+_MANY = 4096
+# Rows up to so many elements are reduced column by column.
+_SHORT = 16
+# Rows below so many elements are put together to rows of at most _LONG.
+_NARROW = 64
+_LONG = 2048
+_QUICK = frozenset("fdbhilqBHILQ")
+
+
+def reduced(ufunc: np.ufunc, x: np.ndarray, axes: tuple, keep_dims: bool = False, dtype=None):
+    """`ufunc.reduce(x, axes, dtype, keepdims=keep_dims)` for an associative function.
+
+    Args:
+        ufunc: add, multiply, maximum, minimum.
+        x: any array.
+        axes: sorted, none negative.
+        keep_dims: leave axes of length 1.
+        dtype: that of the result where it is not NumPy's choice.
+    """
+    if x.size < _MANY or not axes or not x.flags.c_contiguous or x.dtype.char not in _QUICK:
+        return ufunc.reduce(x, axes, dtype, None, keep_dims)
+    if dtype is None and x.dtype.kind in "iu" and ufunc in (np.add, np.multiply):  # NumPy widens
+        return ufunc.reduce(x, axes, dtype, None, keep_dims)
+    shape, first, last = x.shape, axes[0], axes[-1]
+    if (dtype is not None and dtype != x.dtype) or last - first + 1 != len(axes):
+        return ufunc.reduce(x, axes, dtype, None, keep_dims)
+    before = math.prod(shape[:first])
+    count = math.prod(shape[first : last + 1])
+    after = math.prod(shape[last + 1 :])
+    blocks = x.reshape(before, count, after)
+    if after == 1:
+        found = _of_short_rows(ufunc, blocks[:, :, 0])
+    else:
+        found = _of_narrow_rows(ufunc, blocks)
+    if found is None:
+        return ufunc.reduce(x, axes, dtype, None, keep_dims)
+    middle = (1,) * len(axes) if keep_dims else ()
+    return found.reshape(shape[:first] + middle + shape[last + 1 :])
+
+
+def _of_short_rows(ufunc, rows):
+    count, width = rows.shape
+    if ufunc is np.multiply and width >= 2 * _LONG:
+        # NumPy multiplies the numbers of a row one after the other, but rows in several numbers at a time.
+        whole = width // _LONG * _LONG
+        found = ufunc.reduce(ufunc.reduce(rows[:, :whole].reshape(count, -1, _LONG), 1, rows.dtype), 1, rows.dtype)
+        return ufunc(found, ufunc.reduce(rows[:, whole:], 1, rows.dtype), out=found)
+    if not 1 < width <= _SHORT or count < _MANY // _SHORT:
+        return None
+    found = ufunc(rows[:, 0], rows[:, 1])
+    for column in range(2, width):
+        ufunc(found, rows[:, column], out=found)
+    return found
+
+
+def _of_narrow_rows(ufunc, blocks):
+    before, count, after = blocks.shape
+    if after >= _NARROW or count < _NARROW:
+        return None
+    together = min(_LONG // after, math.isqrt(count))
+    whole = count // together * together
+    if whole != count and before > 1:
+        together = next((n for n in range(together, 1, -1) if count % n == 0), 1)
+        whole = count
+    if together * after < _NARROW:
+        return None
+    long = blocks[:, :whole].reshape(before, whole // together, together * after)
+    found = ufunc.reduce(ufunc.reduce(long, 1, blocks.dtype).reshape(before, together, after), 1, blocks.dtype)
+    if whole != count:
+        ufunc(found, ufunc.reduce(blocks[:, whole:], 1, blocks.dtype), out=found)
+    return found
