@@ -13,6 +13,7 @@ from headrace._src.op.infer import same_as_input
 from headrace._src.op.registry import lookup
 from headrace._src.ops import exponential_kernels
 from headrace._src.ops.elementwise import of_equal_shapes
+from headrace._src.ops.half_kernels import through_float32
 from headrace._src.ops.limit_kernels import between, chosen, kept, maximum
 
 
@@ -33,7 +34,7 @@ def _activation(name, text, formula, grad, *, types=dtypes.FLOATING, saves, smal
     """An element-wise op from one formula of `(xp, *inputs, **attrs)`, for jax and, unless it has a kernel, NumPy."""
     kernel = kernel or functools.partial(formula, np)
     if small:
-        kernel = _small(kernel)
+        kernel = through_float32(kernel) if "," not in text else _small(kernel)
     if name.endswith("Grad"):
         first, second = (part.partition(":")[0].strip() for part in text.split(",")[:2])
         kernel = of_equal_shapes(name, first, second, kernel)
@@ -67,7 +68,6 @@ RELU = _activation(
     lambda node, dy: (RELU_GRAD(dy, node.activations),),
     types=dtypes.REAL,
     saves=("activations",),
-    small=False,
     kernel=lambda x: maximum(x, _zero(x)),
 )
 # At 0 the gradient is 0: the mask is strict.
@@ -100,7 +100,6 @@ RELU6 = _activation(
     lambda node, dy: (RELU6_GRAD(dy, node.activations),),
     types=dtypes.REAL,
     saves=("activations",),
-    small=False,
     kernel=lambda x: between(x, _zero(x), x.dtype.type(6)),
 )
 RELU6_GRAD = _activation(

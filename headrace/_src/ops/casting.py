@@ -15,6 +15,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input
 from headrace._src.op.registry import lookup
+from headrace._src.ops.half_kernels import converted
 from headrace._src.ops.indexed_slices import IndexedSlices
 
 logger = logging.getLogger("headrace")
@@ -79,7 +80,7 @@ def _cast(x, DstT, Truncate):
         x = _without_low_bits(x, _DROPPED_BITS[source.name, dtype.name])
     if kind == "V" and dtype.kind == "V":
         return x.astype(np.float32).astype(dtype)
-    return x.astype(dtype)
+    return converted(x, dtype)
 
 
 def _lower_cast(ctx, x, DstT, Truncate):

@@ -14,6 +14,7 @@ from headrace._src.ops import exponential_kernels
 from headrace._src.ops.arithmetic import ADD, MUL, NEG, SUB, number_like
 from headrace._src.ops.complex_numbers import COMPLEX, COMPLEX_ABS, CONJ, conjugate, zero_like
 from headrace._src.ops.division import REAL_DIV
+from headrace._src.ops.half_kernels import through_float32
 
 FLOATS = dtypes.FLOATING | dtypes.COMPLEX
 
@@ -30,18 +31,6 @@ def unary(name, kernel, lower, grad, saves=("x",), T=FLOATS):
         saves=saves,
         grad=grad,
     )
-
-
-def through_float32(function):
-    """`function` with float16 and bfloat16 computed in float32, where NumPy is slow or inexact."""
-
-    def kernel(x):
-        dtype = x.dtype
-        if dtype.itemsize == 2:
-            return function(x.astype(np.float32)).astype(dtype)
-        return function(x)
-
-    return kernel
 
 
 def of_equal_shapes(op, first, second, kernel):

@@ -51,7 +51,7 @@ class Workspace:
         source = a.swapaxes(-1, -2) if flipped else a
         target = self.array(slot, source.shape, dtype)
         if a.dtype == _HALF and dtype == _FLOAT32:
-            self._widen(source, target)
+            self.widen(source, target)
         else:
             np.copyto(target, source, casting="unsafe")
         return target.swapaxes(-1, -2) if flipped else target
@@ -62,8 +62,8 @@ class Workspace:
             return np.dot(a, b, out=self.array(slot, (a.shape[0], b.shape[1]), a.dtype))
         return np.matmul(_blasable(a), _blasable(b))
 
-    def _widen(self, a, target):
-        """float16 to float32. NumPy converts halves one by one; moving the bits by hand is faster.
+    def widen(self, a: np.ndarray, target: np.ndarray):
+        """float16 to float32, into `target`. NumPy converts halves one by one; moving the bits by hand is faster.
 
         The exponent is then too small by 112, which a multiplication puts right, for subnormal numbers too.
         """
