@@ -198,6 +198,48 @@ def test_one_map_after_another(lines):
     check(lines.shuffle(40, seed=3, reshuffle_each_iteration=False).map(tf.strings.split))
 
 
+BETWEEN = {
+    "taken": lambda d: d.skip(5).take(90).map(tf.strings.split),
+    "zipped": lambda d: Dataset.zip((d, Dataset.range(200))).map(lambda line, i: (tf.strings.split(line), i)),
+    "numbered": lambda d: d.enumerate().map(lambda i, line: (i, tf.strings.split(line))),
+    "chosen": lambda d: d.filter(lambda line: tf.size(tf.strings.split(line)) > 1).map(tf.strings.split),
+    "shuffled in between": lambda d: d.map(tf.strings.split).shuffle(9, seed=2).map(lambda w: (w[1:], tf.size(w))),
+    "shuffled slices": lambda d: Dataset.from_tensor_slices(LINES).shuffle(9, seed=2).map(tf.strings.split),
+    "slices": lambda d: Dataset.from_tensor_slices(LINES).map(tf.strings.split).map(lambda w: w[:2]),
+    "repeated": lambda d: Dataset.from_tensor_slices(LINES).repeat(2).map(tf.strings.split),
+    "repeated without end": lambda d: Dataset.from_tensor_slices(LINES).repeat().map(tf.strings.split).take(333),
+    "with options": lambda d: d.with_options(tf.data.Options()).map(tf.strings.split).with_options(tf.data.Options()),
+}
+
+
+@pytest.mark.parametrize("name", BETWEEN)
+def test_other_steps_in_between(lines, name):
+    def make():
+        return BETWEEN[name](lines)
+
+    def without_columns():
+        dataset = make()
+        stage = dataset.stage
+        while stage.inputs:
+            if hasattr(stage, "columns_are_ragged"):
+                assert stage.has_columns
+                stage._ragged = None
+            stage = stage.inputs[-1 if name == "numbered" else 0]
+        return dataset
+
+    everything = walked(without_columns().stage)
+    assert_same(walked(make().stage), everything)
+    batches = [padded(everything[i : i + 8]) for i in range(0, len(everything), 8)]
+    assert_same(walked(make().padded_batch(8).stage), batches)
+    iterator = iter(make().padded_batch(8))
+    for _ in range(3):
+        next(iterator)
+    other = iter(make().padded_batch(8))
+    other.load_state_dict(iterator.state_dict())
+    rest = [tuple(np.asarray(part) for part in tf.nest.flatten(x)) for x in other]
+    assert_same(rest, batches[3:])
+
+
 def test_results_of_one_size_are_blocks(lines):
     """Only what is in between differs in size."""
     dataset = lines.map(lambda line: (line, tf.size(tf.strings.split(line))))

@@ -41,6 +41,7 @@ def test_errors_name_the_method_the_line_and_the_element():
         lambda d: d.zip(d, d.map(lambda x: -x)),
         lambda d: d.enumerate(),
         lambda d: d.concatenate(d),
+        lambda d: d.repeat(3),
         lambda d: d.shard(3, 1),
         lambda d: d.window(4, 3),
         lambda d: d.map(lambda x: x * 2).cache(),
@@ -68,6 +69,9 @@ def test_elements_have_numbers(make):
         lambda d: d.filter(lambda x: x % 3 > 0).batch(7).unbatch(),
         lambda d: d.batch(7).flat_map(Dataset.from_tensor_slices),
         lambda d: d.shuffle(20, seed=3).repeat(2).take(130),
+        lambda d: d.take(7).repeat(5),
+        lambda d: d.take(7).repeat().skip(3).take(30),
+        lambda d: d.take(7).repeat(4).shuffle(9, seed=3),
     ],
 )
 def test_blocks_hold_the_same_as_elements(make):

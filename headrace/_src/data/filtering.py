@@ -6,6 +6,7 @@ from headrace._src.core import dtypes
 from headrace._src.data import functions
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, method
 from headrace._src.data.functions import ElementFunction
+from headrace._src.data.ragged_functions import dense_function
 from headrace._src.data.stages import UNKNOWN, Cursor, Stage, shapes_of, split, stacked, stage_of
 
 
@@ -18,7 +19,7 @@ class FilterStage(Stage):
         super().__init__(shapes, [source])
         self.source = source
         self.predicate = predicate
-        self.vectorized = predicate.vectorized()
+        self.vectorized = predicate.vectorized() or dense_function(predicate)
 
     def cardinality(self):
         return UNKNOWN  # TF: also of nothing
@@ -26,6 +27,10 @@ class FilterStage(Stage):
     @property
     def has_blocks(self):
         return self.vectorized is not None and self.source.has_blocks
+
+    @property
+    def reads_ahead(self):
+        return self.vectorized is not None and self.source.reads_ahead
 
     def walk(self, run):
         return _FilterCursor(self, run)

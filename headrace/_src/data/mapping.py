@@ -10,7 +10,7 @@ from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, met
 from headrace._src.data.functions import ElementFunction, constant
 from headrace._src.data.parallel_calls import AUTOTUNE, ParallelMap
 from headrace._src.data.python_processes import function_elsewhere
-from headrace._src.data.ragged_columns import stacked_columns
+from headrace._src.data.ragged_columns import columns_of_one, elements_of, joined_columns, stacked_columns
 from headrace._src.data.ragged_functions import dense_function, ragged_function
 from headrace._src.data.ragged_mapping import RaggedMap
 from headrace._src.data.random_streams import draws_the_same
@@ -52,12 +52,15 @@ class _Mapped(Access):
         return stacked([self.get(i) for i in range(start, stop)])
 
     def columns(self, start, stop):
-        if self._stage.columns_are_ragged is None:
+        stage = self._stage
+        if not stage.has_columns:
             return None
-        block = self._access.columns(start, stop)
-        if block is None and all(shape.is_fully_defined() for shape in self._stage.source.shapes):
-            block = self._access.slice(start, stop)
-        return None if block is None else self._stage.function_of_columns(block)
+        read = self._access.columns if stage.source.has_columns else self._access.slice
+        results = stage.function_of_columns(read(start, stop))
+        if results is None:
+            kinds = stage.columns_are_ragged
+            results = joined_columns([columns_of_one(self.get(i), kinds) for i in range(start, stop)])
+        return results
 
 
 class MapStage(Stage):
@@ -105,7 +108,7 @@ class MapStage(Stage):
         """Whether calls run in threads: when asked for, and there is no function of whole blocks, which is faster."""
         if self.parallel == 1 or self.vectorized is not None:
             return False
-        if self._ragged is not None and (self.source.reads_ahead or self.source.access is not None):
+        if self.has_columns:
             return False
         return not self.function.draws or draws_the_same(self.function.graph.base)
 
@@ -131,8 +134,17 @@ class MapStage(Stage):
         return None if self._ragged is None else self._ragged.outputs
 
     @property
+    def elements_are_ragged(self) -> list[bool]:
+        """For each component of elements, whether the function of columns takes it as a ragged one."""
+        return [] if self._ragged is None else self._ragged.inputs
+
+    @property
     def has_columns(self):
-        return self._ragged is not None and self.source.reads_ahead
+        if self._ragged is None:
+            return False
+        source = self.source
+        has_columns = source.has_columns or (source.has_blocks and not any(self._ragged.inputs))
+        return has_columns or (source.reads_ahead and source.access is None)
 
     def function_of_columns(self, block):
         """The function of all elements of a block; None when one of them fails, or when this happens all the time."""
@@ -150,7 +162,7 @@ class MapStage(Stage):
     @property
     def reads_ahead(self):
         if self._ragged is not None:
-            return self.source.reads_ahead
+            return self.has_columns and self.source.reads_ahead
         return self.vectorized is not None and self.source.reads_ahead and not self.function.draws
 
     def walk(self, run):
@@ -204,6 +216,25 @@ class _MapCursor(Cursor):
             except Exception as error:
                 self._stage.failed(self._number - 1, error)
         return stacked(results)
+
+    def columns(self, count):
+        """Between one and `count` elements as columns; None when there is none left."""
+        inner = self._inner
+        block = inner.columns(count) if self._stage.source.has_columns else inner.block(count)
+        if block is None:
+            return None
+        results = self._stage.function_of_columns(block)
+        if results is not None:
+            self._number += block[0].shape[0]
+            return results
+        columns = []
+        for element in elements_of(block):
+            self._number += 1
+            try:
+                columns.append(columns_of_one(self._function(element), self._stage.columns_are_ragged))
+            except Exception as error:
+                self._stage.failed(self._number - 1, error)
+        return joined_columns(columns)
 
     def skip(self, count):
         if self._stage.is_stateful:

@@ -40,6 +40,10 @@ class RaggedColumn:
     def nbytes(self) -> int:
         return (self.splits[-1] - self.splits[0]) * self.values.itemsize
 
+    def copy(self):
+        """The same."""
+        return self  # nobody writes to it
+
     def ravel(self):
         """The values alone."""
         return self.values[self.splits[0] : self.splits[-1]].ravel()
@@ -106,6 +110,35 @@ def stacked_columns(block: tuple) -> tuple:
     return tuple(found)
 
 
-def column_of_one(part: np.ndarray) -> RaggedColumn:
-    """One element as a column."""
-    return RaggedColumn(part, [0, len(part)])
+def saved_part(part):
+    """A part of a block as it is saved: arrays, and dicts of them."""
+    if not isinstance(part, RaggedColumn):
+        return part
+    values, splits = part.arrays()
+    return {"values": values.copy(), "splits": splits}
+
+
+def restored_part(saved):
+    """The opposite of `saved_part`."""
+    return RaggedColumn(saved["values"], saved["splits"].tolist()) if isinstance(saved, dict) else saved
+
+
+def columns_of(elements: list, are_ragged: list[bool]) -> tuple:
+    """Elements as a block; of each part is said whether it is ragged."""
+    dense = [i for i, ragged in enumerate(are_ragged) if not ragged]
+    stack = iter(stacked([tuple([element[i] for i in dense]) for element in elements]))
+    found: list = []
+    for i, ragged in enumerate(are_ragged):
+        if ragged:
+            parts = [element[i] for element in elements]
+            splits = np.cumsum([0, *map(len, parts)]).tolist()
+            found.append(RaggedColumn(np.concatenate(parts), splits))
+        else:
+            found.append(next(stack))
+    return tuple(found)
+
+
+def columns_of_one(element: tuple, are_ragged: list[bool]) -> tuple:
+    """One element as a block; of each part is said whether it is ragged."""
+    pairs = zip(element, are_ragged)
+    return tuple([RaggedColumn(part, [0, len(part)]) if ragged else part[None] for part, ragged in pairs])

@@ -25,13 +25,13 @@ class RaggedFunction:
     """
 
     def __init__(self, graph: FuncGraph, inputs: list[bool], outputs: list[bool], captured: list):
-        self._inputs = inputs
+        self.inputs = inputs
         self.outputs = outputs
         self._function = ElementFunction(graph, captured)
 
     def __call__(self, columns: tuple) -> tuple:
         given: list = []
-        for column, is_ragged in zip(columns, self._inputs):
+        for column, is_ragged in zip(columns, self.inputs):
             given += as_column(column).arrays() if is_ragged else [column]
         parts = iter(self._function(given))
         made = [(next(parts), next(parts) if ragged else None) for ragged in self.outputs]
@@ -50,7 +50,7 @@ def ragged_function(function: ElementFunction) -> RaggedFunction | None:
 def dense_function(function: ElementFunction) -> ElementFunction | None:
     """The function of whole blocks where sizes differ in between, but neither in elements nor in results."""
     found = ragged_function(function)
-    if found is None or any(found.outputs) or any(found._inputs):
+    if found is None or any(found.outputs) or any(found.inputs):
         return None
     return found._function
 

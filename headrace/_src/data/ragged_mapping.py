@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from headrace._src.core import errors
-from headrace._src.data.ragged_columns import column_of_one, joined_columns
+from headrace._src.data.ragged_columns import (
+    columns_of,
+    columns_of_one,
+    joined_columns,
+    restored_part,
+    saved_part,
+)
 from headrace._src.data.reading_ahead import Ahead
 
 
@@ -17,24 +23,40 @@ class RaggedMap(Ahead):
 
     def __init__(self, stage, run):
         source = stage.source
-        super().__init__(source.cursor(run), source.has_blocks or source.has_columns)
+        inner = source.cursor(run)
+        by_columns = source.has_columns
+        super().__init__(inner, by_columns or (source.has_blocks and not any(stage.elements_are_ragged)))
         self._stage = stage
-        self._read_block = self._inner.columns if source.has_columns else self._inner.block
+        self._read_block = inner.columns if by_columns else inner.block
         self._results: tuple | None = None  # of the block; None when the function is called for each element
 
     def _read(self, count):
-        if not self._by_blocks:
-            return super()._read(count)
-        blocks: list = []
+        parts: list = []
         try:
-            while count and (block := self._read_block(count)) is not None:
-                blocks.append(block)
+            if not self._by_blocks:
+                while len(parts) < count and (element := self._inner.next()) is not None:
+                    parts.append(element)
+            while self._by_blocks and count and (block := self._read_block(count)) is not None:
+                parts.append(block)
                 count -= block[0].shape[0]
         except errors.OpError as error:
-            if not blocks:
+            if not parts:
                 raise
             self._failure = error
-        return joined_columns(blocks) if blocks else None
+        if not parts:
+            return None
+        return joined_columns(parts) if self._by_blocks else columns_of(parts, self._stage.elements_are_ragged)
+
+    def state(self):
+        state = super().state()
+        if "rest" in state:
+            state["rest"] = [saved_part(part) for part in state["rest"]]
+        return state
+
+    def restore(self, state):
+        if "rest" in state:
+            state = {**state, "rest": [restored_part(part) for part in state["rest"]]}
+        super().restore(state)
 
     def _compute(self):
         self._results = self._stage.function_of_columns(self._block)
@@ -65,9 +87,7 @@ class RaggedMap(Ahead):
         if not self._ready(count):
             return None
         if self._results is None:
-            kinds = self._stage.columns_are_ragged
-            parts = zip(self._one(), kinds)
-            return tuple([column_of_one(part) if ragged else part[None] for part, ragged in parts])
+            return columns_of_one(self._one(), self._stage.columns_are_ragged)
         at = self._at
         self._at = min(at + count, self._count)
         self._number += self._at - at

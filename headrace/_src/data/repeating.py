@@ -1,10 +1,34 @@
 """`Dataset.repeat`: the elements several times over, or without end."""
 
+import sys
+
+import numpy as np
+
 from headrace._src.core import dtypes
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
 from headrace._src.data.functions import constant
 from headrace._src.data.shuffling import ShuffleStage
-from headrace._src.data.stages import INFINITE, UNKNOWN, Cursor, Stage, shapes_of, stage_of
+from headrace._src.data.stages import INFINITE, UNKNOWN, Access, AccessCursor, Cursor, Stage, shapes_of, stage_of
+
+
+class _Repeated(Access):
+    def __init__(self, access, size):
+        self._access = access
+        self._round = access.size
+        self.size = size
+
+    def get(self, index):
+        return self._access.get(index % self._round)
+
+    def gather(self, indices):
+        return self._access.gather(indices % self._round)
+
+    def slice(self, start, stop):
+        first = start % self._round
+        last = first + stop - start
+        if last <= self._round:
+            return self._access.slice(first, last)
+        return self._access.gather(np.arange(first, last) % self._round)
 
 
 class RepeatStage(Stage):
@@ -28,6 +52,13 @@ class RepeatStage(Stage):
         return size * self.count
 
     @property
+    def access(self):
+        access = self.source.access
+        if access is None or self.count < 0:
+            return None
+        return _Repeated(access, access.size * self.count)
+
+    @property
     def has_blocks(self):
         return self.source.has_blocks
 
@@ -36,6 +67,9 @@ class RepeatStage(Stage):
         return self.source.reads_ahead
 
     def walk(self, run):
+        access = self.source.access
+        if access is not None and access.size and not run.one_by_one:
+            return AccessCursor(_Repeated(access, sys.maxsize))
         return _RepeatCursor(self, run)
 
 

@@ -211,6 +211,18 @@ class AccessCursor(Cursor):
         self._at = stop
         return block
 
+    def columns(self, count):
+        """Between one and `count` elements, some parts as `RaggedColumn`, of stages that have columns."""
+        at = self._at
+        stop = min(at + count, self._size)
+        if stop <= at:
+            return None
+        block = self._access.columns(at, stop)
+        if block is None:
+            raise NotImplementedError(f"{type(self._access).__name__} has no columns.")
+        self._at = stop
+        return block
+
     def skip(self, count):
         before, self._at = self._at, min(self._at + count, self._size)
         return self._at - before

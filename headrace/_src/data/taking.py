@@ -58,6 +58,10 @@ class TakeStage(Stage):
     def has_blocks(self):
         return self.source.has_blocks
 
+    @property
+    def reads_ahead(self):
+        return self.source.reads_ahead
+
     def walk(self, run):
         return _TakeCursor(self, run)
 
@@ -125,6 +129,10 @@ class SkipStage(Stage):
     @property
     def has_blocks(self):
         return self.source.has_blocks
+
+    @property
+    def reads_ahead(self):
+        return self.source.reads_ahead
 
     def walk(self, run):
         return _SkipCursor(self, run)

@@ -32,6 +32,14 @@ class OptionsStage(Stage):
     def has_blocks(self):
         return self.source.has_blocks
 
+    @property
+    def has_columns(self):
+        return self.source.has_columns
+
+    @property
+    def reads_ahead(self):
+        return self.source.reads_ahead
+
     def walk(self, run):
         return self.source.cursor(run)
 

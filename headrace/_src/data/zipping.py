@@ -42,6 +42,11 @@ class ZipStage(Stage):
     def has_blocks(self):
         return all(stage.has_blocks for stage in self.inputs)
 
+    @property
+    def reads_ahead(self):
+        reads = [stage.reads_ahead for stage in self.inputs]
+        return any(reads) and all(ahead or stage.access is not None for ahead, stage in zip(reads, self.inputs))
+
     def walk(self, run):
         return _ZipCursor(self, run)
 
