@@ -13,9 +13,16 @@ from headrace._src.data.functions import ElementFunction
 from headrace._src.data.reading_ahead import Ahead
 from headrace._src.formats.records import RecordSpans
 from headrace._src.graph.plan import Plan
+from headrace._src.ops.parsed_sequences import ParsedSequences
 from headrace._src.ops.parsing import ParsedBlock
 
 _FIRST_BYTES, _MOST_BYTES = 1 << 20, 1 << 22  # that are read at once
+# What records that were parsed together are, by the op and the rank of the records that it parses.
+_PARSED: dict = {
+    ("ParseExampleV2", 0): ParsedBlock,
+    ("ParseExampleV2", 1): ParsedBlock,
+    ("ParseSequenceExampleV2", 0): ParsedSequences,
+}
 
 
 class BlockMap(Ahead):
@@ -83,7 +90,7 @@ class Hoisted:
         graph = function.graph
         parsed = [output for node in nodes for output in node.outputs]
         self._captured = function.captured
-        self._attrs = [node.attrs for node in nodes]
+        self._parsers = [_parser(node, node.inputs[0].shape.rank) for node in nodes]
         self._inputs = [Plan(graph.base.nodes, graph.inputs, node.inputs) for node in nodes]
         others = [node for node in graph.base.nodes if node not in nodes]
         self._rest = Plan(others, [*graph.inputs, *parsed], graph.outputs)
@@ -94,7 +101,7 @@ class Hoisted:
     def parse(self, block) -> list[ParsedBlock]:
         """The parsed records of the components of several batches."""
         given = [*block, *self._captured]
-        return [ParsedBlock(plan.run(given), attrs) for plan, attrs in zip(self._inputs, self._attrs)]
+        return [parser(plan.run(list(given))) for plan, parser in zip(self._inputs, self._parsers)]
 
     def rest(self, batch, parsed: list[ParsedBlock], start: int, stop: int) -> tuple:
         """The result for a batch, which is what stands in the parsed block from `start` to `stop`."""
@@ -125,11 +132,16 @@ def hoisted(function: ElementFunction, rank: int) -> Hoisted | None:
         of_constants = node.inputs and all(id(tensor) in constant for tensor in node.inputs)
         if node.record.name == "Const" or of_constants:
             constant.update(id(tensor) for tensor in node.outputs)
-        elif node.record.name == "ParseExampleV2" and _has_no_names(node, rank):
+        elif (node.record.name, rank) in _PARSED and _has_no_names(node, rank):
             serialized, *others = node.inputs
             if id(serialized) in elements and all(id(tensor) in constant for tensor in others):
                 nodes.append(node)
     return Hoisted(function, nodes) if nodes else None
+
+
+def _parser(node, rank):
+    parsed, attrs = _PARSED[node.record.name, rank].parsed, node.attrs
+    return lambda inputs: parsed(inputs, attrs)
 
 
 def _has_no_names(node, rank) -> bool:

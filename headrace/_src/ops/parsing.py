@@ -367,33 +367,40 @@ class ParsedBlock:
     """Records that were parsed together, from which the outputs of ParseExampleV2 for some of them can be had.
 
     Args:
-        inputs: of the op, as arrays; the examples have no names. In place of the first, there may be `RecordSpans`.
-        attrs: of the op.
+        layout: the features.
+        columns: what the records have of them.
+        count: how many records there are.
+        names: of the examples; they have none.
+        defaults: of dense features.
 
     Raises:
         InvalidArgumentError: a record is not as described.
     """
 
-    def __init__(self, inputs, attrs):
+    def __init__(self, layout, columns, count, names, defaults):
+        self._layout, self._columns = layout, columns
+        self._names, self._defaults = names, defaults
+        # Features that are filled up have other sizes in each batch.
+        self._dense = [
+            None if shape and shape[0] is None else layout.dense_values(i, columns[key], count, names, default)
+            for i, ((key, _, shape), default) in enumerate(zip(layout.dense, defaults))
+        ]
+        cut = {key for key, *_ in (*layout.sparse, *layout.ragged)}
+        cut.update(key for (key, _, _), whole in zip(layout.dense, self._dense) if whole is None)
+        self._offsets = {key: row_splits(columns[key].counts, dtypes.int64).tolist() for key in cut}
+        self._indices = {key: sparse_indices(columns[key].counts) for key, _ in layout.sparse}
+
+    @classmethod
+    def parsed(cls, inputs, attrs):
+        """The block of inputs and attributes of the op. In place of the first input, there may be `RecordSpans`."""
         serialized, names, sparse_keys, dense_keys, ragged_keys, *defaults = inputs
-        self._layout = layout = _example_layout(
+        layout = _example_layout(
             "ParseExampleV2", sparse_keys.tolist(), dense_keys.tolist(), ragged_keys.tolist(), defaults,
             attrs["sparse_types"], attrs["ragged_value_types"], attrs["ragged_split_types"], attrs["dense_shapes"],
         )  # fmt: skip
         layout.check_defaults(defaults)
-        self._names, self._defaults = names, defaults
         records = serialized.tolist() if isinstance(serialized, np.ndarray) else serialized
-        self._columns = layout.columns(records, names)
-        # Features that are filled up have other sizes in each batch.
-        self._dense = [
-            None if shape and shape[0] is None
-            else layout.dense_values(i, self._columns[key], len(records), names, default)
-            for i, ((key, _, shape), default) in enumerate(zip(layout.dense, defaults))
-        ]  # fmt: skip
-        cut = {key for key, *_ in (*layout.sparse, *layout.ragged)}
-        cut.update(key for (key, _, _), whole in zip(layout.dense, self._dense) if whole is None)
-        self._offsets = {key: row_splits(self._columns[key].counts, dtypes.int64).tolist() for key in cut}
-        self._indices = {key: sparse_indices(self._columns[key].counts) for key, _ in layout.sparse}
+        return cls(layout, layout.columns(records, names), len(records), names, defaults)
 
     def outputs(self, start, stop) -> list:
         """The outputs for the records from `start` to `stop`, as a flat list."""

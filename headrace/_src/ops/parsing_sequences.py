@@ -56,20 +56,24 @@ class SequenceLayout:
         lists = {key: KINDS[dtype] for key, dtype, *_ in (*sparse, *dense, *ragged)}
         self.parser = SequenceExampleParser(self.context.parser.wanted, lists)
 
-    def parse(self, serialized, names, defaults):
-        """The outputs of ParseSequenceExampleV2."""
-        single = serialized.ndim == 0
-        records = [serialized[()]] if single else serialized.tolist()
+    def columns(self, records, names, defaults):
+        """What records have of the context features, and of the feature lists."""
         self.context.check_defaults(defaults)
         try:
-            context, lists = self.parser.parse_batch(records)
+            return self.parser.parse_batch(records)
         except MalformedExample as error:
             raise not_parsed(self.op, error, records[error.index], names, error.index) from None
         except WrongKind as error:
             raise wrong_kind(self.op, error, names) from None
+
+    def parse(self, serialized, names, defaults):
+        """The outputs of ParseSequenceExampleV2."""
+        single = serialized.ndim == 0
+        records = [serialized[()]] if single else serialized.tolist()
+        context, lists = self.columns(records, names, defaults)
         count = len(records)
         outputs = list(self.context.outputs(context, count, names, defaults))
-        sparse = [self._sparse(lists[key], count) for key, _ in self.sparse]
+        sparse = [self.sparse_values(lists[key], count) for key, _ in self.sparse]
         dense = [self._dense(key, KINDS[dtype], shape, lists[key], count, names) for key, dtype, shape in self.dense]
         lengths = [lists[key].lengths for key, _, _ in self.dense]
         values = [lists[key].values for key, _, _ in self.ragged]
@@ -84,7 +88,8 @@ class SequenceLayout:
         return *outputs, indices, flat, shapes, dense, lengths, values, outer, inner
 
     @staticmethod
-    def _sparse(column, count):
+    def sparse_values(column, count):
+        """The indices, values and shape of a sparse feature list."""
         steps = column.lengths
         total = int(column.counts.sum())
         owners = np.repeat(np.arange(count), steps)
@@ -97,7 +102,8 @@ class SequenceLayout:
             [count, steps.max(initial=0), column.counts.max(initial=0)], np.int64
         )  # fmt: skip
 
-    def _dense(self, key, kind, shape, column, count, names):
+    def check_dense(self, key, kind, shape, column, names):
+        """Refuse a dense feature list that some record lacks, or has with other shapes."""
         name = key.decode("utf-8", "replace")
         if column.present is not None and key not in self.may_lack:
             index = int(np.flatnonzero(~column.present)[0])
@@ -110,6 +116,10 @@ class SequenceLayout:
         if wrong.size:
             index = int(np.searchsorted(steps.cumsum(), wrong[0], side="right"))
             raise wrong_count(self.op, key, kind, int(column.counts[wrong[0]]), shape, names, index)
+
+    def _dense(self, key, kind, shape, column, count, names):
+        self.check_dense(key, kind, shape, column, names)
+        size, steps = math.prod(shape), column.lengths
         most = int(steps.max(initial=0))
         check_padded_size(self.op, key, count * most * size, column.values.size)
         inside = np.arange(most) < steps[:, None]
@@ -142,7 +152,7 @@ def _pairs(op, what, *columns):
     return tuple(zip(*columns))
 
 
-def _sequence_kernel(
+def sequence_layout(
     serialized, debug_name, context_sparse_keys, context_dense_keys, context_ragged_keys, feature_list_sparse_keys,
     feature_list_dense_keys, feature_list_ragged_keys, feature_list_dense_missing_assumed_empty,
     context_dense_defaults, Ncontext_sparse, context_sparse_types, context_ragged_value_types,
@@ -150,6 +160,7 @@ def _sequence_kernel(
     feature_list_dense_types, feature_list_sparse_types, feature_list_ragged_value_types,
     feature_list_ragged_split_types, feature_list_dense_shapes,
 ):  # fmt: skip
+    """What the inputs and attributes of ParseSequenceExampleV2 ask for."""
     op = "ParseSequenceExampleV2"
     _check_serialized(op, serialized.shape)
     check_names(op, debug_name, serialized, "debug_name")
@@ -171,7 +182,7 @@ def _sequence_kernel(
             f"{len(keys[4])}, got shape {empty.shape}."
         )
     types = [value_type(op, default) for default in context_dense_defaults]
-    layout = _layout(
+    return _layout(
         op,
         (
             _pairs(op, "context_sparse", keys[0], context_sparse_types),
@@ -185,7 +196,11 @@ def _sequence_kernel(
         ),
         frozenset(key for key, may in zip(keys[4], empty.tolist()) if may),
     )
-    return layout.parse(serialized, debug_name, context_dense_defaults)
+
+
+def _sequence_kernel(serialized, debug_name, *inputs, **attrs):
+    layout = sequence_layout(serialized, debug_name, *inputs, **attrs)
+    return layout.parse(serialized, debug_name, inputs[-1])
 
 
 def _check_serialized(op, shape):
