@@ -13,7 +13,6 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import broadcast, same_as_input
 from headrace._src.op.registry import lookup
-from headrace._src.ops import limit_kernels
 from headrace._src.ops.broadcasting import shape_of, sum_to
 from headrace._src.ops.comparison import GREATER_EQUAL, LESS_EQUAL
 from headrace._src.ops.complex_numbers import conjugate, zero_like
@@ -240,8 +239,8 @@ def _extreme(op_name, ufunc, lower, chosen):
     )
 
 
-MAXIMUM = _extreme("Maximum", limit_kernels.maximum, lambda x, y: jnp.maximum(x, y), GREATER_EQUAL)
-MINIMUM = _extreme("Minimum", limit_kernels.minimum, lambda x, y: jnp.minimum(x, y), LESS_EQUAL)
+MAXIMUM = _extreme("Maximum", np.maximum, lambda x, y: jnp.maximum(x, y), GREATER_EQUAL)
+MINIMUM = _extreme("Minimum", np.minimum, lambda x, y: jnp.minimum(x, y), LESS_EQUAL)
 
 
 @api("math.maximum", "maximum")

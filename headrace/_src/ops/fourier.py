@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from headrace._src.core import dtypes, errors
-from headrace._src.core.lazy import jnp
+from headrace._src.core.lazy import jnp, scipy_fft
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -27,6 +27,15 @@ def _check_rank(op, shape, rank):
 
 def last_axes(rank):
     return tuple(range(-rank, 0))
+
+
+# From so many elements on SciPy is used: it transforms several rows at a time, but takes a while to import.
+_MANY = 4096
+
+
+def _functions(xp, x):
+    """The module with the transforms, for NumPy arrays or jax values."""
+    return scipy_fft if xp is np and x.size >= _MANY else xp.fft
 
 
 # Complex transforms
@@ -66,7 +75,8 @@ def _complex_transform(name, rank, inverse, partner):
         _check_rank(name, input.shape, rank)
         if not input.size:
             return input
-        return (xp.fft.ifftn if inverse else xp.fft.fftn)(input, axes=axes).astype(input.dtype)
+        functions = _functions(xp, input)
+        return (functions.ifftn if inverse else functions.fftn)(input, axes=axes).astype(input.dtype)
 
     def grad(node, dy):
         # The adjoint of the transform is its inverse, up to the number of points.
@@ -208,7 +218,7 @@ def _forward_transform(name, rank, partner):
         _check_empty(name, input, lengths)
         if not x.size or 0 in lengths:
             return xp.zeros((*x.shape[:-1], half(lengths[-1])), Tcomplex._np)
-        return xp.fft.rfftn(x, axes=axes).astype(Tcomplex._np)
+        return _functions(xp, x).rfftn(x, axes=axes).astype(Tcomplex._np)
 
     def infer(input, fft_length, Tcomplex):
         return _infer_real(name, rank, input, fft_length, half)
@@ -246,7 +256,7 @@ def _inverse_transform(name, rank, partner):
         _check_empty(name, input, lengths)
         if not x.size or 0 in lengths:
             return xp.zeros((*x.shape[:-1], lengths[-1]), Treal._np)
-        return xp.fft.irfftn(x, lengths, axes=axes).astype(Treal._np)
+        return _functions(xp, x).irfftn(x, lengths, axes=axes).astype(Treal._np)
 
     def infer(input, fft_length, Treal):
         return _infer_real(name, rank, input, fft_length, int)

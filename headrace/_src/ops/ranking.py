@@ -67,6 +67,11 @@ def descending(x):
 def _top_positions(x, k):
     """Positions of the k greatest elements along the last axis, from the greatest to the least."""
     n = x.shape[-1]
+    if k == 1 and x.ndim and x.size:
+        places = np.argmax(x, -1)[..., None]
+        # NumPy takes NaN for the greatest, here it comes last.
+        if x.dtype.kind != "f" or not np.isnan(np.take_along_axis(x, places, -1)).any():
+            return places
     if n >= _PARTITION_FROM and 0 < k <= n // 4 and _has_keys(x):
         keys = np.partition(_keys(x), k - 1, -1)[..., :k]
         keys.sort(-1)
@@ -477,7 +482,7 @@ def _in_top_k(op, predictions, targets, k):
     if not classes:
         return inside
     own = np.take_along_axis(predictions, np.where(inside, targets, 0)[:, None], 1)
-    better = (predictions > own).sum(1)
+    better = np.count_nonzero(predictions > own, 1)
     # TF: where a prediction is not finite, nothing can be said.
     return inside & (better < k) & np.isfinite(predictions).all(1)
 
