@@ -115,8 +115,9 @@ class ParallelMap(Cursor):
         # What has no effects may be called earlier than asked for: then a thread that is done finds more to do at once.
         ahead = 2 * width if self._is_pure and width > 1 else width
         while not self._is_over and len(self._waiting) < ahead:
-            here = width == 1 or (self._draws and self._distance is None)
-            calls = self._pulled(1 if here else self._together.count)
+            is_first = self._draws and self._distance is None
+            here = width == 1 or is_first
+            calls = self._pulled(1 if is_first else self._together.count)
             if calls and here:
                 self._waiting.append(_made(_all_of, calls))
             elif calls:
