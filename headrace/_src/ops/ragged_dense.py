@@ -78,13 +78,31 @@ def _offsets(ids, nrows):
     return np.arange(ids.size) - (np.cumsum(counts) - counts)[ids]
 
 
+def _rows_filled_up(splits, values, width, default):
+    """Rows of values as those of a matrix: cut off, or filled up with the default."""
+    lengths = splits[1:] - splits[:-1]
+    longest = int(lengths.max(initial=0))
+    width = longest if width == -1 else width
+    result = np.empty((len(lengths), width, *values.shape[1:]), values.dtype)
+    result[...] = default
+    if longest > width:
+        values = values[_offsets(np.repeat(np.arange(len(lengths)), lengths), len(lengths)) < width]
+    result[np.arange(width) < lengths[:, None]] = values
+    return result
+
+
 def _dense_kernel(shape, values, default_value, row_partition_tensors, row_partition_types):
     op = "RaggedTensorToTensor"
     if values.ndim < 1:
         raise errors.invalid_argument(f"{op}: values must have at least one dimension, got a scalar.")
-    nrows, levels = _decoded(op, row_partition_tensors, row_partition_types, values.shape[0])
     inner = values.shape[1:]
-    rank = len(levels) + 1 + len(inner)
+    depth = len(row_partition_types) - ("FIRST_DIM_SIZE" in row_partition_types[:1])
+    splits = None
+    if list(row_partition_types) == ["ROW_SPLITS"] and len(row_partition_tensors) == 1:
+        splits = checked_splits(op, row_partition_tensors[0], values.shape[0])
+    else:
+        nrows, levels = _decoded(op, row_partition_tensors, row_partition_types, values.shape[0])
+    rank = depth + 1 + len(inner)
     if shape.ndim == 0:
         if shape != -1:
             raise errors.invalid_argument(f"{op}: a scalar shape must be -1, got {shape}.")
@@ -96,7 +114,7 @@ def _dense_kernel(shape, values, default_value, row_partition_tensors, row_parti
             f"{op}: rt_input.shape and shape={_dims(wanted)} are incompatible: rt_input.rank = {rank} but "
             f"shape.rank = {len(wanted)}."
         )
-    for i, n in enumerate(inner, len(levels) + 1):
+    for i, n in enumerate(inner, depth + 1):
         if wanted[i] not in (-1, n):
             raise errors.invalid_argument(
                 f"{op}: rt_input.shape and shape={_dims(wanted)} are incompatible: rt_input.shape[{i}] = {n} "
@@ -105,6 +123,10 @@ def _dense_kernel(shape, values, default_value, row_partition_tensors, row_parti
     if any(n < -1 for n in wanted):
         raise errors.invalid_argument(f"{op}: shape must have dimensions >= -1, got {wanted}.")
     _check_default(op, default_value, values)
+    if splits is not None:
+        if wanted[0] in (-1, splits.size - 1):
+            return _rows_filled_up(splits, values, wanted[1], default_value)
+        nrows, levels = _decoded(op, row_partition_tensors, row_partition_types, values.shape[0])
     dims = [nrows if wanted[0] == -1 else wanted[0]]
     position = np.arange(nrows)
     position[position >= dims[0]] = -1

@@ -17,6 +17,7 @@ from headrace._src.ops.unicode_codecs import (
     decode_utf8,
     decoder,
     encode,
+    encode_together,
     settle,
 )
 from headrace._src.ops.unicode_scripts import scripts_of
@@ -99,11 +100,15 @@ def _encode(input_values, input_splits, output_encoding, errors, replacement_cha
     values, splits = input_values.ravel(), input_splits.ravel()
     check_splits("UnicodeEncode", splits, values.size)
     wrong = (values < 0) | (values > 0x10FFFF) | ((values >= 0xD800) & (values <= 0xDFFF))
-    codes = np.where(wrong, BAD, values)
-    rows = [
-        encode(settle("UnicodeEncode", codes[a:b], errors, replacement_char)[0], output_encoding)
-        for a, b in zip(splits[:-1].tolist(), splits[1:].tolist())
-    ]
+    ends = splits.tolist()
+    if not wrong.any():
+        rows = encode_together(values, ends, output_encoding)
+    else:
+        codes = np.where(wrong, BAD, values)
+        rows = [
+            encode(settle("UnicodeEncode", codes[a:b], errors, replacement_char)[0], output_encoding)
+            for a, b in zip(ends, ends[1:])
+        ]
     return string_array(rows, (len(rows),))
 
 

@@ -203,6 +203,14 @@ def settle(op, codes, policy, replacement_char, replace_control_characters=False
     return np.where(wrong, replacement_char, codes), everything
 
 
+def encode_together(codes: np.ndarray, splits: list[int], encoding: str) -> list[bytes]:
+    """The code points from each of the splits up to the next, all of them valid, in an output encoding."""
+    text, codec = codes.astype("<u4").tobytes().decode("utf-32-le"), _OUTPUT_CODECS[encoding]
+    if splits[-1] == len(splits) - 1 and splits == list(range(len(splits))):  # single characters
+        return [character.encode(codec) for character in text]
+    return [text[a:b].encode(codec) for a, b in zip(splits, splits[1:])]
+
+
 def encode(codes: np.ndarray, encoding: str) -> bytes:
     """Code points in an output encoding; those that are none become U+FFFD."""
     valid = (codes >= 0) & (codes <= 0x10FFFF) & ((codes < 0xD800) | (codes > 0xDFFF))
