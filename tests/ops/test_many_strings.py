@@ -130,3 +130,32 @@ def test_writing_numbers(options):
         found = tf.strings.as_string(numbers, **options).numpy().tolist()
         assert found == [tf.strings.as_string(x, **options).numpy() for x in numbers]
     assert tf.strings.as_string(np.zeros((0, 3), np.int32)).shape == (0, 3)
+
+
+TEXTS = [b"a b", b"", b"  lead", b"trail \t", b" ", b"\x0b\x0c\r\nx\n", b"one", b"a,b,,c", b","]
+TEXTS += [b"\x00 \x85\xa0", b"a\xffb"]
+
+
+@pytest.mark.parametrize("separator", ["", ",", " ", "ab", "\n"])
+@pytest.mark.parametrize("items", [TEXTS, TEXTS[::-1], [b"", b""], [b" ", b"  "], [b",", b""], [b"x"], []])
+def test_splitting_together(separator, items):
+    found = tf.strings.split(strings(items), separator or None)
+    assert found.to_list() == [item.split(separator.encode() or None) for item in items]
+    parts = tf.raw_ops.StringSplitV2(input=strings(items), sep=separator)
+    rows = [item.split(separator.encode() or None) for item in items]
+    assert parts.values.numpy().tolist() == [part for row in rows for part in row]
+    assert parts.shape.numpy().tolist() == [len(items), max(map(len, rows), default=0)]
+    assert parts.indices.numpy().tolist() == [[i, j] for i, row in enumerate(rows) for j in range(len(row))]
+
+
+@pytest.mark.parametrize("items", [TEXTS, [b"", b""], []])
+def test_single_bytes(items):
+    found = tf.strings.bytes_split(strings(items)).to_list()
+    assert found == [[bytes([byte]) for byte in item] for item in items]
+
+
+@pytest.mark.parametrize("count", [1, 100])
+def test_lengths_in_characters(count):
+    items = ["é€😀a".encode(), b"", b"abc", b"\x80\xc3", b"\xff"] * count
+    found = tf.strings.length(strings(items).reshape(5, count), unit="UTF8_CHAR").numpy()
+    assert found.tolist() == np.array([4, 0, 3, 1, 1] * count).reshape(5, count).tolist()

@@ -108,6 +108,10 @@ def _steps(start, limit, delta):
     return count
 
 
+# Up to which number all integers are exact.
+_EXACT = {"f": 2**24, "d": 2**53, "i": 2**31, "l": 2**63}
+
+
 def _range(start, limit, delta):
     dtype = start.dtype
     start = _checked_scalar("Range", "start", start, relaxed=True)
@@ -116,7 +120,14 @@ def _range(start, limit, delta):
     count = _steps(start, limit, delta)
     checked_dims("Range", "the result", [count])
     # TF: the positions themselves are rounded to the dtype, before they are multiplied.
-    return np.arange(count).astype(dtype) * delta + start
+    if dtype.char not in "fdil" or count > _EXACT[dtype.char]:
+        return np.arange(count).astype(dtype) * delta + start
+    result = np.arange(count, dtype=dtype)
+    if delta != 1:
+        result *= delta
+    if start != 0:
+        result += start
+    return result
 
 
 def _lower_range(ctx, start, limit, delta):

@@ -76,11 +76,21 @@ def join(inputs, separator="", name=None):
     return STRING_JOIN(list(inputs), separator=attribute_text(separator), name=name)
 
 
+_MANY = 64
+
+
 def _length(input, unit):
     one_of("StringLength", "unit", unit, UNITS)
     if unit == "BYTE":
         return map_values(len, input, np.int32)
-    return map_values(lambda item: len(item.translate(None, _TRAILING)), input, np.int32)
+    items = input.ravel().tolist()
+    if len(items) < _MANY:
+        return map_values(lambda item: len(item.translate(None, _TRAILING)), input, np.int32)
+    # Characters begin at bytes that continue none; they are counted in all strings together.
+    begins = np.frombuffer(b"".join(items), np.uint8) & 0xC0 != 0x80
+    counts = np.concatenate([[0], np.cumsum(begins)])
+    ends = np.cumsum(np.fromiter(map(len, items), np.int64, len(items)))
+    return np.diff(counts[ends], prepend=0).astype(np.int32).reshape(input.shape)
 
 
 STRING_LENGTH = Op(

@@ -1,5 +1,7 @@
 """Splitting strings, and n-grams."""
 
+import itertools
+
 import numpy as np
 
 from headrace._src.core import errors
@@ -13,12 +15,18 @@ def _sparse(rows):
     """Lists of strings as the parts of a sparse matrix."""
     if len(rows) == 1:
         return _sparse_row(rows[0])
-    values = [item for row in rows for item in row]
-    counts = np.array([len(row) for row in rows], np.int64)
-    row_numbers = np.repeat(np.arange(len(rows), dtype=np.int64), counts)
-    columns = np.arange(len(values), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
-    shape = np.array([len(rows), counts.max(initial=0)], np.int64)
-    return np.stack([row_numbers, columns], axis=1), string_array(values, (len(values),)), shape
+    values = list(itertools.chain.from_iterable(rows))
+    counts = np.fromiter(map(len, rows), np.int64, len(rows))
+    return _sparse_parts(string_array(values, (len(values),)), counts)
+
+
+def _sparse_parts(values, counts):
+    """The parts of a sparse matrix that has so many of the values in each row."""
+    indices = np.empty((values.size, 2), np.int64)
+    indices[:, 0] = np.repeat(np.arange(counts.size), counts)
+    indices[:, 1] = np.arange(values.size)
+    indices[:, 1] -= np.repeat(np.cumsum(counts) - counts, counts)
+    return indices, values, np.array([counts.size, counts.max(initial=0)], np.int64)
 
 
 def _sparse_row(row):
@@ -39,18 +47,22 @@ def _vector(op, input):
 
 
 def _split_at_any(item, delimiters, skip_empty):
-    """Split at every byte that is one of the delimiters; into single bytes when there are none."""
-    if not delimiters:
-        return [item[i : i + 1] for i in range(len(item))]
+    """Split at every byte that is one of the delimiters."""
     if len(delimiters) > 1:
         item = item.translate(bytes(delimiters[0] if b in delimiters else b for b in range(256)))
     parts = item.split(delimiters[:1]) if item else []
     return [part for part in parts if part] if skip_empty else parts
 
 
+_SINGLE_BYTES = string_array([bytes([byte]) for byte in range(256)], (256,))
+
+
 def _string_split(input, delimiter, skip_empty):
     items = _vector("StringSplit", input)
     delimiters = scalar_string("StringSplit", "delimiter", delimiter)
+    if not delimiters:
+        counts = np.fromiter(map(len, items), np.int64, len(items))
+        return _sparse_parts(_SINGLE_BYTES[np.frombuffer(b"".join(items), np.uint8)], counts)
     return _sparse([_split_at_any(item, delimiters, skip_empty) for item in items])
 
 
@@ -75,9 +87,33 @@ def split_string(item: bytes, separator: bytes, maxsplit: int) -> list[bytes]:
     return parts
 
 
+_IS_SPACE = np.array([bytes([byte]).isspace() for byte in range(256)])
+
+
+def _split_together(items, separator):
+    """All strings split at one byte or at whitespace: joined by such, they are split as one."""
+    text = (separator or b" ").join(items)
+    values = text.split(separator or None)
+    characters = np.frombuffer(text + (separator or b" "), np.uint8)
+    lengths = np.fromiter(map(len, items), np.int64, len(items))
+    ends = np.cumsum(lengths + 1) - 1  # where the joining separators are
+    if separator:
+        closes = characters == separator[0]
+    else:
+        # A word closes where whitespace follows something else.
+        space = _IS_SPACE[characters]
+        closes = space.copy()
+        closes[0] = False
+        closes[1:] &= ~space[:-1]
+    closed = np.cumsum(closes)[ends]
+    return _sparse_parts(string_array(values, (len(values),)), np.diff(closed, prepend=0))
+
+
 def _string_split_v2(input, sep, maxsplit):
     items = _vector("StringSplitV2", input)
     separator = scalar_string("StringSplitV2", "sep", sep)
+    if maxsplit < 0 and len(separator) <= 1 and len(items) > 1:
+        return _split_together(items, separator)
     return _sparse([split_string(item, separator, maxsplit) for item in items])
 
 
