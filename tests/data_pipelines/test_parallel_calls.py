@@ -239,6 +239,21 @@ def test_autotune_prefers_one_call_when_calls_wait_for_each_other(rates):
     assert set(found[:100]) == {1, 4, 8, 16}  # which it cannot know without trying
 
 
+def test_autotune_prefers_one_call_when_only_one_is_made_at_a_time(rates):
+    """Each may be quick once it has begun: then it is waited before."""
+
+    def widths(count):
+        found = []
+        for _ in range(count):
+            found.append(rates.next_width())
+            rates.note_time(found[-1], 1.0, 0.98)
+            rates.note_use(found[-1], 1.0)
+            rates.note(found[-1], 100 if found[-1] > 1 else 170)
+        return found
+
+    assert widths(100)[-50:].count(1) > 40
+
+
 def test_autotune_takes_more_calls_than_processors_when_calls_wait(rates):
     found = _widths(rates, lambda width: width, 0.01, 300)
     assert found[-50:].count(16) > 45

@@ -279,6 +279,7 @@ class _MeasuredWidth:
         self._width = self._rates.next_width()
         self._first = pulled  # calls that began before, with another width, do not count
         self._count, self._since = 0, 0.0
+        self._busy = 0.0
 
     def current(self):
         return self._width
@@ -295,10 +296,12 @@ class _MeasuredWidth:
         elapsed = time.perf_counter() - self._since
         if elapsed >= _TRIAL_SECONDS:
             self._rates.note(self._width, (self._count - 1) / elapsed)
+            self._rates.note_use(self._width, self._busy / elapsed)
             self._begin(pulled)
 
     def note_time(self, seconds, busy):
         """Calls took so long, and the processor worked on them so long."""
+        self._busy += busy
         self._rates.note_time(self._width, seconds, busy)
 
 
@@ -308,6 +311,7 @@ class _Rates:
     def __init__(self):
         self._cores = os.cpu_count() or 1
         self._share = 1.0  # of the time of calls, as many as processors, in which the processor works on them
+        self._used = float(self._cores)  # how many processors all of these calls together keep busy
         self._rates: dict[int, float] = {}
         self._trials = 0
         self._others = 0  # how often another number than the best one was tried, and when it will be again
@@ -325,6 +329,11 @@ class _Rates:
         if width == self._cores and seconds > 0:
             self._share += 0.1 * (busy / seconds - self._share)
 
+    def note_use(self, width, processors):
+        """Calls kept so many processors busy, also while some waited for Python's lock to begin."""
+        if width == self._cores:
+            self._used += _WEIGHT * (processors - self._used)
+
     def _candidates(self):
         """What is worth trying, by how calls fare that are as many as the processors.
 
@@ -332,7 +341,7 @@ class _Rates:
         something else, such as a disk, more of them may be faster.
         """
         widths = [self._cores]
-        if self._cores * self._share < _WORTH_THREADS:
+        if min(self._cores * self._share, self._used) < _WORTH_THREADS:
             widths.append(1)
         if self._share < _MOSTLY_WAITING:
             widths += [2 * self._cores, 4 * self._cores]
