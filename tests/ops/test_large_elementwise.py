@@ -185,3 +185,16 @@ def test_where_beside_a_number(other):
     rows = condition[:20_000].reshape(100, 200)
     same_numbers(tf.where(rows, x[:200], other).numpy(), np.where(rows, x[:200], np.float32(other)))
     same_numbers(tf.where(rows[:, :1], x[:200], other).numpy(), np.where(rows[:, :1], x[:200], np.float32(other)))
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (120, 100), (4, 60, 70), (1, 1)])
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.bool_, np.complex128])
+def test_bands(shape, dtype):
+    x = np.ones(shape, dtype)
+    row, column = np.arange(shape[-2])[:, None], np.arange(shape[-1])
+    for lower in (-1, 0, 1):
+        for upper in (-1, 0, 1):
+            inside = ((lower < 0) | (row - column <= lower)) & ((upper < 0) | (column - row <= upper))
+            found = tf.linalg.band_part(x, lower, upper).numpy()
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(found, np.broadcast_to(inside, shape).astype(dtype))

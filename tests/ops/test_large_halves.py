@@ -65,3 +65,20 @@ def test_functions_by_table(dtype, function):
 def test_integers_of_two_bytes_are_no_floats():
     x = np.arange(-100_000, 100_000).astype(np.int16)
     np.testing.assert_array_equal(tf.nn.relu(x).numpy(), np.maximum(x, 0))
+
+
+def test_reductions_softmax_and_bias():
+    x = np.random.default_rng(0).normal(0, 2, (300, 40)).astype(HALF)
+    x[5, 5] = np.inf
+    wide = x.astype(np.float32)
+    for name, want in (("sum", wide.sum(1)), ("max", wide.max(1)), ("mean", wide.mean(1)), ("min", wide.min(1))):
+        found = getattr(tf, f"reduce_{name}")(x, 1).numpy()
+        assert found.dtype == HALF
+        np.testing.assert_allclose(found, want.astype(HALF), rtol=2e-3, atol=2e-3)
+    finite = np.where(np.isfinite(x), x, HALF.type(0))
+    found = tf.nn.softmax(finite).numpy()
+    assert found.dtype == HALF
+    np.testing.assert_allclose(found, tf.nn.softmax(finite.astype(np.float32)).numpy(), rtol=2e-3, atol=1e-6)
+    bias = np.arange(40).astype(HALF)
+    np.testing.assert_array_equal(tf.nn.bias_add(x, bias).numpy(), x + bias)
+    np.testing.assert_array_equal(tf.nn.bias_add(x[:3], bias).numpy(), x[:3] + bias)

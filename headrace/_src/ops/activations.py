@@ -13,7 +13,7 @@ from headrace._src.op.infer import same_as_input
 from headrace._src.op.registry import lookup
 from headrace._src.ops import exponential_kernels
 from headrace._src.ops.elementwise import of_equal_shapes
-from headrace._src.ops.half_kernels import through_float32
+from headrace._src.ops.half_kernels import converted, through_float32, widened
 from headrace._src.ops.limit_kernels import between, chosen, kept, maximum
 
 
@@ -24,7 +24,7 @@ def _small(kernel):
     def run(*arrays, **attrs):
         dtype = arrays[0].dtype
         if dtype.itemsize == 2 and dtype.kind in "fV":
-            return kernel(*(array.astype(np.float32) for array in arrays), **attrs).astype(dtype)
+            return converted(kernel(*map(widened, arrays), **attrs), dtype)
         return kernel(*arrays, **attrs)
 
     return run

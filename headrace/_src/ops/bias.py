@@ -11,6 +11,7 @@ from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.registry import lookup
 from headrace._src.ops.broadcasting import BROADCAST_TO
+from headrace._src.ops.half_kernels import converted, widened
 from headrace._src.ops.shaping import RESHAPE
 
 
@@ -39,7 +40,10 @@ def _checked_channel(op, value_shape, bias_shape, data_format):
 
 def _bias_add(value, bias, data_format="NHWC"):
     axis = _checked_channel("BiasAdd", value.shape, bias.shape, data_format)
-    return value + bias.reshape(-1, *(1,) * (value.ndim - axis - 1))
+    bias = bias.reshape(-1, *(1,) * (value.ndim - axis - 1))
+    if value.dtype == np.float16:  # NumPy would convert each number on its own
+        return converted(widened(value) + widened(bias), value.dtype)
+    return value + bias
 
 
 def _infer(value, bias, data_format="NHWC"):
@@ -83,7 +87,7 @@ def _bias_gradient(dy, data_format):
         return np.ones(len(rows), dy.dtype) @ rows
     others = tuple(a for a in range(dy.ndim) if a != axis)
     if dy.dtype.itemsize == 2 and dy.dtype.kind in "fV":
-        return dy.astype(np.float32).sum(others).astype(dy.dtype)
+        return widened(dy).sum(others).astype(dy.dtype)
     return dy.sum(others, dtype=dy.dtype)
 
 

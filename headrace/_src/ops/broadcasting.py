@@ -14,6 +14,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, shape_from_value
 from headrace._src.op.registry import lookup
+from headrace._src.ops.half_kernels import widened
 from headrace._src.ops.reduction_kernels import reduced
 from headrace._src.ops.shaping import RESHAPE, known_value
 
@@ -57,7 +58,7 @@ def _sum(x, axis, keep_dims):
     # NumPy accumulates small floats in their own precision and widens small integers: say which is meant.
     # `np.add.reduce` is what np.sum calls, 3 us later.
     if x.dtype.itemsize == 2 and x.dtype.kind in "fV":
-        return _reduce(x.astype(np.float32), axes, None, None, keep_dims).astype(x.dtype)
+        return reduced(np.add, widened(x), axes, keep_dims).astype(x.dtype)
     if x.size >= _MANY:
         return reduced(np.add, x, axes, keep_dims, x.dtype)
     return _reduce(x, axes, x.dtype, None, keep_dims)

@@ -29,6 +29,11 @@ def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return result
 
 
+def widened(x: np.ndarray) -> np.ndarray:
+    """`x` in float32."""
+    return converted(x, _SINGLE)
+
+
 def through_float32(function):
     """`function` of one array, with floats of two bytes computed in float32, where NumPy is quicker and more exact."""
     tables: dict = {}

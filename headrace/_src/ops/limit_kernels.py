@@ -48,12 +48,12 @@ def mask_of(condition, itemsize):
 
 
 def kept(condition, x):
-    """`x` where the condition of the same shape holds, 0 elsewhere: without branches, which a processor guesses."""
+    """`x` where a condition that broadcasts to it holds, 0 elsewhere: without branches, which a processor guesses."""
     if x.size < _MANY or x.dtype.itemsize not in _WORDS or x.dtype.hasobject:
-        return np.where(condition, x, x.dtype.type(0))
+        return np.where(condition, x, np.zeros((), x.dtype))
     mask = mask_of(condition, x.dtype.itemsize)
     word = mask.dtype
-    if x.flags.c_contiguous and mask.flags.c_contiguous:
+    if x.shape == mask.shape and x.flags.c_contiguous and mask.flags.c_contiguous:
         return np.bitwise_and(mask, x.view(word), out=mask).view(x.dtype)
     return (mask & np.ascontiguousarray(x).view(word)).view(x.dtype)
 

@@ -13,6 +13,7 @@ from headrace._src.op.registry import lookup
 from headrace._src.ops.broadcasting import SUM
 from headrace._src.ops.constants import ones
 from headrace._src.ops.diagonals import MATRIX_DIAG, diag_part
+from headrace._src.ops.limit_kernels import kept
 
 
 def _check_band(input, num_lower, num_upper):
@@ -39,20 +40,13 @@ def _band_part(input, num_lower, num_upper):
         raise errors.invalid_argument(
             f"MatrixBandPart: num_upper must be negative or at most {columns}, the columns, got {upper}."
         )
-    band = input
-    if upper >= 0:
-        band = _below(band, upper)
-    if lower >= 0:
-        band = np.where(np.tri(rows, columns, -lower - 1, dtype=bool), _zero_of(input), band)
-    return band
-
-
-def _below(x, k):
-    return np.where(np.tri(*x.shape[-2:], k, dtype=bool), x, _zero_of(x))
-
-
-def _zero_of(x):
-    return np.zeros((), x.dtype)
+    if upper < 0 and lower < 0:
+        return input
+    row, column = np.arange(rows, dtype=np.int32)[:, None], np.arange(columns, dtype=np.int32)
+    inside = column <= row + upper if upper >= 0 else column >= row - lower
+    if lower >= 0 and upper >= 0:
+        inside &= column >= row - lower
+    return kept(inside, input)
 
 
 def _lower_band_part(ctx, input, num_lower, num_upper):

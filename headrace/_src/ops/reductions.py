@@ -25,6 +25,7 @@ from headrace._src.ops.casting import CAST
 from headrace._src.ops.comparison import EQUAL
 from headrace._src.ops.complex_numbers import conjugate
 from headrace._src.ops.division import REAL_DIV
+from headrace._src.ops.half_kernels import widened
 from headrace._src.ops.reduction_kernels import reduced
 from headrace._src.ops.shaping import RESHAPE, known_value
 
@@ -120,7 +121,7 @@ def _mean(x, axis, keep_dims):
         total = np.sum(x, axes, dtype=wide, keepdims=keep_dims)
         count = wide(max(_count(x.shape, axes), 1))
         return ((total - np.fmod(total, count)) // count).astype(x.dtype)
-    return _mean(x.astype(np.float32), axis, keep_dims).astype(x.dtype)
+    return _mean(widened(x), axis, keep_dims).astype(x.dtype)
 
 
 def _lower_mean(ctx, x, axis, keep_dims):
@@ -190,7 +191,7 @@ def _extreme(name, ufunc, lower, identity):
     def kernel(x, axis, keep_dims):
         axes = reduction_axes(axis, x.ndim, name)
         if _is_small_float(x):
-            return kernel(x.astype(np.float32), axis, keep_dims).astype(x.dtype)
+            return kernel(widened(x), axis, keep_dims).astype(x.dtype)
         if x.size:
             return reduced(ufunc, x, axes, keep_dims)
         return ufunc.reduce(x, axes, keepdims=keep_dims, initial=identity(x.dtype))
@@ -239,7 +240,7 @@ def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
 def _prod(x, axis, keep_dims):
     axes = reduction_axes(axis, x.ndim, "Prod")
     if _is_small_float(x):
-        return np.prod(x.astype(np.float32), axes, keepdims=keep_dims).astype(x.dtype)
+        return np.prod(widened(x), axes, keepdims=keep_dims).astype(x.dtype)
     return reduced(np.multiply, x, axes, keep_dims, x.dtype)
 
 

@@ -10,13 +10,18 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import normalize_axis, same_as_input
 from headrace._src.op.registry import lookup
+from headrace._src.ops.half_kernels import converted, widened
 from headrace._src.ops.reduction_kernels import reduced
 from headrace._src.ops.row_arithmetic import require
 
 
 def _wide(x):
     """Half-precision floats as float32, others as they are."""
-    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
+    return widened(x) if x.dtype.itemsize == 2 else x
+
+
+def _narrow(x, dtype):
+    return x if x.dtype == dtype else converted(x, dtype)
 
 
 def _softmax(logits):
@@ -29,7 +34,7 @@ def _softmax(logits):
     e = x - reduced(np.maximum, x, last, True)
     np.exp(e, e)
     e /= reduced(np.add, e, last, True)
-    return e.astype(logits.dtype, copy=False)
+    return _narrow(e, logits.dtype)
 
 
 def _grad_softmax(node, dy):
@@ -59,7 +64,7 @@ def _log_softmax(logits):
     last = (x.ndim - 1,)
     shifted = x - reduced(np.maximum, x, last, True)
     shifted -= np.log(reduced(np.add, np.exp(shifted), last, True))
-    return shifted.astype(logits.dtype, copy=False)
+    return _narrow(shifted, logits.dtype)
 
 
 def _grad_log_softmax(node, dy):
@@ -205,7 +210,7 @@ def _sparse_cross_entropy(features, labels):
     loss = np.log(total[:, 0]) - shifted[rows, labels]
     e /= total
     e[rows, labels] -= 1
-    return loss.astype(features.dtype, copy=False), e.astype(features.dtype, copy=False)
+    return loss.astype(features.dtype, copy=False), _narrow(e, features.dtype)
 
 
 def _lower_sparse_cross_entropy(ctx, features, labels):
