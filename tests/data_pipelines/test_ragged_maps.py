@@ -85,6 +85,10 @@ OF_LINES = {
     "chosen": sizes(lambda n: tf.where(n > 2, n, -n)),
     "shapes": words(lambda w: (w, tf.shape(w), tf.size(w), tf.rank(w))),
     "characters": lambda: lambda line: tf.strings.unicode_decode(line, "UTF-8"),
+    "split characters": lambda: lambda line: tf.strings.unicode_split(line, "UTF-8"),
+    "cut off": words(lambda w: w[..., :3]),
+    "sums so far": sizes(lambda n: tf.cumsum(n)),
+    "filled up to": words(lambda w: (w, tf.pad(w[..., :7], [[0, 7 - tf.minimum(tf.size(w), 7)]]))),
     "joined": words(lambda w: (w, tf.strings.reduce_join(w, separator="-"))),
     "prefixed": words(lambda w: tf.strings.join(["<", w, ">"])),
     "sums": sizes(lambda n: (n, tf.reduce_sum(n), tf.reduce_max(n), tf.reduce_min(n))),
@@ -147,6 +151,7 @@ def assert_same(found, expected):
     for one, other in zip(found, expected):
         assert len(one) == len(other)
         for part, wanted in zip(one, other):
+            part, wanted = np.asarray(part), np.asarray(wanted)
             assert part.dtype == wanted.dtype
             assert part.shape == wanted.shape
             assert part.tolist() == wanted.tolist()
@@ -189,6 +194,33 @@ def test_records(records, name):
 @pytest.mark.parametrize("name", OF_NUMBERS)
 def test_numbers(name):
     check(Dataset.range(60).map(OF_NUMBERS[name](), num_parallel_calls=tf.data.AUTOTUNE))
+
+
+def components(dataset):
+    return [[part.numpy() for part in tf.nest.flatten(x, expand_composites=True)] for x in dataset]
+
+
+def test_ragged_elements(lines):
+    """They are encoded, one object for each."""
+    for function in (
+        lambda line: tf.strings.split([line]),
+        lambda line: (tf.strings.split([line]), tf.strings.length(line)),
+    ):
+        dataset = lines.map(function, num_parallel_calls=tf.data.AUTOTUNE)
+        assert dataset.stage.vectorized is not None
+        apart = lines.map(function)
+        apart.stage.vectorized = None
+        assert_same(components(dataset), components(apart))
+        assert_same(components(dataset.batch(7)), components(apart.batch(7)))
+
+
+def test_ragged_batches(lines):
+    batches = list(lines.map(tf.strings.split).ragged_batch(40))
+    assert [int(batch.nrows()) for batch in batches] == [40, 40, 40, 30]
+    found = [row for batch in batches for row in batch.to_list()]
+    assert found == [line.encode().split() for line in LINES]
+    numbers = Dataset.range(20).map(lambda x: (tf.range(x % 4), x)).ragged_batch(6)
+    assert [x.to_list()[-1] for x, _ in numbers] == [[0], [0, 1, 2], [0], [0, 1, 2]]
 
 
 def test_one_map_after_another(lines):

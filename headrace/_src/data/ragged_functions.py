@@ -6,11 +6,13 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.data.functions import LARGEST_VECTORIZED_ELEMENT, ElementFunction
 from headrace._src.data.ragged_columns import RaggedColumn, as_column
+from headrace._src.graph import ragged_vectorization_strings
 from headrace._src.graph.func_graph import FuncGraph
 from headrace._src.graph.ragged_vectorization import Ragged, RaggedBatch
 from headrace._src.graph.vectorization_rules import Batched, NoRule, batch_shape
 from headrace._src.op.definition import REGISTRY
 
+RULE_FILES = (ragged_vectorization_strings,)  # it declares rules
 _RAGGED = "_data_ragged"
 
 
@@ -68,10 +70,18 @@ def _fits(tensor) -> bool:
     return shape.is_fully_defined() and (shape.num_elements() or 1) * tensor.dtype.size <= LARGEST_VECTORIZED_ELEMENT
 
 
+def _check_result(value):
+    """Refuse what is no array of one object for each element."""
+    tensor = value.tensor
+    is_encoded = tensor.dtype is dtypes.variant and value.stacked and tensor.op.record.name == "RaggedTensorToVariant"
+    if tensor.dtype._kind in "vr" and not is_encoded:
+        raise NoRule("it returns resources or lists")
+
+
 def _converted(graph):
     count = len(graph.inputs) - len(graph.base.external_captures)
     elements, captures = graph.inputs[:count], graph.inputs[count:]
-    if not elements or not all(map(_fits, elements)) or any(x.dtype._kind in "vr" for x in graph.outputs):
+    if not elements or not all(map(_fits, elements)):
         return None
     result = FuncGraph(f"{graph.name}_of_columns", None)
     result.inlines_numbers = True
@@ -92,6 +102,7 @@ def _converted(graph):
             outputs, made = [], []
             for value in batch.run(graph, inputs):
                 made.append(isinstance(value, Ragged))
+                _check_result(value)
                 tensors = [value.tensor, value.splits] if made[-1] else [batch.stack(value)]
                 outputs += [result.inside(tensor) for tensor in tensors]
             result.outputs = outputs

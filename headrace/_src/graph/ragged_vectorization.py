@@ -18,12 +18,12 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
 
 
-def _call(name, *inputs, **attrs):
+def call_op(name, *inputs, **attrs):
     return REGISTRY[name](*inputs, **attrs)
 
 
-def _to_int64(tensor):
-    return tensor if tensor.dtype is dtypes.int64 else _call("Cast", tensor, DstT=dtypes.int64)
+def to_int64(tensor):
+    return tensor if tensor.dtype is dtypes.int64 else call_op("Cast", tensor, DstT=dtypes.int64)
 
 
 class Ragged:
@@ -124,7 +124,7 @@ class RaggedBatch(Batch):
 
     def count(self):
         """The number of elements as int64."""
-        return _to_int64(self.size)
+        return to_int64(self.size)
 
     def _of(self, splits):
         return self._rows.setdefault(id(splits), {"splits": splits})
@@ -133,14 +133,14 @@ class RaggedBatch(Batch):
         """Where the rows of each element begin."""
         known = self._of(splits)
         if "starts" not in known:
-            known["starts"] = _part(splits, None, -1)
+            known["starts"] = slice_of(splits, None, -1)
         return known["starts"]
 
     def lengths(self, splits):
         """How many rows each element has."""
         known = self._of(splits)
         if "lengths" not in known:
-            known["lengths"] = _part(splits, 1, None) - self.starts(splits)
+            known["lengths"] = slice_of(splits, 1, None) - self.starts(splits)
         return known["lengths"]
 
     def owners(self, splits):
@@ -148,25 +148,25 @@ class RaggedBatch(Batch):
         known = self._of(splits)
         if "owners" not in known:
             total = splits[-1]
-            rows = _call("Range", to_tensor(0, dtypes.int64), total, to_tensor(1, dtypes.int64))
-            sorted_ends, rows = _call("ExpandDims", _part(splits, 1, None), 0), _call("ExpandDims", rows, 0)
-            known["owners"] = _call("UpperBound", sorted_ends, rows, out_type=dtypes.int64)[0]
+            rows = call_op("Range", to_tensor(0, dtypes.int64), total, to_tensor(1, dtypes.int64))
+            sorted_ends, rows = call_op("ExpandDims", slice_of(splits, 1, None), 0), call_op("ExpandDims", rows, 0)
+            known["owners"] = call_op("UpperBound", sorted_ends, rows, out_type=dtypes.int64)[0]
         return known["owners"]
 
     def splits_of(self, lengths):
         """The splits of rows that are so many for each element."""
-        sums = _call("Cumsum", lengths, to_tensor(0))
-        return _call("ConcatV2", [to_tensor([0], dtypes.int64), sums], to_tensor(0))
+        sums = call_op("Cumsum", lengths, to_tensor(0))
+        return call_op("ConcatV2", [to_tensor([0], dtypes.int64), sums], to_tensor(0))
 
     def spread(self, value: Batched, splits):
         """A stacked value, repeated for each row of its element."""
-        return _call("GatherV2", value.tensor, self.owners(splits), to_tensor(0))
+        return call_op("GatherV2", value.tensor, self.owners(splits), to_tensor(0))
 
     def picked(self, x: Ragged, starts, stops) -> Ragged:
         """Of each element the rows from one place up to another, both counted from its first row."""
         before = self.starts(x.splits)
-        splits, places = _call("RaggedRange", before + starts, before + stops, to_tensor(1, dtypes.int64))
-        return Ragged(_call("GatherV2", x.tensor, places, to_tensor(0)), splits)
+        splits, places = call_op("RaggedRange", before + starts, before + stops, to_tensor(1, dtypes.int64))
+        return Ragged(call_op("GatherV2", x.tensor, places, to_tensor(0)), splits)
 
     def joined(self, parts) -> Ragged:
         """Values, given as rows and how many of them each element has, one after another."""
@@ -176,34 +176,34 @@ class RaggedBatch(Batch):
         splits = self.splits_of(total)
         at, places = self.starts(splits), []
         for _, lengths in parts:
-            places.append(_call("RaggedRange", at, at + lengths, to_tensor(1, dtypes.int64))[1])
+            places.append(call_op("RaggedRange", at, at + lengths, to_tensor(1, dtypes.int64))[1])
             at = at + lengths
-        order = _call("InvertPermutation", _call("ConcatV2", places, to_tensor(0)))
-        values = _call("ConcatV2", [values for values, _ in parts], to_tensor(0))
-        return Ragged(_call("GatherV2", values, order, to_tensor(0)), splits)
+        order = call_op("InvertPermutation", call_op("ConcatV2", places, to_tensor(0)))
+        values = call_op("ConcatV2", [values for values, _ in parts], to_tensor(0))
+        return Ragged(call_op("GatherV2", values, order, to_tensor(0)), splits)
 
     def require(self, condition):
         """Fail unless this holds for all elements: one by one, they then say what is wrong."""
-        holds = _call("All", condition, to_tensor([0]), keep_dims=False)
-        _call("Assert", holds, [to_tensor("an element cannot be computed with others")])
+        holds = call_op("All", condition, to_tensor([0]), keep_dims=False)
+        call_op("Assert", holds, [to_tensor("an element cannot be computed with others")])
 
 
-def _part(vector, begin, end):
+def slice_of(vector, begin, end):
     """A slice of a vector."""
-    return _call(
+    return call_op(
         "StridedSlice", vector, [begin or 0], [end or 0], [1], begin_mask=int(begin is None), end_mask=int(end is None),
         ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0,
     )  # fmt: skip
 
 
-def _known(value, what):
+def known_value(value, what):
     known = value_of(unstacked(value, what))
     if known is None:
         raise NoRule(f"its {what} is not known")
     return known
 
 
-def _rank(batch, value):
+def rank_of(batch, value):
     rank = value.tensor.shape.rank
     if rank is None:
         raise NoRule("the rank of a tensor is unknown")
@@ -217,107 +217,7 @@ def _inner_dims(x: Ragged) -> list:
     return dims.as_list()
 
 
-# Ops that make ragged values.
-
-
-def _single_strings(x):
-    """The strings of elements that are vectors of one string."""
-    if isinstance(x, Ragged) or x.tensor.shape.as_list()[1:] != [1]:
-        raise NoRule("it takes several strings for each element")
-    return _call("Reshape", x.tensor, [-1])
-
-
-@ragged_rule("StringSplitV2")
-def _string_split(batch, node, x, separator):
-    strings = _single_strings(x)
-    indices, values, _ = batch.apply(node, [strings, unstacked(separator, "separator")])
-    rows = _call("StridedSlice", indices, [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1, ellipsis_mask=0,
-                 new_axis_mask=0, shrink_axis_mask=2)  # fmt: skip
-    ends = _call("Range", to_tensor(0, dtypes.int64), batch.count() + 1, to_tensor(1, dtypes.int64))
-    splits = _call("LowerBound", _call("ExpandDims", rows, 0), _call("ExpandDims", ends, 0), out_type=dtypes.int64)[0]
-    lengths = batch.lengths(splits)
-    shapes = _call("Pack", [_call("OnesLike", lengths), lengths], axis=1)
-    return [Ragged(indices * to_tensor([[0, 1]], dtypes.int64), splits), Ragged(values, splits), shapes]
-
-
-@ragged_rule("UnicodeDecode")
-def _unicode_decode(batch, node, x):
-    splits, characters = batch.apply(node, [_single_strings(x)])
-    whole = _to_int64(splits)
-    lengths = _call("Cast", batch.lengths(whole), DstT=splits.dtype)
-    return [_call("Pack", [_call("ZerosLike", lengths), lengths], axis=1), Ragged(characters, whole)]
-
-
-@ragged_rule("ParseExampleV2")
-def _parse_example(batch, node, serialized, names, sparse_keys, dense_keys, ragged_keys, defaults):
-    if isinstance(serialized, Ragged) or not serialized.stacked or _rank(batch, serialized) != 0:
-        raise NoRule("it parses several records for each element")
-    if unstacked(names, "names").shape.num_elements() != 0:
-        raise NoRule("records have names")
-    attrs, count = node.attrs, node.attrs["num_sparse"]
-    shapes = attrs["dense_shapes"]
-    if any(shape is None or None in shape[1:] for shape in shapes):
-        raise NoRule("it has features of unknown size")
-    sequences = [i for i, shape in enumerate(shapes) if shape and shape[0] is None]
-    if any(list(shapes[i][1:]) for i in sequences):
-        raise NoRule("it has sequences of tensors")
-    fixed = [i for i in range(len(shapes)) if i not in sequences]
-    dense_names = _known(dense_keys, "keys").tolist()
-    defaults = [unstacked(value, "defaults") for value in defaults]
-    # All that differs in size is parsed as ragged features: there, only the sizes of elements come with the values.
-    keys = [unstacked(sparse_keys, "keys"), unstacked(ragged_keys, "keys"), _strings(dense_names, sequences)]
-    value_types = [*attrs["sparse_types"], *attrs["ragged_value_types"], *(defaults[i].dtype for i in sequences)]
-    none = to_tensor(np.empty(0, object), dtypes.string)
-    outputs = batch.apply(
-        node,
-        [serialized, none, none, _strings(dense_names, fixed), _call("ConcatV2", keys, to_tensor(0)),
-         [defaults[i] for i in fixed]],
-        dict(num_sparse=0, sparse_types=[], ragged_value_types=value_types,
-             ragged_split_types=[dtypes.int64] * len(value_types), dense_shapes=[shapes[i] for i in fixed]),
-    )  # fmt: skip
-    dense, values, splits = outputs[: len(fixed)], outputs[len(fixed) : -len(value_types) or None], []
-    if value_types:
-        splits = outputs[-len(value_types) :]
-    ragged = [Ragged(value, split) for value, split in zip(values, splits)]
-    sparse, sequence = ragged[:count], dict(zip(sequences, ragged[len(ragged) - len(sequences) :]))
-    ragged = ragged[count : len(ragged) - len(sequences)]
-    places = dict(zip(fixed, dense))
-    return [
-        *(_positions(batch, x) for x in sparse),
-        *sparse,
-        *(_call("ExpandDims", batch.lengths(x.splits), 1) for x in sparse),
-        *(sequence[i] if i in sequence else places[i] for i in range(len(shapes))),
-        *ragged,
-        *(Batched(to_tensor(np.empty(0, kind._np)), False) for kind in attrs["ragged_split_types"]),
-    ]
-
-
-def _strings(items, places):
-    array = np.empty(len(places), object)
-    array[:] = [items[i] for i in places]
-    return to_tensor(array, dtypes.string)
-
-
-def _positions(batch, x):
-    """The indices of sparse vectors that have all their values."""
-    zeros = _call("ZerosLike", batch.starts(x.splits))
-    numbers = _call("RaggedRange", zeros, batch.lengths(x.splits), to_tensor(1, dtypes.int64))[1]
-    return Ragged(_call("ExpandDims", numbers, 1), x.splits, counts=True)
-
-
-@ragged_rule("SparseToDense")
-def _sparse_to_dense(batch, node, indices, shape, values, default):
-    without_gaps = isinstance(indices, Ragged) and indices.counts and isinstance(values, Ragged)
-    if not without_gaps or indices.splits is not values.splits or not _are_lengths(batch, shape, values.splits):
-        raise NoRule("it has gaps")
-    return values
-
-
-def _are_lengths(batch, shape, splits):
-    """Whether a stacked value is the number of rows of each element, as parsing gives it."""
-    tensor = shape.tensor
-    op = getattr(tensor, "op", None)
-    return op is not None and op.record.name == "ExpandDims" and op.inputs[0] is batch.lengths(splits)
+# Ops that make ragged values; those that take strings apart are in `ragged_vectorization_strings`.
 
 
 @ragged_rule("Range")
@@ -326,9 +226,9 @@ def _range(batch, node, start, limit, delta):
         raise NoRule("its numbers are no integers")
     start, limit, delta = (batch.stack(x) for x in (start, limit, delta))
     zero = to_tensor(0, start.dtype)
-    up = _call("LogicalAnd", delta > zero, start <= limit)
-    batch.require(_call("LogicalOr", up, _call("LogicalAnd", delta < zero, start >= limit)))
-    splits, values = _call("RaggedRange", start, limit, delta)
+    up = call_op("LogicalAnd", delta > zero, start <= limit)
+    batch.require(call_op("LogicalOr", up, call_op("LogicalAnd", delta < zero, start >= limit)))
+    splits, values = call_op("RaggedRange", start, limit, delta)
     return Ragged(values, splits)
 
 
@@ -338,14 +238,14 @@ def _fill(batch, node, dims, value):
         raise NoRule("its sizes differ")
     if not dims.stacked:
         return RULES["Fill"](batch, node, dims, value)
-    if dims.tensor.shape.as_list()[1:] != [1] or _rank(batch, value):
+    if dims.tensor.shape.as_list()[1:] != [1] or rank_of(batch, value):
         raise NoRule("it has several dimensions")
-    lengths = _to_int64(_call("Reshape", dims.tensor, [-1]))
+    lengths = to_int64(call_op("Reshape", dims.tensor, [-1]))
     batch.require(lengths >= to_tensor(0, dtypes.int64))
     splits = batch.splits_of(lengths)
     if value.stacked:
         return Ragged(batch.spread(value, splits), splits)
-    return Ragged(_call("Fill", _call("ExpandDims", splits[-1], 0), value.tensor), splits)
+    return Ragged(call_op("Fill", call_op("ExpandDims", splits[-1], 0), value.tensor), splits)
 
 
 # Ops that treat each row by itself.
@@ -368,10 +268,10 @@ def _find(batch, node, table, keys, default):
 def _aligned(batch, inputs):
     """Tensors of rows that broadcast against each other as the inputs of each element would."""
     ragged = [x for x in inputs if isinstance(x, Ragged)]
-    splits, rank = ragged[0].splits, _rank(batch, ragged[0])
+    splits, rank = ragged[0].splits, rank_of(batch, ragged[0])
     tensors = []
     for x in inputs:
-        own = _rank(batch, x)
+        own = rank_of(batch, x)
         if isinstance(x, Ragged):
             if x.splits is not splits or own != rank:
                 raise NoRule("its inputs differ in size")
@@ -383,7 +283,7 @@ def _aligned(batch, inputs):
         else:
             tensor = batch.spread(x, splits)
             for _ in range(rank - 1 - own):
-                tensor = _call("ExpandDims", tensor, 1)
+                tensor = call_op("ExpandDims", tensor, 1)
             tensors.append(tensor)
     return ragged[0], tensors
 
@@ -396,7 +296,7 @@ def _broadcasting(batch, node, *inputs):
 
 @ragged_rule("StringJoin")
 def _string_join(batch, node, inputs):
-    if any(not isinstance(x, Ragged) and _rank(batch, x) for x in inputs):
+    if any(not isinstance(x, Ragged) and rank_of(batch, x) for x in inputs):
         raise NoRule("its inputs differ in rank")
     first, tensors = _aligned(batch, inputs)
     return first.like(batch.apply(node, [tensors])[0])
@@ -406,14 +306,14 @@ def _string_join(batch, node, inputs):
 def _gather(batch, node, params, indices, axis):
     if not isinstance(indices, Ragged) or params.stacked or node.attrs["batch_dims"]:
         raise NoRule("it takes rows of values whose sizes differ")
-    if int(_known(axis, "axis")) not in (0, -_rank(batch, params)):
+    if int(known_value(axis, "axis")) not in (0, -rank_of(batch, params)):
         raise NoRule("its axis is not the first")
     return indices.like(batch.apply(node, [params, indices, axis])[0])
 
 
 @ragged_rule("OneHot")
 def _one_hot(batch, node, indices, depth, on, off):
-    if not isinstance(indices, Ragged) or node.attrs["axis"] not in (-1, _rank(batch, indices)):
+    if not isinstance(indices, Ragged) or node.attrs["axis"] not in (-1, rank_of(batch, indices)):
         raise NoRule("its axis is not the last")
     others = [unstacked(value, "parameter") for value in (depth, on, off)]
     return indices.like(batch.apply(node, [indices, *others])[0])
@@ -425,25 +325,25 @@ def _one_hot(batch, node, indices, depth, on, off):
 @ragged_rule("Shape")
 def _shape(batch, node, x):
     dtype, lengths = node.attrs["out_type"], batch.lengths(x.splits)
-    sizes = [lengths, *(_call("ZerosLike", lengths) + to_tensor(n, dtypes.int64) for n in _inner_dims(x))]
-    return _call("Cast", _call("Pack", sizes, axis=1), DstT=dtype)
+    sizes = [lengths, *(call_op("ZerosLike", lengths) + to_tensor(n, dtypes.int64) for n in _inner_dims(x))]
+    return call_op("Cast", call_op("Pack", sizes, axis=1), DstT=dtype)
 
 
 @ragged_rule("Size")
 def _size(batch, node, x):
     count = int(np.prod(_inner_dims(x), dtype=np.int64))
-    return _call("Cast", batch.lengths(x.splits) * to_tensor(count, dtypes.int64), DstT=node.attrs["out_type"])
+    return call_op("Cast", batch.lengths(x.splits) * to_tensor(count, dtypes.int64), DstT=node.attrs["out_type"])
 
 
 @ragged_rule("Rank")
-def _rank_of(batch, node, x):
-    return Batched(to_tensor(_rank(batch, x), dtypes.int32), False)
+def _rank(batch, node, x):
+    return Batched(to_tensor(rank_of(batch, x), dtypes.int32), False)
 
 
 def _stacked(batch, x: Ragged, size: int, shape):
     """A ragged value whose elements all have so many rows, stacked."""
-    batch.require(_call("Equal", batch.lengths(x.splits), to_tensor(size, dtypes.int64)))
-    return _call("Reshape", x.tensor, batch.with_size([int(n) for n in shape]))
+    batch.require(call_op("Equal", batch.lengths(x.splits), to_tensor(size, dtypes.int64)))
+    return call_op("Reshape", x.tensor, batch.with_size([int(n) for n in shape]))
 
 
 @ragged_rule("EnsureShape")
@@ -460,11 +360,14 @@ def _ensure_shape(batch, node, x):
 def _reshape(batch, node, x, shape):
     if not isinstance(x, Ragged):
         raise NoRule("its shape differs")
-    wanted, dims = _known(shape, "shape").tolist(), _inner_dims(x)
+    if not isinstance(shape, Ragged) and shape.stacked and rank_of(batch, x) == 1 and shape.tensor.shape[1] == 1:
+        batch.require(call_op("Equal", to_int64(shape.tensor[:, 0]), batch.lengths(x.splits)))
+        return x
+    wanted, dims = known_value(shape, "shape").tolist(), _inner_dims(x)
     stride = int(np.prod(dims, dtype=np.int64))
     inner = int(np.prod(wanted[1:], dtype=np.int64))
     if wanted and wanted[0] == -1 and inner == stride and stride > 0:
-        return x.like(_call("Reshape", x.tensor, [-1, *wanted[1:]]))
+        return x.like(call_op("Reshape", x.tensor, [-1, *wanted[1:]]))
     if -1 in wanted or not stride or np.prod(wanted, dtype=np.int64) % stride:
         raise NoRule("its shape differs")
     return _stacked(batch, x, int(np.prod(wanted, dtype=np.int64)) // stride, wanted)
@@ -472,33 +375,33 @@ def _reshape(batch, node, x, shape):
 
 @ragged_rule("ExpandDims")
 def _expand_dims(batch, node, x, axis):
-    at = int(_known(axis, "axis"))
+    at = int(known_value(axis, "axis"))
     if at < 0:
-        at += _rank(batch, x) + 1
+        at += rank_of(batch, x) + 1
     if at <= 0:
         raise NoRule("a size after the first differs")
-    return x.like(_call("ExpandDims", x.tensor, at))
+    return x.like(call_op("ExpandDims", x.tensor, at))
 
 
 @ragged_rule("Squeeze")
 def _squeeze(batch, node, x):
-    axes = [axis % _rank(batch, x) for axis in node.attrs["squeeze_dims"]]
+    axes = [axis % rank_of(batch, x) for axis in node.attrs["squeeze_dims"]]
     if not axes or 0 in axes:
         raise NoRule("it removes the axis whose size differs")
-    return x.like(_call("Squeeze", x.tensor, squeeze_dims=axes))
+    return x.like(call_op("Squeeze", x.tensor, squeeze_dims=axes))
 
 
 def _bound(batch, value, lengths):
     """The first bound of slices, counted from the first row of elements and within these."""
     known = None if value.stacked else value_of(value.tensor)
     tensor = value.tensor[:, 0] if value.stacked else value.tensor[0]
-    tensor = _to_int64(tensor)
+    tensor = to_int64(tensor)
     zero = to_tensor(0, dtypes.int64)
     if known is None:
-        tensor = _call("SelectV2", tensor < zero, tensor + lengths, tensor)
+        tensor = call_op("SelectV2", tensor < zero, tensor + lengths, tensor)
     elif known[0] < 0:
         tensor = tensor + lengths
-    return tensor, _call("Maximum", zero, _call("Minimum", tensor, lengths))
+    return tensor, call_op("Maximum", zero, call_op("Minimum", tensor, lengths))
 
 
 def _keeps_rows(attrs, steps, rank):
@@ -510,25 +413,35 @@ def _keeps_rows(attrs, steps, rank):
     return bool(whole & 1) and steps[0] == 1
 
 
+def _without_first(value):
+    if value.stacked:
+        return Batched(value.tensor[:, 1:], True)
+    known = value_of(value.tensor)
+    return Batched(value.tensor[1:] if known is None else to_tensor(known[1:]), False)
+
+
 @ragged_rule("StridedSlice")
 def _strided_slice(batch, node, x, begin, end, strides):
     attrs = node.attrs
     if not isinstance(x, Ragged):
         raise NoRule("its bounds differ")
-    steps = _known(strides, "strides")
-    if _keeps_rows(attrs, steps, _rank(batch, x)):
+    steps = known_value(strides, "strides")
+    if _keeps_rows(attrs, steps, rank_of(batch, x)):
         return x.like(batch.apply(node, [x, unstacked(begin, "begin"), unstacked(end, "end"), strides])[0])
+    if attrs["ellipsis_mask"] == 1 and len(steps) == 2:  # which stands for no axis: otherwise rows are kept
+        attrs = {name: value >> 1 if name.endswith("mask") else value for name, value in attrs.items()}
+        begin, end, steps = _without_first(begin), _without_first(end), steps[1:]
     if len(steps) != 1 or steps[0] != 1 or attrs["ellipsis_mask"] or attrs["new_axis_mask"]:
         raise NoRule("it takes part of several axes")
     lengths = batch.lengths(x.splits)
-    zeros = _call("ZerosLike", lengths)
+    zeros = call_op("ZerosLike", lengths)
     if attrs["shrink_axis_mask"]:
         place = zeros + _bound(batch, begin, lengths)[0]
-        batch.require(_call("LogicalAnd", place >= zeros, place < lengths))
-        return _call("GatherV2", x.tensor, batch.starts(x.splits) + place, to_tensor(0))
+        batch.require(call_op("LogicalAnd", place >= zeros, place < lengths))
+        return call_op("GatherV2", x.tensor, batch.starts(x.splits) + place, to_tensor(0))
     first = zeros if attrs["begin_mask"] else zeros + _bound(batch, begin, lengths)[1]
     last = lengths if attrs["end_mask"] else zeros + _bound(batch, end, lengths)[1]
-    return batch.picked(x, first, _call("Maximum", first, last))
+    return batch.picked(x, first, call_op("Maximum", first, last))
 
 
 def _parts(batch, value, inner):
@@ -539,21 +452,21 @@ def _parts(batch, value, inner):
     dims = tensor.shape[value.stacked :]
     if not dims.is_fully_defined() or dims.as_list()[1:] != inner:
         raise NoRule("its inputs differ in shape")
-    lengths = _call("Fill", _call("ExpandDims", batch.size, 0), to_tensor(dims[0], dtypes.int64))
+    lengths = call_op("Fill", call_op("ExpandDims", batch.size, 0), to_tensor(dims[0], dtypes.int64))
     if value.stacked:
-        return _call("Reshape", tensor, [-1, *inner]), lengths
-    return _call("Tile", tensor, batch.join(batch.size_vector(), [1] * len(inner))), lengths
+        return call_op("Reshape", tensor, [-1, *inner]), lengths
+    return call_op("Tile", tensor, batch.join(batch.size_vector(), [1] * len(inner))), lengths
 
 
 @ragged_rule("ConcatV2")
 def _concat(batch, node, values, axis):
     first = next(x for x in values if isinstance(x, Ragged))
-    at = int(_known(axis, "axis"))
-    at = at + _rank(batch, first) if at < 0 else at
+    at = int(known_value(axis, "axis"))
+    at = at + rank_of(batch, first) if at < 0 else at
     if at:
         if not all(isinstance(x, Ragged) and x.splits is first.splits for x in values):
             raise NoRule("its inputs differ in size")
-        return first.like(_call("ConcatV2", [x.tensor for x in values], to_tensor(at)))
+        return first.like(call_op("ConcatV2", [x.tensor for x in values], to_tensor(at)))
     inner = _inner_dims(first)
     if any(isinstance(x, Ragged) and _inner_dims(x) != inner for x in values):
         raise NoRule("its inputs differ in shape")
@@ -561,15 +474,15 @@ def _concat(batch, node, values, axis):
 
 
 def _padded(batch, x, paddings, value):
-    if not isinstance(x, Ragged) or _rank(batch, x) != 1 or isinstance(paddings, Ragged):
+    if not isinstance(x, Ragged) or rank_of(batch, x) != 1 or isinstance(paddings, Ragged):
         raise NoRule("it pads several axes")
-    sizes = _to_int64(batch.stack(paddings))
-    batch.require(_call("Reshape", sizes >= to_tensor(0, dtypes.int64), [-1]))
+    sizes = to_int64(batch.stack(paddings))
+    batch.require(call_op("Reshape", sizes >= to_tensor(0, dtypes.int64), [-1]))
     parts: list[Any] = [(x.tensor, batch.lengths(x.splits))]
     for side, place in ((0, 0), (1, 2)):
         lengths = sizes[:, 0, side]
-        total = _call("Sum", lengths, to_tensor([0]), keep_dims=True)
-        parts.insert(place, (_call("Fill", total, value), lengths))
+        total = call_op("Sum", lengths, to_tensor([0]), keep_dims=True)
+        parts.insert(place, (call_op("Fill", total, value), lengths))
     return batch.joined(parts)
 
 
@@ -588,9 +501,9 @@ def _pad_with(batch, node, x, paddings, value):
 
 
 def _check_whole(batch, node, x, axes):
-    if not isinstance(x, Ragged) or _rank(batch, x) != 1 or node.attrs["keep_dims"]:
+    if not isinstance(x, Ragged) or rank_of(batch, x) != 1 or node.attrs["keep_dims"]:
         raise NoRule("it keeps axes")
-    if _known(axes, "axes").ravel().tolist() not in ([0], [-1]):
+    if known_value(axes, "axes").ravel().tolist() not in ([0], [-1]):
         raise NoRule("its axes are not known")
 
 
@@ -600,11 +513,11 @@ def _reduced(batch, node, x, axes):
     if not x.tensor.dtype.is_integer:
         raise NoRule("its numbers are no integers")
     name = f"UnsortedSegment{node.record.name}"
-    return _call(name, x.tensor, batch.owners(x.splits), batch.count())
+    return call_op(name, x.tensor, batch.owners(x.splits), batch.count())
 
 
 @ragged_rule("ReduceJoin")
 def _reduce_join(batch, node, x, axes):
     _check_whole(batch, node, x, axes)
     separator = node.attrs["separator"]
-    return _call("UnsortedSegmentJoin", x.tensor, batch.owners(x.splits), batch.count(), separator=separator)
+    return call_op("UnsortedSegmentJoin", x.tensor, batch.owners(x.splits), batch.count(), separator=separator)
