@@ -198,3 +198,18 @@ def test_bands(shape, dtype):
             found = tf.linalg.band_part(x, lower, upper).numpy()
             assert found.dtype == dtype
             np.testing.assert_array_equal(found, np.broadcast_to(inside, shape).astype(dtype))
+
+
+@pytest.mark.parametrize("options", [{}, {"num_bits": 4}, {"narrow_range": True}, {"min": -1.0, "max": 3.0}])
+def test_fake_quantization(options):
+    x = np.concatenate([SPECIAL, numbers(20_001)])
+    before = x.copy()
+    found = tf.quantization.fake_quant_with_min_max_args(x, **options).numpy()
+    few = tf.quantization.fake_quant_with_min_max_args(x[:3000], **options).numpy()
+    same_numbers(found[:3000], few)
+    same_numbers(x, before)
+    rows = numbers(20_000).reshape(2000, 10)
+    low, high = np.linspace(-3, -1, 10, dtype=np.float32), np.linspace(1, 2, 10, dtype=np.float32)
+    found = tf.quantization.fake_quant_with_min_max_vars_per_channel(rows, low, high).numpy()
+    few = tf.quantization.fake_quant_with_min_max_vars_per_channel(rows[:100], low, high).numpy()
+    same_numbers(found[:100], few)
