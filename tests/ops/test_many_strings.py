@@ -137,7 +137,9 @@ TEXTS += [b"\x00 \x85\xa0", b"a\xffb"]
 
 
 @pytest.mark.parametrize("separator", ["", ",", " ", "ab", "\n"])
-@pytest.mark.parametrize("items", [TEXTS, TEXTS[::-1], [b"", b""], [b" ", b"  "], [b",", b""], [b"x"], []])
+@pytest.mark.parametrize(
+    "items", [TEXTS * 3, TEXTS[::-1] * 3, [b"", b""] * 20, [b" ", b"  "] * 20, [b",", b""] * 20, [b"x"], []]
+)
 def test_splitting_together(separator, items):
     found = tf.strings.split(strings(items), separator or None)
     assert found.to_list() == [item.split(separator.encode() or None) for item in items]

@@ -61,6 +61,15 @@ def _zero(x):
 
 # relu
 
+_MANY = 8192
+
+
+def _for_many(kernel, otherwise):
+    """A kernel for large arrays, of halves too, and a simpler one for small arrays."""
+    kernel = through_float32(kernel)
+    return lambda x: otherwise(x) if x.size < _MANY else kernel(x)
+
+
 RELU = _activation(
     "Relu",
     "features: T -> activations: T",
@@ -68,7 +77,8 @@ RELU = _activation(
     lambda node, dy: (RELU_GRAD(dy, node.activations),),
     types=dtypes.REAL,
     saves=("activations",),
-    kernel=lambda x: maximum(x, _zero(x)),
+    small=False,
+    kernel=_for_many(lambda x: maximum(x, _zero(x)), lambda x: np.maximum(x, x.dtype.type(0))),
 )
 # At 0 the gradient is 0: the mask is strict.
 RELU_GRAD = _activation(
@@ -100,7 +110,11 @@ RELU6 = _activation(
     lambda node, dy: (RELU6_GRAD(dy, node.activations),),
     types=dtypes.REAL,
     saves=("activations",),
-    kernel=lambda x: between(x, _zero(x), x.dtype.type(6)),
+    small=False,
+    kernel=_for_many(
+        lambda x: between(x, _zero(x), x.dtype.type(6)),
+        lambda x: np.minimum(np.maximum(x, x.dtype.type(0)), x.dtype.type(6)),
+    ),
 )
 RELU6_GRAD = _activation(
     "Relu6Grad",

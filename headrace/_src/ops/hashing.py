@@ -7,6 +7,8 @@ one NumPy operation on the column of states.
 import numpy as np
 
 _MASK = 2**64 - 1
+# From so many strings on they are grouped by sorting.
+_MANY = 256
 # FarmHash's constants.
 _K0 = 0xC3A5C85C97CB3127
 _K1 = 0xB492B66FBE98F273
@@ -20,12 +22,20 @@ def hash_strings(function, items: list[bytes]) -> np.ndarray:
         function: from a matrix of uint8, one row per string, to a vector of uint64.
         items: the strings.
     """
+    result = np.empty(len(items), np.uint64)
+    if len(items) < _MANY:
+        groups: dict[int, list[int]] = {}
+        for index, item in enumerate(items):
+            groups.setdefault(len(item), []).append(index)
+        for length, members in groups.items():
+            data = np.frombuffer(b"".join([items[i] for i in members]), np.uint8)
+            result[members] = function(data.reshape(len(members), length))
+        return result
     lengths = np.fromiter(map(len, items), np.int64, len(items))
     longest = lengths.max(initial=0)
     # NumPy sorts such small numbers quickest.
     order = np.argsort(lengths.astype(np.uint16) if longest < 2**16 else lengths, kind="stable")
     data = np.frombuffer(b"".join(map(items.__getitem__, order.tolist())), np.uint8)
-    result = np.empty(len(items), np.uint64)
     at = done = 0
     distinct, counts = np.unique(lengths[order], return_counts=True)
     for length, count in zip(distinct.tolist(), counts.tolist()):

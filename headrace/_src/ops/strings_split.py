@@ -87,6 +87,7 @@ def split_string(item: bytes, separator: bytes, maxsplit: int) -> list[bytes]:
     return parts
 
 
+_MANY = 32
 _IS_SPACE = np.array([bytes([byte]).isspace() for byte in range(256)])
 
 
@@ -112,7 +113,7 @@ def _split_together(items, separator):
 def _string_split_v2(input, sep, maxsplit):
     items = _vector("StringSplitV2", input)
     separator = scalar_string("StringSplitV2", "sep", sep)
-    if maxsplit < 0 and len(separator) <= 1 and len(items) > 1:
+    if maxsplit < 0 and len(separator) <= 1 and len(items) >= _MANY:
         return _split_together(items, separator)
     return _sparse([split_string(item, separator, maxsplit) for item in items])
 
