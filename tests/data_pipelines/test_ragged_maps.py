@@ -382,3 +382,27 @@ def test_columns():
     assert as_column(np.zeros((3, 0))).splits == [0, 0, 0, 0]
     (stacked,) = stacked_columns((whole[:3],))
     assert stacked.tolist() == [[0, 1], [7, 7], [8, 8]]
+
+
+def test_what_changes_is_read_in_time(lines):
+    """Unless calls were asked to run ahead."""
+    found = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+    full = lines.filter(lambda line: tf.strings.length(line) > 1)
+    dataset = full.map(lambda line: found.lookup(tf.strings.split(line)))
+    iterator = iter(dataset)
+    assert set(next(iterator).numpy()) == {-1}
+    words = sorted({word for line in LINES for word in line.split()})
+    found.insert(words, tf.range(len(words), dtype=tf.int64))
+    assert -1 not in next(iterator).numpy()
+    assert -1 not in next(iter(dataset.padded_batch(1, padded_shapes=[None]))).numpy()
+
+
+def test_large_results_are_made_few_at_a_time(lines):
+    dataset = lines.map(lambda line: tf.one_hot(tf.strings.length(tf.strings.split(line)), 5000))
+    cursor = dataset.stage.cursor(Run())
+    cursor.next()
+    assert cursor._next_count < 100
+    plain = lines.map(lambda line: tf.one_hot(tf.strings.length(line), 50000))
+    cursor = plain.stage.cursor(Run())
+    cursor.next()
+    assert cursor._next_count < 100

@@ -49,6 +49,9 @@ class BlockMap(Ahead):
     def _compute(self):
         self._results = None if self._stage.vectorized is None else self._stage.function_of_block(self._block)
 
+    def _bytes_made(self):
+        return sum(part.nbytes for part in self._results or ())
+
     def _one(self):
         at = self._at
         self._at, self._number = at + 1, self._number + 1

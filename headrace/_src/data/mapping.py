@@ -11,7 +11,7 @@ from headrace._src.data.functions import ElementFunction, constant
 from headrace._src.data.parallel_calls import AUTOTUNE, ParallelMap
 from headrace._src.data.python_processes import function_elsewhere
 from headrace._src.data.ragged_columns import columns_of_one, elements_of, joined_columns, stacked_columns
-from headrace._src.data.ragged_functions import dense_function, ragged_function
+from headrace._src.data.ragged_functions import dense_function, may_change, ragged_function
 from headrace._src.data.ragged_mapping import RaggedMap
 from headrace._src.data.random_streams import draws_the_same
 from headrace._src.data.stages import UNKNOWN, Access, Cursor, Stage, shapes_of, split, stacked, stage_of
@@ -92,6 +92,8 @@ class MapStage(Stage):
         if self.vectorized is None:
             self._ragged = ragged_function(function)
         self._ragged_failures = 0  # one after another
+        # Whether calls may be made earlier than asked for: not when they read what the user may change until then.
+        self._runs_early = parallel != 1 or not may_change(function)
 
     def cardinality(self):
         return self.source.cardinality() if self.keeps_size else UNKNOWN
@@ -144,7 +146,7 @@ class MapStage(Stage):
             return False
         source = self.source
         has_columns = source.has_columns or (source.has_blocks and not any(self._ragged.inputs))
-        return has_columns or (source.reads_ahead and source.access is None)
+        return has_columns or (source.reads_ahead and source.access is None and self._runs_early)
 
     def function_of_columns(self, block):
         """The function of all elements of a block; None when one of them fails, or when this happens all the time."""
@@ -161,6 +163,8 @@ class MapStage(Stage):
 
     @property
     def reads_ahead(self):
+        if not self._runs_early:
+            return False
         if self._ragged is not None:
             return self.has_columns and self.source.reads_ahead
         return self.vectorized is not None and self.source.reads_ahead and not self.function.draws

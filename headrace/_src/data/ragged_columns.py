@@ -38,7 +38,7 @@ class RaggedColumn:
 
     @property
     def nbytes(self) -> int:
-        return (self.splits[-1] - self.splits[0]) * self.values.itemsize
+        return self.values[self.splits[0] : self.splits[-1]].nbytes
 
     def copy(self):
         """The same."""

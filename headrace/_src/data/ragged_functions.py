@@ -11,6 +11,8 @@ from headrace._src.graph.func_graph import FuncGraph
 from headrace._src.graph.ragged_vectorization import Ragged, RaggedBatch
 from headrace._src.graph.vectorization_rules import Batched, NoRule, batch_shape
 from headrace._src.op.definition import REGISTRY
+from headrace._src.state.storage import Storage
+from headrace._src.state.table_storage import StaticStorage, TableStorage
 
 RULE_FILES = (ragged_vectorization_strings,)  # it declares rules
 _RAGGED = "_data_ragged"
@@ -47,6 +49,15 @@ def ragged_function(function: ElementFunction) -> RaggedFunction | None:
         base.__dict__[_RAGGED] = None if function.is_stateful or function.draws else _converted(function.graph)
     found = base.__dict__[_RAGGED]
     return None if found is None else RaggedFunction(*found, function.captured)
+
+
+def may_change(function: ElementFunction) -> bool:
+    """Whether a function reads what others may change between two calls: variables, or tables that are not static."""
+    return any(
+        value.dtype == object and value.ndim == 0 and isinstance(value[()], (Storage, TableStorage))
+        and not isinstance(value[()], StaticStorage)
+        for value in function.captured
+    )  # fmt: skip
 
 
 def dense_function(function: ElementFunction) -> ElementFunction | None:

@@ -61,6 +61,9 @@ class RaggedMap(Ahead):
     def _compute(self):
         self._results = self._stage.function_of_columns(self._block)
 
+    def _bytes_made(self):
+        return sum(part.nbytes for part in self._results or ())
+
     def _ready(self, count):
         """Whether there are elements to give out."""
         while self._at == self._count:
@@ -73,7 +76,8 @@ class RaggedMap(Ahead):
         at = self._at
         self._at, self._number = at + 1, self._number + 1
         if self._results is not None:
-            return tuple([part[at, ...] for part in self._results])
+            # Copied, so that an element that is kept does not keep those around it.
+            return tuple([part[at, ...].copy() for part in self._results])
         try:
             return self._stage.function(tuple([part[at, ...] for part in self._block]))
         except Exception as error:

@@ -37,9 +37,9 @@ class Ahead(Cursor):
         self._block, self._before, self._at = block, before, 0
         self._count = 0 if block is None else block[0].shape[0]
         if block is not None:
-            size = max(1, sum(bytes_of(part) for part in block) // self._count)
-            self._next_count = max(1, min(2 * self._next_count, _MOST_ELEMENTS, _MOST_BYTES // size))
             self._compute()
+            size = max(1, (sum(bytes_of(part) for part in block) + self._bytes_made()) // self._count)
+            self._next_count = max(1, min(2 * self._next_count, _MOST_ELEMENTS, _MOST_BYTES // size))
         return block
 
     def _read(self, count):
@@ -96,6 +96,10 @@ class Ahead(Cursor):
 
     def _compute(self):
         """What is computed of a new block."""
+
+    def _bytes_made(self) -> int:
+        """How large that is."""
+        return 0
 
     def close(self):
         self._inner.close()
