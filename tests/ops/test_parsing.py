@@ -283,3 +283,17 @@ def test_mutated_json_tensors_and_messages_give_typed_errors():
                 read(bytes(broken))
             except refusals:
                 pass
+
+
+def test_features_come_in_the_order_of_their_kinds():
+    record = tf.train.Example().SerializeToString()
+    features = {
+        "s": tf.io.SparseFeature("i", "x", tf.int64, 4),
+        "m": tf.io.FixedLenFeature([], tf.int64, 0),
+        "x": tf.io.VarLenFeature(tf.int64),
+        "aa": tf.io.VarLenFeature(tf.int64),
+        "c": tf.io.RaggedFeature(tf.int64),
+        "b": tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True),
+    }
+    assert list(tf.io.parse_single_example(record, features)) == ["aa", "x", "b", "m", "c", "s"]
+    assert list(tf.io.parse_example([record], features)) == ["aa", "x", "b", "m", "c", "s"]

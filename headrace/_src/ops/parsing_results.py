@@ -11,6 +11,7 @@ from headrace._src.ops.parsing_features import (
     RowStarts,
     SparseFeature,
     UniformRowLength,
+    VarLenFeature,
 )
 from headrace._src.ops.ragged_tensor import RaggedTensor
 from headrace._src.ops.sparse_arranging import reorder
@@ -35,10 +36,19 @@ def assemble(features, request, outputs, batched):
     return collect(features, sparse, dense, ragged, batched)
 
 
+def _place(feature):
+    # TF: sparse features come first, then dense ones, ragged ones, and those that are made of several.
+    if isinstance(feature, SparseFeature):
+        return 3
+    if isinstance(feature, RaggedFeature):
+        return 2
+    return 0 if isinstance(feature, VarLenFeature) else 1
+
+
 def collect(features, sparse, dense, ragged, batched):
     """Key to tensor for the features, given sparse tensors, dense ones, and (values, splits) of ragged ones by key."""
     result = {}
-    for key in sorted(features):
+    for key in sorted(features, key=lambda key: (_place(features[key]), key)):
         feature = features[key]
         if isinstance(feature, SparseFeature):
             result[key] = _merged(feature, sparse)
