@@ -4567,6 +4567,7 @@ FILES: tuple = (
     "graph.programs",
     "graph.python_functions",
     "graph.ragged_vectorization",
+    "graph.ragged_vectorization_strings",
     "graph.reference_nodes",
     "graph.retired_ops",
     "graph.reuse",
