@@ -292,6 +292,8 @@ class FunctionElsewhere:
         place: which of the processes; None for any.
     """
 
+    calls_python = True
+
     def __init__(self, function, processes: Processes, place: int | None):
         self._function = function
         self.processes = processes
