@@ -274,3 +274,14 @@ def test_calls_of_another_width_do_not_count(rates):
     assert width._count == 0
     width.note(100, 200)
     assert width._count == 1
+
+
+@pytest.mark.parametrize("parallel", [None, 2])
+def test_errors_name_the_file(tmp_path, parallel):
+    path = str(tmp_path / "photo.jpg")
+    for contents in (b"", b"\xff\xd8\xff\xe0", b"no image"):
+        tf.io.write_file(path, contents)
+        files = tf.data.Dataset.from_tensor_slices([path])
+        images = files.map(lambda name: tf.io.decode_jpeg(tf.io.read_file(name)), num_parallel_calls=parallel)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"element 0, '{re.escape(path)}'"):
+            list(images.batch(2))

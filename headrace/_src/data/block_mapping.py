@@ -25,7 +25,48 @@ _PARSED: dict = {
 }
 
 
-class BlockMap(Ahead):
+class MapAhead(Ahead):
+    """What maps have in common that are computed for whole blocks.
+
+    Args:
+        stage: a `MapStage`.
+        inner: what it reads.
+        by_blocks: whether that gives blocks faster than elements.
+    """
+
+    def __init__(self, stage, inner, by_blocks):
+        super().__init__(inner, by_blocks)
+        self._stage = stage
+        self._results: tuple | None = None  # of the block; None when the function is called for each element
+
+    def _bytes_made(self):
+        return sum(part.nbytes for part in self._results or ())
+
+    def _cut(self, at):
+        """One of the results."""
+        return tuple([part[at, ...] for part in self._results])
+
+    def _one(self):
+        at = self._at
+        self._at, self._number = at + 1, self._number + 1
+        if self._results is not None:
+            return self._cut(at)
+        element = tuple([part[at, ...] for part in self._block])
+        try:
+            return self._stage.function(element)
+        except Exception as error:
+            self._stage.failed(self._number - 1, error, element)
+
+    def next(self):
+        return self._one() if self._ready(1) else None
+
+    def _several(self, count):
+        """Between one and `count` of the results."""
+        taken = self._taken(count)
+        return tuple([part[taken] for part in self._results])
+
+
+class BlockMap(MapAhead):
     """A function of each element, computed for whole blocks.
 
     Args:
@@ -34,56 +75,15 @@ class BlockMap(Ahead):
     """
 
     def __init__(self, stage, run):
-        super().__init__(stage.source.cursor(run), stage.source.has_blocks)
-        self._stage = stage
-        self._results: tuple | None = None  # of the block; None when the function is called for each element
-
-    def _ready(self, count):
-        """Whether there are elements to give out."""
-        while self._at == self._count:
-            self._check()
-            if self._fill(count) is None:
-                return False
-        return True
+        super().__init__(stage, stage.source.cursor(run), stage.source.has_blocks)
 
     def _compute(self):
         self._results = None if self._stage.vectorized is None else self._stage.function_of_block(self._block)
 
-    def _bytes_made(self):
-        return sum(part.nbytes for part in self._results or ())
-
-    def _one(self):
-        at = self._at
-        self._at, self._number = at + 1, self._number + 1
-        if self._results is not None:
-            return tuple([part[at, ...] for part in self._results])
-        try:
-            return self._stage.function(tuple([part[at, ...] for part in self._block]))
-        except Exception as error:
-            self._stage.failed(self._number - 1, error)
-
-    def next(self):
-        return self._one() if self._ready(1) else None
-
     def block(self, count):
         if not self._ready(count):
             return None
-        if self._results is None:
-            return tuple([part[None] for part in self._one()])
-        at = self._at
-        self._at = min(at + count, self._count)
-        self._number += self._at - at
-        return tuple([part[at : self._at] for part in self._results])
-
-    def skip(self, count):
-        self._check()
-        here = min(count, self._count - self._at)
-        self._at += here
-        more = self._inner.skip(count - here) if here < count else 0
-        if here < count:
-            self._drop()
-        self._number += here + more
-        return here + more
+        return tuple([part[None] for part in self._one()]) if self._results is None else self._several(count)
 
 
 class Hoisted:

@@ -9,8 +9,7 @@ from headrace._src.data.mapping import MapStage
 from headrace._src.data.random_numbers import RandomStage
 from headrace._src.data.stages import Cursor, Run, Stage
 from headrace._src.graph.vectorization_rules import value_of
-from headrace._src.ops.random_bits import first_blocks_of_seed_pairs
-from headrace._src.ops.random_samplers import uniform_float64
+from headrace._src.ops import random_calls
 
 _FIRST, _MOST = 16, 1024  # that are drawn at once
 
@@ -37,7 +36,7 @@ class DrawnChoices:
 
     def of_seeds(self, seeds: np.ndarray) -> np.ndarray:
         """The numbers for pairs of seeds."""
-        draws = uniform_float64(first_blocks_of_seed_pairs(seeds)[:, :2])
+        draws = random_calls.draw_with_keys("uniform", *random_calls.keys_and_counters(seeds), (), np.float64)
         draws *= self._cumulative[-1]
         return self._cumulative.searchsorted(draws, side="right")
 

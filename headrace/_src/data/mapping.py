@@ -29,10 +29,12 @@ class _Mapped(Access):
         self.size = access.size
 
     def get(self, index):
+        element = None
         try:
-            return self._stage.function(self._access.get(index))
+            element = self._access.get(index)
+            return self._stage.function(element)
         except Exception as error:
-            self._stage.failed(index, error)
+            self._stage.failed(index, error, element)
 
     def gather(self, indices):
         if self._stage.vectorized is not None:
@@ -196,11 +198,14 @@ class _MapCursor(Cursor):
         element = self._inner.next()
         if element is None:
             return None
+        return self._called(element)
+
+    def _called(self, element):
         self._number += 1
         try:
             return self._function(element)
         except Exception as error:
-            self._stage.failed(self._number - 1, error)
+            self._stage.failed(self._number - 1, error, element)
 
     def block(self, count):
         if self._stage.vectorized is None:
@@ -212,14 +217,7 @@ class _MapCursor(Cursor):
         if result is not None:
             self._number += block[0].shape[0]
             return result
-        results = []
-        for element in split(block):
-            self._number += 1
-            try:
-                results.append(self._function(element))
-            except Exception as error:
-                self._stage.failed(self._number - 1, error)
-        return stacked(results)
+        return stacked([self._called(element) for element in split(block)])
 
     def columns(self, count):
         """Between one and `count` elements as columns; None when there is none left."""
@@ -231,14 +229,8 @@ class _MapCursor(Cursor):
         if results is not None:
             self._number += block[0].shape[0]
             return results
-        columns = []
-        for element in elements_of(block):
-            self._number += 1
-            try:
-                columns.append(columns_of_one(self._function(element), self._stage.columns_are_ragged))
-            except Exception as error:
-                self._stage.failed(self._number - 1, error)
-        return joined_columns(columns)
+        kinds = self._stage.columns_are_ragged
+        return joined_columns([columns_of_one(self._called(element), kinds) for element in elements_of(block)])
 
     def skip(self, count):
         if self._stage.is_stateful:

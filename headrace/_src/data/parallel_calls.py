@@ -83,7 +83,7 @@ class ParallelMap(Cursor):
             try:
                 if number is None:  # the error of the input, which came after the results before it
                     raise result.error
-                self._stage.failed(number, result.error)
+                self._stage.failed(number, result.error, result.element)
             finally:
                 del result  # or the error, its traceback and this walk would keep each other
         self._width.note(number, self._number)
@@ -125,14 +125,14 @@ class ParallelMap(Cursor):
                 self._waiting.append(self._workers.call(_all_of, calls))
 
     def _pulled(self, count):
-        """The calls for the next elements, as `(number, function, arguments)`; fewer when the input is slow."""
+        """The calls for the next elements, as `(number, element, function, arguments)`; fewer of a slow input."""
         calls: list[tuple] = []
         until = time.perf_counter() + _SECONDS_TOGETHER
         while len(calls) < count:
             try:
                 element = self._inner.next()
             except Exception as error:
-                calls.append((None, _raise, (error.with_traceback(None),)))
+                calls.append((None, None, _raise, (error.with_traceback(None),)))
                 break
             if element is None:
                 self._is_over = True
@@ -140,7 +140,7 @@ class ParallelMap(Cursor):
             function, arguments = self._call_of(element)
             if self._rows is not None:
                 function, arguments = _call_into, (self._rows.row(self._number), function, arguments)
-            calls.append((self._number, function, arguments))
+            calls.append((self._number, element, function, arguments))
             self._number += 1
             if time.perf_counter() > until:
                 break
@@ -195,10 +195,11 @@ class ParallelMap(Cursor):
 
 
 class _Failure:
-    __slots__ = ("error",)
+    __slots__ = ("element", "error")
 
-    def __init__(self, error):
+    def __init__(self, error, element):
         self.error = error
+        self.element = element
 
 
 def _all_of(calls):
@@ -209,11 +210,11 @@ def _all_of(calls):
     """
     start, busy = time.perf_counter(), time.thread_time()
     results = []
-    for number, function, arguments in calls:
+    for number, element, function, arguments in calls:
         try:
             results.append((number, function(*arguments)))
         except Exception as error:
-            results.append((number, _Failure(error)))
+            results.append((number, _Failure(error, element)))
     return results, time.perf_counter() - start, time.thread_time() - busy
 
 

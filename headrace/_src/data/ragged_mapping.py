@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headrace._src.core import errors
+from headrace._src.data.block_mapping import MapAhead
 from headrace._src.data.ragged_columns import (
     columns_of,
     columns_of_one,
@@ -10,10 +11,9 @@ from headrace._src.data.ragged_columns import (
     restored_part,
     saved_part,
 )
-from headrace._src.data.reading_ahead import Ahead
 
 
-class RaggedMap(Ahead):
+class RaggedMap(MapAhead):
     """A function of each element, computed for whole blocks of columns.
 
     Args:
@@ -25,10 +25,8 @@ class RaggedMap(Ahead):
         source = stage.source
         inner = source.cursor(run)
         by_columns = source.has_columns
-        super().__init__(inner, by_columns or (source.has_blocks and not any(stage.elements_are_ragged)))
-        self._stage = stage
+        super().__init__(stage, inner, by_columns or (source.has_blocks and not any(stage.elements_are_ragged)))
         self._read_block = inner.columns if by_columns else inner.block
-        self._results: tuple | None = None  # of the block; None when the function is called for each element
 
     def _read(self, count):
         parts: list = []
@@ -61,30 +59,9 @@ class RaggedMap(Ahead):
     def _compute(self):
         self._results = self._stage.function_of_columns(self._block)
 
-    def _bytes_made(self):
-        return sum(part.nbytes for part in self._results or ())
-
-    def _ready(self, count):
-        """Whether there are elements to give out."""
-        while self._at == self._count:
-            self._check()
-            if self._fill(count) is None:
-                return False
-        return True
-
-    def _one(self):
-        at = self._at
-        self._at, self._number = at + 1, self._number + 1
-        if self._results is not None:
-            # Copied, so that an element that is kept does not keep those around it.
-            return tuple([part[at, ...].copy() for part in self._results])
-        try:
-            return self._stage.function(tuple([part[at, ...] for part in self._block]))
-        except Exception as error:
-            self._stage.failed(self._number - 1, error)
-
-    def next(self):
-        return self._one() if self._ready(1) else None
+    def _cut(self, at):
+        # Copied, so that an element that is kept does not keep those around it.
+        return tuple([part.copy() for part in super()._cut(at)])
 
     def columns(self, count):
         """Between one and `count` elements as columns; None when there is none left."""
@@ -92,17 +69,4 @@ class RaggedMap(Ahead):
             return None
         if self._results is None:
             return columns_of_one(self._one(), self._stage.columns_are_ragged)
-        at = self._at
-        self._at = min(at + count, self._count)
-        self._number += self._at - at
-        return tuple([part[at : self._at] for part in self._results])
-
-    def skip(self, count):
-        self._check()
-        here = min(count, self._count - self._at)
-        self._at += here
-        more = self._inner.skip(count - here) if here < count else 0
-        if here < count:
-            self._drop()
-        self._number += here + more
-        return here + more
+        return self._several(count)

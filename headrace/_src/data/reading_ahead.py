@@ -61,6 +61,32 @@ class Ahead(Cursor):
 
     _failure: errors.OpError | None = None  # of the source, after the block
 
+    def _ready(self, count):
+        """Whether there are elements to give out."""
+        while self._at == self._count:
+            self._check()
+            if self._fill(count) is None:
+                return False
+        return True
+
+    def _taken(self, count) -> slice:
+        """The place in the block of the next elements, so many at most, which are given out."""
+        at = self._at
+        self._at = min(at + count, self._count)
+        self._number += self._at - at
+        return slice(at, self._at)
+
+    def skip(self, count):
+        self._check()
+        here = min(count, self._count - self._at)
+        self._at += here
+        more = 0
+        if here < count:
+            self._drop()
+            more = self._inner.skip(count - here)
+        self._number += here + more
+        return here + more
+
     def _check(self):
         if self._failure is not None and self._at == self._count:
             failure, self._failure = self._failure, None
@@ -116,13 +142,6 @@ def bytes_of(part: np.ndarray) -> int:
 class AheadCursor(Ahead):
     """The elements of another cursor, read as blocks also by those who want them one by one."""
 
-    def _ready(self, count):
-        while self._at == self._count:
-            self._check()
-            if self._fill(count) is None:
-                return False
-        return True
-
     def next(self):
         if not self._ready(1):
             return None
@@ -133,18 +152,5 @@ class AheadCursor(Ahead):
     def block(self, count):
         if not self._ready(count):
             return None
-        at = self._at
-        self._at = min(at + count, self._count)
-        self._number += self._at - at
-        return tuple([part[at : self._at] for part in self._block])
-
-    def skip(self, count):
-        self._check()
-        here = min(count, self._count - self._at)
-        self._at += here
-        more = 0
-        if here < count:
-            self._drop()
-            more = self._inner.skip(count - here)
-        self._number += here + more
-        return here + more
+        taken = self._taken(count)
+        return tuple([part[taken] for part in self._block])

@@ -131,11 +131,11 @@ class Stage:
                 merged = found if merged is None else merged.merge(found)
         return merged
 
-    def failed(self, index: int, error: Exception):
-        """Raise the error of an element, with its number and the user's line."""
+    def failed(self, index: int, error: Exception, element: tuple | None = None):
+        """Raise the error of an element, with its number, the user's line, and what names it: short strings in it."""
         if not isinstance(error, errors.OpError):
             raise error
-        message = f"{error.message}\n\t[{self.where()}: element {index}]"
+        message = f"{error.message}\n\t[{self.where()}: element {index}{_names_in(element or ())}]"
         raise type(error)(error.node_def, error.op, message) from error.__cause__
 
     def where(self) -> str:
@@ -187,6 +187,17 @@ class Cursor:
         """End threads and close files; no element is asked for any more."""
 
 
+_LONGEST_NAME = 256
+
+
+def _names_in(element) -> str:
+    """The scalar strings of an element that a message can show, such as the path of a file."""
+    strings = [part.item() for part in element if part.ndim == 0 and part.dtype == object]
+    texts = [x.decode("utf-8", "replace") for x in strings if isinstance(x, bytes) and 0 < len(x) <= _LONGEST_NAME]
+    texts = [text for text in texts if text.isprintable()]
+    return f", {', '.join(map(repr, texts))}" if texts else ""
+
+
 class AccessCursor(Cursor):
     """A walk by number."""
 
@@ -203,22 +214,19 @@ class AccessCursor(Cursor):
         return self._access.get(at)
 
     def block(self, count):
-        at = self._at
-        stop = min(at + count, self._size)
-        if stop <= at:
-            return None
-        block = self._access.slice(at, stop)
-        self._at = stop
-        return block
+        return self._read(count, self._access.slice)
 
     def columns(self, count):
         """Between one and `count` elements, some parts as `RaggedColumn`, of stages that have columns."""
+        return self._read(count, self._access.columns)
+
+    def _read(self, count, read):
         at = self._at
         stop = min(at + count, self._size)
         if stop <= at:
             return None
-        block = self._access.columns(at, stop)
-        if block is None:
+        block = read(at, stop)
+        if block is None:  # which would be taken for the end
             raise NotImplementedError(f"{type(self._access).__name__} has no columns.")
         self._at = stop
         return block

@@ -57,7 +57,7 @@ class Philox:
     def from_seed_pair(cls, seed) -> Philox:
         """The stream of a stateless op: the two seeds, scrambled by one call with a fixed key."""
         low, high = int(seed[0]), int(seed[1])
-        x0, x1, x2, x3 = cls(_SCRAMBLING_KEY, (low & _MASK64) | (high & _MASK64) << 64).block()
+        x0, x1, x2, x3 = cls(SCRAMBLING_KEY, (low & _MASK64) | (high & _MASK64) << 64).block()
         return cls(x0 | x1 << 32, x2 << 64 | x3 << 96)
 
     @classmethod
@@ -231,29 +231,6 @@ def _philox_rounds(even, odd, keys, product, high, multipliers=_MULTIPLIERS) -> 
         np.bitwise_and(swapped_product, _LOW, out=odd)
 
 
-_SCRAMBLING_KEY = 0x02461E293EC8F720  # of stateless ops
-
-
-def first_blocks_of_seed_pairs(seeds: np.ndarray) -> np.ndarray:
-    """The first block of the stream of each of many pairs of seeds; see `Philox.from_seed_pair`.
-
-    Args:
-        seeds: integers of shape (n, 2).
-
-    Returns:
-        The blocks, as uint32 of shape (n, 4).
-    """
-    even = np.ascontiguousarray(seeds.T, np.int64).view(np.uint64)
-    odd = even >> _SHIFT
-    even = even & _LOW
-    spare, spare2 = np.empty_like(even), np.empty_like(even)
-    _philox_rounds(even, odd, Philox(_SCRAMBLING_KEY, 0)._round_keys(), spare, spare2)
-    steps = np.arange(_PHILOX_ROUNDS, dtype=np.uint64)[:, None, None] * np.array(_PHILOX_WEYL, np.uint64)[:, None]
-    keys = (np.stack([even[0], odd[0]]) + steps) & _LOW
-    even[0] = odd[0] = 0
-    _philox_rounds(even, odd, keys, spare, spare2)
-    odd <<= _SHIFT
-    return _words_of(np.ascontiguousarray((even | odd).T))
 
 
 _THREEFRY_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
