@@ -161,7 +161,7 @@ def failed_donations(module, run):
     """Of 20 more steps: how often a variable's buffer was copied because it could not be handed over."""
     if module != "headrace":
         return None
-    counts = importlib.import_module("headrace._src.graph.programs").Donations
+    counts = importlib.import_module("headrace._src.graph.compiling.programs").Donations
     counts.watched = True
     for _ in range(20):
         run()

@@ -7,6 +7,6 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.graph.graph_import import import_graph_def as import_graph_def
+    from headrace._src.graph.messages.graph_import import import_graph_def as import_graph_def
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -1,6 +1,6 @@
 """Every op under TensorFlow's name, as a function of keyword arguments: `tf.raw_ops.Add(x=..., y=...)`."""
 
-from headrace._src.op import index
+from headrace._src import index
 from headrace._src.op.definition import REGISTRY
 from headrace._src.op.raw import raw_function
 

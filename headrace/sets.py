@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.ops.sets import difference as difference
-    from headrace._src.ops.sets import intersection as intersection
-    from headrace._src.ops.sets import size as size
-    from headrace._src.ops.sets import union as union
+    from headrace._src.ops.arrays.sets import difference as difference
+    from headrace._src.ops.arrays.sets import intersection as intersection
+    from headrace._src.ops.arrays.sets import size as size
+    from headrace._src.ops.arrays.sets import union as union
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -82,7 +82,7 @@ def test_public_modules_only_re_export():
 
 def test_names_for_type_checkers_are_those_at_run_time():
     import headrace
-    from headrace._src.op import index
+    from headrace._src import index
 
     for folder, names in index.MODULES.items():
         path = PACKAGE.joinpath(*folder.split(".")) if folder else PACKAGE

@@ -29,6 +29,6 @@ if TYPE_CHECKING:
     from headrace._src.devices.configuration import set_synchronous_execution as set_synchronous_execution
     from headrace._src.devices.configuration import set_visible_devices as set_visible_devices
     from headrace._src.devices.configuration import tensor_float_32_execution_enabled as tensor_float_32_execution_enabled
-    from headrace._src.graph.compilation import set_background_compilation as set_background_compilation
+    from headrace._src.graph.compiling.compilation import set_background_compilation as set_background_compilation
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

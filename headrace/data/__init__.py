@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from headrace._src.data.datasets import DatasetV2 as Dataset
     from headrace._src.data.datasets import INFINITE_CARDINALITY as INFINITE_CARDINALITY
     from headrace._src.data.datasets import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
-    from headrace._src.data.file_datasets import FixedLengthRecordDatasetV2 as FixedLengthRecordDataset
-    from headrace._src.data.file_datasets import TFRecordDatasetV2 as TFRecordDataset
-    from headrace._src.data.file_datasets import TextLineDatasetV2 as TextLineDataset
-    from headrace._src.data.iterators import IteratorBase as Iterator
-    from headrace._src.data.iterators import IteratorSpec as IteratorSpec
-    from headrace._src.data.iterators import NumpyIterator as NumpyIterator
     from headrace._src.data.options import Options as Options
     from headrace._src.data.options import ThreadingOptions as ThreadingOptions
+    from headrace._src.data.running.iterators import IteratorBase as Iterator
+    from headrace._src.data.running.iterators import IteratorSpec as IteratorSpec
+    from headrace._src.data.running.iterators import NumpyIterator as NumpyIterator
+    from headrace._src.data.sources.file_datasets import FixedLengthRecordDatasetV2 as FixedLengthRecordDataset
+    from headrace._src.data.sources.file_datasets import TFRecordDatasetV2 as TFRecordDataset
+    from headrace._src.data.sources.file_datasets import TextLineDatasetV2 as TextLineDataset
     from headrace.data import experimental as experimental
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

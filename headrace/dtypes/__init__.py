@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from headrace._src.core.dtypes import uint64 as uint64
     from headrace._src.core.dtypes import uint8 as uint8
     from headrace._src.core.dtypes import variant as variant
-    from headrace._src.ops.casting import cast as cast
-    from headrace._src.ops.casting import saturate_cast as saturate_cast
-    from headrace._src.ops.complex_numbers import complex as complex
+    from headrace._src.ops.arrays.casting import cast as cast
+    from headrace._src.ops.arrays.casting import saturate_cast as saturate_cast
+    from headrace._src.ops.math.complex_numbers import complex as complex
     from headrace.dtypes import experimental as experimental
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from headrace._src.core.dtypes import int4 as int4
     from headrace._src.core.dtypes import uint2 as uint2
     from headrace._src.core.dtypes import uint4 as uint4
-    from headrace._src.data.optionals import Optional as Optional
-    from headrace._src.op.extension_type import BatchableExtensionType as BatchableExtensionType
-    from headrace._src.op.extension_type import ExtensionType as ExtensionType
-    from headrace._src.op.extension_type import ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder
-    from headrace._src.op.extension_type import ExtensionTypeSpec as ExtensionTypeSpec
-    from headrace._src.op.switches import async_clear_error as async_clear_error
-    from headrace._src.op.switches import async_scope as async_scope
-    from headrace._src.op.switches import enable_strict_mode as enable_strict_mode
-    from headrace._src.op.switches import function_executor_type as function_executor_type
+    from headrace._src.data.running.optionals import Optional as Optional
     from headrace._src.op.type_dispatch import dispatch_for_api as dispatch_for_api
     from headrace._src.op.type_dispatch import dispatch_for_binary_elementwise_apis as dispatch_for_binary_elementwise_apis
     from headrace._src.op.type_dispatch import dispatch_for_binary_elementwise_assert_apis as dispatch_for_binary_elementwise_assert_apis
     from headrace._src.op.type_dispatch import dispatch_for_unary_elementwise_apis as dispatch_for_unary_elementwise_apis
     from headrace._src.op.type_dispatch import unregister_dispatch_for as unregister_dispatch_for
-    from headrace._src.ops.dynamic_ragged_shape import DynamicRaggedShape as DynamicRaggedShape
-    from headrace._src.ops.row_partition import RowPartition as RowPartition
-    from headrace._src.ops.structured_tensor import StructuredTensor as StructuredTensor
+    from headrace._src.ops.ragged.dynamic_shape import DynamicRaggedShape as DynamicRaggedShape
+    from headrace._src.ops.ragged.row_partition import RowPartition as RowPartition
+    from headrace._src.ops.ragged.structured_tensor import StructuredTensor as StructuredTensor
+    from headrace._src.program.extension_type import BatchableExtensionType as BatchableExtensionType
+    from headrace._src.program.extension_type import ExtensionType as ExtensionType
+    from headrace._src.program.extension_type import ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder
+    from headrace._src.program.extension_type import ExtensionTypeSpec as ExtensionTypeSpec
+    from headrace._src.program.switches import async_clear_error as async_clear_error
+    from headrace._src.program.switches import async_scope as async_scope
+    from headrace._src.program.switches import enable_strict_mode as enable_strict_mode
+    from headrace._src.program.switches import function_executor_type as function_executor_type
     from headrace.experimental import dlpack as dlpack
     from headrace.experimental import extension_type as extension_type
     from headrace.experimental import numpy as numpy

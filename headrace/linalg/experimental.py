@@ -7,6 +7,6 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.ops.conjugate_gradient import conjugate_gradient as conjugate_gradient
+    from headrace._src.ops.linalg.conjugate_gradient import conjugate_gradient as conjugate_gradient
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.ops.dropout import general_dropout as general_dropout
-    from headrace._src.ops.dropout import stateless_dropout as stateless_dropout
+    from headrace._src.ops.nn.dropout import general_dropout as general_dropout
+    from headrace._src.ops.nn.dropout import stateless_dropout as stateless_dropout
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.ops.random_filling import fold_in as stateless_fold_in
-    from headrace._src.ops.random_filling import split as stateless_split
-    from headrace._src.ops.random_seeds import Algorithm as Algorithm
-    from headrace._src.ops.random_shuffling import index_shuffle as index_shuffle
-    from headrace._src.ops.random_shuffling import stateless_shuffle as stateless_shuffle
+    from headrace._src.ops.random.seeds import Algorithm as Algorithm
+    from headrace._src.ops.random.shuffling import index_shuffle as index_shuffle
+    from headrace._src.ops.random.shuffling import stateless_shuffle as stateless_shuffle
+    from headrace._src.ops.random.uniform_and_normal import fold_in as stateless_fold_in
+    from headrace._src.ops.random.uniform_and_normal import split as stateless_split
     from headrace._src.state.generator import Generator as Generator
     from headrace._src.state.generator import create_rng_state as create_rng_state
     from headrace._src.state.generator import get_global_generator as get_global_generator

@@ -5,7 +5,7 @@ import pytest
 
 import headrace as tf
 from headrace._src.compat import type_spec_names
-from headrace._src.data.batch_sizes import compute_batch_size
+from headrace._src.data.running.batch_sizes import compute_batch_size
 
 
 def test_graph_made_by_hand_sees_the_one_around_it():

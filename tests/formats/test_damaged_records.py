@@ -11,9 +11,10 @@ import zlib
 import pytest
 
 import headrace as tf
-from headrace._src.formats import checksums, filesystem
-from headrace._src.formats.file_systems import typed_errors
+from headrace._src.formats import checksums
+from headrace._src.formats import files as filesystem
 from headrace._src.formats.line_files import FixedLengthReader, TextLineReader
+from headrace._src.formats.local_files import typed_errors
 from headrace._src.formats.records import RecordReader, framed, framed_together
 
 COMPRESS = {

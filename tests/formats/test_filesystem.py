@@ -7,7 +7,8 @@ import threading
 import pytest
 
 import headrace as tf
-from headrace._src.formats import filesystem, path_patterns, remote_files
+from headrace._src.formats import files as filesystem
+from headrace._src.formats import path_patterns, remote_files
 
 try:
     import fsspec

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from headrace._src.op import index
+from headrace._src import index
 
 PROGRAMS = {
     "a gradient that needs another family": (

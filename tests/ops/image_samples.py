@@ -1,7 +1,7 @@
 """Small images of every kind, written byte by byte, for the rows and tests of the codecs.
 
 PNG, GIF, BMP and WAV are made here with nothing but NumPy and zlib, so that the recorder can make them too; JPEG, WebP
-and JPEG XL are files of `tests/data/images`, which Pillow, simplejpeg and imagecodecs wrote.
+and JPEG XL are files of `tests/fixtures/images`, which Pillow, simplejpeg and imagecodecs wrote.
 """
 
 import pathlib
@@ -10,14 +10,14 @@ import zlib
 
 import numpy as np
 
-IMAGES = pathlib.Path(__file__).resolve().parent.parent / "data" / "images"
+IMAGES = pathlib.Path(__file__).resolve().parent.parent / "fixtures" / "images"
 GRAY, RGB, PALETTE, GRAY_ALPHA, RGBA = 0, 2, 3, 4, 6
 CHANNELS = {GRAY: 1, RGB: 3, PALETTE: 1, GRAY_ALPHA: 2, RGBA: 4}
 ADAM7 = [(0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1)]
 
 
 def stored(name: str) -> bytes:
-    """A file of `tests/data/images`."""
+    """A file of `tests/fixtures/images`."""
     return (IMAGES / name).read_bytes()
 
 

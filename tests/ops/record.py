@@ -5,10 +5,8 @@
 Without --all, only rows that have no recorded result are run.
 """
 
-import importlib
 import os
 import pathlib
-import pkgutil
 import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -16,6 +14,7 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import families  # noqa: E402  the path must be set first
 import golden  # noqa: E402  the path must be set first
 from evaluation import evaluate  # noqa: E402
 
@@ -25,11 +24,11 @@ def main(args):
 
     everything = "--all" in args
     wanted = [arg for arg in args if not arg.startswith("-")]
-    for module in pkgutil.iter_modules([str(HERE / "cases")]):
-        if wanted and module.name not in wanted:
+    for family in families.NAMES:
+        if wanted and family not in wanted:
             continue
-        rows = importlib.import_module(f"cases.{module.name}").ROWS
-        known = {} if everything else golden.load(module.name)
+        rows = families.rows_of(family)
+        known = {} if everything else golden.load(family)
         results, recorded = {}, 0
         for row in rows:
             if row.ours is not None:
@@ -40,10 +39,10 @@ def main(args):
             results[row.key] = evaluate(tf, row)
             recorded += 1
             if "error" in results[row.key]:
-                print(f"  {module.name}: {row.code[:90]!r} [{row.dtype}] raises", results[row.key]["error"][0],
+                print(f"  {family}: {row.code[:90]!r} [{row.dtype}] raises", results[row.key]["error"][0],
                       results[row.key]["message"][:100].replace("\n", " "))
-        golden.save(module.name, results)
-        print(f"{module.name}: {len(results)} rows, {recorded} recorded now", flush=True)
+        golden.save(family, results)
+        print(f"{family}: {len(results)} rows, {recorded} recorded now", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 """Where headrace decides otherwise than TensorFlow in linear algebra and signals, against NumPy and differences."""
 
-import importlib
-
 import numpy as np
 import pytest
 from differences import check_gradients
 from evaluation import evaluate
+from families import rows_of
 
 import headrace as tf
 
@@ -14,7 +13,7 @@ CHECKED = ("float32", "float64", "complex64", "complex128")
 ROWS = [
     pytest.param(row, id=f"{family}:{row.name}")
     for family in FAMILIES
-    for row in importlib.import_module(f"cases.{family}").ROWS
+    for row in rows_of(family)
     if row.ours is not None and row.grad and row.fd and row.dtype in CHECKED
 ]
 

@@ -2,11 +2,9 @@
 
 import collections
 import functools
-import importlib
 import os
-import pathlib
-import pkgutil
 
+import families
 import golden
 import pytest
 from comparison import assert_close
@@ -15,15 +13,11 @@ from evaluation import evaluate, run_code
 from rules import applications, check_inference, check_lowering
 
 import headrace as tf
-from headrace._src.graph.operation import CALLING
-from headrace._src.op.index import OPS
+from headrace._src.graph.building.operation import CALLING
+from headrace._src.index import OPS
 from headrace._src.op.registry import all_ops
 
-CASES = pathlib.Path(__file__).resolve().parent / "cases"
-FAMILIES = {
-    module.name: importlib.import_module(f"cases.{module.name}").ROWS
-    for module in pkgutil.iter_modules([str(CASES)])
-}
+FAMILIES = {family: families.rows_of(family) for family in families.NAMES}
 # A family stays in one worker: it reads its recorded results once, and compiles each lowering once.
 ROWS = [
     pytest.param(family, row, id=f"{family}:{row.name}", marks=pytest.mark.xdist_group(family))
@@ -119,7 +113,7 @@ def test_derivatives(family, row):
     check_gradients(tf, row, row.second)
 
 
-# Its program is made by jax; tests/graph/test_xla_modules.py has it.
+# Its program is made by jax; tests/graph/control/test_xla_modules.py has it.
 PROGRAMS_OF_OTHERS = {"XlaCallModule"}
 # Ops that only sessions run; tests/compat has them.
 ONLY_IN_SESSIONS = {"Assign", "AssignAdd", "AssignSub", "IsVariableInitialized", "Placeholder", "VariableV2"}
@@ -137,7 +131,7 @@ def test_every_op_has_a_row():
                 evaluate(tf, row, arrays)
     run = {application[0].name for application in seen}
     ours = [op.name for op in all_ops() if op.module.startswith("headrace.")]  # other tests define ops of their own
-    # Ops of datasets and iterators are no functions of arrays; tests/data_pipelines has them.
+    # Ops of datasets and iterators are no functions of arrays; tests/data has them.
     ours = [name for name in ours if not OPS.get(name, "").startswith(("data.", "compat.data_iterators"))]
     missing = [name for name in ours if name not in run | ONLY_IN_SESSIONS | PROGRAMS_OF_OTHERS]
     assert not missing, f"ops without a row: {missing}"

@@ -5,10 +5,10 @@ from evaluation_of_programs import outcome
 from generator import source_of
 
 import headrace as tf
-from headrace._src.graph import plan
-from headrace._src.graph.compilation import set_background_compilation
+from headrace._src.graph.compiling.compilation import set_background_compilation
 from headrace._src.graph.passes import loop_invariants
 from headrace._src.graph.passes.dead_code import needed
+from headrace._src.graph.running import plan
 
 
 def without_passes(nodes, inputs, outputs, targets=()):

@@ -1,4 +1,4 @@
-"""Queues between threads and in sessions; `tests/ops/cases/queues.py` has what they give."""
+"""Queues between threads and in sessions; `tests/ops/cases/state/queues.py` has what they give."""
 
 import threading
 

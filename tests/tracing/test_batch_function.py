@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
-from headrace._src.graph import batch_function
+from headrace._src.graph.control import batch_function
 
 
 def until(condition):

@@ -2,8 +2,8 @@
 
 from headrace._src.core import dtypes
 from headrace._src.op.definition import REGISTRY
-from headrace._src.ops.arithmetic import ADD
-from headrace._src.ops.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.math.arithmetic import ADD
 
 
 def add_gradients(parts: list):

@@ -7,7 +7,7 @@ from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.constants import zeros
+from headrace._src.ops.arrays.constants import zeros
 
 
 class _Tangents:

@@ -13,7 +13,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
-from headrace._src.ops.constants import ones, zeros
+from headrace._src.ops.arrays.constants import ones, zeros
 
 logger = logging.getLogger("headrace")
 

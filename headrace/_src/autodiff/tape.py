@@ -8,7 +8,7 @@ from headrace._src.autodiff.accumulate import add_gradients
 from headrace._src.core import dtypes
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.definition import REGISTRY
-from headrace._src.ops.constants import zeros
+from headrace._src.ops.arrays.constants import zeros
 
 next_id = itertools.count(1).__next__
 

@@ -13,11 +13,11 @@ from headrace._src.core.context import context
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
-from headrace._src.ops.casting import cast
-from headrace._src.ops.filling import range_ as tensor_range
-from headrace._src.ops.reductions import reduce_all, reduce_any, reduce_max, reduce_min, reduce_sum
-from headrace._src.ops.sorting import sort
-from headrace._src.ops.strings_number import to_number
+from headrace._src.ops.arrays.casting import cast
+from headrace._src.ops.arrays.filling import range_ as tensor_range
+from headrace._src.ops.arrays.sorting import sort
+from headrace._src.ops.math.reductions import reduce_all, reduce_any, reduce_max, reduce_min, reduce_sum
+from headrace._src.ops.strings.numbers import to_number
 
 OVERLOADS: dict[int, object] = {}  # by the identity of the built-in function
 _MISSING = object()

@@ -18,9 +18,9 @@ from headrace._src.autograph.conversion import (
     may_need_conversion,
 )
 from headrace._src.autograph.variables import Undefined
+from headrace._src.core.location import PACKAGE
 from headrace._src.op.api import api
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 # Libraries whose code decides nothing on tensors: it runs as it is. Others may be written for AutoGraph.
 _LIBRARIES = frozenset(
@@ -33,7 +33,7 @@ _LIBRARIES = frozenset(
 def is_library(function: types.FunctionType) -> bool:
     """Whether a function belongs to a library that is not converted."""
     filename = function.__code__.co_filename
-    if filename.startswith((_PACKAGE, "<frozen ")):
+    if filename.startswith((PACKAGE, "<frozen ")):
         return True
     if filename.startswith(_STANDARD) and "-packages" not in filename:
         return True
@@ -43,7 +43,7 @@ def is_library(function: types.FunctionType) -> bool:
 def _is_of_other_library(function) -> bool:
     """Whether a library function is neither ours nor Python's."""
     filename = function.__code__.co_filename
-    return not filename.startswith((_PACKAGE, "<frozen ")) and "-packages" in filename
+    return not filename.startswith((PACKAGE, "<frozen ")) and "-packages" in filename
 
 
 def convert_as_asked(function):
@@ -178,7 +178,7 @@ def _converted_object(f, recursive):
     call = call_of(f)
     if type(call) is not types.FunctionType:
         return f
-    if call.__code__.co_filename.startswith(_PACKAGE):
+    if call.__code__.co_filename.startswith(PACKAGE):
         # A tf.function, which sees to its own function; or what custom_gradient makes of one.
         wrapper = getattr(f, "_decorated", None)
         if type(wrapper) is not types.FunctionType:

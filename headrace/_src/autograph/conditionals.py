@@ -11,11 +11,11 @@ from headrace._src.core import dtypes, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.tensor import Tensor
-from headrace._src.graph.conditional import add_branches
-from headrace._src.graph.func_graph import FuncGraph
+from headrace._src.graph.building.func_graph import FuncGraph
+from headrace._src.graph.control.conditional import add_branches
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
-from headrace._src.ops.assertions import Assert
+from headrace._src.ops.debugging.assertions import Assert
 
 _PLAIN = (int, str, bytes, bool)
 

@@ -17,12 +17,12 @@ from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec, TypeSpec
 from headrace._src.core.tensor import Tensor
-from headrace._src.graph.func_graph import FuncGraph, copy_handle_data
-from headrace._src.graph.loops import while_loop
+from headrace._src.graph.building.func_graph import FuncGraph, copy_handle_data
+from headrace._src.graph.control.loops import while_loop
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
-from headrace._src.ops.assertions import Assert
+from headrace._src.ops.debugging.assertions import Assert
 
 _LIMITATION = (
     "break and return statements which depend on a TF condition are not supported in Python for loops over "

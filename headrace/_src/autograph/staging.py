@@ -8,7 +8,7 @@ from headrace._src.core import dtypes, types
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.shaping import RESHAPE
+from headrace._src.ops.arrays.shaping import RESHAPE
 
 _PYTHON, _SYMBOLIC, _READABLE = range(3)
 # By type. Most types never are tensors, and pay one look-up.

@@ -6,7 +6,7 @@ from headrace._src.core.context import Context, Mode, context
 from headrace._src.core.dimensions import Dimension
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
-from headrace._src.graph.graph import Graph
+from headrace._src.graph.building.graph import Graph
 from headrace._src.op.api import api
 from headrace._src.state.variables import Variable
 

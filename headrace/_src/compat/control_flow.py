@@ -10,10 +10,11 @@ from headrace._src.core import dtypes, nest
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope as opened_scope
 from headrace._src.core.specs import TypeSpec
-from headrace._src.graph import conditional, dependencies, loops
-from headrace._src.graph import gradients as graph_gradients
-from headrace._src.graph.calls import call_graph
-from headrace._src.graph.python_functions import numpy_function
+from headrace._src.graph.building import dependencies
+from headrace._src.graph.control import conditional, loops
+from headrace._src.graph.control.calls import call_graph
+from headrace._src.graph.control.python_functions import numpy_function
+from headrace._src.graph.derivatives import gradients as graph_gradients
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY

@@ -12,19 +12,19 @@ from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.data import file_datasets as file_datasets
-from headrace._src.data import structures
 from headrace._src.data.datasets import DatasetV2, MadeDataset
-from headrace._src.data.iterators import (
+from headrace._src.data.running import structures
+from headrace._src.data.running.iterators import (
     ITERATOR_GET_NEXT,
     ITERATOR_GET_NEXT_AS_OPTIONAL,
     MAKE_ITERATOR,
     IteratorResource,
     OwnedIterator,
 )
-from headrace._src.data.optionals import Optional
-from headrace._src.data.slices import from_tensor_slices
-from headrace._src.data.stages import flat_attrs, stage_of
+from headrace._src.data.running.optionals import Optional
+from headrace._src.data.running.stages import flat_attrs, stage_of
+from headrace._src.data.sources import file_datasets as file_datasets
+from headrace._src.data.sources.slices import from_tensor_slices
 from headrace._src.data.variants import get_output_classes, get_output_shapes, get_output_types
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.definition import Op

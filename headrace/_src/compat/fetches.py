@@ -7,13 +7,13 @@ import numpy as np
 
 from headrace._src.core import nest
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.graph.graph import BaseGraph
-from headrace._src.graph.operation import Operation
-from headrace._src.graph.symbolic import SymbolicTensor
+from headrace._src.graph.building.graph import BaseGraph
+from headrace._src.graph.building.operation import Operation
+from headrace._src.graph.building.symbolic import SymbolicTensor
 from headrace._src.op.convert import eager_constant
-from headrace._src.ops.indexed_slices import IndexedSlices
-from headrace._src.ops.ragged_tensor import RaggedTensor
-from headrace._src.ops.sparse_tensor import SparseTensor, SparseTensorValue
+from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.ragged.tensor import RaggedTensor
+from headrace._src.ops.sparse.tensor import SparseTensor, SparseTensorValue
 from headrace._src.state.variables import Variable
 
 IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])

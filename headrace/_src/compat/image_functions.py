@@ -2,18 +2,18 @@
 
 from headrace._src.compat.deprecated import renamed, required
 from headrace._src.op.api import api, export
-from headrace._src.ops.image_crop_resize import CROP_AND_RESIZE
-from headrace._src.ops.image_drawing import DRAW_BOUNDING_BOXES, DRAW_BOUNDING_BOXES_V2, EXTRACT_GLIMPSE
-from headrace._src.ops.image_resize import ResizeMethod as Method
-from headrace._src.ops.image_resize import fitted, resize_with
-from headrace._src.ops.image_resize_ops import (
+from headrace._src.ops.images.crop_resize import CROP_AND_RESIZE
+from headrace._src.ops.images.drawing import DRAW_BOUNDING_BOXES, DRAW_BOUNDING_BOXES_V2, EXTRACT_GLIMPSE
+from headrace._src.ops.images.resize import ResizeMethod as Method
+from headrace._src.ops.images.resize import fitted, resize_with
+from headrace._src.ops.images.resize_ops import (
     RESIZE_AREA,
     RESIZE_BICUBIC,
     RESIZE_BILINEAR,
     RESIZE_NEAREST_NEIGHBOR,
 )
-from headrace._src.ops.image_sampling import SAMPLE_DISTORTED_BOUNDING_BOX_V2, sampling_attributes
-from headrace._src.ops.patches import EXTRACT_IMAGE_PATCHES
+from headrace._src.ops.images.sampling import SAMPLE_DISTORTED_BOUNDING_BOX_V2, sampling_attributes
+from headrace._src.ops.windows.patches import EXTRACT_IMAGE_PATCHES
 
 
 @export("compat.v1.image.ResizeMethod")

@@ -8,10 +8,10 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
-from headrace._src.ops import random_filling
-from headrace._src.ops.constants import ones, zeros
-from headrace._src.ops.decompositions import qr
-from headrace._src.ops.diagonals import diag_part
+from headrace._src.ops.arrays.constants import ones, zeros
+from headrace._src.ops.linalg.decompositions import qr
+from headrace._src.ops.linalg.diagonals import diag_part
+from headrace._src.ops.random import uniform_and_normal as random_filling
 
 
 class Initializer:

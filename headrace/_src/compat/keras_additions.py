@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable
 
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.casting import cast
+from headrace._src.ops.arrays.casting import cast
 from headrace._src.state.variables import Variable
 from headrace._src.tracing.function import inline_while
 

@@ -4,7 +4,7 @@ from headrace._src.compat.graph_keys import GraphKeys
 from headrace._src.compat.variables import make_variable
 from headrace._src.core.context import context
 from headrace._src.op.api import api
-from headrace._src.ops.files import matching_files
+from headrace._src.ops.parsing.file_ops import matching_files
 
 
 @api("io.match_filenames_once", "compat.v1.io.match_filenames_once", "compat.v1.train.match_filenames_once")

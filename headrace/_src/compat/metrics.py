@@ -10,11 +10,11 @@ from headrace._src.compat.variables import make_variable
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
-from headrace._src.graph.dependencies import group
+from headrace._src.graph.building.dependencies import group
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
-from headrace._src.ops.constants import zeros
+from headrace._src.ops.arrays.constants import zeros
 
 _FLOAT = dtypes.float32
 

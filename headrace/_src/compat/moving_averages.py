@@ -1,12 +1,12 @@
 """`tf.train.ExponentialMovingAverage`: running averages of variables and tensors."""
 
 from headrace._src.compat.graph_keys import GraphKeys, add_to_collection, trainable_variables
-from headrace._src.compat.optimizer import after
+from headrace._src.compat.optimizer_base import after
 from headrace._src.compat.slots import base_name, create_slot, create_zeros_slot
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
-from headrace._src.graph.dependencies import group
-from headrace._src.graph.graph_variables import GraphVariable
+from headrace._src.graph.building.dependencies import group
+from headrace._src.graph.building.graph_variables import GraphVariable
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY

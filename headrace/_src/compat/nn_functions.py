@@ -6,7 +6,7 @@ from headrace._src.core.names import name_scope
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
-from headrace._src.ops.sparse_tensor import SparseTensor
+from headrace._src.ops.sparse.tensor import SparseTensor
 
 
 @api("compat.v1.nn.softmax", "compat.v1.math.softmax", dispatch=False)

@@ -1,12 +1,12 @@
 """The optimizers of 1.x: `GradientDescentOptimizer`, `MomentumOptimizer`, `AdamOptimizer` and others."""
 
 from headrace._src.compat.initializers import Constant, Ones
-from headrace._src.compat.optimizer import Optimizer, after
+from headrace._src.compat.optimizer_base import Optimizer, after
 from headrace._src.core.context import context
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
-from headrace._src.ops.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 
 
 def _sqrt(x):

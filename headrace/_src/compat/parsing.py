@@ -3,20 +3,25 @@
 from headrace._src.compat.deprecated import renamed
 from headrace._src.core import dtypes
 from headrace._src.op.api import api, export
-from headrace._src.ops import parsing, parsing_csv, parsing_protos, parsing_raw, parsing_sequences, parsing_tensors
-from headrace._src.ops.parsing_features import (
+from headrace._src.ops.parsing import csv_lines as parsing_csv
+from headrace._src.ops.parsing import examples as parsing
+from headrace._src.ops.parsing import protos as parsing_protos
+from headrace._src.ops.parsing import raw_bytes as parsing_raw
+from headrace._src.ops.parsing import sequences as parsing_sequences
+from headrace._src.ops.parsing import tensors as parsing_tensors
+from headrace._src.ops.parsing.features import (
     FixedLenFeature,
     FixedLenSequenceFeature,
     RaggedFeature,
     SparseFeature,
     VarLenFeature,
 )
-from headrace._src.ops.sparse_serialization import (
+from headrace._src.ops.sparse.serialization import (
     deserialize_many_sparse,
     serialize_many_sparse,
     serialize_sparse,
 )
-from headrace._src.ops.strings_hash import decode_base64, encode_base64
+from headrace._src.ops.strings.hash_buckets import decode_base64, encode_base64
 
 # What is the same as in TensorFlow 2, under two names each.
 for _same in (

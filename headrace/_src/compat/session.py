@@ -12,15 +12,15 @@ from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
-from headrace._src.graph.graph import PLACEHOLDER, sessions
-from headrace._src.graph.graph_variables import read_reference, shown_variable
-from headrace._src.graph.operation import Operation
-from headrace._src.graph.plan import Plan
+from headrace._src.graph.building.graph import PLACEHOLDER, sessions
+from headrace._src.graph.building.graph_variables import read_reference, shown_variable
+from headrace._src.graph.building.operation import Operation
+from headrace._src.graph.running.plan import Plan
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
-from headrace._src.ops.ragged_tensor import RaggedTensor
-from headrace._src.ops.sparse_tensor import SparseTensor
+from headrace._src.ops.ragged.tensor import RaggedTensor
+from headrace._src.ops.sparse.tensor import SparseTensor
 
 # How many combinations of feeds and fetches a session keeps the plans of.
 _PLANS = 1000

@@ -6,8 +6,8 @@ from headrace._src.compat.variable_scopes import variable_scope
 from headrace._src.compat.variables import make_variable
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
-from headrace._src.graph.graph_variables import GraphVariable, RefVariable
-from headrace._src.ops.constants import zeros
+from headrace._src.graph.building.graph_variables import GraphVariable, RefVariable
+from headrace._src.ops.arrays.constants import zeros
 
 
 def base_name(variable) -> str:

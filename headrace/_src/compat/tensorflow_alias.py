@@ -2,8 +2,8 @@
 
 `tensorflow.x` is the module `headrace.x`, the same object under both names; `tensorflow.keras` is Keras itself, on its
 tensorflow backend; and the few modules below `tensorflow.python` that Keras and other packages import are made of the
-names in internals.py. Keras tells tensors by the module of their class, so the classes that it looks for are then
-said to be from where TensorFlow has them; pickles find them there, and here.
+names in tensorflow_python.py. Keras tells tensors by the module of their class, so the classes that it looks for are
+then said to be from where TensorFlow has them; pickles find them there, and here.
 """
 
 import importlib
@@ -17,8 +17,8 @@ import types
 from headrace._src.compat import keras_former_calls as keras_former_calls  # they add to the additions
 from headrace._src.compat import keras_functional as keras_functional
 from headrace._src.compat import keras_speed as keras_speed
-from headrace._src.compat.internals import CLASSES, INTERNALS
 from headrace._src.compat.keras_additions import ADDITIONS
+from headrace._src.compat.tensorflow_python import CLASSES, INTERNALS
 from headrace._src.op.api import api
 from headrace._src.op.loading import load
 

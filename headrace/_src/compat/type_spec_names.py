@@ -1,8 +1,8 @@
 """The names by which specs are written down, in configurations of Keras for instance, and found again."""
 
 from headrace._src.core.type_specs import TypeSpec
-from headrace._src.op.extension_type import ExtensionTypeSpec
 from headrace._src.op.loading import load
+from headrace._src.program.extension_type import ExtensionTypeSpec
 
 _PLACES = {
     "tf.BoundedTensorSpec": "core.specs:BoundedTensorSpec",

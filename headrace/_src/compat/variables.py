@@ -2,11 +2,11 @@
 
 from headrace._src.compat.behavior import resource_variables_enabled
 from headrace._src.core.context import context
-from headrace._src.graph.graph_variables import GraphVariable, RefVariable
-from headrace._src.graph.variable_creation import init_scope
+from headrace._src.graph.building.graph_variables import GraphVariable, RefVariable
+from headrace._src.graph.building.variable_creation import init_scope
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.state.variables import Variable, VariableAggregation, VariableSynchronization
 
 _OF_TWO = (

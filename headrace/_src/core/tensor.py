@@ -28,7 +28,7 @@ class _Absent:
 class Tensor(types.Tensor):
     """A multidimensional array of one dtype.
 
-    Operators and indexing are attached by `headrace._src.ops.operators`, where the ops are.
+    Operators and indexing are attached by `headrace._src.ops.math.operators`, where the ops are.
     """
 
     __array_priority__ = 100

@@ -1,10 +1,9 @@
 """Tracebacks without the frames of this package, for errors that users cause."""
 
-import os
 import threading
 import types
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+from headrace._src.core.location import IMPLEMENTATION
 
 # How the qualified names end of functions that AutoGraph makes of the blocks of a user's function.
 STAGED = ".<staged>"
@@ -41,7 +40,7 @@ def outside_frames(traceback: types.TracebackType | None) -> types.TracebackType
     frames: list[types.TracebackType] = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if not code.co_filename.startswith(_PACKAGE):
+        if not code.co_filename.startswith(IMPLEMENTATION):
             if code.co_qualname.endswith(STAGED) and frames and _runs(frames[-1].tb_frame.f_code, code):
                 frames.pop()
             frames.append(traceback)

@@ -17,9 +17,9 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.trackable import Trackable
-from headrace._src.data import structures
-from headrace._src.data.stages import INFINITE, UNKNOWN, Stage, flat_attrs, stage_of, variant_of
-from headrace._src.graph.source_lines import users_line
+from headrace._src.data.running import structures
+from headrace._src.data.running.stages import INFINITE, UNKNOWN, Stage, flat_attrs, stage_of, variant_of
+from headrace._src.graph.building.source_lines import users_line
 from headrace._src.op.api import api, export
 from headrace._src.op.definition import Op
 

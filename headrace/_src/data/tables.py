@@ -7,7 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, nest
 from headrace._src.core.specs import TensorSpec
 from headrace._src.data.datasets import DatasetV2
-from headrace._src.data.stages import Run, stage_of
+from headrace._src.data.running.stages import Run, stage_of
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.state.lookup import StaticHashTable, StaticVocabularyTable

@@ -5,10 +5,10 @@ from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
 from headrace._src.core.type_specs import TypeSpec
 from headrace._src.data.datasets import DatasetSpec, DatasetV2, dataset_of
-from headrace._src.data.iterators import OwnedIterator
+from headrace._src.data.running.iterators import OwnedIterator
 from headrace._src.op.api import PUBLIC, api, export
-from headrace._src.ops.ragged_spec import RaggedTensorSpec
-from headrace._src.ops.sparse_tensor import SparseTensorSpec
+from headrace._src.ops.ragged.spec import RaggedTensorSpec
+from headrace._src.ops.sparse.tensor import SparseTensorSpec
 
 
 @api("data.experimental.to_variant", dispatch=False)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import collections
 
-from headrace._src.core import errors
+from headrace._src.core import device_use, errors
 from headrace._src.core.random_state import random_state
-from headrace._src.op import placement
 from headrace._src.op.api import api
 
 PhysicalDevice = api("config.PhysicalDevice", dispatch=False)(
@@ -46,7 +45,7 @@ class _Settings:
 
     @property
     def are_fixed(self) -> bool:
-        return self.logical is not None or placement.in_use
+        return self.logical is not None or device_use.in_use
 
 
 _settings = _Settings()
@@ -134,7 +133,7 @@ def set_logical_device_configuration(device, logical_devices):
     if _settings.are_fixed:
         raise RuntimeError("Virtual devices cannot be modified after being initialized")
     _settings.configurations[device] = logical_devices
-    placement.available.update(f"{_TASK}/device:{device.device_type}:{i}" for i in range(len(logical_devices)))
+    device_use.available.update(f"{_TASK}/device:{device.device_type}:{i}" for i in range(len(logical_devices)))
 
 
 def _check(device):

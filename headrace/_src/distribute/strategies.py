@@ -9,8 +9,8 @@ from typing import Any
 from headrace._src.core import errors, nest
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.placement import device as device_scope
-from headrace._src.ops.reductions import reduce_mean, reduce_sum
+from headrace._src.ops.math.reductions import reduce_mean, reduce_sum
+from headrace._src.program.device_scopes import device as device_scope
 
 
 @api("distribute.ReduceOp", dispatch=False)

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 
-from headrace._src.formats.file_systems import FileStatistics, FileSystem
+from headrace._src.formats.local_files import FileStatistics, FileSystem
 
 
 def _error(number: int, path: str) -> OSError:

@@ -5,7 +5,7 @@ import os
 
 from headrace._src.core import errors, lazy
 from headrace._src.formats import path_patterns
-from headrace._src.formats.file_systems import FileStatistics, FileSystem
+from headrace._src.formats.local_files import FileStatistics, FileSystem
 
 
 def _directory_error(number: int, path: str) -> OSError:

@@ -5,8 +5,8 @@ import stat
 import zlib
 
 from headrace._src.core import errors
-from headrace._src.formats import filesystem
-from headrace._src.formats.file_systems import typed_errors
+from headrace._src.formats import files as filesystem
+from headrace._src.formats.local_files import typed_errors
 
 # What zlib calls window bits: 15 for its own header and trailer, 16 more for those of gzip.
 _WINDOW_BITS = {"ZLIB": 15, "GZIP": 31}

@@ -4,7 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.formats.graph_messages import TensorProto, TensorShapeProto
-from headrace._src.formats.tensor_messages import parse_tensor
+from headrace._src.formats.tensor_wire import parse_tensor
 
 # The field that holds single values, by dtype.
 _FIELDS = {

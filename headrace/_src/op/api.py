@@ -6,7 +6,7 @@ re-exports, and the check fails when they are stale.
 
 import types
 
-from headrace._src.op import index
+from headrace._src import index
 from headrace._src.op.dispatch import dispatchable
 from headrace._src.op.loading import Registry
 from headrace._src.op.scopes import scoped

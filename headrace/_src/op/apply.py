@@ -9,11 +9,10 @@ import re
 
 import numpy as np
 
-from headrace._src.core import dtypes, errors
+from headrace._src.core import device_use, dtypes, errors
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context, run_quietly
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.op import placement
 from headrace._src.op.convert import MAX_RANK, DTypeMismatchError, eager_number, int_vector, to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.lanes import write_lane
@@ -29,7 +28,7 @@ def call(self, *args, name=None, **attrs):
 
 def _lane(op):
     """`lane(args, attrs, name)`: the same as a call, for those who cannot afford calling an object."""
-    placement.in_use = True  # a lane is written when the op is first applied
+    device_use.in_use = True  # a lane is written when the op is first applied
     return write_lane(op, {
         "apply": apply, "complete": complete, "as_array": as_array, "check_dtype": check_dtype,
         "kernel_error": kernel_error, "ndarray": np.ndarray,

@@ -4,7 +4,7 @@ import collections
 import functools
 import sys
 
-from headrace._src.op import index
+from headrace._src import index
 from headrace._src.op import signature as signatures
 from headrace._src.op.loading import Registry
 

@@ -9,13 +9,13 @@ import importlib
 import pkgutil
 import sys
 
-from headrace._src.op import index
+from headrace._src import index
 
 _ROOT = "headrace._src."
 # When a type is in use, the files with its prefix must be too: they attach its operators, and teach the other
 # functions to take it.
 _FAMILIES = (
-    ("ops.ragged_tensor", "ops.ragged_"), ("ops.ragged_spec", "ops.ragged_"), ("ops.sparse_tensor", "ops.sparse_"),
+    ("ops.ragged.tensor", "ops.ragged."), ("ops.ragged.spec", "ops.ragged."), ("ops.sparse.tensor", "ops.sparse."),
     ("data.datasets", "data."),
 )  # fmt: skip
 _loaded = set()

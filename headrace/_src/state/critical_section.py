@@ -12,7 +12,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR
-from headrace._src.ops.passing import identity
+from headrace._src.ops.arrays.passing import identity
 
 
 class Mutex:

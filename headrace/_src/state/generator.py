@@ -16,12 +16,15 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value, vector
 from headrace._src.op.lowering import NotLowerable
-from headrace._src.ops import random_samplers
-from headrace._src.ops.casting import bitcast, cast
-from headrace._src.ops.joining import concat, stack, unstack
-from headrace._src.ops.random_bits import Philox
-from headrace._src.ops.random_distributions import draw_binomial
-from headrace._src.ops.random_filling import (
+from headrace._src.ops.arrays.casting import bitcast, cast
+from headrace._src.ops.arrays.joining import concat, stack, unstack
+from headrace._src.ops.arrays.shaping import reshape
+from headrace._src.ops.math.reductions import reduce_prod
+from headrace._src.ops.random import samplers as random_samplers
+from headrace._src.ops.random.bits import Philox
+from headrace._src.ops.random.distributions import draw_binomial
+from headrace._src.ops.random.seeds import Algorithm, algorithm_number, unsupported_algorithm
+from headrace._src.ops.random.uniform_and_normal import (
     BLOCKS_PER_OUTPUT,
     STATELESS_RANDOM_NORMAL_V2,
     STATELESS_RANDOM_UNIFORM_FULL_INT_V2,
@@ -34,9 +37,6 @@ from headrace._src.ops.random_filling import (
     scale,
     scale_to_range,
 )
-from headrace._src.ops.random_seeds import Algorithm, algorithm_number, unsupported_algorithm
-from headrace._src.ops.reductions import reduce_prod
-from headrace._src.ops.shaping import reshape
 from headrace._src.state.storage import WRITING, storage_of
 from headrace._src.state.variables import Variable
 

@@ -3,8 +3,8 @@
 import io
 
 from headrace._src.core import errors
-from headrace._src.formats import filesystem
-from headrace._src.formats.file_systems import FileStatistics, typed_errors
+from headrace._src.formats import files as filesystem
+from headrace._src.formats.local_files import FileStatistics, typed_errors
 from headrace._src.op.api import api
 
 _MODES = ("r", "w", "a", "r+", "w+", "a+")

@@ -9,11 +9,11 @@ from headrace._src.core.trackable import Trackable
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup as op_named
-from headrace._src.ops.ragged_tensor import RaggedTensor
-from headrace._src.ops.selecting import where
-from headrace._src.ops.sparse_tensor import SparseTensor
-from headrace._src.ops.strings_hash import to_hash_bucket_fast
-from headrace._src.ops.strings_number import as_string
+from headrace._src.ops.arrays.selecting import where
+from headrace._src.ops.ragged.tensor import RaggedTensor
+from headrace._src.ops.sparse.tensor import SparseTensor
+from headrace._src.ops.strings.hash_buckets import to_hash_bucket_fast
+from headrace._src.ops.strings.numbers import as_string
 from headrace._src.state.table_ops import (
     ANONYMOUS_HASH_TABLE,
     ANONYMOUS_MUTABLE_DENSE_HASH_TABLE,

@@ -3,7 +3,8 @@
 import threading
 
 from headrace._src.core import errors
-from headrace._src.formats import filesystem, streams
+from headrace._src.formats import files as filesystem
+from headrace._src.formats import streams
 from headrace._src.formats.records import OVERHEAD, RecordReader, framed_together
 from headrace._src.op.api import api
 

@@ -9,8 +9,8 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.definition import Op
 from headrace._src.op.lowering import NotLowerable
 from headrace._src.op.registry import lookup
-from headrace._src.ops.indexed_slices import IndexedSlices
-from headrace._src.ops.slicing import write_slice
+from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.slicing import write_slice
 from headrace._src.state.storage import WRITING, shape_for_gradient, shape_in, storage_of
 
 # How a ufunc is applied at places of an array in a compiled program.

@@ -5,7 +5,7 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.core.trackable import Trackable
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.string_arrays import attribute_text
+from headrace._src.ops.strings.kernel_arrays import attribute_text
 from headrace._src.state.table_ops import (
     INITIALIZE_TABLE_FROM_TEXT_FILE,
     LINE_NUMBER,

@@ -6,11 +6,11 @@ import numpy as np
 
 from headrace._src.core import errors
 from headrace._src.core.context import context
-from headrace._src.formats import filesystem
+from headrace._src.formats import files as filesystem
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN
-from headrace._src.ops.string_arrays import attribute_bytes, scalar_string
-from headrace._src.ops.strings_number import parse_number
+from headrace._src.ops.strings.kernel_arrays import attribute_bytes, scalar_string
+from headrace._src.ops.strings.numbers import parse_number
 from headrace._src.state.table_storage import (
     KEY_TYPES,
     VALUE_TYPES,

@@ -6,7 +6,7 @@ import threading
 import numpy as np
 
 from headrace._src.core import dtypes, errors
-from headrace._src.ops.hashing import hash_strings, murmur64
+from headrace._src.ops.strings.hashing import hash_strings, murmur64
 
 _BATCH = 256  # from so many integer keys on, searching a sorted array is faster than a dict
 

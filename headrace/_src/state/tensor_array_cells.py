@@ -7,10 +7,10 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
-from headrace._src.ops.constants import zeros
-from headrace._src.ops.joining import concat, stack, unstack
-from headrace._src.ops.tensor_list_arrays import TENSOR_LIST_FROM_TENSOR
-from headrace._src.ops.tensor_lists import TENSOR_LIST_RESERVE, TENSOR_LIST_SET_ITEM
+from headrace._src.ops.arrays.constants import zeros
+from headrace._src.ops.arrays.joining import concat, stack, unstack
+from headrace._src.ops.tensor_lists.single_elements import TENSOR_LIST_RESERVE, TENSOR_LIST_SET_ITEM
+from headrace._src.ops.tensor_lists.whole_lists import TENSOR_LIST_FROM_TENSOR
 
 
 def as_element(value, dtype):

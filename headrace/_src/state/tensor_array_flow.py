@@ -8,19 +8,19 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
-from headrace._src.ops.tensor_list_arrays import (
+from headrace._src.ops.tensor_lists.single_elements import (
+    TENSOR_LIST_GET_ITEM,
+    TENSOR_LIST_LENGTH,
+    TENSOR_LIST_RESERVE,
+    TENSOR_LIST_SET_ITEM,
+)
+from headrace._src.ops.tensor_lists.whole_lists import (
     TENSOR_LIST_CONCAT_V2,
     TENSOR_LIST_FROM_TENSOR,
     TENSOR_LIST_GATHER,
     TENSOR_LIST_SCATTER_INTO_EXISTING_LIST,
     TENSOR_LIST_SPLIT,
     TENSOR_LIST_STACK,
-)
-from headrace._src.ops.tensor_lists import (
-    TENSOR_LIST_GET_ITEM,
-    TENSOR_LIST_LENGTH,
-    TENSOR_LIST_RESERVE,
-    TENSOR_LIST_SET_ITEM,
 )
 from headrace._src.state.tensor_array_cells import as_element, check_dtype, shape_argument
 

@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 
-from headrace._src.core import dtypes, errors, types
+from headrace._src.core import device_use, dtypes, errors, types
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import HOST, context, idle_runners, quiet_runner
 from headrace._src.core.names import scoped_name
@@ -15,13 +15,12 @@ from headrace._src.core.reference import Reference
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.trackable import Trackable
-from headrace._src.op import placement
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.gathering import in_batches
-from headrace._src.ops.indexed_slices import IndexedSlices
-from headrace._src.ops.indexing import variable_getitem
-from headrace._src.ops.operators import attach_operators
+from headrace._src.ops.arrays.gathering import in_batches
+from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.indexing import variable_getitem
+from headrace._src.ops.math.operators import attach_operators
 from headrace._src.state import scatter, storage
 
 _unique = itertools.count()
@@ -162,7 +161,7 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
                     f"Variable: the initial value's shape {value.shape} is not compatible with the explicitly "
                     f"supplied shape {static}."
                 )
-        placement.in_use = True
+        device_use.in_use = True
         full_name = scoped_name("Variable" if name is None else name)
         self._storage = storage.Storage(value._a, value.dtype, static, full_name)
         self._handle = storage.make_handle(self._storage)

@@ -17,9 +17,9 @@ from headrace._src.compat.session import Session, get_default_session
 from headrace._src.core import nest
 from headrace._src.core.context import context
 from headrace._src.op.api import PUBLIC, api
-from headrace._src.ops.indexed_slices import IndexedSlices
-from headrace._src.ops.ragged_tensor import RaggedTensor
-from headrace._src.ops.sparse_tensor import SparseTensor, SparseTensorValue
+from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.ragged.tensor import RaggedTensor
+from headrace._src.ops.sparse.tensor import SparseTensor, SparseTensorValue
 from headrace._src.testing.benchmarks import run_benchmarks
 from headrace._src.testing.comparisons import Comparisons
 

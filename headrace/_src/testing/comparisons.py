@@ -12,8 +12,8 @@ from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.lazy import protobuf_text_format
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
-from headrace._src.ops.ragged_tensor import RaggedTensor
-from headrace._src.ops.sparse_tensor import SparseTensor
+from headrace._src.ops.ragged.tensor import RaggedTensor
+from headrace._src.ops.sparse.tensor import SparseTensor
 
 _WIDER = {"bfloat16": np.float32}
 

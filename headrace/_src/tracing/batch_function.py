@@ -5,7 +5,7 @@ import functools
 from headrace._src.core import nest
 from headrace._src.core.context import context
 from headrace._src.core.specs import TensorSpec
-from headrace._src.graph.batch_function import BATCH_FUNCTION
+from headrace._src.graph.control.batch_function import BATCH_FUNCTION
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.tracing.function import function

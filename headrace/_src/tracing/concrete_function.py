@@ -10,9 +10,9 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.tracing_protocol import CastContext, PlaceholderContext, TraceType
-from headrace._src.graph import compilation as compilation  # runs what is called often
-from headrace._src.graph.calls import call_graph
-from headrace._src.graph.conditional import pack_outputs
+from headrace._src.graph.compiling import compilation as compilation  # runs what is called often
+from headrace._src.graph.control.calls import call_graph
+from headrace._src.graph.control.conditional import pack_outputs
 from headrace._src.op.convert import to_tensor
 from headrace._src.tracing.trace_types import Literal, Typing
 from headrace._src.tracing.variable_specs import VariableSpec

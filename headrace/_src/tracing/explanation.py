@@ -8,13 +8,13 @@ import numpy as np
 from headrace._src.core.context import context
 from headrace._src.core.random_state import random_state
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.graph.compilation import Executable, is_mostly_products
-from headrace._src.graph.effects import READING
-from headrace._src.graph.graph import PLACEHOLDER
-from headrace._src.graph.listing import listing, place_text, text_of
-from headrace._src.graph.operation import CALLING, called_graphs
+from headrace._src.graph.building.effects import READING
+from headrace._src.graph.building.graph import PLACEHOLDER
+from headrace._src.graph.building.listing import listing, place_text, text_of
+from headrace._src.graph.building.operation import CALLING, called_graphs
+from headrace._src.graph.compiling.compilation import Executable, is_mostly_products
 from headrace._src.graph.passes.steps import draws, origin, random_call
-from headrace._src.ops.filling import CONST
+from headrace._src.ops.arrays.filling import CONST
 from headrace._src.state.storage import WRITING, Storage
 
 _LONGEST_LIST = 10

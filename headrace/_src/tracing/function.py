@@ -15,10 +15,10 @@ from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.tracebacks import shortened
 from headrace._src.core.tracing_protocol import CastContext, TraceType
-from headrace._src.graph.func_graph import FuncGraph
-from headrace._src.graph.operation import Operation
-from headrace._src.graph.source_lines import users_line
-from headrace._src.graph.variable_creation import VariableMaker
+from headrace._src.graph.building.func_graph import FuncGraph
+from headrace._src.graph.building.operation import Operation
+from headrace._src.graph.building.source_lines import users_line
+from headrace._src.graph.building.variable_creation import VariableMaker
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.tracing.concrete_function import ConcreteFunction

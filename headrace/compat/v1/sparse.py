@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     from headrace._src.compat.array_functions import sparse_segment_sum as segment_sum
     from headrace._src.compat.array_functions import sparse_split as split
     from headrace._src.compat.session import sparse_placeholder as placeholder
-    from headrace._src.ops.crossing import cross as cross
-    from headrace._src.ops.crossing import cross_hashed as cross_hashed
-    from headrace._src.ops.sparse_arithmetic import mask as mask
-    from headrace._src.ops.sparse_arithmetic import maximum as maximum
-    from headrace._src.ops.sparse_arithmetic import minimum as minimum
-    from headrace._src.ops.sparse_arranging import expand_dims as expand_dims
-    from headrace._src.ops.sparse_arranging import reorder as reorder
-    from headrace._src.ops.sparse_arranging import reset_shape as reset_shape
-    from headrace._src.ops.sparse_arranging import reshape as reshape
-    from headrace._src.ops.sparse_arranging import retain as retain
-    from headrace._src.ops.sparse_arranging import transpose as transpose
-    from headrace._src.ops.sparse_counting import bincount as bincount
-    from headrace._src.ops.sparse_dense import eye as eye
-    from headrace._src.ops.sparse_dense import from_dense as from_dense
-    from headrace._src.ops.sparse_dense import to_dense as to_dense
-    from headrace._src.ops.sparse_dense import to_indicator as to_indicator
-    from headrace._src.ops.sparse_joining import slice as slice
-    from headrace._src.ops.sparse_matmul import sparse_dense_matmul as matmul
-    from headrace._src.ops.sparse_matmul import sparse_dense_matmul as sparse_dense_matmul
-    from headrace._src.ops.sparse_reductions import softmax as softmax
-    from headrace._src.ops.sparse_rows import fill_empty_rows as fill_empty_rows
-    from headrace._src.ops.sparse_tensor import SparseTensor as SparseTensor
+    from headrace._src.ops.sparse.arithmetic import mask as mask
+    from headrace._src.ops.sparse.arithmetic import maximum as maximum
+    from headrace._src.ops.sparse.arithmetic import minimum as minimum
+    from headrace._src.ops.sparse.arranging import expand_dims as expand_dims
+    from headrace._src.ops.sparse.arranging import reorder as reorder
+    from headrace._src.ops.sparse.arranging import reset_shape as reset_shape
+    from headrace._src.ops.sparse.arranging import reshape as reshape
+    from headrace._src.ops.sparse.arranging import retain as retain
+    from headrace._src.ops.sparse.arranging import transpose as transpose
+    from headrace._src.ops.sparse.counting import bincount as bincount
+    from headrace._src.ops.sparse.crossing import cross as cross
+    from headrace._src.ops.sparse.crossing import cross_hashed as cross_hashed
+    from headrace._src.ops.sparse.dense import eye as eye
+    from headrace._src.ops.sparse.dense import from_dense as from_dense
+    from headrace._src.ops.sparse.dense import to_dense as to_dense
+    from headrace._src.ops.sparse.dense import to_indicator as to_indicator
+    from headrace._src.ops.sparse.joining import slice as slice
+    from headrace._src.ops.sparse.matmul import sparse_dense_matmul as matmul
+    from headrace._src.ops.sparse.matmul import sparse_dense_matmul as sparse_dense_matmul
+    from headrace._src.ops.sparse.reductions import softmax as softmax
+    from headrace._src.ops.sparse.rows import fill_empty_rows as fill_empty_rows
+    from headrace._src.ops.sparse.tensor import SparseTensor as SparseTensor
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -9,7 +9,7 @@ from headrace._src.op.loading import public_module as _public_module
 if TYPE_CHECKING:
     from headrace._src.compat.matched_files import match_filenames_once as match_filenames_once
     from headrace._src.compat.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
-    from headrace._src.compat.optimizer import Optimizer as Optimizer
+    from headrace._src.compat.optimizer_base import Optimizer as Optimizer
     from headrace._src.compat.optimizers import AdadeltaOptimizer as AdadeltaOptimizer
     from headrace._src.compat.optimizers import AdagradDAOptimizer as AdagradDAOptimizer
     from headrace._src.compat.optimizers import AdagradOptimizer as AdagradOptimizer
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from headrace._src.formats.example_messages import FloatList as FloatList
     from headrace._src.formats.example_messages import Int64List as Int64List
     from headrace._src.formats.example_messages import SequenceExample as SequenceExample
-    from headrace._src.graph.graph_files import write_graph as write_graph
+    from headrace._src.graph.messages.graph_files import write_graph as write_graph
     from headrace._src.state.coordinator import Coordinator as Coordinator
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

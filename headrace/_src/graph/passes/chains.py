@@ -7,9 +7,9 @@ reductions add in an order that depends on it, so another layout could round dif
 import numpy as np
 
 from headrace._src.core.shapes import TensorShape
+from headrace._src.graph.building.symbolic import SymbolicTensor
 from headrace._src.graph.passes.failures import can_fail
 from headrace._src.graph.passes.steps import Step, constant_step, kernel_of
-from headrace._src.graph.symbolic import SymbolicTensor
 
 
 def _reshape(step, known):

@@ -1,7 +1,7 @@
 """Computing once what several operations compute alike."""
 
 from headrace._src.graph.passes.steps import kernel_of
-from headrace._src.ops.filling import CONST
+from headrace._src.ops.arrays.filling import CONST
 
 # In bytes: larger constants are not compared.
 _LARGEST = 1024

@@ -3,7 +3,7 @@
 import numpy as np
 
 from headrace._src.core.context import run_quietly
-from headrace._src.graph.operation import grouped
+from headrace._src.graph.building.operation import grouped
 from headrace._src.graph.passes.steps import kernel_of
 
 # In bytes: larger results are cheaper to compute each time than to keep.

@@ -1,6 +1,6 @@
 """Leaving out what nobody needs."""
 
-from headrace._src.graph.operation import CALLING
+from headrace._src.graph.building.operation import CALLING
 from headrace._src.graph.passes.failures import can_fail
 
 

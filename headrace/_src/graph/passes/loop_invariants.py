@@ -4,9 +4,9 @@ The first iteration runs the whole body and keeps what later iterations would co
 not have run, errors come when they would have come, and whatever has no effects can be kept.
 """
 
-from headrace._src.graph.operation import CALLING
-from headrace._src.graph.plan import Plan
-from headrace._src.ops.filling import CONST
+from headrace._src.graph.building.operation import CALLING
+from headrace._src.graph.running.plan import Plan
+from headrace._src.ops.arrays.filling import CONST
 
 
 class LoopPlans:

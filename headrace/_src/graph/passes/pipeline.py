@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from headrace._src.graph.graph import PLACEHOLDER
-from headrace._src.graph.operation import CALLING
+from headrace._src.graph.building.graph import PLACEHOLDER
+from headrace._src.graph.building.operation import CALLING
+from headrace._src.graph.building.symbolic import SymbolicTensor
 from headrace._src.graph.passes import arithmetic, chains, identities, known_shapes
 from headrace._src.graph.passes.common_subexpressions import key_of
 from headrace._src.graph.passes.constant_folding import folded
 from headrace._src.graph.passes.dead_code import live, needed
 from headrace._src.graph.passes.steps import Known, Step, constant_step
-from headrace._src.graph.symbolic import SymbolicTensor
 
 _RULES = {**identities.RULES, **chains.RULES, **arithmetic.RULES, **known_shapes.RULES}
 

@@ -1,8 +1,8 @@
 """`Step`: an operation as passes change it, without changing the user's graph."""
 
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.graph.operation import CALLING, called_graphs
-from headrace._src.ops.filling import CONST
+from headrace._src.graph.building.operation import CALLING, called_graphs
+from headrace._src.ops.arrays.filling import CONST
 
 # The ops that call a function, which others may call as well.
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})

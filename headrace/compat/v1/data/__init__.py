@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from headrace._src.data.datasets import DatasetSpec as DatasetSpec
     from headrace._src.data.datasets import INFINITE_CARDINALITY as INFINITE_CARDINALITY
     from headrace._src.data.datasets import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
-    from headrace._src.data.iterators import NumpyIterator as NumpyIterator
     from headrace._src.data.options import Options as Options
     from headrace._src.data.options import ThreadingOptions as ThreadingOptions
+    from headrace._src.data.running.iterators import NumpyIterator as NumpyIterator
     from headrace._src.data.variants import get_output_classes as get_output_classes
     from headrace._src.data.variants import get_output_shapes as get_output_shapes
     from headrace._src.data.variants import get_output_types as get_output_types

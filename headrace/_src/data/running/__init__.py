@@ -1,0 +1,1 @@
+"""How pipelines run: stages, cursors, functions of elements, threads, iterators."""

@@ -1,0 +1,1 @@
+"""Elements and pipelines in files: caches, snapshots, saved datasets, messages."""

@@ -1,0 +1,124 @@
+"""Pipelines as bytes: the graph of the ops that make them, with the functions that they call, and back.
+
+What makes a pipeline depend on this program cannot travel: Python functions, and variables, tables and other resources.
+"""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+
+from headrace._src.core import dtypes, errors
+from headrace._src.data.running.stages import Stage, stage_of
+from headrace._src.data.saving.element_bytes import packed, unpacked
+from headrace._src.formats.graph_messages import GraphDef
+from headrace._src.graph.building.func_graph import FuncGraph
+from headrace._src.graph.building.operation import called_graphs
+from headrace._src.graph.control.python_functions import PYTHON_OPS
+from headrace._src.graph.messages.graph_def import graph_def_of
+from headrace._src.graph.messages.graph_import import import_graph_def
+from headrace._src.op.convert import to_tensor
+from headrace._src.op.definition import REGISTRY
+
+_SIZES = struct.Struct("<QI")
+_GIVEN = "given_{}"
+_RESULT = "dataset_result"
+
+
+def _cannot(reason):
+    return errors.UnimplementedError(None, None, f"This dataset cannot be sent to another process: {reason}.")
+
+
+class _Writer:
+    """Makes a graph of stages."""
+
+    def __init__(self, graph):
+        self._graph = graph
+        self._tensors: dict[int, object] = {}
+        self.given: list[np.ndarray] = []  # values that graphs cannot hold: ragged and sparse tensors
+
+    def tensor(self, stage: Stage):
+        """The tensor of a dataset."""
+        if id(stage) not in self._tensors:
+            if not stage.recipe:
+                raise _cannot(f"{stage.where()} is part of a pipeline that runs")
+            name, inputs, attrs = stage.recipe
+            if name == "PythonGeneratorDataset":
+                raise _cannot(f"{stage.where()} calls a Python function")
+            for graph in called_graphs(attrs):
+                _check(graph, stage)
+            op = REGISTRY[name]
+            self._tensors[id(stage)] = op(*[self._input(value) for value in inputs], **attrs)
+        return self._tensors[id(stage)]
+
+    def _input(self, value):
+        if isinstance(value, (list, tuple)):
+            return [self._input(part) for part in value]
+        if value.dtype != object:
+            return to_tensor(value)
+        items = value.ravel().tolist()
+        if value.ndim == 0 and isinstance(items[0], Stage):
+            return self.tensor(items[0])
+        if value.ndim == 0 and items[0] is None:  # the resources of ShuffleDatasetV3 and others, which nobody uses
+            return REGISTRY["DummySeedGenerator"]()
+        if all(isinstance(item, bytes) for item in items):
+            return to_tensor(value, dtypes.string)
+        try:
+            packed((value,))
+        except errors.OpError:
+            kinds = sorted({type(item).__name__ for item in items})
+            raise _cannot(f"it holds {', '.join(kinds)}, which belong to this process") from None
+        self.given.append(value)
+        return self._graph.add_input(value.shape, dtypes.variant, _GIVEN.format(len(self.given) - 1))
+
+
+def _check(graph, stage):
+    for node in graph.nodes:
+        if node.record.name in PYTHON_OPS or node.record.name == "PythonGeneratorDataset":
+            raise _cannot(f"the function of {stage.where()} calls Python functions")
+        for inner in called_graphs(node.attrs):
+            _check(inner, stage)
+
+
+def encoded(stage: Stage) -> bytes:
+    """A pipeline as bytes.
+
+    Raises:
+        UnimplementedError: it depends on this process.
+    """
+    graph = FuncGraph("dataset", None)
+    with graph.building():
+        writer = _Writer(graph)
+        result = REGISTRY["Identity"](writer.tensor(stage), name=_RESULT)
+        graph.outputs = [result]
+    message = graph_def_of(graph).SerializeToString()
+    given = packed(tuple(writer.given))
+    return _SIZES.pack(len(message), len(writer.given)) + message + given
+
+
+def decoded(data: bytes) -> Stage:
+    """The pipeline in bytes.
+
+    Raises:
+        DataLossError: there is none in them.
+    """
+    try:
+        size, count = _SIZES.unpack_from(data)
+        message = GraphDef.FromString(bytes(data[_SIZES.size : _SIZES.size + size]))
+        given = unpacked(data[_SIZES.size + size :])
+        if len(given) != count:
+            raise ValueError(f"{len(given)} values where {count} were expected")
+    except (ValueError, struct.error, errors.OpError) as error:
+        raise errors.data_loss(f"These bytes hold no dataset: {error}.") from error
+    except Exception as error:
+        if type(error).__name__ != "DecodeError":
+            raise
+        raise errors.data_loss(f"These bytes hold no dataset: {error}.") from error
+    graph = FuncGraph("dataset", None)
+    with graph.building():
+        inputs = {_GIVEN.format(i): graph.add_input(value.shape, dtypes.variant) for i, value in enumerate(given)}
+        (result,) = import_graph_def(message, input_map=inputs, return_elements=[f"{_RESULT}:0"], name="")
+        graph.outputs = [result]
+    (variant,) = graph.plan().run(list(given))
+    return stage_of(variant)

@@ -1,0 +1,1 @@
+"""The data service: a dispatcher, workers, and who reads from them."""

@@ -1,0 +1,409 @@
+"""`tf.data.experimental.service.DispatchServer`: knows the datasets, the workers and who reads what."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import os
+import threading
+import time
+from typing import Any
+
+from headrace._src.core import errors
+from headrace._src.data.running.stages import Stage
+from headrace._src.data.saving import dataset_graphs, spec_messages
+from headrace._src.data.service.messages import Server
+from headrace._src.data.service.shards import STATIC, WHERE, ShardingPolicy, chunk
+from headrace._src.op.api import api
+
+PROTOCOL = "grpc"  # TF: the name that addresses begin with; what is spoken is headrace's own
+_JOB_SECONDS = 300.0
+_WORKER_SECONDS = 60.0
+
+
+class Definition:
+    """A dataset as it is handed from program to program.
+
+    Args:
+        stage: the pipeline, where it belongs to this program.
+        data: it as bytes, where it came from another one.
+        spec: of the elements, as bytes, or None where these have no such form.
+        element_spec: the spec itself, where it belongs to this program.
+        cardinality: of the dataset.
+    """
+
+    def __init__(
+        self, stage: Stage | None, data: bytes | None, spec: bytes | None, element_spec: Any, cardinality: int
+    ):
+        self._stage = stage
+        self._data = data
+        self.spec = spec
+        self._element_spec = element_spec
+        self.cardinality = cardinality
+
+    @classmethod
+    def of(cls, dataset) -> Definition:
+        """That of a dataset of this program."""
+        try:
+            spec = spec_messages.encoded(dataset.element_spec)
+        except TypeError:
+            spec = None
+        return cls(dataset.stage, None, spec, dataset.element_spec, dataset.stage.cardinality())
+
+    @property
+    def element_spec(self) -> Any:
+        """The spec of elements; None where it is not known."""
+        if self._element_spec is None and self.spec is not None:
+            self._element_spec = spec_messages.decoded(self.spec)
+        return self._element_spec
+
+    def stage(self) -> Stage:
+        """The pipeline."""
+        if self._stage is None:
+            self._stage = dataset_graphs.decoded(self._data or b"")
+        return self._stage
+
+    def encoded(self) -> bytes:
+        """The pipeline as bytes.
+
+        Raises:
+            UnimplementedError: it depends on this program.
+        """
+        if self._data is None:
+            self._data = dataset_graphs.encoded(self.stage())
+        return self._data
+
+
+class _Iteration:
+    """One walk of all consumers of a job through its dataset."""
+
+    def __init__(self, number, dataset_id, mode, consumers, cached):
+        self.number = number
+        self.dataset_id = dataset_id
+        self.mode = mode
+        self.consumers = consumers
+        self.cached = cached
+        self.tasks: dict[str, int] = {}  # by worker
+        self.given: collections.Counter = collections.Counter()  # by source and walk, how many elements were given out
+        self.clients = 0
+        self.left_at = 0.0  # when the last client left
+
+
+class Dispatcher(Server):
+    """Answers what clients and workers ask.
+
+    Args:
+        config: a `DispatcherConfig`.
+    """
+
+    name = "dispatcher"
+
+    def __init__(self, config):
+        super().__init__(config.port)
+        self._worker_names = list(config.worker_addresses or ())
+        self._job_seconds = _seconds(config.job_gc_timeout_ms, _JOB_SECONDS)
+        self._worker_seconds = _seconds(config.worker_timeout_ms, _WORKER_SECONDS)
+        self._state = threading.RLock()
+        self._datasets: dict[str, Definition] = {}
+        self._workers: dict[str, dict] = {}
+        self._iterations: dict[int, _Iteration] = {}
+        self._by_job: dict[tuple, _Iteration] = {}
+        self._task_of: dict[int, tuple] = {}
+        self._numbers = itertools.count(1000)
+
+    @property
+    def worker_count(self) -> int:
+        """How many workers are known."""
+        with self._state:
+            return len(self._workers)
+
+    def handle(self, kind, fields, payload):
+        answer = getattr(self, f"_on_{kind}", None)
+        if answer is None:
+            raise errors.UnimplementedError(None, None, f"{WHERE}: the dispatcher does not know the message {kind!r}.")
+        with self._state:
+            return answer(payload, **fields)
+
+    # Datasets.
+
+    def _on_register(self, payload, dataset_id, spec, cardinality):
+        if not isinstance(payload, Definition):
+            payload = Definition(None, payload, None if spec is None else bytes.fromhex(spec), None, cardinality)
+        known = self._datasets.get(dataset_id) if dataset_id else None
+        if known is not None and known.spec != payload.spec:
+            raise errors.invalid_argument(
+                "Failed to register dataset: Datasets with the same ID should have the same structure, but "
+                f"{dataset_id} has another element_spec."
+            )
+        if known is None:
+            dataset_id = dataset_id or str(next(self._numbers))
+            self._datasets[dataset_id] = payload
+        return {"dataset_id": dataset_id}, b""
+
+    def _dataset(self, dataset_id):
+        if dataset_id not in self._datasets:
+            raise errors.not_found(f"{WHERE}: Dataset id {dataset_id} not found.")
+        return self._datasets[dataset_id]
+
+    def _on_describe(self, payload, dataset_id):
+        found = self._dataset(dataset_id)
+        return {"spec": None if found.spec is None else found.spec.hex(), "cardinality": found.cardinality}, b""
+
+    def _on_dataset(self, payload, dataset_id):
+        return {}, self._dataset(dataset_id)
+
+    def spec_of(self, dataset_id) -> Any:
+        """The spec of the elements of a dataset."""
+        return self._dataset(dataset_id).element_spec
+
+    # Workers.
+
+    def _on_worker(self, payload, address, process):
+        """A worker is there, or still there; the tasks that are still wanted."""
+        self._workers[address] = {"process": process, "seen": time.monotonic()}
+        self._forget_old()
+        return {"tasks": sorted(self._task_of)}, b""
+
+    def _on_worker_ends(self, payload, address):
+        self._workers.pop(address, None)
+        return {}, b""
+
+    def _forget_old(self):
+        now = time.monotonic()
+        for address, about in list(self._workers.items()):
+            if now - about["seen"] > self._worker_seconds:
+                del self._workers[address]
+        for key, iteration in list(self._by_job.items()):
+            if not iteration.clients and now - iteration.left_at > self._job_seconds:
+                self._forget(key, iteration)
+
+    def _forget(self, key, iteration):
+        del self._by_job[key]
+        self._iterations.pop(iteration.number, None)
+        for task in iteration.tasks.values():
+            self._task_of.pop(task, None)
+
+    # Jobs.
+
+    def _on_iteration(self, payload, dataset_id, mode, job_name, repetition, consumers, cached):
+        definition = self._dataset(dataset_id)
+        self._forget_old()
+        if cached:
+            self._check_cached(definition, job_name)
+        number = next(self._numbers)
+        key = (job_name or f"anonymous {number}", repetition)
+        iteration = self._by_job.get(key)
+        if iteration is None:
+            if mode in STATIC:
+                for address in self._workers:
+                    self._place_of(address)
+            iteration = _Iteration(number, dataset_id, mode, consumers, cached)
+            self._by_job[key] = self._iterations[number] = iteration
+        elif (iteration.mode, iteration.consumers, iteration.cached) != (mode, consumers, cached):
+            raise errors.invalid_argument(
+                f"{WHERE}: Tried to create a job with name {job_name}, but found an existing job with the same name "
+                f"and other parameters: its processing mode is {ShardingPolicy(iteration.mode).name}, for "
+                f"{iteration.consumers} consumers."
+            )
+        iteration.clients += 1
+        return {"iteration": iteration.number}, b""
+
+    def _check_cached(self, definition, job_name):
+        if not job_name:
+            raise errors.invalid_argument("Cross-trainer caching requires named jobs. Got empty `job_name`.")
+        if definition.cardinality >= 0:
+            raise errors.invalid_argument(
+                "Cross-trainer caching requires the input dataset to be infinite. Got input with cardinality "
+                f"{definition.cardinality}"
+            )
+
+    def _place_of(self, address):
+        """The number of a worker in the list of the config."""
+        host = address.rpartition(":")[0]
+        for place, name in enumerate(self._worker_names):
+            if name in (address, host, f"{host}:%port%"):
+                return place
+        raise errors.not_found(
+            f"Failed to shard dataset in tf.data service: Worker {address} is not in the workers list. Got workers "
+            f"list {','.join(self._worker_names)}. Give the addresses of workers to DispatcherConfig."
+        )
+
+    def _known(self, iteration) -> _Iteration:
+        found = self._iterations.get(iteration)
+        if found is None:
+            raise errors.not_found(f"{WHERE}: there is no iteration {iteration} any more.")
+        return found
+
+    def _on_tasks(self, payload, iteration):
+        """The workers that take part: task, address, process."""
+        found = self._known(iteration)
+        # Consumers that read in turns must all see the same workers, from the first round on.
+        if not (found.consumers and found.tasks):
+            for address in self._workers:
+                if address not in found.tasks:
+                    found.tasks[address] = task = next(self._numbers)
+                    self._task_of[task] = (found, address)
+        tasks = [
+            [task, address, self._workers.get(address, {}).get("process", 0)] for address, task in found.tasks.items()
+        ]
+        return {"tasks": tasks}, b""
+
+    def _on_task(self, payload, task):
+        """What a worker has to know of a task."""
+        if task not in self._task_of:
+            raise errors.not_found(f"{WHERE}: there is no task {task} any more.")
+        iteration, address = self._task_of[task]
+        place = self._place_of(address) if iteration.mode in STATIC else 0
+        return {
+            "dataset_id": iteration.dataset_id, "mode": int(iteration.mode), "iteration": iteration.number,
+            "place": place, "count": len(self._worker_names), "consumers": iteration.consumers,
+            "cached": iteration.cached,
+        }, b""  # fmt: skip
+
+    def _on_split(self, payload, iteration, source, walk, size):
+        """Which elements of a source a worker makes next."""
+        given = self._known(iteration).given
+        found = chunk(size, given[source, walk])
+        if found is None:
+            return {}, b""
+        given[source, walk] = found[1]
+        return {"first": found[0], "last": found[1]}, b""
+
+    def _on_release(self, payload, iteration):
+        """A client reads no more."""
+        found = self._iterations.get(iteration)
+        if found is not None:
+            found.clients -= 1
+            found.left_at = time.monotonic()
+            for key, one in list(self._by_job.items()):
+                if one is found and not found.clients and key[0].startswith("anonymous "):
+                    self._forget(key, found)
+        return {}, b""
+
+
+def _seconds(milliseconds, default):
+    return default if not milliseconds else milliseconds / 1000
+
+
+@api("data.experimental.service.DispatcherConfig", dispatch=False)
+class DispatcherConfig(
+    collections.namedtuple(
+        "DispatcherConfig",
+        [
+            "port", "protocol", "work_dir", "fault_tolerant_mode", "worker_addresses", "job_gc_check_interval_ms",
+            "job_gc_timeout_ms", "worker_timeout_ms", "worker_max_concurrent_snapshots",
+        ],
+    )
+):  # fmt: skip
+    """How a `DispatchServer` is to be.
+
+    Args:
+        port: where it listens, on this machine only; 0 for any that is free.
+        protocol: the beginning of its address; "grpc".
+        work_dir: accepted; nothing is written.
+        fault_tolerant_mode: must be False: a dispatcher that ends forgets its jobs.
+        worker_addresses: the workers, where datasets are divided by their number.
+        job_gc_check_interval_ms: accepted.
+        job_gc_timeout_ms: for how long a job without readers is kept.
+        worker_timeout_ms: for how long a worker counts that is not heard of.
+        worker_max_concurrent_snapshots: accepted.
+    """
+
+    def __new__(
+        cls, port=0, protocol=None, work_dir=None, fault_tolerant_mode=False, worker_addresses=None,
+        job_gc_check_interval_ms=None, job_gc_timeout_ms=None, worker_timeout_ms=None,
+        worker_max_concurrent_snapshots=0,
+    ):  # fmt: skip
+        return super().__new__(
+            cls, port, protocol or PROTOCOL, work_dir, fault_tolerant_mode, worker_addresses, job_gc_check_interval_ms,
+            job_gc_timeout_ms, worker_timeout_ms, worker_max_concurrent_snapshots,
+        )  # fmt: skip
+
+
+class ServerBase:
+    """What the servers of the service have in common.
+
+    They end when they are dropped.
+    """
+
+    _server: Any = None
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._server.start()
+
+    def join(self) -> None:
+        """Wait until the server is stopped, by another thread."""
+        self._server.ended.wait()
+
+    def stop(self) -> None:
+        """End."""
+        self._server.stop()
+
+    def _stop(self):
+        self.stop()
+
+    @property
+    def _address(self):
+        return self._server.address
+
+    def __del__(self):
+        if self._server is not None:
+            self._server.stop()
+
+
+def check_protocol(protocol, where):
+    """Refuse a protocol that nobody speaks."""
+    if protocol != PROTOCOL:
+        raise RuntimeError(f"{where}: there is no protocol {protocol!r}, only {PROTOCOL!r}.")
+
+
+@api("data.experimental.service.DispatchServer", dispatch=False)
+class DispatchServer(ServerBase):
+    """The dispatcher of a data service: workers register with it, and datasets are read through it.
+
+    It runs in threads of this program, and answers programs on this machine.
+
+    Args:
+        config: a `DispatcherConfig`.
+        start: whether to begin at once.
+
+    >>> service = tf.data.experimental.service
+    >>> dispatcher = service.DispatchServer()
+    >>> worker = service.WorkerServer(service.WorkerConfig(dispatcher.target.split("://")[1]))
+    >>> dataset = tf.data.Dataset.range(6).map(lambda x: x * x)
+    >>> dataset = dataset.apply(service.distribute("distributed_epoch", dispatcher.target))
+    >>> sorted(int(x) for x in dataset)
+    [0, 1, 4, 9, 16, 25]
+    """
+
+    def __init__(self, config=None, start=True):
+        config = config or DispatcherConfig()
+        if config.fault_tolerant_mode:
+            if not config.work_dir:
+                raise ValueError(
+                    "Cannot enable fault tolerant mode without configuring a work dir. Make sure to set `work_dir` in "
+                    "the `config` object passed to `DispatcherServer`."
+                )
+            raise errors.UnimplementedError(
+                None, None,
+                f"{WHERE}.DispatchServer: fault_tolerant_mode is not there: a dispatcher that ends forgets its jobs.",
+            )  # fmt: skip
+        check_protocol(config.protocol, f"{WHERE}.DispatchServer")
+        self._config = config
+        self._server = Dispatcher(config)
+        if start:
+            self.start()
+
+    @property
+    def target(self) -> str:
+        """The address that `distribute` takes."""
+        return f"{self._config.protocol}://{self._server.address}"
+
+    def _num_workers(self):
+        return self._server.worker_count
+
+
+def process_number() -> int:
+    """Of this program."""
+    return os.getpid()

@@ -1,0 +1,273 @@
+"""What the programs of the data service say to each other: a dictionary and some bytes, over a socket of this machine.
+
+A message is four letters, the length of the dictionary as JSON, the length of the bytes, and both. Nothing in it is
+code. A server answers each message with one; an error is an answer with its code. Servers of the same program are
+called directly. See docs/decisions/0035-data-service.md.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import threading
+import weakref
+from typing import Any
+
+from headrace._src.core import errors
+from headrace._src.data.saving.element_bytes import buffers
+
+_HEAD = struct.Struct("<4sIQ")
+_LETTERS = b"HDS1"
+_LONGEST_TEXT = 1 << 20
+_PART = 1 << 20
+_CONNECT_SECONDS = 5.0
+
+_local: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # by address, the servers of this program
+
+
+def send(connection: socket.socket, fields: dict, payload: Any = b"") -> None:
+    """Send a message.
+
+    Args:
+        connection: where to.
+        fields: numbers, strings, lists and dictionaries.
+        payload: bytes, an element (a tuple of arrays), or something with `encoded()`.
+    """
+    parts = buffers(payload) if isinstance(payload, tuple) else [payload.encoded() if payload else b""]
+    if isinstance(payload, bytes):
+        parts = [payload]
+    text = json.dumps(fields).encode()
+    connection.sendall(_HEAD.pack(_LETTERS, len(text), sum(map(len, parts))) + text)
+    for part in parts:
+        connection.sendall(part)
+
+
+def receive(connection: socket.socket) -> tuple[dict, bytes] | None:
+    """The next message; None when the other side has closed the connection.
+
+    Raises:
+        DataLossError: what comes is no message.
+    """
+    head = _exactly(connection, _HEAD.size, can_end=True)
+    if head is None:
+        return None
+    letters, length, size = _HEAD.unpack(head)
+    if letters != _LETTERS or length > _LONGEST_TEXT:
+        raise errors.data_loss("data.experimental.service: what came over a connection is no message of the service.")
+    try:
+        fields = json.loads(_exactly(connection, length))
+    except (ValueError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict):
+        raise errors.data_loss("data.experimental.service: the fields of a message cannot be read.")
+    return fields, bytes(_exactly(connection, size))
+
+
+def _exactly(connection, size, can_end=False):
+    """So many bytes; memory is taken as they come."""
+    data = bytearray()
+    while len(data) < size:
+        part = connection.recv(min(_PART, size - len(data)))
+        if not part:
+            if can_end and not data:
+                return None
+            raise errors.data_loss("data.experimental.service: a connection was closed in the middle of a message.")
+        data += part
+    return data
+
+
+class Server:
+    """Answers messages: `handle(kind, fields, payload)` returns fields and a payload.
+
+    Args:
+        port: where to listen on this machine; 0 for any that is free.
+    """
+
+    name = "server"
+
+    def __init__(self, port: int):
+        self._wanted_port = port
+        self.port = 0
+        self._listener: socket.socket | None = None
+        self._connections: set = set()
+        self._lock = threading.Lock()
+        self.ended = threading.Event()
+
+    @property
+    def address(self) -> str:
+        """Where the server is."""
+        return f"localhost:{self.port}"
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it answers."""
+        return self._listener is not None
+
+    def start(self) -> None:
+        """Begin to listen."""
+        if self._listener is not None:
+            return
+        try:
+            self._listener = socket.create_server(("127.0.0.1", self._wanted_port))
+        except OSError as error:
+            raise errors.unavailable(
+                f"data.experimental.service: cannot listen on port {self._wanted_port} of this machine: {error}."
+            ) from error
+        self.port = self._listener.getsockname()[1]
+        self.ended.clear()
+        _local[self.address] = self
+        # Threads know the server weakly, so that it ends when it is dropped.
+        start_thread(f"data-service-{self.name}", _listen, self._listener, weakref.ref(self))
+
+    def stop(self) -> None:
+        """End: connections are closed, and no more are accepted."""
+        listener, self._listener = self._listener, None
+        if listener is None:
+            return
+        _local.pop(self.address, None)
+        with self._lock:
+            connections = list(self._connections)
+        for one in (listener, *connections):
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            one.close()
+        self.ended.set()
+
+    def handle(self, kind: str, fields: dict, payload: Any) -> tuple[dict, Any]:
+        """Answer a message."""
+        raise NotImplementedError(type(self).__name__)
+
+    def _keep(self, connection, is_open):
+        with self._lock:
+            (self._connections.add if is_open else self._connections.discard)(connection)
+
+    def __del__(self):
+        if getattr(self, "_listener", None) is not None:
+            self.stop()
+
+
+def start_thread(name: str, function, *arguments) -> threading.Thread:
+    """A thread that does not keep the program from ending."""
+    thread = threading.Thread(target=function, args=arguments, name=name, daemon=True)
+    thread.start()
+    return thread
+
+
+def _listen(listener, server_of):
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        start_thread("data-service-connection", _answer, connection, server_of)
+
+
+def _answer(connection, server_of):
+    server = server_of()
+    if server is None:
+        connection.close()
+        return
+    server._keep(connection, True)
+    del server
+    try:
+        while (message := receive(connection)) is not None:
+            server = server_of()
+            if server is None or not server.is_running:
+                return
+            fields, payload = message
+            try:
+                fields, payload = server.handle(str(fields.pop("kind", "")), fields, payload)
+                send(connection, fields, payload)
+            except errors.OpError as error:
+                send(connection, {"error": error.error_code, "message": error.message})
+            except (KeyError, TypeError, ValueError) as error:
+                send(connection, {"error": errors.INVALID_ARGUMENT, "message": f"{type(error).__name__}: {error}"})
+            del server
+    except (OSError, errors.OpError):
+        pass  # whoever is on the other side has gone, or speaks something else
+    finally:
+        connection.close()
+        if (server := server_of()) is not None:
+            server._keep(connection, False)
+
+
+class Peer:
+    """A server somewhere, to which messages can be sent by several threads.
+
+    Args:
+        address: such as "localhost:5000".
+        what: who it is, for messages.
+    """
+
+    def __init__(self, address: str, what: str):
+        self.address = address
+        self._what = what
+        self._idle: list[socket.socket] = []
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    @property
+    def local(self) -> Server | None:
+        """The server itself, where it belongs to this program."""
+        return _local.get(self.address)
+
+    def call(self, kind: str, payload: Any = b"", **fields) -> tuple[dict, Any]:
+        """Send a message and wait for the answer.
+
+        Raises:
+            UnavailableError: there is no such server.
+            OpError: the server answered with an error.
+        """
+        local = self.local
+        if local is not None:
+            return local.handle(kind, fields, payload)
+        connection = self._connection()
+        try:
+            send(connection, {"kind": kind, **fields}, payload)
+            answer = receive(connection)
+            if answer is None:
+                raise ConnectionResetError("the connection was closed")
+        except BaseException as error:
+            connection.close()
+            if isinstance(error, (OSError, errors.DataLossError)):
+                raise self._gone(error) from error
+            raise
+        with self._lock:
+            if self._is_closed:
+                connection.close()
+            else:
+                self._idle.append(connection)
+        fields, payload = answer
+        if "error" in fields:
+            raise errors.from_code(int(fields["error"]), str(fields.get("message", "")))
+        return fields, payload
+
+    def _connection(self):
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        host, _, port = self.address.rpartition(":")
+        try:
+            connection = socket.create_connection((host, int(port)), _CONNECT_SECONDS)
+        except (OSError, ValueError, OverflowError) as error:
+            raise self._gone(error) from error
+        connection.settimeout(None)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
+
+    def _gone(self, error):
+        return errors.unavailable(
+            f"data.experimental.service: the {self._what} at {self.address} cannot be reached: {error}."
+        )
+
+    def close(self) -> None:
+        """Close the connections that nobody uses."""
+        with self._lock:
+            self._is_closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()

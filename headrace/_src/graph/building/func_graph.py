@@ -1,0 +1,232 @@
+"""`FuncGraph`: the graph of a function, with inputs, outputs, and what it captures from outside."""
+
+import contextlib
+import weakref
+
+from headrace._src.core.context import context
+from headrace._src.core.names import fresh_scope
+from headrace._src.core.random_state import random_state
+from headrace._src.core.tensor import EagerTensor
+from headrace._src.graph.building.graph import BaseGraph
+from headrace._src.graph.building.operation import is_followed
+from headrace._src.graph.building.symbolic import SymbolicTensor
+from headrace._src.graph.running.plan import plan_of
+from headrace._src.op.convert import to_tensor
+from headrace._src.ops.arrays.filling import CONST
+
+# Eager tensors up to this size become constants of the graph, larger ones and those with gradients extra inputs.
+_INLINED = 128
+
+
+def make_executable(graph):
+    """What runs a graph; compilation.py, which knows graphs, puts something better here."""
+    return graph.plan()
+
+
+_SURROUNDING = object()  # the graph that is being built where a FuncGraph is made
+
+
+class FuncGraph(BaseGraph):
+    """A graph with inputs and outputs.
+
+    Tensors from outside that its operations use become extra inputs, the captures: whoever calls the function passes
+    their values after the arguments.
+    """
+
+    building_function = True
+    loop_plans = None  # see passes/loop_invariants.py, for the body of a loop
+    stays_interpreted = False  # whether it is never compiled: eager code reads its variables after each call
+    inlines_numbers = False  # whether all constants outside become constants here: no gradient is asked for them
+
+    def __init__(self, name, outer=_SURROUNDING):
+        if outer is _SURROUNDING:
+            outer = context.graph
+        super().__init__()
+        self.name = name
+        self.inputs: list[SymbolicTensor] = []  # arguments, then captures
+        self.outputs: list[SymbolicTensor] = []
+        self.structured_outputs = None
+        self.variables: dict[int, object] = {}  # id of the handle to the variable, for those that are used
+        self.seed = random_state.seed if outer is None else outer.seed
+        self.default_session = lambda: None
+        self._outer = outer.reference if outer is not None else None
+        self._captures: dict[int, tuple] = {}  # id of the outer tensor to it and the input that stands for it
+        self._passed: dict[int, tuple] = {}  # the same for the handles of variables that are arguments
+        self.jit_compile = None
+        self._plan = None
+        self._executable = None
+        self._derivatives: dict = {}
+
+    @property
+    def outer_graph(self):
+        """The graph in which this one is used; None at the top."""
+        return None if self._outer is None else self._outer()
+
+    @property
+    def base(self):
+        """The graph that the operations belong to: this one, unless it is a view of another."""
+        return self
+
+    def view(self, outputs, inputs=None):
+        """The same operations as a function with other outputs (and inputs)."""
+        return FuncGraphView(self, outputs, inputs)
+
+    @property
+    def captures(self) -> list:
+        """Pairs of an outer tensor and the input that stands for it."""
+        return list(self._captures.values())
+
+    @property
+    def external_captures(self) -> list:
+        """The outer tensors."""
+        return [outer for outer, _ in self._captures.values()]
+
+    @property
+    def internal_captures(self) -> list:
+        """The inputs that stand for the outer tensors."""
+        return [inner for _, inner in self._captures.values()]
+
+    @property
+    def trainable_variables(self) -> tuple:
+        return tuple(v for v in self.variables.values() if v.trainable)
+
+    def capture(self, tensor, name=None):
+        """The input that stands for an outer tensor; a small eager one becomes a constant instead.
+
+        Raises:
+            InaccessibleTensorError: the tensor belongs to a graph that does not contain this one.
+        """
+        entry = self._captures.get(id(tensor)) or self._passed.get(id(tensor))
+        if entry is not None:
+            return entry[1]
+        if type(tensor) is EagerTensor:
+            if self.inlines_numbers or (not is_followed(tensor.dtype) and tensor._a.size <= _INLINED):
+                return self.shared_constant(tensor, name)
+        elif type(tensor) is SymbolicTensor:
+            self._check_reachable(tensor)
+            if tensor.op.record is CONST and (self.inlines_numbers or not is_followed(tensor.dtype)):
+                return self.shared_constant(tensor.op.attrs["value"], name)
+            known = tensor._known
+            if known is not None and tensor.dtype._kind in "iub" and known.size <= _INLINED:
+                # Computed from constants, such as the bounds of a slice: what uses it here can know it as well.
+                if id(tensor) not in self._constants:
+                    before, self._control_inputs = self._control_inputs, ()
+                    self._constants[id(tensor)] = (tensor, self.constant_array(known, tensor.dtype, name))
+                    self._control_inputs = before
+                return self._constants[id(tensor)][1]
+        else:
+            return self.inside(to_tensor(tensor))
+        return self.add_capture(tensor, name)
+
+    def add_capture(self, tensor, name=None) -> SymbolicTensor:
+        """A new input that stands for `tensor`."""
+        before, self._control_inputs = self._control_inputs, ()
+        with fresh_scope():
+            inner = self.placeholder(tensor.shape, tensor.dtype, name or "capture")
+        self._control_inputs = before
+        if type(tensor) is EagerTensor:
+            inner._known = tensor._a
+        else:
+            inner._known, inner._partial = tensor._known, tensor._partial
+            copy_handle_data(tensor, inner)
+        self._captures[id(tensor)] = (tensor, inner)
+        self.inputs.append(inner)
+        return inner
+
+    def _check_reachable(self, tensor):
+        graph = self.outer_graph
+        while graph is not None:
+            if tensor.op._graph is graph.reference:
+                return
+            graph = getattr(graph, "outer_graph", None)
+        raise tensor._out_of_scope()
+
+    def pass_variable(self, variable, handle):
+        """Let the input `handle` stand for the handle of a variable that is an argument."""
+        self._passed[id(variable.handle)] = (variable.handle, handle)
+
+    def forget_passed_variables(self):
+        """The graph is complete: the variables that are arguments are not among those that it uses itself."""
+        for key in self._passed:
+            self.variables.pop(key, None)
+        self._passed.clear()
+
+    def add_input(self, shape, dtype, name=None) -> SymbolicTensor:
+        """A new argument. All must be added before anything is captured."""
+        tensor = self.placeholder(shape, dtype, name)
+        self.inputs.append(tensor)
+        return tensor
+
+    @contextlib.contextmanager
+    def building(self):
+        """Within this block, operations are added to this graph, and tapes from outside do not see them."""
+        before = context.change(graph=self, recorders=(), device=None)
+        try:
+            with fresh_scope():
+                yield self
+        finally:
+            context.mode = before
+
+    def plan(self):
+        """How to run this graph, made when first asked for."""
+        if self._plan is None:
+            self._plan = plan_of(self)
+        return self._plan
+
+    def executable(self):
+        """What runs this graph when it is called: the plan, or a program when there is one."""
+        if self._executable is None:
+            self._executable = make_executable(self)
+        return self._executable
+
+    def __repr__(self):
+        return f"FuncGraph(name={self.name}, id={id(self)})"
+
+
+class FuncGraphView:
+    """The operations of a graph as a function with other outputs and inputs."""
+
+    building_function = True
+    loop_plans = None  # see passes/loop_invariants.py, for the body of a loop
+
+    def __init__(self, graph, outputs, inputs=None):
+        # Weakly, for the graph keeps its derivatives, which are views of it. Whoever holds a view holds the graph.
+        self._base = weakref.ref(graph.base)
+        self.name = graph.name
+        self.outputs = list(outputs)
+        self.inputs = list(graph.inputs if inputs is None else inputs)
+        self._plan = None
+        self._executable = None
+        self._derivatives: dict = {}
+
+    @property
+    def base(self):
+        return self._base()
+
+    def view(self, outputs, inputs=None):
+        return FuncGraphView(self, outputs, inputs)
+
+    @property
+    def nodes(self):
+        return self.base.nodes
+
+    @property
+    def variables(self):
+        return self.base.variables
+
+    @property
+    def is_stateful(self):
+        return self.base.is_stateful
+
+    plan = FuncGraph.plan
+    executable = FuncGraph.executable
+
+    def __repr__(self):
+        return f"{self.base!r} with {len(self.outputs)} outputs"
+
+
+def copy_handle_data(source, target):
+    """Hand on what is known of the elements of a list or the content of a resource."""
+    data = source.__dict__.get("_handle_data")
+    if data is not None:
+        target._handle_data = data

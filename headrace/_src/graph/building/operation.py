@@ -1,0 +1,181 @@
+"""`Operation`: one node of a graph."""
+
+import functools
+import traceback
+import weakref
+
+from headrace._src.core import dtypes
+from headrace._src.op.api import api
+from headrace._src.op.loading import load
+
+
+@api("Operation")
+class Operation:
+    """An application of an op in a graph.
+
+    Edges only lead backwards: an operation holds its inputs, a tensor holds its operation, and the graph holds both;
+    the way from an operation to its outputs and to its graph is weak. So reference counting alone frees a graph.
+    """
+
+    # `record`: the op. `types`: its type attributes as read off the inputs. `location`: the user's line.
+    __slots__ = (
+        "__dict__", "__weakref__", "_graph", "_outputs", "attrs", "control_inputs", "device", "index", "inputs",
+        "location", "name", "record", "types",
+    )  # fmt: skip
+
+    def __init__(self, graph, record, inputs, attrs, types, name, location, device):
+        self._graph = graph.reference
+        self.record = record
+        self.inputs = inputs
+        self.attrs = attrs
+        self.types = types
+        self.name = name
+        self.location = location
+        self.device = device
+        self.control_inputs = ()
+        self.index = 0
+        self._outputs = ()
+
+    @property
+    def graph(self):
+        """The graph that this operation belongs to."""
+        graph = self._graph()
+        if graph is None:
+            raise RuntimeError(f"The graph of the operation {self.name!r} is gone.")
+        return graph
+
+    @property
+    def type(self) -> str:
+        """The name of the op, such as "MatMul"."""
+        return self.record.name
+
+    @property
+    def outputs(self) -> list:
+        """The tensors that this operation computes."""
+        return [reference() for reference in self._outputs]
+
+    def set_outputs(self, tensors):
+        """Say which tensors this operation computes; the graph keeps them."""
+        self._outputs = tuple(map(weakref.ref, tensors))
+        self.graph.tensors.extend(tensors)
+
+    def values(self) -> tuple:
+        """The outputs as a tuple. TF: kept from 1.x."""
+        return tuple(self.outputs)
+
+    def get_attr(self, name):
+        """An attribute; dtypes as `tf.DType`, text as bytes, shapes, tensors and functions as messages.
+
+        Raises:
+            ValueError: there is none of that name.
+        """
+        attributes = self.node_def.attr
+        if name not in attributes:
+            raise ValueError(f"Operation {self.name!r} has no attr named {name!r}.")
+        return load("graph.messages.attribute_values").plain_value(attributes[name])
+
+    @property
+    def node_def(self):
+        """This operation as a `NodeDef` message."""
+        return load("graph.messages.graph_def").node_def_of(self)
+
+    @property
+    def op_def(self):
+        """The op as an `OpDef` message."""
+        return load("graph.messages.op_definitions").op_def_of(self.record)
+
+    @property
+    def traceback(self):
+        """Where the operation was made: a list of the user's frame, as the module `traceback` has them."""
+        file, line, function = self.location
+        return [traceback.FrameSummary(file, line, function)]
+
+    def colocation_groups(self) -> list:
+        """The groups of operations that share a device: only this one. TF: kept from 1.x."""
+        return [b"loc:@" + self.name.encode()]
+
+    def run(self, feed_dict=None, session=None):
+        """Run this operation in a session. TF: kept from 1.x."""
+        session = session or self.graph.default_session()
+        if session is None:
+            raise ValueError(
+                "Cannot execute operation using `run()`: No default session is registered. Use `with "
+                "sess.as_default()` or pass an explicit session to `run(session=sess)`"
+            )
+        session.run(self, feed_dict)
+
+    @functools.cached_property
+    def levels(self) -> dict:
+        """For operations that run graphs: by number of outputs, how an operation with these is differentiated.
+
+        To differentiate it, it gets more outputs, the residuals; differentiating that again, still more.
+        """
+        return {}
+
+    @property
+    def is_stateful(self) -> bool:
+        """Whether running it does more than compute outputs from inputs."""
+        return is_stateful(self)
+
+    def __repr__(self):
+        return f"<tf.Operation {self.name!r} type={self.type}>"
+
+    def __str__(self):
+        lines = [f'name: "{self.name}"', f'op: "{self.type}"']
+        lines += [f'input: "{x.name}"' for x in self.inputs]
+        return "\n".join(lines)
+
+
+def is_stateful(operation) -> bool:
+    """Whether an operation reads or writes something outside its inputs, or runs a graph that does."""
+    record = operation.record
+    if record.name in CALLING:
+        return any(graph.is_stateful for graph in called_graphs(operation.attrs))
+    return record.stateful
+
+
+# Ops whose attributes are graphs: what they do depends on these.
+CALLING: set[str] = set()
+
+
+def called_graphs(attrs) -> list:
+    """The graphs among the attributes of an operation."""
+    graphs = []
+    for value in attrs.values():
+        if isinstance(value, (list, tuple)):
+            graphs.extend(item for item in value if hasattr(item, "nodes"))
+        elif hasattr(value, "nodes"):
+            graphs.append(value)
+    return graphs
+
+
+def is_followed(dtype: dtypes.DType) -> bool:
+    """Whether gradients flow into tensors of this dtype: numbers, lists of them, and variables."""
+    return dtype._kind in "fcrv"
+
+
+def has_gradient(dtype: dtypes.DType) -> bool:
+    """Whether a tensor of this dtype can have a gradient of the same kind: numbers and lists of them."""
+    return dtype._kind in "fcv"
+
+
+def input_counts(node) -> list[int]:
+    """How many tensors each input of the op has."""
+    counts = []
+    for argument in node.record.signature.inputs:
+        if argument.type_list:
+            counts.append(len(node.types[argument.type_attr]))
+        elif argument.is_list:
+            counts.append(node.types[argument.number_attr])
+        else:
+            counts.append(1)
+    return counts
+
+
+def grouped(node, items) -> list:
+    """What belongs to the inputs of an operation, one item for each tensor, with a list for each input that is one."""
+    result, at = [], 0
+    for argument, count in zip(node.record.signature.inputs, input_counts(node)):
+        result.append(list(items[at : at + count]) if argument.is_list else items[at])
+        at += count
+    return result

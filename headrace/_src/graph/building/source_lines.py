@@ -1,0 +1,29 @@
+"""The user's line that made an operation."""
+
+import os
+import sys
+import sysconfig
+
+from headrace._src.core.location import PACKAGE
+
+_STANDARD = sysconfig.get_paths()["stdlib"] + os.sep + "contextlib.py"
+_ours: dict[str, bool] = {}
+
+
+def is_ours(filename: str) -> bool:
+    """Whether a file belongs to this package (or is a wrapper of the standard library that it uses)."""
+    known = _ours.get(filename)
+    if known is None:
+        known = _ours[filename] = filename.startswith(PACKAGE) or filename == _STANDARD
+    return known
+
+
+def users_line() -> tuple[str, int, str]:
+    """File, line and function of the innermost frame that is not of this package."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if not is_ours(code.co_filename):
+            return code.co_filename, frame.f_lineno, code.co_name
+        frame = frame.f_back
+    return "", 0, ""

@@ -1,0 +1,1 @@
+"""From a graph to an XLA program: blocks, lowering, the queue and its process, programs."""

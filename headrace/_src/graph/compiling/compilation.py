@@ -1,0 +1,387 @@
+"""When a graph is compiled, and what runs it until then."""
+
+import math
+import os
+import threading
+import time
+
+from headrace._src.core import errors
+from headrace._src.core.random_state import random_state
+from headrace._src.core.tensor import EagerTensor
+from headrace._src.graph.building import func_graph
+from headrace._src.graph.building.operation import CALLING, called_graphs
+from headrace._src.graph.compiling import queue as compile_queue
+from headrace._src.graph.compiling.blocks import LOOPS, BlockBuilder
+from headrace._src.graph.compiling.lowering import CannotLower
+from headrace._src.graph.compiling.programs import MISMATCH, Program, signature_of
+from headrace._src.graph.compiling.segments import Segmented, host_steps, path_to_host
+from headrace._src.op.api import api
+from headrace._src.ops.arrays.filling import CONST
+
+# A call of a program costs as much as running so many operations one by one.
+_FEW = 24
+# The call with the same shapes at which a program is ordered.
+_SEEN = 2
+# How many shapes of a function are compiled, and how many are remembered.
+_PROGRAMS, _REMEMBERED = 5, 64
+# A program that has run so often and was slower than this, compared with the interpreter, is given up; not so for
+# functions that take less than this many seconds, whose times say more about what else the machine does.
+_TRIALS, _SLOWER, _NOTICEABLE = 8, 1.1, 0.002
+# With a global seed, programs take over at a fixed call: this one, later for large graphs, at once for loops.
+_SEEDED, _OPERATIONS_PER_CALL, _SEEDED_LOOP = 32, 8, 3
+# That call waits for the compiling process about as long as it takes, in seconds, and then compiles by itself.
+_PATIENCE, _PATIENCE_PER_OPERATION = 3.0, 0.01
+
+
+class _Settings:
+    """What the user has decided, and whether this process can run programs."""
+
+    enabled = os.environ.get("HEADRACE_COMPILE", "1") != "0"
+    forked = False
+
+
+def _after_fork():
+    # The threads of the compiled programs are not here.
+    _Settings.forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+@api("config.experimental.set_background_compilation", dispatch=False)
+def set_background_compilation(enabled):
+    """Whether functions that are called often are compiled, which is on by default.
+
+    Functions with `jit_compile=True` are compiled in any case. The environment variable `HEADRACE_COMPILE=0` has the
+    same effect from the start of a program. `HEADRACE_COMPILE_CACHE` names a directory in which compiled programs
+    are kept from run to run; without it none are.
+
+    Args:
+        enabled: False keeps to the interpreter.
+    """
+    _Settings.enabled = bool(enabled)
+
+
+# TF: functions with jit_compile=True may have these. Here the host runs them between programs: the sizes of results
+# depend on values, or they are programs of their own.
+_BETWEEN_PROGRAMS = frozenset({"Where", "Unique", "UniqueV2", "DynamicPartition", "XlaCallModule"})
+
+# What NumPy's matrix products and the interpreter's other operations take here, roughly: only their proportion matters.
+_PRODUCTS_PER_SECOND, _SECONDS_PER_OPERATION = 40e9, 10e-6
+_PRODUCTS = {"MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"}
+
+
+def is_mostly_products(steps) -> bool:
+    """Whether most of the interpreter's time goes into matrix products, which XLA's CPU code does more slowly.
+
+    Compiling such a graph (an unrolled recurrent network is one) would take long and gain nothing. This depends on
+    shapes alone, so that seeded runs decide alike.
+    """
+    work, count = 0.0, 0
+    for node in steps:
+        name = node.record.name
+        if name in CALLING:
+            return False
+        count += node.record is not CONST
+        if name in _PRODUCTS:
+            left, right = node.inputs[0].shape, node.outputs[0].shape
+            if not (left.is_fully_defined() and right.is_fully_defined()):
+                return False
+            transposed = node.attrs.get("transpose_a") or node.attrs.get("adj_x")
+            work += 2 * right.num_elements() * left[-2 if transposed else -1]
+    products = work / _PRODUCTS_PER_SECOND
+    return products > 2 * count * _SECONDS_PER_OPERATION
+
+
+def is_worthwhile(steps) -> bool:
+    """Whether a program would be faster than the interpreter: many operations, or a loop."""
+    if is_mostly_products(steps):
+        return False
+    count = 0
+    pending = [steps]
+    while pending:
+        for node in pending.pop():
+            if node.record is CONST:
+                continue
+            count += 1
+            if node.record.name in LOOPS or count >= _FEW:
+                return True
+            if node.record.name in CALLING:
+                pending.extend(graph.plan().steps for graph in called_graphs(node.attrs))
+    return False
+
+
+class Executable:
+    """What runs a graph, or a part of one: `run(list of arrays) -> list of arrays`.
+
+    It begins with the interpreter and goes on with programs when they are there. It does not hold the graph.
+    """
+
+    def __init__(self, plan, fixed=None, must_compile=False, name=""):
+        """
+        Args:
+            plan: the interpreter's plan.
+            fixed: from which position on the inputs are the same in all calls.
+            must_compile: compile before the first call, and refuse what TensorFlow could not compile either.
+            name: of the function, for messages.
+        """
+        self.plan = plan
+        self.fixed = len(plan.inputs) if fixed is None else fixed
+        self.must_compile = must_compile
+        self.name = name
+        self.reason = ""  # why it is interpreted, if that is settled
+        self._entries: dict = {}
+        self._programs = 0
+        self._block = None
+        self._lock = threading.Lock()
+        self.hosts = host_steps(plan.steps)  # positions of the operations that only the host can run
+        self.segmented = Segmented(plan, self.hosts, _part) if self.hosts and not must_compile else None
+
+    def run(self, arrays):
+        """Run on the inputs; `arrays` is emptied or not, as it comes."""
+        if self.segmented is not None:
+            return self.segmented.run(arrays)
+        # How often each shape is seen is counted, until there is a program for it.
+        entry = self._entries.get(key := tuple([x.shape for x in arrays]))
+        if entry is None:
+            entry = self._new_entry(key)
+        return entry.run(self, arrays)
+
+    def _new_entry(self, key):
+        with self._lock:
+            if len(self._entries) >= _REMEMBERED:
+                for old, entry in list(self._entries.items()):
+                    if entry.program is None:
+                        del self._entries[old]
+            entry = self._entries[key] = _Entry(self.must_compile)
+            return entry
+
+    # For the entries.
+
+    def block(self):
+        """The block of the graph and the operations that draw random numbers."""
+        with self._lock:
+            if self._block is None:
+                builder = BlockBuilder()
+                block = builder.of_plan(self.plan)
+                self._block = block, builder.random_nodes
+            return self._block
+
+    def may_compile_another(self) -> bool:
+        """Whether one more shape may be compiled; counts it."""
+        with self._lock:
+            if self._programs >= _PROGRAMS:
+                self.reason = f"it was called with more than {_PROGRAMS} shapes"
+                return False
+            self._programs += 1
+            return True
+
+    def split(self, error):
+        """Take out an operation that only the host can run, and compile the rest."""
+        node = self.plan.steps[error.path[0]]
+        with self._lock:
+            if error.path[0] not in self.hosts:
+                self.reason = f"{node.name} ({error.op}): {error.reason}"
+                self.split_at(self.hosts | {error.path[0], *error.others})
+
+    def split_at(self, hosts):
+        """Let the host run the operations at these places, and compile the rest."""
+        self.hosts = hosts
+        self.segmented = Segmented(self.plan, hosts, _part)
+
+    @property
+    def state(self) -> str:
+        """How it runs now, in words, for `explain`."""
+        entries = list(self._entries.values())
+        compiled = sum(entry.program is not None for entry in entries)
+        if compiled:
+            return f"compiled for {compiled} of {len(entries)} combinations of shapes that were seen"
+        if self.reason:
+            return f"interpreted: {self.reason}"
+        if any(entry._job is not None for entry in entries):
+            return "interpreted, a program is being compiled"
+        if not _Settings.enabled and not self.must_compile:
+            return "interpreted: compiling is switched off"
+        return "interpreted so far: programs are made of what is called again with the same shapes"
+
+    def refuse(self, error):
+        """The error of a function that must be compiled and cannot be."""
+        node = _located(self.plan.steps, error.path, error.op) or self.plan.steps[error.path[0]]
+        file, line, function = node.location
+        refused = errors.InvalidArgumentError(
+            None,
+            None,
+            f"Detected unsupported operations when trying to compile graph {self.name} on XLA_CPU_JIT: {error.op} "
+            f"({error.reason}). It was made at {file}:{line} in {function}, operation {node.name!r}. A function with "
+            "jit_compile=True can have only what XLA can compile.",
+        )
+        refused._explained = True
+        return refused
+
+
+def _located(steps, path, op):
+    """The operation at the end of a path, which does not say which of several graphs it goes into."""
+    node = steps[path[0]] if path[0] < len(steps) else None
+    if node is None or len(path) == 1:
+        return node if node is not None and node.record.name == op else None
+    inner = (_located(graph.plan().steps, path[1:], op) for graph in called_graphs(node.attrs))
+    return next((found for found in inner if found is not None), None)
+
+
+def _part(plan):
+    """What runs a part of a graph."""
+    return Executable(plan) if is_worthwhile(plan.steps) else plan
+
+
+class _Entry:
+    """What runs calls with certain shapes. `run` is one of its methods, which are given the executable."""
+
+    def __init__(self, must_compile):
+        self.program = None
+        self._count = 0
+        self._job = None
+        self._swap = None  # with a global seed: the call at which the program takes over
+        self._patience = None  # and how many seconds that call waits for it
+        self._best = [math.inf, math.inf]  # the shortest times of the interpreter and of the program
+        self._way = _Entry._compile_first if must_compile or random_state.deterministic else _Entry._count_calls
+
+    def run(self, owner, arrays):
+        return self._way(self, owner, arrays)
+
+    def _interpret(self, owner, arrays):
+        return owner.plan.run(arrays)
+
+    def _count_calls(self, owner, arrays):
+        self._count += 1
+        if self._count >= _SEEN and _Settings.enabled and not _Settings.forked:
+            if not owner.may_compile_another():
+                self._way = _Entry._interpret
+            elif self._submit(owner, arrays):
+                self._way = _Entry._wait_for_program
+        return owner.plan.run(arrays)
+
+    def _submit(self, owner, arrays):
+        signature, _ = signature_of(arrays)
+        if signature is None:  # a variable without a value: the interpreter says so
+            return False
+        block, nodes = owner.block()
+        if random_state.seed is not None:
+            self._swap = _SEEDED_LOOP if block.loops else max(_SEEDED, block.count // _OPERATIONS_PER_CALL)
+            self._patience = _PATIENCE + _PATIENCE_PER_OPERATION * block.count
+        fixed, is_seeded = owner.fixed, self._swap is not None
+        self._job = compile_queue.Job(
+            self, block, signature, lambda built: Program(built, signature, nodes, fixed), is_seeded
+        )
+        compile_queue.queue.submit(self._job)
+        return True
+
+    def _wait_for_program(self, owner, arrays):
+        """Interpret as long as the program is not there."""
+        job = self._job
+        self._count += 1
+        if job is None or _Settings.forked or (self._swap is not None and self._count < self._swap):
+            return owner.plan.run(arrays)
+        if self._swap is not None:
+            result = job.result if job.wait(self._patience) else self._built_here(owner)
+            self._take(owner, result)
+            self._job = None
+            return owner.run(arrays)
+        if not job.done:
+            start = time.perf_counter()
+            results = owner.plan.run(arrays)
+            self._note(0, start)
+            return results
+        self._take(owner, job.result)
+        self._job = None
+        if self.program is not None and self._best[0] < math.inf:
+            self._way = _Entry._try_program
+            self._count = 0
+        return owner.run(arrays)
+
+    def _built_here(self, owner):
+        """The program, compiled in this thread: on a busy machine, a process of low priority may never get to it."""
+        block, nodes = owner.block()
+        signature = self._job.signature
+        try:
+            return Program(compile_queue.built_here(block, signature), signature, nodes, owner.fixed)
+        except Exception as error:
+            return error
+
+    def _note(self, which, start):
+        self._best[which] = min(self._best[which], time.perf_counter() - start)
+
+    def _try_program(self, owner, arrays):
+        """Run the program and see whether it is faster than the interpreter, which has the faster matrix products."""
+        start = time.perf_counter()
+        results = self._run_program(owner, arrays)
+        self._note(1, start)
+        self._count += 1
+        if self._count >= _TRIALS:
+            interpreted, compiled = self._best
+            if compiled > interpreted * _SLOWER and interpreted > _NOTICEABLE:
+                self.program = None
+                owner.reason = f"a program takes {compiled * 1e3:.3g} ms, the interpreter {interpreted * 1e3:.3g} ms"
+                self._way = _Entry._interpret
+            else:
+                self._way = _Entry._run_program
+        return results
+
+    def _take(self, owner, result):
+        if isinstance(result, Program):
+            self.program = result
+            self._way = _Entry._run_program
+        elif isinstance(result, CannotLower):
+            self._way = _Entry._interpret
+            owner.split(result)
+        else:
+            owner.reason = f"compiling failed: {result}"
+            self._way = _Entry._interpret
+
+    def _compile_first(self, owner, arrays):
+        """Compile now, in this thread."""
+        signature, _ = signature_of(arrays)
+        if signature is None or _Settings.forked:
+            return owner.plan.run(arrays)
+        block, nodes = owner.block()
+        try:
+            if owner.must_compile and owner.hosts:
+                found = path_to_host(owner.plan.steps, allowed=_BETWEEN_PROGRAMS)
+                if found is not None:
+                    raise CannotLower(*found, "only the host can run it")
+                owner.split_at(owner.hosts)
+                return owner.run(arrays)
+            result = Program(compile_queue.built_here(block, signature), signature, nodes, owner.fixed)
+        except CannotLower as error:
+            if owner.must_compile and not error.needs_value:
+                raise owner.refuse(error) from None
+            result = error
+        self._take(owner, result)
+        return owner.run(arrays)
+
+    def _run_program(self, owner, arrays):
+        if _Settings.forked:
+            return owner.plan.run(arrays)
+        results = self.program.run(arrays)
+        if results is None or results is MISMATCH:
+            # A check has failed, and nothing has happened yet: the interpreter says what is wrong. Or the variables
+            # are others than those that the program is made for.
+            return owner.plan.run(arrays)
+        return results
+
+
+def executable_of(graph):
+    """What runs a function's graph: something with `run`."""
+    base = graph.base
+    plan = graph.plan()
+    must_compile = base.jit_compile is True
+    if not must_compile and (base.stays_interpreted or not is_worthwhile(plan.steps)):
+        return plan
+    captured = base.external_captures
+    # Eager tensors that are captured are the same in all calls; residuals are not. Views may have more inputs.
+    same = len(graph.inputs) == len(base.inputs) and all(isinstance(x, EagerTensor) for x in captured)
+    fixed = len(graph.inputs) - len(captured) if same else None
+    return Executable(plan, fixed, must_compile, base.name)
+
+
+func_graph.make_executable = executable_of

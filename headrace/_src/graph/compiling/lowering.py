@@ -1,0 +1,319 @@
+"""From a block to a function of jax values: each op's `lower`, and the state that is handed from op to op.
+
+What is known while compiling stays a NumPy array (constants, shapes, what is computed from these), so that it can be a
+static input; all else is a value that jax traces. Variables are handles; their values are part of the state, as are
+the places in random streams and whether a check has failed.
+"""
+
+import numpy as np
+
+from headrace._src.core import errors
+from headrace._src.core.context import run_quietly
+from headrace._src.core.lazy import jax, jnp
+from headrace._src.graph.building.operation import CALLING
+from headrace._src.graph.compiling.blocks import is_number
+from headrace._src.graph.compiling.lowered_control import LoweredControl
+from headrace._src.graph.compiling.lowered_values import Fake, Opaque, VariableHandle
+from headrace._src.op.definition import REGISTRY
+from headrace._src.op.lowering import NeedsValue, NotLowerable
+from headrace._src.ops.arrays.filling import CONST
+
+# The result of an op on constants stays a constant unless it is larger than this.
+_FOLDED = 4096
+# These need only the shape of their inputs.
+_ABOUT_SHAPES = frozenset({"Shape", "ShapeN", "Size", "Rank"})
+# These take NumPy arrays where a value is known while compiling; see ops/tensor_lists/lowering.py.
+_LIST_OPS = ("TensorList", "EmptyTensorList")
+
+
+# These can do with values that are known only at run time for some of their static inputs.
+_FLEXIBLE = frozenset({
+    "StridedSlice", "StridedSliceGrad", "TensorStridedSliceUpdate", "ResourceStridedSliceAssign", "Slice",
+})  # fmt: skip
+
+
+class CannotLower(Exception):
+    """An instruction of a block that only the host can run, and why.
+
+    `path`: the places of the instructions that lead to it, outermost first.
+    `others`: the places of more such instructions in the outermost block.
+    `needs_value`: whether it could be compiled if a value were known beforehand.
+    """
+
+    def __init__(self, path, op, reason, others=(), needs_value=False):
+        super().__init__(f"{op}: {reason}")
+        self.path = path
+        self.op = op
+        self.reason = reason
+        self.others = others
+        self.needs_value = needs_value
+
+    def __reduce__(self):
+        return CannotLower, (self.path, self.op, self.reason, self.others, self.needs_value)
+
+
+class _Missing:
+    """The result of an instruction that cannot be lowered."""
+
+
+class Lowering(LoweredControl):
+    """What `lower` gets as `ctx`.
+
+    Attributes:
+        variables: for each variable its current value.
+        used: for each random stream, how many of its blocks are used.
+        streams: for each random stream its two seeds.
+        failed: whether a check has failed: False as long as there was none, then a jax boolean.
+    """
+
+    def __init__(self, variables, used, streams, failed=False):
+        self.variables = variables
+        self.used = used
+        self.streams = streams
+        self.failed = failed
+        self._instruction = None
+        self._converted: dict[int, tuple] = {}
+
+    def fork(self, variables, used):
+        """A context for a part of the program with a state of its own."""
+        return type(self)(variables, used, self.streams)
+
+    # What lowerings call.
+
+    def check(self, ok, error, message):
+        """Let the program fail unless `ok`. The interpreter then says what is wrong, so the arguments are not used."""
+        if isinstance(ok, (bool, np.bool_, np.ndarray)):
+            if np.all(ok):
+                return
+            ok = False
+        bad = jnp.logical_not(jnp.all(ok))
+        self.failed = bad if self.failed is False else jnp.logical_or(self.failed, bad)
+
+    def random_stream(self, seed, seed2, blocks):
+        """Key and counter for an op that draws random numbers, and may use so many blocks of its stream."""
+        number = self._instruction.stream
+        first = self.used[number]
+        self.used[number] = first + np.uint64(blocks)
+        seeds = self.streams[number]
+        return seeds[:1], jnp.stack([first, seeds[1]])
+
+    def read_variable(self, handle):
+        """The value that a variable has at this point."""
+        return self.variables[self._index(handle)]
+
+    def assign_variable(self, handle, value):
+        """Give a variable a new value from this point on."""
+        index = self._index(handle)
+        before = self.variables[index]
+        value = jnp.asarray(value)
+        if value.shape != before.shape or value.dtype != before.dtype:
+            raise NotLowerable("an assignment that changes the shape of a variable")
+        self.variables[index] = value
+
+    def _index(self, handle):
+        if not isinstance(handle, VariableHandle):
+            raise NotLowerable("a resource that is no variable with numbers")
+        return handle.index
+
+    # Running blocks.
+
+    def call(self, f, args):
+        """Inline a block."""
+        return self.run(f, args)
+
+    def run_all(self, block, inputs):
+        """The same as `run` for the outermost block; tells at once all that cannot be lowered."""
+        values = [None] * block.size
+        values[: len(inputs)] = inputs
+        first, others = None, []
+        for instruction in block.instructions:
+            given = [values[i] for i in instruction.inputs]
+            if any(x is _Missing for x in given):
+                results = [_Missing] * len(instruction.outputs)
+            else:
+                try:
+                    results = self._lowered(instruction, given)
+                except CannotLower as error:
+                    if first is None:
+                        first = error
+                    elif first.needs_value and not error.needs_value:
+                        others.append(first.path[0])
+                        first = error
+                    else:
+                        others.append(error.path[0])
+                    results = [_Missing] * len(instruction.outputs)
+            for i, result in zip(instruction.outputs, results):
+                values[i] = result
+        if first is not None:
+            first.others = tuple(others)
+            raise first
+        return [values[i] for i in block.outputs]
+
+    def run(self, block, inputs):
+        """The outputs of a block as jax values, NumPy arrays, lists or handles."""
+        values = [None] * block.size
+        values[: len(inputs)] = inputs
+        for instruction in block.instructions:
+            results = self._lowered(instruction, [values[i] for i in instruction.inputs])
+            for i, result in zip(instruction.outputs, results):
+                values[i] = result
+        return [values[i] for i in block.outputs]
+
+    def _lowered(self, instruction, given):
+        """The outputs of an instruction.
+
+        Raises:
+            CannotLower: with the way to what cannot be lowered.
+        """
+        place = (instruction.place,)
+        try:
+            return self._apply(instruction, given)
+        except CannotLower as error:
+            error.path = place + error.path
+            raise
+        except NotLowerable as error:
+            raise CannotLower(place, instruction.op, error.reason, (), isinstance(error, NeedsValue)) from None
+        except (errors.OpError, ValueError, TypeError, LookupError, NotImplementedError, ArithmeticError,
+                AttributeError) as error:  # fmt: skip
+            # Wrong shapes or attributes, for which the interpreter has the words; or more than a rule can do.
+            raise CannotLower(place, instruction.op, f"{type(error).__name__}: {error}") from None
+
+    def _apply(self, instruction, given):
+        if instruction.op == CONST.name:
+            return (instruction.attrs["value"],)
+        op = REGISTRY[instruction.op]
+        if op.name in CALLING:
+            return self._run_inner(op, instruction, given)
+        if op.name == "FakeParam":
+            return (Fake(instruction.dtypes[0]),)
+        if any(isinstance(x, Fake) for x in given):
+            raise NotLowerable("a residual of a branch that was not taken")
+        if op.name in _ABOUT_SHAPES and all(hasattr(x, "shape") for x in given):
+            given = [np.broadcast_to(np.zeros((), x.dtype), x.shape) for x in given]
+        if not op.stateful and all(isinstance(x, np.ndarray) for x in given):
+            folded = self._folded(op, instruction, given)
+            if folded is not None:
+                return folded
+        if op.lower is None:
+            raise NotLowerable("only the host can run it")
+        keeps_strings = op.name == "Assert"
+        for x in given:
+            if (isinstance(x, Opaque) or (isinstance(x, np.ndarray) and not is_number(x))) and not keeps_strings:
+                raise NotLowerable("an input that is no array of numbers")
+        raw = op.name.startswith(_LIST_OPS)
+        arguments = [
+            self._argument(op, argument, items, raw)
+            for argument, items in zip(op.signature.inputs, _structured(instruction, given))
+        ]
+        before, self._instruction = self._instruction, instruction
+        try:
+            results = op.lower(self, *arguments, **instruction.attrs)
+        finally:
+            self._instruction = before
+        return self._outputs(op, instruction, results)
+
+    def _run_inner(self, op, instruction, given):
+        before, self._instruction = self._instruction, instruction
+        try:
+            arguments = [
+                items if argument.is_list else items[0]
+                for argument, items in zip(op.signature.inputs, _structured(instruction, given))
+            ]
+            return op.lower(self, *arguments, **instruction.attrs)
+        finally:
+            self._instruction = before
+
+    def _argument(self, op, argument, items, raw):
+        if argument.name in op.static:
+            for x in items:
+                if not isinstance(x, np.ndarray) and not (op.name in _FLEXIBLE and argument.name in ("begin", "end")):
+                    raise NeedsValue(f"the value of {argument.name} is not known beforehand")
+        elif not raw:
+            items = [self.traced(x) for x in items]
+        return items if argument.is_list else items[0]
+
+    def traced(self, x):
+        """A NumPy array as a jax value; the same one each time."""
+        if not is_number(x):
+            return x
+        known = self._converted.get(id(x))
+        if known is None:
+            # Not put on a device: a constant of the program.
+            known = self._converted[id(x)] = (x, jnp.asarray(x))
+        return known[1]
+
+    def _folded(self, op, instruction, given):
+        """The outputs computed with the kernel; None when they would be large, or the kernel fails."""
+        arguments = [
+            items if argument.is_list else items[0]
+            for argument, items in zip(op.signature.inputs, _structured(instruction, given))
+        ]
+        if op.name.startswith(_LIST_OPS) or any(dtype._kind in "rv" for dtype in instruction.dtypes):
+            return None
+        if op.name in ("Fill", "BroadcastTo", "Tile") and not _is_small_fill(op.name, arguments):
+            return None
+        if sum(x.size for x in given) > _FOLDED and op.name not in _ABOUT_SHAPES:
+            return None
+        try:
+            results = run_quietly(op.kernel, *arguments, **instruction.attrs)
+        except Exception:
+            return None  # the lowering, or the run, will tell
+        results = _flat_results(op, results)
+        arrays = [_as_array(x, dtype) for x, dtype in zip(results, instruction.dtypes)]
+        if sum(x.size for x in arrays) > _FOLDED and op.lower is not None:
+            return None
+        return arrays
+
+    def _outputs(self, op, instruction, results):
+        if not instruction.outputs:
+            return ()
+        results = _flat_results(op, results)
+        if len(results) != len(instruction.outputs):
+            raise errors.InternalError(None, None, f"The lowering of {op.name} gave {len(results)} outputs.")
+        outputs = []
+        for x, dtype in zip(results, instruction.dtypes):
+            if dtype._kind in "rv":
+                outputs.append(x)
+                continue
+            if not isinstance(x, (np.ndarray, jax.Array)):
+                x = np.asarray(x, dtype._np)
+            if x.dtype != dtype._np:
+                raise errors.InternalError(
+                    None, None, f"The lowering of {op.name} gave {x.dtype} where {dtype.name} is due."
+                )
+            outputs.append(x)
+        return outputs
+
+
+def _is_small_fill(name, arguments):
+    if name == "Fill":
+        return np.prod(arguments[0], dtype=np.float64) <= _FOLDED
+    if name == "BroadcastTo":
+        return np.prod(arguments[1], dtype=np.float64) <= _FOLDED
+    return np.prod(arguments[1], dtype=np.float64) * arguments[0].size <= _FOLDED
+
+
+def _structured(instruction, given):
+    """The inputs, a list for each input of the op."""
+    result, at = [], 0
+    for count in instruction.counts:
+        result.append(given[at : at + count])
+        at += count
+    return result
+
+
+def _flat_results(op, results):
+    if op.single_output:
+        return [results]
+    flat = []
+    for result in results:
+        flat.extend(result) if isinstance(result, (list, tuple)) else flat.append(result)
+    return flat
+
+
+def _as_array(value, dtype):
+    if isinstance(value, np.ndarray):
+        return value
+    array = np.empty((), dtype._np)
+    array[()] = value
+    return array

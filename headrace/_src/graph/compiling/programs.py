@@ -1,0 +1,461 @@
+"""Compiled programs: made from a block for certain shapes, loaded, and called."""
+
+import math
+import pickle
+import threading
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from headrace._src.core.lazy import jax, jnp, serialize_executable, xla_client
+from headrace._src.core.random_state import random_state
+from headrace._src.graph.compiling.lowered_values import Opaque, VariableHandle
+from headrace._src.graph.compiling.lowering import CannotLower, Lowering
+from headrace._src.ops.tensor_lists.lowering import LoweredList
+from headrace._src.ops.tensor_lists.values import TensorList, boxed
+from headrace._src.state.storage import Storage
+
+# What XLA wants of addresses, and from how many bytes on it pays to see to it.
+ALIGNMENT, _STAGED = 64, 8192
+# One thread for making machine code: compiling must not take all processors.
+_OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
+
+# Where an output of the function comes from.
+COMPUTED, GIVEN, CONSTANT, LISTED = "computed", "given", "constant", "listed"
+
+
+class Signature:
+    """What a program is specialised to.
+
+    Attributes:
+        inputs: for each input its shape, the number of the variable or the `ListSpec` of the list it is, or None for
+            anything else.
+        variables: for each variable the shape of its value, its dtype, and its declared shape.
+    """
+
+    def __init__(self, inputs, variables):
+        self.inputs = inputs
+        self.variables = variables
+
+    def __eq__(self, other):
+        return isinstance(other, Signature) and self.inputs == other.inputs and self.variables == other.variables
+
+    def __hash__(self):
+        return hash(self.inputs)
+
+
+class ListSpec(NamedTuple):
+    """A list of tensors, all of them set and of one shape."""
+
+    dtype: np.dtype
+    declared: tuple | None
+    length: int
+    shape: tuple
+
+
+def _list_spec(value):
+    """The spec of a list; None when a program cannot have it."""
+    arrays = value.arrays()
+    if value.dtype.hasobject or not arrays or any(x is None or x.shape != arrays[0].shape for x in arrays):
+        return None
+    return ListSpec(value.dtype, value.shape, value.length, arrays[0].shape)
+
+
+def signature_of(arrays):
+    """The signature of a call, and the storages of its variables; None when a variable has no value."""
+    inputs, storages, numbers = [], [], {}
+    for array in arrays:
+        if not array.dtype.hasobject:
+            inputs.append(array.shape)
+            continue
+        storage = array[()] if array.ndim == 0 else None
+        if isinstance(storage, TensorList):
+            inputs.append(_list_spec(storage))
+            continue
+        if not isinstance(storage, Storage) or storage.dtype._np.hasobject:
+            inputs.append(None)
+            continue
+        if id(storage) not in numbers:
+            numbers[id(storage)] = len(storages)
+            storages.append(storage)
+        inputs.append(numbers[id(storage)])
+    variables = []
+    for storage in storages:
+        if not storage.is_initialized:
+            return None, None
+        variables.append((storage.read().shape, storage.dtype, storage.shape))
+    return Signature(tuple(inputs), variables), storages
+
+
+class Built:
+    """A program that can be sent to another process, and how it is called.
+
+    Attributes:
+        payload: the executable and the trees of its arguments and results, pickled.
+        arguments: positions of the inputs that are its first arguments; the values of `variables` follow, and then,
+            if it draws random numbers from `streams`, their state.
+        outputs: for each output of the function (COMPUTED, position), (GIVEN, input), (CONSTANT, array), or for a list
+            (LISTED, (position of the elements, length or position of the length, whether it is a position, shape)).
+        updates: for each variable that gets a new value, (number, position of the result).
+        fails: whether the last result says that a check has failed.
+    """
+
+    def __init__(self, payload, arguments, variables, streams, outputs, updates, fails):
+        self.payload = payload
+        self.arguments = arguments
+        self.variables = variables
+        self.streams = streams
+        self.outputs = outputs
+        self.updates = updates
+        self.fails = fails
+
+
+def build(block, signature) -> Built:
+    """Compile a block for a signature.
+
+    Raises:
+        CannotLower: an instruction that a program cannot have.
+    """
+    with jax.enable_x64(True), jax.default_device(jax.local_devices(backend="cpu")[0]):
+        writer = _Writer(block, signature)
+        compiled = _compiled(writer.lowered())
+        payload = pickle.dumps(serialize_executable.serialize(compiled))
+    return Built(
+        payload, writer.arguments, writer.variables, writer.streams, writer.outputs, writer.updates, writer.fails
+    )
+
+
+def _compiled(lowered):
+    try:
+        return lowered.compile(compiler_options=_OPTIONS)
+    except jax.errors.JaxRuntimeError as error:
+        if "No such compile option" not in str(error):
+            raise
+        return lowered.compile()  # another release of XLA
+
+
+class _Writer:
+    """Makes the function that is compiled."""
+
+    def __init__(self, block, signature):
+        self._block, self._signature = block, signature
+        used = {i for instruction in block.instructions for i in instruction.inputs} | set(block.outputs)
+        self.arguments = [i for i, x in enumerate(signature.inputs) if isinstance(x, tuple) and i in used]  # lists too
+        self.variables = sorted({x for i, x in enumerate(signature.inputs) if isinstance(x, int) and i in used})
+        self.streams = sorted(block.streams)
+
+    def lowered(self):
+        """The function, lowered for the signature."""
+        block, signature = self._block, self._signature
+        shapes = [_shaped(signature.inputs[i], block.input_types[i]) for i in self.arguments]
+        known = [signature.variables[i] for i in self.variables]
+        values = [jax.ShapeDtypeStruct(shape, dtype._np) for shape, dtype, _ in known]
+        streams = [jax.ShapeDtypeStruct((len(self.streams), 3), np.uint64)] if self.streams else []
+        self._written = {signature.inputs[i] for i in block.written}
+        donated = [len(shapes) + k for k, i in enumerate(self.variables) if i in self._written]
+        function = jax.jit(self._function, donate_argnums=donated, keep_unused=True)
+        return function.lower(*shapes, *values, *streams)
+
+    def _function(self, *given):
+        block, signature = self._block, self._signature
+        count = len(self.arguments)
+        traced = dict(zip(self.arguments, given))
+        variables = [None] * len(signature.variables)
+        for i, value in zip(self.variables, given[count:]):
+            variables[i] = value
+        before = list(variables)
+        streams = given[-1] if self.streams else None
+        used = {number: streams[k, 2] for k, number in enumerate(self.streams)}
+        seeds = {number: streams[k, :2] for k, number in enumerate(self.streams)}
+        ctx = Lowering(variables, dict(used), seeds)
+        inputs = []
+        for i, x in enumerate(signature.inputs):
+            if isinstance(x, ListSpec) and i in traced:
+                inputs.append(LoweredList(x.dtype, x.declared, x.length, x.length, traced[i], written=True))
+            elif i in traced:
+                inputs.append(traced[i])
+            elif isinstance(x, int):
+                inputs.append(VariableHandle(x, *signature.variables[x][1:]))
+            else:
+                inputs.append(Opaque(i))
+        results = ctx.run_all(block, inputs)
+        failed = ctx.failed
+        self.fails = failed is not False
+
+        def kept(new, old):
+            return jnp.where(failed, old, new) if self.fails else new
+
+        # Variables come first: XLA gives memory that is handed over to the first result of the same shape.
+        self.updates, computed = [], []
+        for i in self.variables:
+            if i in self._written or ctx.variables[i] is not before[i]:  # what is donated must come back
+                self.updates.append((i, len(computed)))
+                computed.append(kept(ctx.variables[i], before[i]))
+        self.outputs = []
+        for x, slot in zip(results, block.outputs):
+            same = [i for i, y in enumerate(inputs) if x is y or (isinstance(x, VariableHandle) and x == y)]
+            if same:
+                self.outputs.append((GIVEN, same[0]))
+            elif isinstance(x, np.ndarray):
+                self.outputs.append((CONSTANT, x))
+            elif isinstance(x, jax.Array):
+                self.outputs.append((COMPUTED, len(computed)))
+                computed.append(x)
+            elif isinstance(x, LoweredList) and x.element_shape is not None and None not in x.element_shape:
+                x = x.full()
+                at = len(computed)
+                computed.append(x.array)
+                fixed = isinstance(x.length, int)
+                if not fixed:
+                    computed.append(x.length)
+                self.outputs.append((LISTED, (at, x.length if fixed else at + 1, fixed, x.declared)))
+            else:
+                made_by = next(y for y in block.instructions if slot in y.outputs)
+                raise CannotLower((made_by.place,), made_by.op, "a list or object that is an output")
+        if self.streams:
+            computed.append(jnp.stack([kept(ctx.used[i], used[i]) for i in self.streams]))
+        if self.fails:
+            computed.append(failed)
+        return computed
+
+
+def _shaped(shape, dtype):
+    if isinstance(shape, ListSpec):
+        return jax.ShapeDtypeStruct((shape.length, *shape.shape), shape.dtype)
+    return jax.ShapeDtypeStruct(shape, dtype._np)
+
+
+class _Device:
+    """The client and device that programs run on: one of our own, so that nothing of the user's jax is changed."""
+
+    lock = threading.Lock()
+    client = None
+    device = None
+    sharding = None
+    kinds: ClassVar[dict] = {}
+
+    @classmethod
+    def get(cls):
+        with cls.lock:
+            if cls.client is None:
+                jax.config  # noqa: B018  # before jaxlib, which it keeps from talking
+                # A call returns when its results are there: handing over to another thread costs more than it gives.
+                cls.client = xla_client.make_cpu_client(asynchronous=False, num_devices=1)
+                cls.device = cls.client.devices()[0]
+                cls.sharding = jax.sharding.SingleDeviceSharding(cls.device)
+        return cls
+
+
+def device_of_programs():
+    """The client and the device that programs run on, as `client` and `device`."""
+    return _Device.get()
+
+
+def to_device(array):
+    """A NumPy array as one of the device. The array must not be changed afterwards."""
+    device = _Device.get()
+    with jax.enable_x64(True):
+        kind = array.shape, array.dtype
+        described = device.kinds.get(kind)
+        if described is None:
+            if len(device.kinds) > 1000:
+                device.kinds.clear()
+            described = device.kinds[kind] = jax.core.ShapedArray(*kind)
+        # What jax.device_put does in the end, without its hundred microseconds.
+        return xla_client.batched_device_put(described, device.sharding, [array], [device.device])
+
+
+def _listed(results, at, length, is_fixed, declared):
+    """A list of what a program has computed."""
+    rows = np.asarray(results[at])
+    count = length if is_fixed else int(results[length])
+    items = {i: rows[i, ...] for i in range(count)}
+    return boxed(TensorList(rows.dtype, declared, items, count))
+
+
+def aligned_empty(shape, dtype) -> np.ndarray:
+    """An array whose memory XLA can use without a copy."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start = -memory.__array_interface__["data"][0] % ALIGNMENT
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
+MISMATCH = object()
+
+
+class Donations:
+    """How often programs were given the memory of a variable for its new value, counted while `watched`.
+
+    It fails, and costs a copy, when someone looks at the old value.
+    """
+
+    watched = False
+    made = 0
+    failed = 0
+
+
+class Program:
+    """A loaded program.
+
+    `run` returns the outputs; None when a check has failed, and then nothing has changed; MISMATCH when the variables
+    are not as the program expects them.
+    """
+
+    def __init__(self, built, signature, random_nodes, fixed):
+        """
+        Args:
+            built: the program.
+            signature: what it is made for.
+            random_nodes: the operations behind its random streams, each with the calls that lead to it.
+            fixed: inputs from this position on are the same arrays in every call (captured tensors).
+        """
+        device = _Device.get()  # which imports jax, before anything of it is unpickled
+        self._call = serialize_executable.deserialize_and_load(*pickle.loads(built.payload), backend=device.client)
+        self._signature = signature
+        self._arguments = built.arguments
+        self._outputs = built.outputs
+        self._fails = built.fails
+        self._numbers = built.variables
+        self._updated = built.updates
+        self._updates: list = []
+        self._state = None
+        self._nodes = [random_nodes[i] for i in built.streams]
+        self._known = None  # the handles that the storages below are of
+        # What is looked at anew when it is not the same object: variables, and lists, whose lengths may differ.
+        self._resources = [i for i, x in enumerate(signature.inputs) if isinstance(x, (int, ListSpec))]
+        self._lists = frozenset(i for i, x in enumerate(signature.inputs) if isinstance(x, ListSpec))
+        self._storages: list[Storage] = []
+        self._locked: list[Storage] = []
+        self._shapes = [signature.variables[i][0] for i in built.variables]
+        self._lock = threading.Lock()
+        self._kept = {i: None for i in built.arguments if i >= fixed}
+        self._only_computed = all(kind == COMPUTED for kind, _ in built.outputs)
+        self._stages: list = []
+        self._lock_of_stages = threading.Lock()
+        self._positions = [what for kind, what in built.outputs if kind == COMPUTED]
+
+    def run(self, arrays):
+        """Run on the inputs of the function."""
+        known = self._known
+        if known is None or any(arrays[i] is not box for i, box in known):
+            if not self._bind(arrays):
+                return MISMATCH
+        staged: list = []
+        given = [self._argument(i, arrays[i], staged) for i in self._arguments]
+        with jax.enable_x64(True):
+            if self._nodes:
+                with self._lock:
+                    results = self._call_with_streams(given)
+            else:
+                results = self._call_with_variables(given)
+        if results is None:
+            return MISMATCH
+        if staged:
+            results[0].block_until_ready()  # all are there when one is
+            self._stages.extend(staged)
+        if self._fails and np.asarray(results[-1]):
+            return None
+        if self._only_computed:
+            return [np.asarray(results[i]) for i in self._positions]
+        outputs = []
+        for kind, what in self._outputs:
+            if kind == COMPUTED:
+                outputs.append(np.asarray(results[what]))
+            elif kind == LISTED:
+                outputs.append(_listed(results, *what))
+            else:
+                outputs.append(arrays[what] if kind == GIVEN else what)
+        return outputs
+
+    def _argument(self, i, array, staged):
+        """An input as it is passed on; what is captured is put on the device once."""
+        if i in self._lists:
+            return np.stack(array[()].arrays())
+        if i not in self._kept:
+            if array.nbytes < _STAGED or array.__array_interface__["data"][0] % ALIGNMENT == 0:
+                return array
+            # XLA would copy it to fresh memory, which costs several times as much as copying to memory in use.
+            stage = self._stage_like(array)
+            np.copyto(stage[1], array)
+            staged.append(stage)
+            return stage[1]
+        kept = self._kept[i]
+        if kept is None or kept[0] is not array:
+            kept = self._kept[i] = (array, to_device(array))
+        return kept[1]
+
+    def _stage_like(self, array):
+        """(shape and dtype, aligned memory for such an array), which nobody uses now."""
+        kind = array.shape, array.dtype
+        with self._lock_of_stages:
+            for k, stage in enumerate(self._stages):
+                if stage[0] == kind:
+                    return self._stages.pop(k)
+        return kind, aligned_empty(*kind)
+
+    def _bind(self, arrays):
+        """Find the storages behind the handles; whether they are as the program expects them."""
+        signature, storages = signature_of(arrays)
+        if signature != self._signature:
+            return False
+        self._storages = [storages[i] for i in self._numbers]
+        self._locked = sorted(self._storages, key=id)
+        self._updates = [(storages[i], k) for i, k in self._updated]
+        self._known = [(i, arrays[i]) for i in self._resources]
+        return True
+
+    def _call_with_variables(self, given):
+        taken = []
+        try:
+            for storage in self._locked:
+                storage.lock.acquire()
+                taken.append(storage)
+            arrived = self._add_values(given)
+            if arrived is None:
+                return None
+            if self._nodes:
+                given.append(self._state)
+            watched = Donations.watched and not arrived
+            before = [storage.device.unsafe_buffer_pointer() for storage, _ in self._updates] if watched else ()
+            results = self._call(*given)
+            for storage, k in self._updates:
+                storage.device = results[k]
+            for (_, k), pointer in zip(self._updates, before):
+                Donations.made += 1
+                Donations.failed += results[k].unsafe_buffer_pointer() != pointer
+        finally:
+            for storage in taken:
+                storage.lock.release()
+        return results
+
+    def _add_values(self, given):
+        """Append the values of the variables; whether some came from NumPy, None when one is not as it should be."""
+        arrived = False
+        for storage, shape in zip(self._storages, self._shapes):
+            value = storage.device
+            if value is None:
+                value = storage.value
+                if value is None:
+                    return None
+                if value.shape == shape:
+                    value = storage.device = to_device(value)
+                    storage.value = None
+                    arrived = True
+            if value.shape != shape:
+                return None
+            given.append(value)
+        return arrived
+
+    def _call_with_streams(self, given):
+        streams = [random_state.stream_of(node, calls) for node, calls in self._nodes]
+        mask = (1 << 64) - 1
+        rows = [[s.seed & mask, s.seed2 & mask, s.used & mask] for s in streams]
+        self._state = np.array(rows, np.uint64)  # only this thread is here
+        results = self._call_with_variables(given)
+        if results is not None:
+            used = np.asarray(results[-2 if self._fails else -1])
+            for stream, count in zip(streams, used.tolist()):
+                stream.used = count
+        return results
+

@@ -1,0 +1,69 @@
+"""The process that compiles: reads blocks from its input, writes programs to its output, one after the other.
+
+It is started with `python -m` and knows nothing of the program that started it. It ends when its input does.
+"""
+
+import os
+import pickle
+import struct
+import traceback
+
+from headrace._src.graph.compiling.lowering import CannotLower
+from headrace._src.graph.compiling.programs import build
+
+# How a message begins: its length.
+HEADER = struct.Struct("<Q")
+
+
+def write_message(file: int, data: bytes):
+    """Write bytes that `read_message` finds again."""
+    rest = memoryview(HEADER.pack(len(data)) + data)
+    while rest:
+        rest = rest[os.write(file, rest) :]
+
+
+def read_message(file: int) -> bytes | None:
+    """The next message; None at the end of the file."""
+    header = _read(file, HEADER.size)
+    return None if header is None else _read(file, *HEADER.unpack(header))
+
+
+def _read(file, length):
+    parts = []
+    while length:
+        part = os.read(file, min(length, 1 << 20))
+        if not part:
+            return None
+        parts.append(part)
+        length -= len(part)
+    return b"".join(parts)
+
+
+def answer(request: bytes) -> bytes:
+    """The program for a pickled (block, signature), or why there is none, pickled."""
+    try:
+        block, signature = pickle.loads(request)
+        result = build(block, signature)
+    except CannotLower as error:
+        result = error
+    except Exception as error:
+        text = "".join(traceback.format_exception_only(error)).strip()
+        result = f"{text}\n{traceback.format_exc()}"
+    return pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
+
+
+def main():
+    """Serve until the input ends."""
+    if hasattr(os, "nice"):
+        os.nice(19)  # matrix products of the caller wait for all their threads: they must not wait for this one
+    results = os.dup(1)
+    os.dup2(2, 1)  # whatever prints must not disturb the messages
+    while True:
+        request = read_message(0)
+        if request is None:
+            return
+        write_message(results, answer(request))
+
+
+if __name__ == "__main__":
+    main()

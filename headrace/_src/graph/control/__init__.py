@@ -1,0 +1,1 @@
+"""Operations that call functions: calls, branches, loops, Python code."""

@@ -1,0 +1,1 @@
+"""Gradients of graphs, as graphs."""

@@ -1,0 +1,45 @@
+"""Ops as `OpDef` messages: what tools that read graphs want to know of an op."""
+
+from headrace._src.formats.graph_messages import OpDef
+from headrace._src.graph.messages.attribute_values import to_attr_value
+from headrace._src.op.signature import REQUIRED
+
+
+def op_def_of(op) -> OpDef:
+    """The inputs, outputs and attributes of an op."""
+    proto = OpDef(name=op.name, is_stateful=op.stateful)
+    signature = op.signature
+    for arguments, written in ((signature.inputs, proto.input_arg), (signature.outputs, proto.output_arg)):
+        for argument in arguments:
+            described = written.add(name=argument.name)
+            if argument.dtype is not None:
+                described.type = argument.dtype.as_datatype_enum
+            elif argument.type_list:
+                described.type_list_attr = argument.type_attr
+            else:
+                described.type_attr = argument.type_attr
+            if argument.number_attr is not None:
+                described.number_attr = argument.number_attr
+    kinds: dict[str, str] = {}
+    for argument in signature.inputs:
+        if argument.type_attr is not None:
+            kinds[argument.type_attr] = "list(type)" if argument.type_list else "type"
+        if argument.number_attr is not None:
+            kinds[argument.number_attr] = "int"
+    for name, kind in kinds.items():
+        attribute = proto.attr.add(name=name, type=kind)
+        if kind == "int":
+            attribute.has_minimum, attribute.minimum = True, 1
+        _add_allowed(attribute, op)
+    for described in signature.attributes:
+        attribute = proto.attr.add(name=described.name, type=described.kind)
+        if described.default is not REQUIRED:
+            attribute.default_value.CopyFrom(to_attr_value(described.kind, described.default))
+        _add_allowed(attribute, op)
+    return proto
+
+
+def _add_allowed(attribute, op):
+    if attribute.name in op.types:
+        numbers = sorted(dtype.as_datatype_enum for dtype in op.types[attribute.name])
+        attribute.allowed_values.list.type.extend(numbers)

@@ -1,0 +1,1 @@
+"""From the graph of one element to operations on a whole batch."""

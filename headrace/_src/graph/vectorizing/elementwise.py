@@ -1,0 +1,133 @@
+"""Rules of vectorization for ops that treat each number by itself, and for reductions and the like along axes."""
+
+from headrace._src.core import dtypes
+from headrace._src.graph.vectorizing.rules import Batched, NoRule, rule, shifted_axes, unstacked
+from headrace._src.op.convert import to_tensor
+from headrace._src.op.definition import REGISTRY
+
+# One input, and the same shape comes out.
+UNARY = """
+Abs Acos Acosh Angle AsString Asin Asinh Atan Atanh BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0
+BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Bitcast Bucketize Cast Ceil CheckNumerics CheckNumericsV2 ComplexAbs
+Conj Copy CopyHost Cos Cosh Dawsn DebugGradientIdentity DecodeBase64 DeepCopy Digamma Elu EncodeBase64 Erf Erfc Erfinv
+Exp Expint Expm1 FakeQuantWithMinMaxArgs Floor FresnelCos FresnelSin GuaranteeConst Identity Imag Inv Invert IsFinite
+IsInf IsNan LeakyRelu Lgamma Log Log1p LogicalNot Ndtri Neg OnesLike PopulationCount PreventGradient Real Reciprocal
+Relu Relu6 Rint Round Rsqrt Selu Sigmoid Sign Sin Sinh Snapshot Softplus Softsign Spence Sqrt Square
+StaticRegexFullMatch StaticRegexReplace StopGradient StringLength StringLower StringStrip StringToHashBucket
+StringToHashBucketFast StringToHashBucketStrong StringToNumber StringUpper Tan Tanh UnicodeScript UnicodeTranscode
+ZerosLike
+""".split()
+
+# Inputs that broadcast against each other.
+BROADCASTING = """
+Add AddV2 ApproximateEqual Atan2 Betainc BitwiseAnd BitwiseOr BitwiseXor Complex Div DivNoNan Equal FloorDiv FloorMod
+Greater GreaterEqual Igamma IgammaGradA Igammac LeftShift Less LessEqual LogicalAnd LogicalOr Maximum Minimum Mod Mul
+MulNoNan NextAfter NotEqual Polygamma Pow RandomGammaGrad RealDiv RightShift SelectV2 SquaredDifference Sub TruncateDiv
+TruncateMod Xdivy Xlog1py Xlogy Zeta ClipByValue
+""".split()
+
+# Inputs that must have one shape.
+_ALIKE = """
+AccumulateNV2 AddN EluGrad FakeQuantWithMinMaxArgsGradient InvGrad LeakyReluGrad ReciprocalGrad Relu6Grad ReluGrad
+RsqrtGrad SeluGrad SigmoidGrad SoftplusGrad SoftsignGrad SqrtGrad TanhGrad
+""".split()
+
+
+@rule(*UNARY)
+def _unary(batch, node, x, *rest):
+    return batch.apply(node, [x, *(unstacked(value, "parameter") for value in rest)])
+
+
+@rule(*BROADCASTING)
+def _broadcasting(batch, node, *inputs):
+    return batch.apply(node, batch.aligned(inputs))
+
+
+@rule(*_ALIKE)
+def _alike(batch, node, *inputs):
+    if isinstance(inputs[0], list):
+        return batch.apply(node, [[batch.stack(x) for x in inputs[0]]])
+    return batch.apply(node, [batch.stack(x) for x in inputs])
+
+
+@rule("IdentityN", "ShapeN")
+def _each(batch, node, inputs):
+    name = "Identity" if node.record.name == "IdentityN" else "Shape"
+    results = []
+    for x in inputs:
+        if name == "Shape":
+            results.append(Batched(to_tensor(batch.shape_of_element(x), node.attrs["out_type"]), False))
+        else:
+            results.append(Batched(REGISTRY["Identity"](x.tensor), x.stacked))
+    return results
+
+
+@rule("StringJoin")
+def _string_join(batch, node, inputs):
+    rank = max(batch.rank(x) for x in inputs)
+    # Scalars are repeated by the op itself, stacked ones are scalars no longer.
+    whole = next((x for x in inputs if x.stacked and batch.rank(x) == rank), None)
+    tensors = []
+    for x in inputs:
+        if batch.rank(x) == rank or not x.stacked:
+            tensors.append(batch.stack(x) if batch.rank(x) else x.tensor)
+        elif whole is None:
+            raise NoRule("its inputs have different ranks")
+        else:
+            shape = batch.with_size(batch.shape_of_element(whole))
+            tensors.append(_filled_strings(batch.with_rank(x, rank), shape))
+    return batch.apply(node, [tensors])
+
+
+def _filled_strings(tensor, shape):
+    return REGISTRY["BroadcastTo"](tensor, shape)
+
+
+@rule("Select")
+def _select(batch, node, condition, x, y):
+    # TF: a vector chooses rows, a scalar everything; otherwise all shapes are equal.
+    rank = max(batch.rank(x), batch.rank(y))
+    chooser = batch.stack(condition)
+    for _ in range(rank - batch.rank(condition)):
+        chooser = REGISTRY["ExpandDims"](chooser, -1)
+    return REGISTRY["SelectV2"](chooser, batch.stack(x), batch.stack(y))
+
+
+@rule("Sum", "Mean", "Prod", "Max", "Min", "All", "Any", "EuclideanNorm", "ReduceJoin", "ArgMax", "ArgMin", "Cumsum",
+      "Cumprod", "CumulativeLogsumexp", "ReverseV2")  # fmt: skip
+def _along_axes(batch, node, x, axes):
+    if not x.stacked:
+        raise NoRule("its axes differ between elements")
+    return batch.apply(node, [x, shifted_axes(axes)])
+
+
+@rule("Roll")
+def _roll(batch, node, x, shift, axes):
+    return batch.apply(node, [x, unstacked(shift, "shift"), shifted_axes(axes)])
+
+
+@rule("Softmax", "LogSoftmax")
+def _along_the_last_axis(batch, node, x):
+    return batch.apply(node, [x])
+
+
+@rule("L2Loss")
+def _half_of_squares(batch, node, x):
+    axes = list(range(1, 1 + batch.rank(x)))
+    total = REGISTRY["Sum"](REGISTRY["Square"](x.tensor), to_tensor(axes, dtypes.int32), keep_dims=False)
+    return total * to_tensor(0.5, total.dtype)
+
+
+@rule("Assert")
+def _assert(batch, node, condition, data):
+    axes = list(range(batch.rank(condition) + 1))
+    tensor = condition.tensor
+    if condition.stacked:
+        tensor = REGISTRY["All"](tensor, to_tensor(axes, dtypes.int32), keep_dims=False)
+    batch.apply(node, [tensor, data])
+    return []
+
+
+@rule("LookupTableFindV2")
+def _find(batch, node, table, keys, default):
+    return batch.apply(node, [table, keys, unstacked(default, "default value")])

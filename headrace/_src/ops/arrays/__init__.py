@@ -1,0 +1,1 @@
+"""Making, shaping, joining, cutting, picking and rearranging tensors."""

@@ -1,0 +1,284 @@
+"""Borders around tensors: constant, reflecting, symmetric."""
+
+import numpy as np
+
+from headrace._src.core import dtypes, errors
+from headrace._src.core.lazy import jnp
+from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
+from headrace._src.op.api import api
+from headrace._src.op.convert import to_tensor
+from headrace._src.op.definition import Op
+from headrace._src.op.infer import UNKNOWN
+from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.shaping import checked_dims, known_value
+
+
+def padding_pairs(op, paddings, rank):
+    """The checked (before, after) pairs of a paddings matrix."""
+    paddings = np.asarray(paddings)
+    if paddings.shape != (rank, 2):
+        raise errors.invalid_argument(
+            f"{op}: paddings must have shape {(rank, 2)} for an input of {rank} dimensions, got "
+            f"{paddings.shape}."
+        )
+    if paddings.size and paddings.min() < 0:
+        raise errors.invalid_argument(f"{op}: paddings must not be negative, got {paddings.tolist()}.")
+    return [tuple(pair) for pair in paddings.tolist()]
+
+
+def _pad_with(op, input, paddings, constant):
+    pairs = padding_pairs(op, paddings, input.ndim)
+    dims = checked_dims(op, "the result", [b + n + a for (b, a), n in zip(pairs, input.shape)])
+    if dims == input.shape:
+        return input
+    out = np.zeros(dims, input.dtype) if constant is None else np.full(dims, constant, input.dtype)
+    out[tuple(slice(b, b + n) for (b, _), n in zip(pairs, input.shape))] = input
+    return out
+
+
+def _pad(input, paddings):
+    return _pad_with("Pad", input, paddings, b"" if input.dtype == object else None)
+
+
+def _lower_pad(ctx, input, paddings):
+    pairs = padding_pairs("Pad", paddings, input.ndim)
+    return jnp.pad(input, pairs) if pairs else input
+
+
+def _infer_pad(input, paddings, constant_values=None, mode=None):
+    rank = input.shape.rank
+    if rank is None and paddings.shape.rank is not None:
+        rank = paddings.shape[0]
+    if rank is None:
+        return UNKNOWN
+    rows = paddings.partial if paddings.shape.rank == 2 else None
+    if input.shape.rank is None or (paddings.value is None and (rows is None or len(rows) != rank)):
+        return TensorShape([None] * rank)
+    if paddings.value is None:
+        return TensorShape([
+            None if n is None or len(row) != 2 or None in row else n + sum(row)
+            for n, row in zip(input.shape, rows)
+        ])  # fmt: skip
+    pairs = padding_pairs("Pad", paddings.value, rank)
+    return TensorShape([None if n is None else b + n + a for (b, a), n in zip(pairs, input.shape)])
+
+
+def _unpad(dy, shape, paddings):
+    """`dy` without its border."""
+    value = known_value(paddings)
+    if isinstance(shape, tuple) and value is not None:
+        return lookup("Slice")(dy, value[:, 0], np.array(shape, value.dtype))
+    begin = lookup("Squeeze")(lookup("Slice")(paddings, [0, 0], [-1, 1]), squeeze_dims=[1])
+    return lookup("Slice")(dy, begin, lookup("Cast")(to_tensor(shape), DstT=paddings.dtype))
+
+
+PAD = Op(
+    "Pad",
+    "input: T, paddings: Tpaddings -> output: T",
+    Tpaddings=dtypes.INDEX,
+    infer=_infer_pad,
+    kernel=_pad,
+    lower=_lower_pad,
+    static=("paddings",),
+    saves=("input_shape", "paddings"),
+    grad=lambda node, dy: (_unpad(dy, node.input_shape, node.paddings), None),
+)
+
+
+def _pad_constant(input, paddings, constant_values):
+    if constant_values.ndim:
+        raise errors.invalid_argument(
+            f"PadV2: constant_values must be a scalar, got shape {constant_values.shape}."
+        )
+    return _pad_with("PadV2", input, paddings, constant_values[()])
+
+
+def _lower_pad_constant(ctx, input, paddings, constant_values):
+    pairs = padding_pairs("PadV2", paddings, input.ndim)
+    return jnp.pad(input, pairs, constant_values=constant_values) if pairs else input
+
+
+def _grad_pad_constant(node, dy):
+    inner = _unpad(dy, node.input_shape, node.paddings)
+    constant = None
+    if node.wants(2):
+        # The constant fills all that is not the input.
+        rank = dy.shape.rank
+        axes = list(range(rank)) if rank is not None else lookup("Range")(0, lookup("Rank")(dy), 1)
+        constant = lookup("Sub")(lookup("Sum")(dy, axes), lookup("Sum")(inner, axes))
+    return inner, None, constant
+
+
+PAD_CONSTANT = Op(
+    "PadV2",
+    "input: T, paddings: Tpaddings, constant_values: T -> output: T",
+    Tpaddings=dtypes.INDEX,
+    infer=_infer_pad,
+    kernel=_pad_constant,
+    lower=_lower_pad_constant,
+    static=("paddings",),
+    saves=("input_shape", "paddings"),
+    grad=_grad_pad_constant,
+)
+
+
+def _mirror_offset(op, mode):
+    """0 when the border's element is repeated, 1 when it is not."""
+    if mode not in ("REFLECT", "SYMMETRIC"):
+        raise errors.invalid_argument(f"{op}: mode must be REFLECT or SYMMETRIC, got {mode!r}.")
+    return 1 if mode == "REFLECT" else 0
+
+
+def _mirror_pairs(op, paddings, shape, offset):
+    pairs = padding_pairs(op, paddings, len(shape))
+    for i, (pair, n) in enumerate(zip(pairs, shape)):
+        if n is not None and max(pair) > n - offset:
+            raise errors.invalid_argument(
+                f"{op}: paddings of dimension {i} must be no more than {n - offset}, got {pair}."
+            )
+    return pairs
+
+
+def _mirror_pad(input, paddings, mode):
+    offset = _mirror_offset("MirrorPad", mode)
+    pairs = _mirror_pairs("MirrorPad", paddings, input.shape, offset)
+    if not any(map(any, pairs)):
+        return input
+    dims = checked_dims("MirrorPad", "the result", [b + n + a for (b, a), n in zip(pairs, input.shape)])
+    out = np.empty(dims, input.dtype)
+    inner = [slice(b, b + n) for (b, _), n in zip(pairs, input.shape)]
+    out[tuple(inner)] = input
+    # Axis by axis: what lies along the axes before is complete, along those after it only the inner part is.
+    for axis, ((before, after), n) in enumerate(zip(pairs, input.shape)):
+        rows = np.moveaxis(out[tuple([slice(None)] * (axis + 1) + inner[axis + 1 :])], axis, 0)
+        end = before + n
+        rows[:before] = rows[before + offset : 2 * before + offset][::-1]
+        rows[end : end + after] = rows[end - offset - after : end - offset][::-1]
+    return out
+
+
+def _mirror_positions(n, pair, offset):
+    before, after = pair
+    head = np.arange(before - 1, -1, -1) + offset
+    tail = n - 1 - offset - np.arange(after)
+    return np.concatenate([head, np.arange(n), tail])
+
+
+def _lower_mirror_pad(ctx, input, paddings, mode):
+    pairs = _mirror_pairs("MirrorPad", paddings, input.shape, _mirror_offset("MirrorPad", mode))
+    return jnp.pad(input, pairs, mode="reflect" if mode == "REFLECT" else "symmetric")
+
+
+MIRROR_PAD = Op(
+    "MirrorPad",
+    "input: T, paddings: Tpaddings, *, mode: string -> output: T",
+    Tpaddings=dtypes.INDEX,
+    infer=_infer_pad,
+    kernel=_mirror_pad,
+    lower=_lower_mirror_pad,
+    static=("paddings",),
+    saves=("paddings",),
+    grad=lambda node, dy: (MIRROR_PAD_GRAD(dy, node.paddings, mode=node.attrs["mode"]), None),
+)
+
+
+def _inner_dims(paddings, shape, offset):
+    """The shape that mirror padding would have made `shape` of."""
+    pairs = padding_pairs("MirrorPadGrad", paddings, len(shape))
+    inner = [n - before - after for n, (before, after) in zip(shape, pairs)]
+    return _mirror_pairs("MirrorPadGrad", paddings, inner, offset), inner
+
+
+def _mirror_pad_grad(input, paddings, mode):
+    offset = _mirror_offset("MirrorPadGrad", mode)
+    pairs, inner = _inner_dims(paddings, input.shape, offset)
+    for axis, ((before, after), n) in enumerate(zip(pairs, inner)):
+        if not before and not after:
+            continue
+        rows = np.moveaxis(input, axis, 0)
+        folded = rows[before : before + n].copy()
+        folded[offset : offset + before] += rows[:before][::-1]
+        if after:
+            folded[n - offset - after : n - offset] += rows[before + n :][::-1]
+        input = np.moveaxis(folded, 0, axis)
+    return input
+
+
+def _lower_mirror_pad_grad(ctx, input, paddings, mode):
+    offset = _mirror_offset("MirrorPadGrad", mode)
+    pairs, inner = _inner_dims(paddings, input.shape, offset)
+    for axis, (pair, n) in enumerate(zip(pairs, inner)):
+        rows = jnp.moveaxis(input, axis, 0)
+        folded = jnp.zeros((n, *rows.shape[1:]), input.dtype).at[_mirror_positions(n, pair, offset)].add(rows)
+        input = jnp.moveaxis(folded, 0, axis)
+    return input
+
+
+def _infer_mirror_pad_grad(input, paddings, mode):
+    rank = input.shape.rank
+    if rank is None:
+        return UNKNOWN
+    if paddings.value is None:
+        return TensorShape([None] * rank)
+    pairs = padding_pairs("MirrorPadGrad", paddings.value, rank)
+    return TensorShape([None if n is None else n - b - a for (b, a), n in zip(pairs, input.shape)])
+
+
+MIRROR_PAD_GRAD = Op(
+    "MirrorPadGrad",
+    "input: T, paddings: Tpaddings, *, mode: string -> output: T",
+    Tpaddings=dtypes.INDEX,
+    infer=_infer_mirror_pad_grad,
+    kernel=_mirror_pad_grad,
+    lower=_lower_mirror_pad_grad,
+    static=("paddings",),
+    saves=("paddings",),
+    grad=lambda node, dy: (MIRROR_PAD(dy, node.paddings, mode=node.attrs["mode"]), None),
+)
+
+
+@api("pad")
+def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
+    """A tensor with a border of `paddings[i] = (before, after)` elements along each axis `i`.
+
+    Args:
+        tensor: a tensor.
+        paddings: integers of shape (rank, 2).
+        mode: "CONSTANT"; "REFLECT" mirrors without the edge, "SYMMETRIC" with it.
+        constant_values: the scalar to fill with.
+        name: a name for the operation.
+
+    >>> tf.pad([1, 2, 3], [[1, 2]]).numpy().tolist()
+    [0, 1, 2, 3, 0, 0]
+    >>> tf.pad([1, 2, 3], [[2, 1]], "REFLECT").numpy().tolist()
+    [3, 2, 1, 2, 3, 2]
+
+    Raises:
+        ValueError: when the mode is unknown.
+        InvalidArgumentError: when the paddings do not fit.
+    """
+    mode = mode.upper()
+    if mode == "CONSTANT":
+        if not isinstance(constant_values, Tensor) and np.ndim(constant_values) == 0 and constant_values == 0:
+            return PAD(tensor, paddings, name=name)
+        return PAD_CONSTANT(tensor, paddings, constant_values, name=name)
+    if mode in ("REFLECT", "SYMMETRIC"):
+        return MIRROR_PAD(tensor, paddings, mode=mode, name=name)
+    raise ValueError(f"pad: mode must be CONSTANT, REFLECT or SYMMETRIC, got {mode!r}.")
+
+
+def pad_axis(x, axis, before, after):
+    """Zeros before and after `x` along one axis, which counts from the end; in a graph the rank may be unknown.
+
+    Args:
+        x: a tensor.
+        axis: a negative integer.
+        before, after: how many zeros, integers or scalar tensors.
+    """
+    rank = x.shape.rank
+    if rank is not None:
+        return PAD(x, [[before, after] if i == rank + axis else [0, 0] for i in range(rank)])
+    rank = lookup("Rank")(x)
+    here = lookup("Cast")(lookup("Equal")(lookup("Range")(0, rank, 1), rank + axis), DstT=dtypes.int32)
+    return PAD(x, lookup("Mul")(lookup("ExpandDims")(here, 1), [[before, after]]))

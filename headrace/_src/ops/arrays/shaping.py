@@ -1,0 +1,514 @@
+"""The shape of a tensor: reading it, checking it, and changing it without changing the elements."""
+
+import math
+
+import numpy as np
+
+from headrace._src.core import dtypes, errors
+from headrace._src.core.context import context
+from headrace._src.core.lazy import jnp
+from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import EagerTensor, Tensor, is_tensor
+from headrace._src.op.api import api
+from headrace._src.op.bound_kernels import binder, remembering
+from headrace._src.op.convert import eager_constant, to_tensor
+from headrace._src.op.definition import Op
+from headrace._src.op.infer import SCALAR, UNKNOWN, shape_from_value
+from headrace._src.ops.arrays.small_integers import integers
+
+_MAX_ELEMENTS = 2**63 - 1
+_MAX_PARTS = 2**24
+
+
+def checked_dims(op: str, argument: str, dims) -> tuple[int, ...]:
+    """A shape given as integers, after refusing negative sizes and more elements than can be counted."""
+    dims = tuple(int(n) for n in dims)
+    count = 1
+    for n in dims:
+        if n < 0:
+            raise errors.invalid_argument(f"{op}: {argument} must not be negative, got {dims}.")
+        count *= n
+    if count > _MAX_ELEMENTS:
+        raise errors.invalid_argument(f"{op}: {argument} {dims} has more than 2**63 - 1 elements.")
+    return dims
+
+
+def checked_vector(op: str, argument: str, array: np.ndarray) -> list[int]:
+    """The integers of a 1-D input."""
+    if array.ndim != 1:
+        raise errors.invalid_argument(f"{op}: {argument} must be a vector, got shape {array.shape}.")
+    return array.tolist()
+
+
+def nonempty(op: str, argument: str, values: list) -> list:
+    """A list input that must have at least one element."""
+    if not values:
+        raise errors.invalid_argument(f"{op}: {argument} must have at least one element, got an empty list.")
+    return values
+
+
+def checked_parts(op: str, argument: str, count: int) -> int:
+    """How many tensors an op is to return, after refusing what would only exhaust memory."""
+    if count > _MAX_PARTS:
+        raise errors.resource_exhausted(f"{op}: {argument} must be at most {_MAX_PARTS}, got {count}.")
+    return count
+
+
+def index_type(op: str, out_type, argument: str = "out_type") -> np.dtype:
+    """The NumPy dtype of an attribute that must be int32 or int64."""
+    if out_type not in dtypes.INDEX:
+        raise errors.invalid_argument(f"{op}: {argument} must be int32 or int64, got {out_type.name}.")
+    return out_type._np
+
+
+def _target_shape(dims, shape):
+    """The shape asked for, with a -1 filled in, for an input of shape `dims`."""
+    size = math.prod(dims)
+    shape = tuple(shape.ravel().tolist())
+    for i, n in enumerate(shape):
+        if n < -1:
+            raise errors.invalid_argument(f"Reshape: size {i} must be non-negative, not {n}.")
+    if shape.count(-1) > 1:
+        raise errors.invalid_argument(f"Reshape: only one dimension of shape may be -1, got {shape}.")
+    known = math.prod(n for n in shape if n != -1)
+    if -1 in shape:
+        if known == 0 and size == 0:
+            # TF: the dimensions that are not 0 must fit, too.
+            size, known = (math.prod(n for n in part if n not in (0, -1)) for part in (dims, shape))
+        if known == 0 or size % known:
+            raise errors.invalid_argument(
+                f"Reshape: input has {size} elements, which shape {shape} does not divide."
+            )
+        return tuple(size // known if n == -1 else n for n in shape)
+    if known != size:
+        raise errors.invalid_argument(f"Reshape: input has {size} elements, but shape {shape} has {known}.")
+    return shape
+
+
+def _reshape(tensor, shape):
+    if shape.ndim > 1:  # TF: a number is taken as well
+        raise errors.invalid_argument(f"Reshape: shape must be a vector, got shape {shape.shape}.")
+    return tensor.reshape(_target_shape(tensor.shape, shape))
+
+
+@binder("Reshape", "shape")
+def _bind_reshape(shape):
+    if shape.ndim > 1:
+        return None
+    target = remembering(lambda dims: _target_shape(dims, shape))
+    return lambda tensor, _: tensor.reshape(target(tensor.shape))
+
+
+def _infer_reshape(tensor, shape):
+    if shape.shape.rank == 0:
+        raise errors.invalid_argument("Reshape: shape must be rank 1 but is rank 0.")
+    target = shape_from_value(shape)
+    if target.rank is not None and tensor.shape.is_fully_defined() and shape.value is not None:
+        return TensorShape(_target_shape(tuple(tensor.shape), shape.value))
+    return target
+
+
+def _lower_reshape(ctx, tensor, shape):
+    return jnp.reshape(tensor, _target_shape(tensor.shape, shape))
+
+
+def _grad_reshape(node, dy):
+    return RESHAPE(dy, node.tensor_shape), None
+
+
+RESHAPE = Op(
+    "Reshape",
+    "tensor: T, shape: Tshape -> output: T",
+    Tshape=dtypes.INDEX,
+    infer=_infer_reshape,
+    kernel=_reshape,
+    lower=_lower_reshape,
+    static=("shape",),
+    saves=("tensor_shape",),
+    grad=_grad_reshape,
+)
+
+
+@api("reshape")
+def reshape(tensor, shape, name=None):
+    """The same elements in another shape; one dimension of `shape` may be -1.
+
+    >>> tf.reshape([1, 2, 3, 4], [2, -1])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[1, 2],
+           [3, 4]], dtype=int32)>
+
+    Raises:
+        InvalidArgumentError: when the number of elements differs.
+    """
+    return RESHAPE(tensor, integers(shape), name=name)
+
+
+def _vector_of_rank(spec):
+    return TensorShape([spec.shape.rank])
+
+
+def _infer_shape(input, out_type):
+    index_type("Shape", out_type)
+    return _vector_of_rank(input)
+
+
+SHAPE = Op(
+    "Shape",
+    "input: T, *, out_type: type = int32 -> output: out_type",
+    infer=_infer_shape,
+    kernel=lambda input, out_type: np.array(input.shape, index_type("Shape", out_type)),
+    lower=lambda ctx, input, out_type: jnp.asarray(np.array(input.shape, out_type._np)),
+    grad=None,
+)
+
+
+def _folded(x, value, out_type):
+    """`value`, known from a static shape, as a constant of the graph being built."""
+    return context.graph.constant(eager_constant(value, out_type))
+
+
+@api("shape")
+def shape(input, out_type=None, name=None):
+    """The shape of a tensor, as a vector of integers.
+
+    Args:
+        input: a tensor.
+        out_type: int32 (the default) or int64.
+        name: a name for the operation.
+
+    >>> tf.shape([[1, 2, 3], [4, 5, 6]]).numpy().tolist()
+    [2, 3]
+    """
+    out_type = dtypes.int32 if out_type is None else dtypes.as_dtype(out_type)
+    if context.graph is not None:
+        input = to_tensor(input)
+        if input.shape.is_fully_defined():
+            return _folded(input, input.shape.as_list(), out_type)
+    return SHAPE(input, out_type=out_type, name=name)
+
+
+def _shape_n(input, out_type):
+    numpy_type = index_type("ShapeN", out_type)
+    return [np.array(x.shape, numpy_type) for x in nonempty("ShapeN", "input", input)]
+
+
+def _infer_shape_n(input, out_type):
+    index_type("ShapeN", out_type)
+    return ([_vector_of_rank(x) for x in nonempty("ShapeN", "input", input)],)
+
+
+SHAPE_N = Op(
+    "ShapeN",
+    "input: N*T, *, out_type: type = int32 -> output: N*out_type",
+    infer=_infer_shape_n,
+    kernel=_shape_n,
+    lower=lambda ctx, input, out_type: [jnp.asarray(np.array(x.shape, out_type._np)) for x in input],
+    grad=None,
+)
+
+
+@api("shape_n")
+def shape_n(input, out_type=dtypes.int32, name=None):
+    """The shapes of several tensors of one dtype, as a list of vectors.
+
+    >>> [s.numpy().tolist() for s in tf.shape_n([[1, 2], [[3]]])]
+    [[2], [1, 1]]
+    """
+    return SHAPE_N(input, out_type=dtypes.as_dtype(out_type), name=name)
+
+
+def _size(input, out_type):
+    numpy_type = index_type("Size", out_type)
+    if input.size > np.iinfo(numpy_type).max:
+        raise errors.invalid_argument(f"Size: {input.size} elements cannot be counted in {out_type.name}.")
+    return np.array(input.size, numpy_type)
+
+
+def _infer_size(input, out_type):
+    index_type("Size", out_type)
+    return SCALAR
+
+
+SIZE = Op(
+    "Size",
+    "input: T, *, out_type: type = int32 -> output: out_type",
+    infer=_infer_size,
+    kernel=_size,
+    lower=lambda ctx, input, out_type: jnp.asarray(np.array(input.size, out_type._np)),
+    grad=None,
+)
+
+
+@api("size")
+def size(input, out_type=None, name=None):
+    """The number of elements of a tensor, as a scalar.
+
+    >>> tf.size([[1, 2, 3], [4, 5, 6]]).numpy().item()
+    6
+    """
+    out_type = dtypes.int32 if out_type is None else dtypes.as_dtype(out_type)
+    if context.graph is not None:
+        input = to_tensor(input)
+        if input.shape.is_fully_defined():
+            return _folded(input, input.shape.num_elements(), out_type)
+    return SIZE(input, out_type=out_type, name=name)
+
+
+RANK = Op(
+    "Rank",
+    "input: T -> output: int32",
+    infer=lambda input: SCALAR,
+    kernel=lambda input: np.array(input.ndim, np.int32),
+    lower=lambda ctx, input: jnp.asarray(np.array(input.ndim, np.int32)),
+    grad=None,
+)
+
+
+@api("rank")
+def rank(input, name=None):
+    """The number of dimensions of a tensor, as a scalar.
+
+    >>> tf.rank([[1, 2, 3], [4, 5, 6]]).numpy().item()
+    2
+    """
+    if context.graph is not None:
+        input = to_tensor(input)
+        if input.shape.rank is not None:
+            return _folded(input, input.shape.rank, dtypes.int32)
+    return RANK(input, name=name)
+
+
+def _expanded(dims, dim):
+    dim = np.asarray(dim)
+    if dim.size != 1:
+        raise errors.invalid_argument(f"ExpandDims: axis must be a single value, got shape {dim.shape}.")
+    at, rank = int(dim.reshape(())), len(dims)
+    if not -rank - 1 <= at <= rank:
+        raise errors.invalid_argument(
+            f"ExpandDims: axis must be in [{-rank - 1}, {rank}] for input of {rank} dimensions, got {at}."
+        )
+    at %= rank + 1
+    return dims[:at] + (1,) + dims[at:]
+
+
+@binder("ExpandDims", "dim")
+def _bind_expand_dims(dim):
+    target = remembering(lambda dims: _expanded(dims, dim))
+    return lambda input, _: input.reshape(target(input.shape))
+
+
+def _infer_expand_dims(input, dim):
+    if input.shape.rank is None:
+        return UNKNOWN
+    if dim.value is None:
+        return TensorShape([None] * (input.shape.rank + 1))
+    return TensorShape(_expanded(tuple(input.shape), dim.value))
+
+
+def _grad_to_input_shape(node, dy):
+    return (RESHAPE(dy, node.input_shape),)
+
+
+EXPAND_DIMS = Op(
+    "ExpandDims",
+    "input: T, dim: Tdim -> output: T",
+    Tdim=dtypes.INDEX,
+    infer=_infer_expand_dims,
+    kernel=lambda input, dim: input.reshape(_expanded(input.shape, dim)),
+    lower=lambda ctx, input, dim: jnp.reshape(input, _expanded(input.shape, dim)),
+    static=("dim",),
+    saves=("input_shape",),
+    grad=lambda node, dy: (RESHAPE(dy, node.input_shape), None),
+)
+
+
+@api("expand_dims")
+def expand_dims(input, axis, name=None):
+    """A new dimension of length 1 at `axis`, which may count from the end.
+
+    >>> tf.expand_dims([1, 2], 0).shape
+    TensorShape([1, 2])
+    >>> tf.expand_dims([1, 2], -1).shape
+    TensorShape([2, 1])
+    """
+    return EXPAND_DIMS(input, integers(axis), name=name)
+
+
+def _squeezed(dims, squeeze_dims):
+    rank = len(dims)
+    if not squeeze_dims:
+        return tuple(n for n in dims if n != 1)
+    gone = set()
+    for axis in squeeze_dims:
+        if not -rank <= axis < rank:
+            raise errors.invalid_argument(
+                f"Squeeze: axis must be in [{-rank}, {rank}) for input of {rank} dimensions, got {axis}."
+            )
+        axis %= rank
+        if dims[axis] not in (1, None):
+            raise errors.invalid_argument(
+                f"Squeeze: dimension {axis} must be 1 to be removed, input has shape {dims}."
+            )
+        gone.add(axis)
+    return tuple(n for i, n in enumerate(dims) if i not in gone)
+
+
+@binder("Squeeze")
+def _bind_squeeze(squeeze_dims):
+    target = remembering(lambda dims: _squeezed(dims, squeeze_dims))
+    return lambda input, **attrs: input.reshape(target(input.shape))
+
+
+def _infer_squeeze(input, squeeze_dims):
+    if input.shape.rank is None or (not squeeze_dims and None in tuple(input.shape)):
+        return UNKNOWN
+    return TensorShape(_squeezed(tuple(input.shape), squeeze_dims))
+
+
+SQUEEZE = Op(
+    "Squeeze",
+    "input: T, *, squeeze_dims: list(int) = [] -> output: T",
+    infer=_infer_squeeze,
+    kernel=lambda input, squeeze_dims: input.reshape(_squeezed(input.shape, squeeze_dims)),
+    lower=lambda ctx, input, squeeze_dims: jnp.reshape(input, _squeezed(input.shape, squeeze_dims)),
+    saves=("input_shape",),
+    grad=_grad_to_input_shape,
+)
+
+
+@api("squeeze")
+def squeeze(input, axis=None, name=None):
+    """Without the dimensions of length 1, or without those that `axis` (an int or a list) names.
+
+    >>> tf.squeeze(tf.zeros([1, 2, 1])).shape
+    TensorShape([2])
+    >>> tf.squeeze(tf.zeros([1, 2, 1]), [0]).shape
+    TensorShape([2, 1])
+
+    Raises:
+        InvalidArgumentError: when a named dimension is not 1.
+    """
+    if axis is None:
+        axis = []
+    elif np.isscalar(axis):
+        axis = [axis]
+    elif not isinstance(axis, (list, tuple)):
+        raise TypeError(f"squeeze: axis must be an int or a list of ints, got {axis!r}.")
+    return SQUEEZE(input, squeeze_dims=[int(i) for i in axis], name=name)
+
+
+def _ensure_shape(input, shape):
+    if shape is not None and (
+        len(shape) != input.ndim or any(n is not None and n != m for n, m in zip(shape, input.shape))
+    ):
+        raise errors.invalid_argument(
+            f"EnsureShape: x must be compatible with shape {TensorShape(shape)}, got shape {input.shape}."
+        )
+    return input
+
+
+def _lower_ensure_shape(ctx, input, shape):
+    return _ensure_shape(input, shape)
+
+
+ENSURE_SHAPE = Op(
+    "EnsureShape",
+    "input: T, *, shape: shape -> output: T",
+    infer=lambda input, shape: input.shape.merge_with(shape),
+    kernel=_ensure_shape,
+    lower=_lower_ensure_shape,
+    grad=lambda node, dy: (ENSURE_SHAPE(dy, shape=node.attrs["shape"]),),
+)
+
+
+@api("ensure_shape")
+def ensure_shape(x, shape, name=None):
+    """`x`, after checking that its shape is compatible with `shape`.
+
+    >>> tf.ensure_shape([[1, 2]], [None, 2]).shape
+    TensorShape([1, 2])
+
+    Raises:
+        InvalidArgumentError: when it is not.
+    """
+    shape = TensorShape(shape)
+    return ENSURE_SHAPE(x, shape=None if shape.rank is None else tuple(shape), name=name)
+
+
+def _broadcast_args(s0, s1):
+    a = checked_vector("BroadcastArgs", "s0", s0)
+    b = checked_vector("BroadcastArgs", "s1", s1)
+    length = max(len(a), len(b))
+    a, b = [1] * (length - len(a)) + a, [1] * (length - len(b)) + b
+    for m, n in zip(a, b):
+        if m != n and m != 1 and n != 1:
+            raise errors.invalid_argument(
+                f"BroadcastArgs: shapes {s0.tolist()} and {s1.tolist()} do not fit."
+            )
+    return np.array([n if m == 1 else m for m, n in zip(a, b)], s0.dtype)
+
+
+def _infer_broadcast_args(s0, s1):
+    lengths = [spec.shape[0] if spec.shape.rank is not None else None for spec in (s0, s1)]
+    return TensorShape([None if None in lengths else max(lengths)])
+
+
+BROADCAST_ARGS = Op(
+    "BroadcastArgs",
+    "s0: T, s1: T -> r0: T",
+    T=dtypes.INDEX,
+    infer=_infer_broadcast_args,
+    kernel=_broadcast_args,
+    lower=lambda ctx, s0, s1: jnp.asarray(_broadcast_args(s0, s1)),
+    static=("s0", "s1"),
+    grad=None,
+)
+
+
+@api("broadcast_dynamic_shape")
+def broadcast_dynamic_shape(shape_x, shape_y):
+    """The shape to which tensors of two shapes, given as integer vectors, broadcast.
+
+    >>> tf.broadcast_dynamic_shape([2, 1, 3], [4, 1]).numpy().tolist()
+    [2, 4, 3]
+
+    Raises:
+        InvalidArgumentError: when they do not fit.
+    """
+    return BROADCAST_ARGS(shape_x, shape_y)
+
+
+def known_value(tensor) -> np.ndarray | None:
+    """The value of an eager tensor, or of a tensor of a graph that is constant; None when it is not known."""
+    return tensor._a if isinstance(tensor, EagerTensor) else tensor._known
+
+
+def known_rank(function: str, argument: str, tensor) -> int:
+    """The rank of a tensor.
+
+    Raises:
+        ValueError: when it is not known while a graph is built.
+    """
+    rank = tensor.shape.rank
+    if rank is None:
+        raise ValueError(f"{function}: the rank of {argument} must be known.")
+    return rank
+
+
+@api("get_static_value", dispatch=False)
+def get_static_value(tensor, partial=False):
+    """The value of a tensor as a NumPy array, when it is known without running anything; None otherwise.
+
+    Args:
+        tensor: a tensor; what is neither a tensor, a variable nor made of tensors is returned as it is.
+        partial: for a 1-D tensor of a graph, return an object array in which unknown elements are None.
+    """
+    if isinstance(tensor, EagerTensor):
+        # TF: a string scalar is given as bytes, numeric scalars as NumPy scalars.
+        return tensor.numpy()
+    if isinstance(tensor, Tensor):
+        return tensor._static_value(partial)
+    return None if is_tensor(tensor) else tensor
+
+

@@ -1,0 +1,1 @@
+"""Assertions, printing, checks and dumps of what ops compute."""

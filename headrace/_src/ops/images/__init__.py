@@ -1,0 +1,1 @@
+"""Images: decoding and encoding, colours, sizes, boxes."""

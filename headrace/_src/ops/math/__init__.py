@@ -1,0 +1,1 @@
+"""Arithmetic, functions of elements, comparisons, reductions and segments, and Python's operators."""

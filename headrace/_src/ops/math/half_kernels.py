@@ -1,0 +1,66 @@
+"""Large arrays of floats of two bytes: conversion to and from float32, and functions of them by table."""
+
+import numpy as np
+
+from headrace._src.ops.linalg.product_kernels import Workspace
+
+_HALF, _SINGLE = np.dtype(np.float16), np.dtype(np.float32)
+_MANY = 4096
+_BLOCK = 32768
+# From so many elements on, the function of all numbers of two bytes costs less than that of the elements.
+_MORE_THAN_ALL = 1 << 17
+_ALL = 1 << 16
+
+
+def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """`x.astype(dtype)`, where between float16 and float32 bits are moved many at a time."""
+    if x.size < _MANY or (x.dtype, dtype) not in ((_HALF, _SINGLE), (_SINGLE, _HALF)):
+        return x.astype(dtype)
+    flat = np.ascontiguousarray(x).reshape(-1)
+    result = np.empty(x.shape, dtype)
+    out = result.reshape(-1)
+    space = Workspace()
+    for start in range(0, flat.size, _BLOCK):
+        block, target = flat[start : start + _BLOCK], out[start : start + _BLOCK]
+        if dtype == _HALF:
+            target[:] = space.narrow(block, dtype)
+        else:
+            space.widen(block, target)
+    return result
+
+
+def widened(x: np.ndarray) -> np.ndarray:
+    """`x` in float32."""
+    return converted(x, _SINGLE)
+
+
+def through_float32(function):
+    """`function` of one array, with floats of two bytes computed in float32, where NumPy is quicker and more exact."""
+    tables: dict = {}
+
+    def kernel(x):
+        dtype = x.dtype
+        if dtype.itemsize != 2 or dtype.kind not in "fV":
+            return function(x)
+        if x.size < _MORE_THAN_ALL:
+            return function(x.astype(_SINGLE)).astype(dtype)
+        table = tables.get(dtype)
+        if table is None:
+            numbers = np.arange(_ALL, dtype=np.uint16).view(dtype)
+            table = tables[dtype] = function(numbers.astype(_SINGLE)).astype(dtype)
+        return _looked_up(table, x)
+
+    return kernel
+
+
+def _looked_up(table, x):
+    flat = np.ascontiguousarray(x).reshape(-1).view(np.uint16)
+    result = np.empty(x.shape, x.dtype)
+    out = result.reshape(-1)
+    places = np.empty(min(_BLOCK, flat.size), np.intp)
+    for start in range(0, flat.size, _BLOCK):
+        block = flat[start : start + _BLOCK]
+        at = places[: block.size]
+        at[:] = block
+        np.take(table, at, out=out[start : start + _BLOCK], mode="clip")
+    return result

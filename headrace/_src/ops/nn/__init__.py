@@ -1,0 +1,1 @@
+"""Activations, losses, normalisation, embeddings and what else networks are made of."""

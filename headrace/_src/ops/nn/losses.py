@@ -1,0 +1,161 @@
+"""Losses of `tf.nn` that are not softmax: sigmoid and Poisson losses, norms, and averages over replicas."""
+
+import numpy as np
+
+from headrace._src.core import dtypes
+from headrace._src.core.lazy import jnp
+from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.convert import to_tensor
+from headrace._src.op.definition import Op
+from headrace._src.op.infer import scalar
+from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.shaping import known_rank
+
+
+def _l2_loss(t):
+    wide = t.astype(np.float32) if t.dtype.itemsize == 2 else t
+    return np.asarray(np.vdot(wide, wide) / 2).astype(t.dtype)
+
+
+L2_LOSS = Op(
+    "L2Loss",
+    "t: T -> output: T",
+    T=dtypes.FLOATING,
+    infer=scalar,
+    kernel=_l2_loss,
+    lower=lambda ctx, t: jnp.sum(t * t) / 2,
+    saves=("t",),
+    grad=lambda node, dy: (lookup("Mul")(node.t, dy),),
+)
+
+
+@api("nn.l2_loss")
+def l2_loss(t, name=None):
+    """Half the sum of squares.
+
+    >>> tf.nn.l2_loss([3.0, 4.0]).numpy()
+    np.float32(12.5)
+    """
+    return L2_LOSS(t, name=name)
+
+
+def _check_same_shape(function, first, second, names):
+    if not first.shape.is_compatible_with(second.shape):
+        raise ValueError(
+            f"{function}: {names[0]} and {names[1]} must have the same shape, got {first.shape} and {second.shape}."
+        )
+
+
+@api("nn.sigmoid_cross_entropy_with_logits")
+def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
+    """The cross entropy of independent yes/no decisions, from logits, without overflow.
+
+    Args:
+        labels: probabilities, of the shape of `logits`.
+        logits: unscaled log odds.
+        name: accepted for compatibility.
+
+    Raises:
+        ValueError: when the shapes differ.
+    """
+    if labels is None or logits is None:
+        raise ValueError("nn.sigmoid_cross_entropy_with_logits: both labels and logits must be given.")
+    x = to_tensor(logits)
+    z = to_tensor(labels, hint=x.dtype)
+    _check_same_shape("nn.sigmoid_cross_entropy_with_logits", x, z, ("logits", "labels"))
+    # max(x, 0) - x z + log(1 + exp(-|x|)), with a gradient that is right at 0 too.
+    mul, sub, select = lookup("Mul"), lookup("Sub"), lookup("SelectV2")
+    zeros = lookup("ZerosLike")(x)
+    positive = lookup("GreaterEqual")(x, zeros)
+    relu = select(positive, x, zeros)
+    minus_abs = select(positive, lookup("Neg")(x), x)
+    return lookup("AddV2")(sub(relu, mul(x, z)), lookup("Log1p")(lookup("Exp")(minus_abs)), name=name)
+
+
+@api("nn.weighted_cross_entropy_with_logits")
+def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None, name=None):
+    """Sigmoid cross entropy in which positive examples count `pos_weight` times.
+
+    Raises:
+        ValueError: when the shapes differ.
+    """
+    x = to_tensor(logits)
+    z = to_tensor(labels, hint=x.dtype)
+    _check_same_shape("nn.weighted_cross_entropy_with_logits", x, z, ("logits", "labels"))
+    add, mul, sub = lookup("AddV2"), lookup("Mul"), lookup("Sub")
+    one = to_tensor(1.0, x.dtype)
+    weight = add(one, mul(sub(to_tensor(pos_weight, hint=x.dtype), one), z))
+    tail = add(lookup("Log1p")(lookup("Exp")(lookup("Neg")(lookup("Abs")(x)))), lookup("Relu")(lookup("Neg")(x)))
+    return add(mul(sub(one, z), x), mul(weight, tail), name=name)
+
+
+@api("nn.log_poisson_loss")
+def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
+    """The negative log likelihood of Poisson-distributed targets, given the logarithm of the rate.
+
+    Args:
+        targets: of the shape of `log_input`.
+        log_input: the logarithm of the predicted rate.
+        compute_full_loss: add Stirling's approximation of the term that does not depend on `log_input`.
+        name: accepted for compatibility.
+
+    Raises:
+        ValueError: when the shapes differ.
+    """
+    c = to_tensor(log_input)
+    z = to_tensor(targets, hint=c.dtype)
+    _check_same_shape("nn.log_poisson_loss", c, z, ("log_input", "targets"))
+    add, mul, sub = lookup("AddV2"), lookup("Mul"), lookup("Sub")
+    loss = sub(lookup("Exp")(c), mul(c, z), name=name)
+    if not compute_full_loss:
+        return loss
+    half, two_pi = to_tensor(0.5, z.dtype), to_tensor(2 * np.pi, z.dtype)
+    stirling = add(sub(mul(z, lookup("Log")(z)), z), mul(half, lookup("Log")(mul(two_pi, z))))
+    one = to_tensor(1.0, z.dtype)
+    inside = lookup("LogicalAnd")(lookup("GreaterEqual")(z, to_tensor(0.0, z.dtype)), lookup("LessEqual")(z, one))
+    return add(loss, lookup("SelectV2")(inside, lookup("ZerosLike")(z), stirling))
+
+
+@api("nn.scale_regularization_loss")
+def scale_regularization_loss(regularization_loss):
+    """The sum of the losses, divided by the number of replicas: one, unless a strategy distributes the model."""
+    loss = to_tensor(regularization_loss)
+    return PUBLIC["math.reduce_sum"](loss)
+
+
+@api("nn.compute_average_loss")
+def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
+    """The per-example losses, weighted, summed and divided by the global batch size.
+
+    Args:
+        per_example_loss: one loss per example (at least 1-D).
+        sample_weight: optional weights, of a shape that broadcasts from the left.
+        global_batch_size: an integer scalar; otherwise the number of examples.
+
+    Raises:
+        ValueError: for a scalar loss without a batch size, or a batch size that is no scalar.
+        TypeError: for a batch size that is no integer.
+    """
+    losses = to_tensor(per_example_loss)
+    dtype = losses.dtype
+    if sample_weight is not None:
+        weights = to_tensor(sample_weight, hint=dtype)
+        if weights.dtype is not dtype:
+            weights = lookup("Cast")(weights, DstT=dtype)
+        rank = known_rank("nn.compute_average_loss", "per_example_loss", losses)
+        while known_rank("nn.compute_average_loss", "sample_weight", weights) < rank:
+            weights = lookup("ExpandDims")(weights, -1)
+        losses = lookup("Mul")(losses, weights)
+    if global_batch_size is None:
+        if losses.shape.rank == 0:
+            raise ValueError("nn.compute_average_loss: a scalar loss needs global_batch_size.")
+        count = lookup("StridedSlice")(lookup("Shape")(losses), [0], [1], [1], shrink_axis_mask=1)
+    else:
+        count = to_tensor(global_batch_size)
+        if count.shape.rank != 0:
+            raise ValueError(f"nn.compute_average_loss: global_batch_size must be a scalar, got shape {count.shape}.")
+        if not count.dtype.is_integer:
+            raise TypeError(f"nn.compute_average_loss: global_batch_size must be an integer, got {count.dtype.name}.")
+    total = PUBLIC["math.reduce_sum"](losses)
+    # TF: an empty batch has loss 0.
+    return lookup("DivNoNan")(total, lookup("Cast")(count, DstT=dtype))

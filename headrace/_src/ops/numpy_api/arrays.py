@@ -1,0 +1,273 @@
+"""`tf.experimental.numpy`: making arrays and asking about them."""
+
+import numbers
+
+import numpy as np
+
+from headrace._src.core import dtypes
+from headrace._src.core.tensor import Tensor
+from headrace._src.op.api import api
+from headrace._src.ops.numpy_api.types import as_array, as_dtype, cast, default_float, promote, result_type, tf
+
+
+@api("experimental.numpy.array", dispatch=False)
+def array(val, dtype=None, copy=True, ndmin=0):
+    """A tensor with the given value and NumPy's default dtypes.
+
+    >>> tf.experimental.numpy.array([1, 2]).dtype
+    tf.int64
+    """
+    x = as_array(val, dtype)
+    if copy:
+        x = tf["identity"](x)
+    missing = ndmin - x.shape.rank
+    return tf["reshape"](x, [1] * missing + x.shape.as_list()) if missing > 0 else x
+
+
+@api("experimental.numpy.asarray", dispatch=False)
+def asarray(a, dtype=None):
+    """A tensor, without a copy when it is one."""
+    return as_array(a, dtype)
+
+
+@api("experimental.numpy.asanyarray", dispatch=False)
+def asanyarray(a, dtype=None):
+    """The same as `asarray`."""
+    return as_array(a, dtype)
+
+
+@api("experimental.numpy.ascontiguousarray", dispatch=False)
+def ascontiguousarray(a, dtype=None):
+    """A tensor of at least one dimension."""
+    return array(a, dtype, ndmin=1)
+
+
+@api("experimental.numpy.copy", dispatch=False)
+def copy(a):
+    """A copy."""
+    return array(a, copy=True)
+
+
+@api("experimental.numpy.zeros", dispatch=False)
+def zeros(shape, dtype=float):
+    """Zeros, float64 by default."""
+    return tf["zeros"](shape, as_dtype(dtype))
+
+
+@api("experimental.numpy.ones", dispatch=False)
+def ones(shape, dtype=float):
+    """Ones, float64 by default."""
+    return tf["ones"](shape, as_dtype(dtype))
+
+
+@api("experimental.numpy.empty", dispatch=False)
+def empty(shape, dtype=float):
+    """An array whose values do not matter: zeros."""
+    return zeros(shape, dtype)
+
+
+@api("experimental.numpy.zeros_like", dispatch=False)
+def zeros_like(a, dtype=None):
+    """Zeros of the shape of `a`."""
+    x = as_array(a)
+    return tf["zeros_like"](x, dtype=x.dtype if dtype is None else as_dtype(dtype))
+
+
+@api("experimental.numpy.ones_like", dispatch=False)
+def ones_like(a, dtype=None):
+    """Ones of the shape of `a`."""
+    x = as_array(a)
+    return tf["ones_like"](x, dtype=x.dtype if dtype is None else as_dtype(dtype))
+
+
+@api("experimental.numpy.empty_like", dispatch=False)
+def empty_like(a, dtype=None):
+    """Zeros of the shape of `a`."""
+    return zeros_like(a, dtype)
+
+
+@api("experimental.numpy.full", dispatch=False)
+def full(shape, fill_value, dtype=None):
+    """An array filled with a value, which may broadcast."""
+    value = as_array(fill_value, dtype)
+    return tf["broadcast_to"](value, [shape] if isinstance(shape, numbers.Integral) else shape)
+
+
+@api("experimental.numpy.full_like", dispatch=False)
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
+    """An array of the shape and dtype of `a`, filled with a value."""
+    if order != "K" or subok is not True or shape is not None:
+        raise ValueError("experimental.numpy.full_like: only order='K', subok=True and shape=None are supported.")
+    x = as_array(a)
+    value = cast(as_array(fill_value), x.dtype if dtype is None else as_dtype(dtype))
+    return tf["broadcast_to"](value, tf["shape"](x))
+
+
+@api("experimental.numpy.eye", dispatch=False)
+def eye(N, M=None, k=0, dtype=float):
+    """Ones on the k-th diagonal."""
+    rows, columns = int(N), int(N if M is None else M)
+    matrix = tf["eye"](rows, columns, dtype=as_dtype(dtype)) if not k else None
+    if matrix is not None:
+        return matrix
+    hit = tf["range"](columns) == tf["range"](rows)[:, None] + int(k)
+    return cast(hit, as_dtype(dtype))
+
+
+@api("experimental.numpy.identity", dispatch=False)
+def identity(n, dtype=float):
+    """The identity matrix."""
+    return eye(n, n, dtype=dtype)
+
+
+@api("experimental.numpy.arange", dispatch=False)
+def arange(start, stop=None, step=1, dtype=None):
+    """Numbers from start (0 when only one is given) up to stop, in steps."""
+    if not step:
+        raise ValueError("experimental.numpy.arange: step must not be 0.")
+    values = [value for value in (start, stop, step) if value is not None]
+    kind = result_type(*values) if dtype is None else as_dtype(dtype)
+    if stop is None:
+        start, stop = 0, start
+    if (step > 0 and start > stop) or (step < 0 and start < stop):
+        return array([], dtype=kind)
+    wide = result_type(start, stop, step)
+    return cast(tf["range"](*(cast(as_array(v), wide) for v in (start, stop, step))), kind)
+
+
+@api("experimental.numpy.linspace", dispatch=False)
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axis=0):
+    """Evenly spaced numbers, and with `retstep` the distance."""
+    kind = None if dtype is None else as_dtype(dtype)
+    start, stop = promote(start, stop)
+    if start.dtype._kind not in "fc":
+        start, stop = cast(start, default_float()), cast(stop, default_float())
+    shape = tf["shape"](start + stop)
+    start, stop = tf["broadcast_to"](start, shape), tf["broadcast_to"](stop, shape)
+    num = int(num)
+    gaps = num - 1 if endpoint else num
+    step = (stop - start) / cast(as_array(float(max(gaps, 1))), start.dtype)
+    if not gaps:
+        step = start * cast(as_array(np.nan), start.dtype)
+    if num == 0:
+        result = tf["zeros"]([0, *start.shape.as_list()], start.dtype)
+    elif num == 1:
+        result = tf["expand_dims"](start, 0)
+    else:
+        last = stop if endpoint else stop - step
+        result = tf["linspace"](start, last, num, axis=0)
+    if axis:
+        result = _move_first(result, axis)
+    result = result if kind is None else cast(result, kind)
+    return (result, step) if retstep else result
+
+
+def _move_first(x, axis):
+    rank = x.shape.rank
+    order = list(range(1, rank))
+    order.insert(axis % rank, 0)
+    return tf["transpose"](x, order)
+
+
+@api("experimental.numpy.logspace", dispatch=False)
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    """Powers of `base` at evenly spaced exponents."""
+    exponents = linspace(start, stop, num, endpoint, axis=axis)
+    result = tf["math.pow"](cast(as_array(base), exponents.dtype), exponents)
+    return result if dtype is None else cast(result, as_dtype(dtype))
+
+
+@api("experimental.numpy.geomspace", dispatch=False)
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    """Numbers that are evenly spaced on a logarithmic scale."""
+    start, stop = promote(start, stop)
+    kind = as_dtype(dtype) if dtype is not None else start.dtype
+    start, stop = cast(start, default_float()), cast(stop, default_float())
+    # Both negative: the sign is put back at the end.
+    negative = tf["math.logical_and"](start < 0, stop < 0)
+    sign = tf["where"](negative, cast(as_array(-1.0), start.dtype), cast(as_array(1.0), start.dtype))
+    powers = linspace(tf["math.log"](start * sign), tf["math.log"](stop * sign), num, endpoint, axis=axis)
+    result = tf["math.exp"](powers) * sign
+    wanted = default_float() if kind.is_integer and dtype is None else kind
+    return cast(result, wanted)
+
+
+@api("experimental.numpy.tri", dispatch=False)
+def tri(N, M=None, k=0, dtype=None):
+    """Ones on and below the k-th diagonal."""
+    kind = default_float() if dtype is None else as_dtype(dtype)
+    rows, columns = int(N), int(N if M is None else M)
+    return cast(tf["range"](columns) <= tf["range"](rows)[:, None] + int(k), kind)
+
+
+@api("experimental.numpy.vander", dispatch=False)
+def vander(x, N=None, increasing=False):
+    """Powers of the elements of a vector, as the columns of a matrix."""
+    x = as_array(x)
+    count = int(x.shape[0] if N is None else N)
+    if count < 0:
+        raise ValueError(f"experimental.numpy.vander: N must not be negative, got {count}.")
+    powers = tf["range"](count)
+    if not increasing:
+        powers = tf["reverse"](powers, [0])
+    return tf["math.pow"](tf["expand_dims"](x, -1), cast(powers, x.dtype))
+
+
+@api("experimental.numpy.shape", dispatch=False)
+def shape(a):
+    """The shape."""
+    return as_array(a).shape
+
+
+@api("experimental.numpy.ndim", dispatch=False)
+def ndim(a):
+    """The number of dimensions."""
+    return as_array(a).shape.rank
+
+
+@api("experimental.numpy.size", dispatch=False)
+def size(x, axis=None):
+    """The number of elements."""
+    if axis is not None:
+        raise NotImplementedError("experimental.numpy.size: axis is not supported.")
+    x = as_array(x)
+    count = x.shape.num_elements()
+    return np.int64(count) if count is not None else tf["size"](x)
+
+
+@api("experimental.numpy.isscalar", dispatch=False)
+def isscalar(num) -> bool:
+    """Whether it is a number or a tensor of rank 0."""
+    if isinstance(num, Tensor):
+        return num.shape.rank == 0
+    return np.isscalar(num)
+
+
+@api("experimental.numpy.diag_indices", dispatch=False)
+def diag_indices(n, ndim=2):
+    """The index arrays of a diagonal."""
+    if n < 0 or ndim < 0:
+        raise ValueError(f"experimental.numpy.diag_indices: n and ndim must not be negative, got {n} and {ndim}.")
+    return (tf["range"](n),) * ndim
+
+
+@api("experimental.numpy.ix_", dispatch=False)
+def ix_(*args):
+    """Index arrays that together select a grid."""
+    count, grids = len(args), []
+    for i, values in enumerate(args):
+        x = as_array(values)
+        if x.shape.rank != 1:
+            raise ValueError("experimental.numpy.ix_: arguments must be 1-d.")
+        if x.dtype is dtypes.bool:
+            x = tf["reshape"](tf["where"](x), [-1])
+        grids.append(tf["reshape"](x, [-1 if j == i else 1 for j in range(count)]))
+    return grids
+
+
+@api("experimental.numpy.meshgrid", dispatch=False)
+def meshgrid(*xi, **kwargs):
+    """Coordinate matrices from coordinate vectors."""
+    if not kwargs.pop("copy", True) or kwargs.pop("sparse", False):
+        raise ValueError("experimental.numpy.meshgrid: only copy=True and sparse=False are supported.")
+    return tf["meshgrid"](*[as_array(x) for x in xi], **kwargs)

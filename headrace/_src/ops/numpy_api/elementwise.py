@@ -1,0 +1,378 @@
+"""`tf.experimental.numpy`: functions of elements, of one and of two arrays."""
+
+import numpy as np
+
+from headrace._src.core import dtypes
+from headrace._src.op.api import PUBLIC, api
+from headrace._src.ops.numpy_api.types import as_array, as_float, cast, default_float, promote, tf
+
+
+def _declare(name, function, doc):
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    PUBLIC[f"experimental.numpy.{name}"] = function
+    return function
+
+
+def _unary(name, target, to_float=False):
+    """A function of one array; with `to_float`, integers become floats first."""
+    convert = as_float if to_float else as_array
+
+    def function(x):
+        return tf[target](convert(x))
+
+    return _declare(name, function, f"NumPy's `{name}`, element by element.")
+
+
+absolute = _unary("absolute", "math.abs")
+abs_ = _unary("abs", "math.abs")
+fabs = _unary("fabs", "math.abs")
+ceil = _unary("ceil", "math.ceil", True)
+floor = _unary("floor", "math.floor", True)
+conj = _unary("conj", "math.conj")
+conjugate = _unary("conjugate", "math.conj")
+negative = _unary("negative", "math.negative")
+reciprocal = _unary("reciprocal", "math.reciprocal", True)
+square = _unary("square", "math.square")
+bitwise_not = _unary("bitwise_not", "bitwise.invert")
+sqrt = _unary("sqrt", "math.sqrt", True)
+exp = _unary("exp", "math.exp", True)
+expm1 = _unary("expm1", "math.expm1", True)
+log = _unary("log", "math.log", True)
+log1p = _unary("log1p", "math.log1p", True)
+sin = _unary("sin", "math.sin", True)
+cos = _unary("cos", "math.cos", True)
+tan = _unary("tan", "math.tan", True)
+sinh = _unary("sinh", "math.sinh", True)
+cosh = _unary("cosh", "math.cosh", True)
+tanh = _unary("tanh", "math.tanh", True)
+arcsin = _unary("arcsin", "math.asin", True)
+arccos = _unary("arccos", "math.acos", True)
+arctan = _unary("arctan", "math.atan", True)
+arcsinh = _unary("arcsinh", "math.asinh", True)
+arccosh = _unary("arccosh", "math.acosh", True)
+arctanh = _unary("arctanh", "math.atanh", True)
+isfinite = _unary("isfinite", "math.is_finite", True)
+isinf = _unary("isinf", "math.is_inf", True)
+isnan = _unary("isnan", "math.is_nan", True)
+
+
+def _formula(name, formula, to_float=True):
+    convert = as_float if to_float else as_array
+
+    def function(x):
+        return formula(convert(x))
+
+    return _declare(name, function, f"NumPy's `{name}`, element by element.")
+
+
+def _constant(value, like):
+    return cast(as_array(value), like.dtype)
+
+
+cbrt = _formula(
+    "cbrt", lambda x: tf["math.sign"](x) * tf["math.pow"](tf["math.abs"](x), _constant(1.0 / 3.0, x))
+)
+deg2rad = _formula("deg2rad", lambda x: x * _constant(np.pi / 180.0, x))
+rad2deg = _formula("rad2deg", lambda x: x * _constant(180.0 / np.pi, x))
+exp2 = _formula("exp2", lambda x: tf["math.pow"](_constant(2.0, x), x))
+log2 = _formula("log2", lambda x: tf["math.log"](x) / _constant(np.log(2.0), x))
+log10 = _formula("log10", lambda x: tf["math.log"](x) / _constant(np.log(10.0), x))
+fix = _formula("fix", lambda x: tf["where"](x < 0, tf["math.ceil"](x), tf["math.floor"](x)))
+isneginf = _formula("isneginf", lambda x: x == _constant(-np.inf, x))
+isposinf = _formula("isposinf", lambda x: x == _constant(np.inf, x))
+positive = _formula("positive", lambda x: tf["identity"](x), to_float=False)
+
+
+def _sinc(x):
+    scaled = x * _constant(np.pi, x)
+    safe = tf["where"](x == _constant(0, x), tf["ones_like"](x), scaled)
+    return tf["where"](x == _constant(0, x), tf["ones_like"](x), tf["math.sin"](safe) / safe)
+
+
+sinc = _formula("sinc", _sinc)
+
+
+def _signbit(x):
+    if x.dtype is dtypes.bool:
+        return tf["zeros_like"](x)
+    return x < _constant(0, x)
+
+
+signbit = _formula("signbit", _signbit, to_float=False)
+
+
+def _logical_not(x):
+    return tf["math.logical_not"](cast(x, dtypes.bool))
+
+
+logical_not = _formula("logical_not", _logical_not, to_float=False)
+iscomplex = _formula("iscomplex", lambda x: _imaginary(x) != _constant(0, _imaginary(x)), to_float=False)
+isreal = _formula("isreal", lambda x: _imaginary(x) == _constant(0, _imaginary(x)), to_float=False)
+
+
+def _imaginary(x):
+    return tf["math.imag"](x) if x.dtype.is_complex else tf["zeros_like"](x)
+
+
+@api("experimental.numpy.real", dispatch=False)
+def real(val):
+    """The real part."""
+    return tf["math.real"](as_array(val))
+
+
+@api("experimental.numpy.imag", dispatch=False)
+def imag(val):
+    """The imaginary part; zeros for real arrays."""
+    return _imaginary(as_array(val))
+
+
+@api("experimental.numpy.angle", dispatch=False)
+def angle(z, deg=False):
+    """The angle of complex numbers, in radians or degrees."""
+    found = tf["math.angle"](as_float(z))
+    return found * _constant(180.0 / np.pi, found) if deg else found
+
+
+@api("experimental.numpy.sign", dispatch=False)
+def sign(x, out=None, where=None, **kwargs):
+    """-1, 0 or 1; `out`, `where` and other options of NumPy are refused."""
+    if out is not None or where is not None or kwargs:
+        raise ValueError("experimental.numpy.sign: only x is supported.")
+    x = as_array(x)
+    if x.dtype.is_complex:
+        return cast(tf["math.sign"](tf["math.real"](x)), x.dtype)
+    return tf["math.sign"](x)
+
+
+@api("experimental.numpy.iscomplexobj", dispatch=False)
+def iscomplexobj(x) -> bool:
+    """Whether the dtype is complex."""
+    return as_array(x).dtype.is_complex
+
+
+@api("experimental.numpy.isrealobj", dispatch=False)
+def isrealobj(x) -> bool:
+    """Whether the dtype is not complex."""
+    return not iscomplexobj(x)
+
+
+def _rounded(a, decimals):
+    x = as_array(a)
+    kind = x.dtype
+    if kind.is_integer:
+        if decimals >= 0:
+            return x
+        x = cast(x, default_float())
+    factor = _constant(10.0**decimals, x)
+    return cast(tf["math.round"](x * factor) / factor, kind)
+
+
+@api("experimental.numpy.around", dispatch=False)
+def around(a, decimals=0):
+    """Rounded to that many decimals, halves to even."""
+    return _rounded(a, decimals)
+
+
+@api("experimental.numpy.round", dispatch=False)
+def round_(a, decimals=0):
+    """Rounded to that many decimals, halves to even."""
+    return _rounded(a, decimals)
+
+
+# Two operands.
+
+
+def _binary(name, target, to_float=False):
+    def function(x1, x2):
+        x1, x2 = promote(x1, x2)
+        if to_float and x1.dtype._kind not in "fc":
+            x1, x2 = cast(x1, default_float()), cast(x2, default_float())
+        return (tf[target] if isinstance(target, str) else target)(x1, x2)
+
+    return _declare(name, function, f"NumPy's `{name}`, element by element, with NumPy's promotion.")
+
+
+def _for_bools(bools, others):
+    """A function that has another meaning for booleans, as in NumPy."""
+
+    def function(x1, x2):
+        return tf[bools if x1.dtype is dtypes.bool else others](x1, x2)
+
+    return function
+
+
+add = _binary("add", _for_bools("math.logical_or", "math.add"))
+subtract = _binary("subtract", "math.subtract")
+multiply = _binary("multiply", _for_bools("math.logical_and", "math.multiply"))
+divide = _binary("divide", "math.truediv", True)
+true_divide = _binary("true_divide", "math.truediv", True)
+floor_divide = _binary("floor_divide", lambda a, b: cast(tf["math.floordiv"](*_no_bools(a, b)), _bool_as_int8(a.dtype)))
+mod = _binary("mod", lambda a, b: cast(tf["math.floormod"](*_no_bools(a, b)), _bool_as_int8(a.dtype)))
+remainder = _binary("remainder", lambda a, b: cast(tf["math.floormod"](*_no_bools(a, b)), _bool_as_int8(a.dtype)))
+power = _binary("power", "math.pow")
+float_power = _binary("float_power", "math.pow")
+maximum = _binary("maximum", _for_bools("math.logical_or", "math.maximum"))
+minimum = _binary("minimum", _for_bools("math.logical_and", "math.minimum"))
+arctan2 = _binary("arctan2", "math.atan2", True)
+nextafter = _binary("nextafter", "math.nextafter", True)
+bitwise_and = _binary("bitwise_and", _for_bools("math.logical_and", "bitwise.bitwise_and"))
+bitwise_or = _binary("bitwise_or", _for_bools("math.logical_or", "bitwise.bitwise_or"))
+bitwise_xor = _binary("bitwise_xor", _for_bools("math.logical_xor", "bitwise.bitwise_xor"))
+equal = _binary("equal", "math.equal")
+not_equal = _binary("not_equal", "math.not_equal")
+
+
+def _bool_as_int8(dtype):
+    return dtypes.int8 if dtype is dtypes.bool else dtype
+
+
+def _no_bools(a, b):
+    return (cast(a, dtypes.int8), cast(b, dtypes.int8)) if a.dtype is dtypes.bool else (a, b)
+
+
+def _order(name, target):
+    def function(a, b):
+        return tf[target](*_no_bools(a, b))
+
+    return _binary(name, function)
+
+
+greater = _order("greater", "math.greater")
+greater_equal = _order("greater_equal", "math.greater_equal")
+less = _order("less", "math.less")
+less_equal = _order("less_equal", "math.less_equal")
+
+
+def _logical(name, target):
+    def function(x1, x2):
+        return tf[target](cast(as_array(x1), dtypes.bool), cast(as_array(x2), dtypes.bool))
+
+    return _declare(name, function, f"NumPy's `{name}`: operands count as true where they are not zero.")
+
+
+logical_and = _logical("logical_and", "math.logical_and")
+logical_or = _logical("logical_or", "math.logical_or")
+logical_xor = _logical("logical_xor", "math.logical_xor")
+
+
+def _hypot(x1, x2):
+    return tf["math.sqrt"](x1 * x1 + x2 * x2)
+
+
+def _logaddexp(x1, x2):
+    top = tf["math.maximum"](x1, x2)
+    difference = x1 - x2
+    return tf["where"](
+        tf["math.is_nan"](difference),
+        x1 + x2,  # both infinite with the same sign, or a NaN
+        top + tf["math.log1p"](tf["math.exp"](-tf["math.abs"](difference))),
+    )
+
+
+hypot = _binary("hypot", _hypot, True)
+logaddexp = _binary("logaddexp", _logaddexp, True)
+logaddexp2 = _binary(
+    "logaddexp2",
+    lambda a, b: _logaddexp(a * _constant(np.log(2.0), a), b * _constant(np.log(2.0), a)) / _constant(np.log(2.0), a),
+    True,
+)
+heaviside = _binary(
+    "heaviside",
+    lambda a, b: tf["where"](
+        a < _constant(0, a),
+        _constant(0, a),
+        tf["where"](a > _constant(0, a), _constant(1, a), tf["where"](a == _constant(0, a), b, a)),
+    ),
+    True,
+)
+
+
+@api("experimental.numpy.divmod", dispatch=False)
+def divmod_(x1, x2):
+    """The quotient rounded down, and the remainder."""
+    return floor_divide(x1, x2), mod(x1, x2)
+
+
+def _gcd(a, b):
+    """Euclid's algorithm on all elements at once."""
+    a, b = tf["broadcast_to"](a, tf["shape"](a + b)), tf["broadcast_to"](b, tf["shape"](a + b))
+    a, b = tf["math.abs"](a), tf["math.abs"](b)
+    zero = _constant(0, a)
+
+    def go_on(a, b):
+        return tf["math.reduce_any"](b != zero)
+
+    def step(a, b):
+        done = b == zero
+        divisor = tf["where"](done, tf["ones_like"](b), b)
+        return tf["where"](done, a, b), tf["where"](done, b, tf["math.floormod"](a, divisor))
+
+    return tf["while_loop"](go_on, step, [a, b])[0]
+
+
+gcd = _binary("gcd", _gcd)
+
+
+def _lcm(a, b):
+    divisor = _gcd(a, b)
+    safe = tf["where"](divisor == _constant(0, a), tf["ones_like"](divisor), divisor)
+    return tf["where"](divisor == _constant(0, a), tf["zeros_like"](divisor), tf["math.abs"](a * (b // safe)))
+
+
+lcm = _binary("lcm", _lcm)
+
+
+@api("experimental.numpy.clip", dispatch=False)
+def clip(a, a_min, a_max):
+    """Values below `a_min` and above `a_max` are replaced by these; one of them may be None."""
+    if a_min is None and a_max is None:
+        raise ValueError("experimental.numpy.clip: one of a_min and a_max must be given.")
+    if a_min is None:
+        return minimum(a, a_max)
+    if a_max is None:
+        return maximum(a, a_min)
+    a, low, high = promote(a, a_min, a_max)
+    return tf["math.minimum"](tf["math.maximum"](a, low), high)
+
+
+@api("experimental.numpy.isclose", dispatch=False)
+def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether elements are equal within tolerances."""
+    a, b = promote(a, b)
+    if a.dtype is dtypes.bool or a.dtype.is_integer:
+        a, b = cast(a, default_float()), cast(b, default_float())
+    size = tf["math.abs"](b)
+    near = tf["math.less_equal"](
+        tf["math.abs"](a - b), _constant(atol, size) + _constant(rtol, size) * size
+    )
+    near = tf["math.logical_or"](tf["math.logical_and"](near, tf["math.is_finite"](size)), tf["math.equal"](a, b))
+    if equal_nan:
+        both = tf["math.logical_and"](tf["math.not_equal"](a, a), tf["math.not_equal"](b, b))
+        near = tf["math.logical_or"](near, both)
+    return near
+
+
+@api("experimental.numpy.allclose", dispatch=False)
+def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether all elements are equal within tolerances."""
+    return tf["math.reduce_all"](isclose(a, b, rtol, atol, equal_nan))
+
+
+@api("experimental.numpy.array_equal", dispatch=False)
+def array_equal(a1, a2):
+    """Whether shapes and elements are equal."""
+    a1, a2 = promote(a1, a2)
+    if a1.shape.rank != a2.shape.rank or tuple(a1.shape) != tuple(a2.shape):
+        return as_array(False)
+    return tf["math.reduce_all"](tf["math.equal"](a1, a2))
+
+
+@api("experimental.numpy.polyval", dispatch=False)
+def polyval(p, x):
+    """A polynomial with coefficients `p`, highest first, at `x`."""
+    p, x = promote(p, x)
+    value = tf["zeros_like"](x)
+    for coefficient in tf["unstack"](p):
+        value = value * x + coefficient
+    return value

@@ -1,0 +1,437 @@
+"""`tf.experimental.numpy`: joining, splitting and rearranging arrays, and picking elements."""
+
+import numbers
+
+import numpy as np
+
+from headrace._src.core import dtypes
+from headrace._src.op.api import api
+from headrace._src.op.infer import normalize_axis
+from headrace._src.ops.arrays.shaping import known_rank
+from headrace._src.ops.numpy_api.types import as_array, cast, promote, tf
+
+
+@api("experimental.numpy.reshape", dispatch=False)
+def reshape(a, newshape, order="C"):
+    """The same elements in another shape, read row by row ("C") or column by column ("F")."""
+    if order not in ("C", "F"):
+        raise ValueError(f"experimental.numpy.reshape: order must be 'C' or 'F', got {order!r}.")
+    x = as_array(a)
+    target = [newshape] if isinstance(newshape, numbers.Integral) else newshape
+    if order == "C":
+        return tf["reshape"](x, target)
+    target = tf["reshape"](as_array(target), [-1])
+    return tf["transpose"](tf["reshape"](tf["transpose"](x), target[::-1]))
+
+
+@api("experimental.numpy.ravel", dispatch=False)
+def ravel(a):
+    """All elements in one row."""
+    return tf["reshape"](as_array(a), [-1])
+
+
+@api("experimental.numpy.flatten", dispatch=False)
+def flatten(a, order="C"):
+    """All elements in one row."""
+    return reshape(a, -1, order)
+
+
+@api("experimental.numpy.expand_dims", dispatch=False)
+def expand_dims(a, axis):
+    """A new axis of length 1."""
+    return tf["expand_dims"](as_array(a), axis)
+
+
+@api("experimental.numpy.squeeze", dispatch=False)
+def squeeze(a, axis=None):
+    """Without the axes of length 1, or without those named."""
+    return tf["squeeze"](as_array(a), axis)
+
+
+@api("experimental.numpy.transpose", dispatch=False)
+def transpose(a, axes=None):
+    """With the axes in another order, reversed by default."""
+    return tf["transpose"](as_array(a), axes)
+
+
+@api("experimental.numpy.swapaxes", dispatch=False)
+def swapaxes(a, axis1, axis2):
+    """With two axes exchanged."""
+    x = as_array(a)
+    order = list(range(x.shape.rank))
+    order[axis1], order[axis2] = order[axis2], order[axis1]
+    return tf["transpose"](x, order)
+
+
+@api("experimental.numpy.moveaxis", dispatch=False)
+def moveaxis(a, source, destination):
+    """With axes moved to other places."""
+    x = as_array(a)
+    rank = x.shape.rank
+    sources = [s % rank for s in np.ravel(source).tolist()]
+    places = [d % rank for d in np.ravel(destination).tolist()]
+    if len(sources) != len(places):
+        raise ValueError("experimental.numpy.moveaxis: source and destination must have the same length.")
+    order = [axis for axis in range(rank) if axis not in sources]
+    for place, axis in sorted(zip(places, sources)):
+        order.insert(place, axis)
+    return tf["transpose"](x, order)
+
+
+@api("experimental.numpy.broadcast_to", dispatch=False)
+def broadcast_to(array, shape):
+    """Repeated to a larger shape."""
+    return tf["broadcast_to"](as_array(array), [shape] if isinstance(shape, numbers.Integral) else shape)
+
+
+@api("experimental.numpy.broadcast_arrays", dispatch=False)
+def broadcast_arrays(*args, **kwargs):
+    """All arguments repeated to their common shape."""
+    if kwargs.pop("subok", False) or kwargs:
+        raise ValueError("experimental.numpy.broadcast_arrays: keyword arguments are not supported.")
+    arrays = [as_array(arg) for arg in args]
+    shape = np.broadcast_shapes(*[tuple(x.shape) for x in arrays])
+    return [tf["broadcast_to"](x, list(shape)) for x in arrays]
+
+
+def _at_least(rank, place):
+    def function(*arys):
+        results = []
+        for value in arys:
+            x = as_array(value)
+            missing = rank - x.shape.rank
+            results.append(place(x, missing) if missing > 0 else x)
+        return results[0] if len(results) == 1 else results
+
+    return function
+
+
+def _front(x, missing):
+    return tf["reshape"](x, [1] * missing + x.shape.as_list())
+
+
+def _around(x, missing):
+    shape = x.shape.as_list()
+    return tf["reshape"](x, [[1, 1, 1], [1, *shape, 1], [*shape, 1]][len(shape)])
+
+
+@api("experimental.numpy.atleast_1d", dispatch=False)
+def atleast_1d(*arys):
+    """Scalars as vectors of one element."""
+    return _at_least(1, _front)(*arys)
+
+
+@api("experimental.numpy.atleast_2d", dispatch=False)
+def atleast_2d(*arys):
+    """Vectors as matrices of one row."""
+    return _at_least(2, _front)(*arys)
+
+
+@api("experimental.numpy.atleast_3d", dispatch=False)
+def atleast_3d(*arys):
+    """With axes added before and after."""
+    return _at_least(3, _around)(*arys)
+
+
+@api("experimental.numpy.concatenate", dispatch=False)
+def concatenate(arys, axis=0):
+    """Joined along an axis; `axis=None` joins all elements."""
+    if not isinstance(arys, (list, tuple)):
+        arys = [arys]
+    if not arys:
+        raise ValueError("experimental.numpy.concatenate: need at least one array.")
+    arrays = promote(*arys)
+    if axis is None:
+        arrays, axis = [tf["reshape"](x, [-1]) for x in arrays], 0
+    return tf["concat"](arrays, axis)
+
+
+@api("experimental.numpy.append", dispatch=False)
+def append(arr, values, axis=None):
+    """Joined; without an axis, all elements in one row."""
+    return concatenate([arr, values], axis)
+
+
+@api("experimental.numpy.stack", dispatch=False)
+def stack(arrays, axis=0):
+    """Joined along a new axis."""
+    if not isinstance(arrays, (list, tuple)):
+        x = as_array(arrays)
+        return x if not axis else moveaxis(x, 0, axis)
+    return tf["stack"](promote(*arrays), axis)
+
+
+@api("experimental.numpy.hstack", dispatch=False)
+def hstack(tup):
+    """Joined along the second axis; vectors along the first."""
+    arrays = [atleast_1d(x) for x in tup]
+    return concatenate(arrays, 0 if arrays[0].shape.rank == 1 else 1)
+
+
+@api("experimental.numpy.vstack", dispatch=False)
+def vstack(tup):
+    """Joined along the first axis, vectors as rows."""
+    return concatenate([atleast_2d(x) for x in tup], 0)
+
+
+@api("experimental.numpy.dstack", dispatch=False)
+def dstack(tup):
+    """Joined along the third axis."""
+    return concatenate([atleast_3d(x) for x in tup], 2)
+
+
+@api("experimental.numpy.split", dispatch=False)
+def split(ary, indices_or_sections, axis=0):
+    """Cut into equal parts, or at the given positions."""
+    x = as_array(ary)
+    if isinstance(indices_or_sections, numbers.Integral):
+        return tf["split"](x, int(indices_or_sections), axis)
+    length = x.shape[axis]
+    cuts = np.clip([0, *np.asarray(indices_or_sections).tolist(), length], 0, length)
+    return tf["split"](x, np.maximum(np.diff(cuts), 0).tolist(), axis)
+
+
+@api("experimental.numpy.hsplit", dispatch=False)
+def hsplit(ary, indices_or_sections):
+    """Cut along the second axis; vectors along the first."""
+    x = as_array(ary)
+    return split(x, indices_or_sections, 0 if x.shape.rank == 1 else 1)
+
+
+@api("experimental.numpy.vsplit", dispatch=False)
+def vsplit(ary, indices_or_sections):
+    """Cut along the first axis."""
+    return split(ary, indices_or_sections, 0)
+
+
+@api("experimental.numpy.dsplit", dispatch=False)
+def dsplit(ary, indices_or_sections):
+    """Cut along the third axis."""
+    return split(ary, indices_or_sections, 2)
+
+
+@api("experimental.numpy.tile", dispatch=False)
+def tile(a, reps):
+    """Repeated as a whole."""
+    x = as_array(a)
+    counts = tf["reshape"](as_array(reps), [-1])
+    length = counts.shape[0]
+    if length is None:
+        raise ValueError("experimental.numpy.tile: the number of reps must be known.")
+    rank = max(length, x.shape.rank)
+    counts = tf["concat"]([tf["ones"]([rank - length], counts.dtype), counts], 0)
+    return tf["tile"](_front(x, rank - x.shape.rank), counts)
+
+
+@api("experimental.numpy.repeat", dispatch=False)
+def repeat(a, repeats, axis=None):
+    """Each element repeated."""
+    return tf["repeat"](as_array(a), repeats, axis)
+
+
+@api("experimental.numpy.flip", dispatch=False)
+def flip(m, axis=None):
+    """Backwards along axes, all by default."""
+    x = as_array(m)
+    axes = list(range(x.shape.rank)) if axis is None else np.ravel(axis).tolist()
+    return tf["reverse"](x, axes)
+
+
+@api("experimental.numpy.fliplr", dispatch=False)
+def fliplr(m):
+    """Backwards along the second axis."""
+    return tf["reverse"](as_array(m), [1])
+
+
+@api("experimental.numpy.flipud", dispatch=False)
+def flipud(m):
+    """Backwards along the first axis."""
+    return tf["reverse"](as_array(m), [0])
+
+
+@api("experimental.numpy.roll", dispatch=False)
+def roll(a, shift, axis=None):
+    """Shifted, with what falls off put back at the other end."""
+    x = as_array(a)
+    if axis is not None:
+        return tf["roll"](x, shift, axis)
+    return tf["reshape"](tf["roll"](tf["reshape"](x, [-1]), shift, 0), tf["shape"](x))
+
+
+@api("experimental.numpy.rot90", dispatch=False)
+def rot90(m, k=1, axes=(0, 1)):
+    """Turned by 90 degrees k times, in the plane of two axes."""
+    x = as_array(m)
+    one, two = (axis % x.shape.rank for axis in axes)
+    k %= 4
+    if k == 0:
+        return x
+    if k == 2:
+        return flip(flip(x, one), two)
+    order = list(range(x.shape.rank))
+    order[one], order[two] = order[two], order[one]
+    return tf["transpose"](flip(x, two), order) if k == 1 else flip(tf["transpose"](x, order), two)
+
+
+@api("experimental.numpy.pad", dispatch=False)
+def pad(array, pad_width, mode, **kwargs):
+    """With elements added at the ends; mode "constant", "reflect" or "symmetric"."""
+    if mode not in ("constant", "reflect", "symmetric"):
+        raise ValueError(f"experimental.numpy.pad: mode {mode!r} is not supported.")
+    x = as_array(array)
+    widths = np.broadcast_to(np.asarray(pad_width), (x.shape.rank, 2)).tolist()
+    value = cast(as_array(kwargs.get("constant_values", 0)), x.dtype)
+    return tf["pad"](x, widths, mode.upper(), constant_values=value)
+
+
+def _size(x, axis):
+    """The length of an axis: an int, or in a graph a scalar tensor if it is unknown."""
+    size = x.shape[axis]
+    return tf["shape"](x)[axis] if size is None else size
+
+
+def _larger(a, b):
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else tf["math.maximum"](a, b)
+
+
+def _smaller(a, b):
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else tf["math.minimum"](a, b)
+
+
+@api("experimental.numpy.diagonal", dispatch=False)
+def diagonal(a, offset=0, axis1=0, axis2=1):
+    """A diagonal in the plane of two axes."""
+    x = as_array(a)
+    if known_rank("experimental.numpy.diagonal", "a", x) < 2:
+        raise ValueError("experimental.numpy.diagonal: requires an array of at least two dimensions.")
+    x = moveaxis(x, (axis1, axis2), (-2, -1))
+    rows, columns = _size(x, -2), _size(x, -1)
+    length = _larger(0, _smaller(rows + min(offset, 0), columns - max(offset, 0)))
+    start = offset if offset >= 0 else -offset * columns
+    flat = tf["reshape"](x, [*(_size(x, i) for i in range(x.shape.rank - 2)), rows * columns])
+    positions = tf["range"](length) * (columns + 1) + start
+    return tf["gather"](flat, positions, axis=-1)
+
+
+@api("experimental.numpy.diag", dispatch=False)
+def diag(v, k=0):
+    """The k-th diagonal of a matrix, or a matrix with this diagonal."""
+    x = as_array(v)
+    if x.shape.rank == 2:
+        return diagonal(x, k)
+    if x.shape.rank != 1:
+        raise ValueError("experimental.numpy.diag: input must be 1- or 2-d.")
+    return tf["linalg.diag"](x, k=k)
+
+
+@api("experimental.numpy.diagflat", dispatch=False)
+def diagflat(v, k=0):
+    """A matrix with all elements on the k-th diagonal."""
+    return diag(ravel(v), k)
+
+
+def _triangle(m, k, below):
+    x = as_array(m)
+    if known_rank("experimental.numpy", "the array", x) < 2:
+        raise ValueError("experimental.numpy: the array must have at least two dimensions.")
+    rows, columns = tf["range"](_size(x, -2))[:, None], tf["range"](_size(x, -1))
+    keep = columns <= rows + k if below else columns >= rows + k
+    return tf["where"](keep, x, tf["zeros_like"](x))
+
+
+@api("experimental.numpy.tril", dispatch=False)
+def tril(m, k=0):
+    """What is on and below the k-th diagonal."""
+    return _triangle(m, k, below=True)
+
+
+@api("experimental.numpy.triu", dispatch=False)
+def triu(m, k=0):
+    """What is on and above the k-th diagonal."""
+    return _triangle(m, k, below=False)
+
+
+@api("experimental.numpy.take", dispatch=False)
+def take(a, indices, axis=None, out=None, mode="clip"):
+    """Elements at positions along an axis; positions outside are clipped, or counted around with mode "wrap"."""
+    if out is not None:
+        raise ValueError("experimental.numpy.take: out is not supported.")
+    if mode not in ("clip", "wrap"):
+        raise ValueError(f"experimental.numpy.take: the mode {mode!r} is not supported; use 'clip' or 'wrap'.")
+    x, positions = as_array(a), as_array(indices)
+    if axis is None:
+        x, axis = tf["reshape"](x, [-1]), 0
+    size = cast(tf["shape"](x)[axis], positions.dtype)
+    if mode == "wrap":
+        positions = tf["math.floormod"](positions, size)
+    else:
+        positions = tf["clip_by_value"](positions, cast(as_array(0), positions.dtype), size - 1)
+    return tf["gather"](x, positions, axis=axis)
+
+
+@api("experimental.numpy.take_along_axis", dispatch=False)
+def take_along_axis(arr, indices, axis):
+    """Elements at positions that differ from row to row."""
+    x, positions = as_array(arr), as_array(indices)
+    if axis is None:
+        return tf["gather"](tf["reshape"](x, [-1]), tf["reshape"](positions, [-1]))
+    rank = known_rank("experimental.numpy.take_along_axis", "arr", x)
+    axis = normalize_axis(axis, rank, "experimental.numpy.take_along_axis")
+    positions = tf["where"](positions < 0, positions + cast(tf["shape"](x)[axis], positions.dtype), positions)
+    outer = [i for i in range(rank) if i != axis]
+    shape = [_size(positions, i) for i in range(rank)]
+    for i in outer:
+        shape[i] = _larger(_size(x, i), shape[i])
+    x_shape = [_size(x, i) if i == axis else shape[i] for i in range(rank)]
+    x, positions = tf["broadcast_to"](x, x_shape), tf["broadcast_to"](positions, shape)
+    order = [*outer, axis]
+    back = np.argsort(order).tolist()
+    picked = tf["gather"](
+        tf["transpose"](x, order), tf["transpose"](positions, order), axis=rank - 1, batch_dims=rank - 1
+    )
+    return tf["transpose"](picked, back)
+
+
+@api("experimental.numpy.compress", dispatch=False)
+def compress(condition, a, axis=None):
+    """The elements at which a condition holds, along an axis."""
+    keep, x = cast(as_array(condition), dtypes.bool), as_array(a)
+    if keep.shape.rank != 1:
+        raise ValueError("experimental.numpy.compress: condition must be a 1-d array.")
+    if axis is None:
+        x, axis = tf["reshape"](x, [-1]), 0
+    positions = tf["reshape"](tf["where"](keep), [-1])
+    return tf["gather"](x, positions, axis=axis)
+
+
+@api("experimental.numpy.nonzero", dispatch=False)
+def nonzero(a):
+    """The positions of what is not zero, one array per axis."""
+    x = atleast_1d(a)
+    positions = tf["where"](cast(x, dtypes.bool))
+    return tf["unstack"](positions, x.shape.rank, axis=1)
+
+
+@api("experimental.numpy.where", dispatch=False)
+def where(condition, x=None, y=None):
+    """`x` where the condition holds, `y` elsewhere; with the condition alone, where it holds."""
+    keep = cast(as_array(condition), dtypes.bool)
+    if x is None and y is None:
+        return nonzero(keep)
+    if x is None or y is None:
+        raise ValueError("experimental.numpy.where: both x and y must be given, or none.")
+    x, y = promote(x, y)
+    return tf["where"](keep, x, y)
+
+
+@api("experimental.numpy.select", dispatch=False)
+def select(condlist, choicelist, default=0):
+    """For each element, the choice of the first condition that holds."""
+    if len(condlist) != len(choicelist):
+        raise ValueError(
+            f"experimental.numpy.select: {len(condlist)} conditions, but {len(choicelist)} choices."
+        )
+    *choices, result = promote(*choicelist, default)
+    for condition, choice in reversed(list(zip(condlist, choices))):
+        result = tf["where"](cast(as_array(condition), dtypes.bool), choice, result)
+    return result

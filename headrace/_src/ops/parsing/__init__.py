@@ -1,0 +1,1 @@
+"""From encoded messages, lines and files to tensors, and back."""

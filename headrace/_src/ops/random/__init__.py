@@ -1,0 +1,1 @@
+"""Random numbers, bit-equal to TensorFlow's."""

@@ -1,0 +1,1 @@
+"""Fourier and cosine transforms, frames and windows of signals, sound."""

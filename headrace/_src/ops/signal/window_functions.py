@@ -1,0 +1,128 @@
+"""Windows for short-time transforms: Hann, Hamming, Kaiser, Kaiser-Bessel derived, Vorbis."""
+
+import math
+
+import numpy as np
+
+from headrace._src.core import dtypes, errors
+from headrace._src.op.api import api
+from headrace._src.op.convert import to_tensor
+from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import cast
+
+
+def _checked(name, window_length, dtype):
+    """The length as an int if it is known, otherwise as an int32 tensor; and the dtype."""
+    dtype = dtypes.as_dtype(dtype)
+    if not dtype.is_floating:
+        raise ValueError(f"signal.{name}: dtype must be floating, got {dtype.name}.")
+    if not isinstance(window_length, int):
+        length = to_tensor(window_length, None if hasattr(window_length, "dtype") else dtypes.int32)
+        if length.shape.rank not in (None, 0):
+            raise ValueError(f"signal.{name}: window_length must be a scalar, got shape {length.shape}.")
+        array = getattr(length, "_a", None)
+        window_length = length if array is None else int(array)
+    if isinstance(window_length, int) and window_length >= 2**31:
+        raise errors.invalid_argument(f"signal.{name}: window_length must be less than 2**31, got {window_length}.")
+    return window_length, dtype
+
+
+def _raised_cosine(name, window_length, periodic, dtype, a, b):
+    length, dtype = _checked(name, window_length, dtype)
+    if isinstance(length, int) and length == 1:
+        return lookup("Fill")([1], to_tensor(1, dtype))
+    count = cast(lookup("Range")(0, length, 1), dtype)
+    # A periodic window of even length is a symmetric one of the next length without its end.
+    even = 1 - length % 2
+    n = length + (even if periodic else 0) - 1
+    if isinstance(n, int):
+        step = to_tensor(2 * math.pi, dtype) * count / to_tensor(n, dtype)
+    else:
+        step = to_tensor(2 * math.pi, dtype) * count / cast(n, dtype)
+    return to_tensor(a, dtype) - to_tensor(b, dtype) * lookup("Cos")(step)
+
+
+@api("signal.hann_window")
+def hann_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
+    """The Hann window: half of one minus a cosine.
+
+    Args:
+        window_length: the number of samples.
+        periodic: for spectral analysis; otherwise symmetric, for filter design.
+        dtype: a floating dtype.
+        name: accepted for compatibility.
+
+    >>> np.round(tf.signal.hann_window(4).numpy(), 3).tolist()
+    [0.0, 0.5, 1.0, 0.5]
+    """
+    return _raised_cosine("hann_window", window_length, periodic, dtype, 0.5, 0.5)
+
+
+@api("signal.hamming_window")
+def hamming_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
+    """The Hamming window: 0.54 minus 0.46 times a cosine. For the arguments see `tf.signal.hann_window`."""
+    return _raised_cosine("hamming_window", window_length, periodic, dtype, 0.54, 0.46)
+
+
+@api("signal.kaiser_window")
+def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
+    """The Kaiser window, made of a Bessel function.
+
+    Args:
+        window_length: the number of samples.
+        beta: how narrow it is.
+        dtype: a floating dtype.
+        name: accepted for compatibility.
+    """
+    length, dtype = _checked("kaiser_window", window_length, dtype)
+    if isinstance(length, int) and length == 1:
+        return lookup("Fill")([1], to_tensor(1, dtype))
+    wide = dtype if dtype.size >= 4 else dtypes.float32
+    if isinstance(length, int):
+        middle = to_tensor((length - 1) / 2, wide)
+        limit = (length - 1) / 2 + 0.1
+        positions = lookup("Range")(*(to_tensor(x, dtypes.float32) for x in (-(length - 1) / 2, limit, 1.0)))
+        positions = cast(positions, wide)
+    else:
+        middle = cast(length - 1, wide) / to_tensor(2, wide)
+        positions = cast(lookup("Range")(0, length, 1), wide) - middle
+    beta = to_tensor(beta, wide) if not hasattr(beta, "dtype") else cast(beta, wide)
+    ratio = positions / middle
+    inside = lookup("Maximum")(to_tensor(1, wide) - ratio * ratio, to_tensor(0, wide))
+    argument = beta * lookup("Sqrt")(inside)
+    i0e = lookup("BesselI0e")
+    window = lookup("Exp")(argument - beta) * i0e(argument) / i0e(beta)
+    return cast(window, dtype)
+
+
+@api("signal.kaiser_bessel_derived_window")
+def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
+    """The Kaiser-Bessel derived window, whose squares add up to one when windows overlap by half.
+
+    Args:
+        window_length: the number of samples, even.
+        beta: the parameter of the Kaiser window that it is made of.
+        dtype: a floating dtype.
+        name: accepted for compatibility.
+    """
+    length, dtype = _checked("kaiser_bessel_derived_window", window_length, dtype)
+    kaiser = kaiser_window(length // 2 + 1, beta, dtype)
+    total = lookup("Cumsum")(kaiser, 0)
+    rising = lookup("Sqrt")(total[:-1] / total[-1])
+    return lookup("ConcatV2")([rising, rising[::-1]], 0)
+
+
+@api("signal.vorbis_window")
+def vorbis_window(window_length, dtype=dtypes.float32, name=None):
+    """The window of the Vorbis codec, whose squares add up to one when windows overlap by half.
+
+    Args:
+        window_length: the number of samples.
+        dtype: a floating dtype.
+        name: accepted for compatibility.
+    """
+    length, dtype = _checked("vorbis_window", window_length, dtype)
+    count = cast(lookup("Range")(0, length, 1), dtype)
+    width = to_tensor(length, dtype) if isinstance(length, int) else cast(length, dtype)
+    inner = lookup("Sin")(to_tensor(np.pi, dtype) / width * (count + to_tensor(0.5, dtype)))
+    return lookup("Sin")(to_tensor(np.pi / 2, dtype) * inner * inner)

@@ -1,0 +1,1 @@
+"""Sparse tensors: the type, how it is made, and what functions do with it."""

@@ -1,0 +1,70 @@
+"""Dense functions on sparse tensors: those that leave zeros zero, and shape, size, rank and cast."""
+
+from headrace._src.core import dtypes
+from headrace._src.op.api import PUBLIC
+from headrace._src.op.convert import to_tensor
+from headrace._src.op.dispatch import Dispatcher, dispatch_for_types, global_dispatchers, signature_of
+from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays import casting, shaping
+from headrace._src.ops.ragged.row_arithmetic import cast_to
+from headrace._src.ops.sparse.tensor import SparseTensor
+
+# TF: these and no others. Of zero they are zero, but for the Bessel function I0, which TensorFlow has here too.
+_OF_VALUES = """
+math.abs math.asin math.asinh math.atan math.atanh math.bessel_i0e math.bessel_i1e math.erf math.negative math.sign
+math.sin math.sqrt math.square math.tan math.tanh
+""".split()
+
+_functions: set = set()
+_seen = 0
+
+
+def _is_of_values(function) -> bool:
+    global _seen
+    if len(PUBLIC) != _seen:
+        # Files are loaded when first used, so that there may be more functions now.
+        _seen = len(PUBLIC)
+        _functions.update(id(dict.get(PUBLIC, name)) for name in _OF_VALUES if dict.get(PUBLIC, name) is not None)
+    return id(function) in _functions
+
+
+def _dispatch(function, args, kwargs):
+    if not _is_of_values(function):
+        return Dispatcher.NOT_SUPPORTED
+    try:
+        bound = signature_of(function).bind(*args, **kwargs).arguments
+    except TypeError:
+        return Dispatcher.NOT_SUPPORTED
+    value = bound.get("x")
+    if not isinstance(value, SparseTensor):
+        return Dispatcher.NOT_SUPPORTED
+    return value.with_values(function(value.values))
+
+
+global_dispatchers.append(_dispatch)
+
+
+@dispatch_for_types(casting.cast, SparseTensor)
+def cast(x, dtype, name=None):
+    """A sparse tensor with its values cast."""
+    return x.with_values(casting.cast(x.values, dtype))
+
+
+@dispatch_for_types(shaping.shape, SparseTensor)
+def shape(input, out_type=None, name=None):
+    """The dense shape of a sparse tensor."""
+    return cast_to(input.dense_shape, dtypes.int32 if out_type is None else dtypes.as_dtype(out_type))
+
+
+@dispatch_for_types(shaping.size, SparseTensor)
+def size(input, out_type=None, name=None):
+    """The number of elements of a sparse tensor, zeros included."""
+    out_type = dtypes.int32 if out_type is None else dtypes.as_dtype(out_type)
+    return lookup("Prod")(cast_to(input.dense_shape, out_type), [0])
+
+
+@dispatch_for_types(shaping.rank, SparseTensor)
+def rank(input, name=None):
+    """The number of dimensions of a sparse tensor, as a scalar tensor."""
+    known = input.dense_shape.shape[0]
+    return to_tensor(known, dtypes.int32) if known is not None else lookup("Size")(input.dense_shape)

@@ -1,0 +1,1 @@
+"""Strings: editing, splitting, matching, hashing, Unicode."""

@@ -1,0 +1,1 @@
+"""Lists of tensors as variant tensors."""

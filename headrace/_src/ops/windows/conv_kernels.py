@@ -1,0 +1,244 @@
+"""Convolution of NumPy arrays in one to three spatial dims: forward, input gradient and filter gradient.
+
+Data is (batch, *space, channels), filters are (*window, channels / groups, outputs), and `Windows` says
+where the windows lie. Each window's values are copied into the row of a matrix, which BLAS multiplies with
+the filter; the batch is cut into blocks whose matrix stays in the cache and bounds the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from headrace._src.ops.windows import depthwise_kernels
+from headrace._src.ops.windows.placement import Windows, reversed_windows, tap_slices
+
+# Measured on 32x28x28x32 * 3x3x32x64: 1 to 4 MB are alike, less pays for calls, more leaves the cache.
+_BLOCK_BYTES = 1 << 22
+# Above this ratio of outputs to channels, adding one product per tap beats a convolution of the gradient.
+_TAPS_RATIO = 4
+
+
+def _computation_dtype(a: np.ndarray, b: np.ndarray, terms: int) -> np.dtype:
+    """The dtype in which products of `a` and `b` are summed: one that BLAS knows, if it is exact enough."""
+    dtype = a.dtype
+    if dtype == np.float32 or dtype == np.float64 or dtype.kind == "c":
+        return dtype
+    if dtype.kind in "iu":
+        # Integers go through float64 where every sum is exact there; otherwise they wrap around, slowly.
+        bound = _magnitude(a) * _magnitude(b) * terms
+        return np.dtype(np.float64) if bound < 2**53 else dtype
+    return np.dtype(np.float32)
+
+
+def _magnitude(a: np.ndarray) -> int:
+    return max(abs(int(a.min())), abs(int(a.max()))) if a.size else 0
+
+
+def _cast(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    if values.dtype == dtype:
+        return values
+    if values.dtype.kind == "f" and dtype.kind in "iu":
+        # A sum beyond the integer's range wraps around, as it does in integer arithmetic.
+        return values.astype(np.int64).astype(dtype)
+    return values.astype(dtype)
+
+
+def _blocks(batch: int, rows: int, row_bytes: int) -> Iterator[tuple[int, int, int, int]]:
+    """Cuts `batch` images of `rows` output rows into blocks (first image, end, first row, end)."""
+    per_block = max(1, _BLOCK_BYTES // max(row_bytes, 1))
+    if per_block >= rows:
+        images = max(1, per_block // max(rows, 1))
+        for start in range(0, batch, images):
+            yield start, min(start + images, batch), 0, rows
+        return
+    for image in range(batch):
+        for row in range(0, rows, per_block):
+            yield image, image + 1, row, min(row + per_block, rows)
+
+
+class _Patches:
+    """The rows of window values of `x`, block by block."""
+
+    def __init__(self, x: np.ndarray, w: Windows, dtype: np.dtype):
+        self.x, self.windows, self.dtype = x, w, dtype
+        self.channels = x.shape[-1]
+        self.length = prod(w.window) * self.channels
+        self.padded = any(w.before) or any(w.after)
+        self.trivial = prod(w.window) == 1 and not self.padded and set(w.stride) == {1}
+        self._stage: np.ndarray | None = None
+        self._stage_images = (-1, -1)
+        self._rows: np.ndarray | None = None
+
+    def blocks(self) -> Iterator[tuple[int, int, int, int]]:
+        out = self.windows.output
+        return _blocks(self.x.shape[0], out[0], prod(out[1:]) * self.length * self.dtype.itemsize)
+
+    def block(self, start: int, end: int, row: int, row_end: int) -> np.ndarray:
+        """The patches of one block as a matrix; valid until the next call."""
+        w = self.windows
+        if self.trivial:
+            part = self.x[start:end, row:row_end]
+            if part.dtype != self.dtype or not part.flags.c_contiguous:
+                part = np.ascontiguousarray(part, self.dtype)
+            return part.reshape(-1, self.channels)
+        source = self._staged(start, end)
+        strides = source.strides
+        spatial = strides[1:-1]
+        shape = (end - start, row_end - row, *w.output[1:], *w.window, self.channels)
+        steps = tuple(a * b for a, b in zip(spatial, w.stride, strict=True))
+        taps = tuple(a * b for a, b in zip(spatial, w.dilation, strict=True))
+        strides = (strides[0], *steps, *taps, strides[-1])
+        if source.flags.c_contiguous:
+            # The same view as below makes, in a tenth of the time.
+            view = np.ndarray(shape, self.dtype, source, row * steps[0], strides)
+        else:
+            view = as_strided(source[:, row * w.stride[0] :], shape, strides, writeable=False)
+        count = prod(shape[: 1 + len(w.output)])
+        if self._rows is None or len(self._rows) < count:
+            self._rows = np.empty((count, self.length), self.dtype)
+        rows = self._rows[:count]
+        np.copyto(rows.reshape(shape), view)
+        return rows
+
+    def _staged(self, start: int, end: int) -> np.ndarray:
+        """The images of a block, padded and in the dtype of the computation."""
+        part = self.x[start:end]
+        if not self.padded and part.dtype == self.dtype and part.strides[-1] == part.itemsize:
+            return part
+        if self._stage_images == (start, end):
+            return self._stage[: end - start]
+        w = self.windows
+        if self._stage is None:
+            sides = zip(w.before, w.input, w.after, strict=True)
+            shape = (end - start, *(sum(side) for side in sides), self.channels)
+            self._stage = np.zeros(shape, self.dtype) if self.padded else np.empty(shape, self.dtype)
+        stage = self._stage[: end - start]
+        inner = tuple(slice(b, b + n) for b, n in zip(w.before, w.input, strict=True))
+        stage[(slice(None), *inner)] = part
+        self._stage_images = (start, end)
+        return stage
+
+
+def forward(x: np.ndarray, filters: np.ndarray, w: Windows) -> np.ndarray:
+    """Convolves `x` with `filters`; the number of groups follows from the two channel counts."""
+    inputs, outputs = filters.shape[-2:]
+    out_shape = (x.shape[0], *w.output, outputs)
+    if prod(out_shape) == 0 or filters.size == 0:
+        return np.zeros(out_shape, x.dtype)
+    groups = x.shape[-1] // inputs
+    if groups > 1:
+        if inputs == 1:
+            return depthwise_kernels.forward(x, _as_depthwise(filters, groups), w)
+        parts = [
+            forward(each, kernel, w)
+            for each, kernel in zip(np.split(x, groups, -1), np.split(filters, groups, -1), strict=True)
+        ]
+        return np.concatenate(parts, -1)
+    dtype = _computation_dtype(x, filters, filters.size // outputs)
+    patches = _Patches(x, w, dtype)
+    matrix = np.ascontiguousarray(filters.reshape(-1, outputs), dtype)
+    out = np.empty(out_shape, x.dtype)
+    for start, end, row, row_end in patches.blocks():
+        rows = patches.block(start, end, row, row_end)
+        target = out[start:end, row:row_end]
+        if out.dtype == dtype:
+            # A block is either whole images or rows of one image, so the target is contiguous.
+            np.matmul(rows, matrix, out=target.reshape(-1, outputs))
+        else:
+            target[...] = _cast(rows @ matrix, out.dtype).reshape(target.shape)
+    return out
+
+
+def filter_gradient(x: np.ndarray, dy: np.ndarray, inputs: int, w: Windows) -> np.ndarray:
+    """The gradient of a loss by the filters, from the one by the outputs.
+
+    Args:
+        x: The data that was convolved.
+        dy: The gradient by the result.
+        inputs: The channels of a filter: all of `x`, or those of one group.
+        w: The windows of the convolution.
+    """
+    outputs = dy.shape[-1]
+    shape = (*w.window, inputs, outputs)
+    if x.size == 0 or dy.size == 0 or prod(shape) == 0:
+        return np.zeros(shape, x.dtype)
+    groups = x.shape[-1] // inputs
+    if groups > 1:
+        if inputs == 1:
+            return depthwise_kernels.filter_gradient(x, dy, outputs // groups, w).reshape(shape)
+        parts = [
+            filter_gradient(each, grad, inputs, w)
+            for each, grad in zip(np.split(x, groups, -1), np.split(dy, groups, -1), strict=True)
+        ]
+        return np.concatenate(parts, -1)
+    dtype = _computation_dtype(x, dy, dy.size // outputs)
+    patches = _Patches(x, w, dtype)
+    total: np.ndarray | None = None
+    for start, end, row, row_end in patches.blocks():
+        rows = patches.block(start, end, row, row_end)
+        grads = dy[start:end, row:row_end].reshape(-1, outputs).astype(dtype, copy=False)
+        product_ = rows.T @ grads
+        total = product_ if total is None else np.add(total, product_, out=total)
+    return _cast(total, x.dtype).reshape(shape)
+
+
+def input_gradient(dy: np.ndarray, filters: np.ndarray, channels: int, w: Windows) -> np.ndarray:
+    """The gradient of a loss by the input, from the one by the outputs: a transposed convolution.
+
+    Args:
+        dy: The gradient by the result of the convolution.
+        filters: The filters.
+        channels: The channels of the input.
+        w: The windows of the convolution.
+    """
+    inputs, outputs = filters.shape[-2:]
+    shape = (dy.shape[0], *w.input, channels)
+    if prod(shape) == 0 or dy.size == 0 or filters.size == 0:
+        return np.zeros(shape, dy.dtype)
+    groups = channels // inputs
+    if groups > 1:
+        if inputs == 1:
+            return depthwise_kernels.input_gradient(dy, _as_depthwise(filters, groups), w)
+        parts = [
+            input_gradient(grad, kernel, inputs, w)
+            for grad, kernel in zip(np.split(dy, groups, -1), np.split(filters, groups, -1), strict=True)
+        ]
+        return np.concatenate(parts, -1)
+    back = reversed_windows(w)
+    if back is not None and outputs <= _TAPS_RATIO * channels:
+        flip = tuple(slice(None, None, -1) for _ in w.window)
+        return forward(dy, np.ascontiguousarray(np.swapaxes(filters[flip], -1, -2)), back)
+    return _input_gradient_by_taps(dy, filters, w)
+
+
+def _as_depthwise(filters: np.ndarray, groups: int) -> np.ndarray:
+    """Filters with one input channel per group, as a depthwise convolution has them."""
+    return filters.reshape(*filters.shape[:-2], groups, -1)
+
+
+def _input_gradient_by_taps(dy: np.ndarray, filters: np.ndarray, w: Windows) -> np.ndarray:
+    """Adds, for each tap of the window, the gradients times the tap's filter to the positions it reads."""
+    batch, outputs = dy.shape[0], dy.shape[-1]
+    channels = filters.shape[-2]
+    dtype = _computation_dtype(dy, filters, filters.size // channels)
+    matrices = np.ascontiguousarray(np.swapaxes(filters, -1, -2), dtype)
+    dx = np.zeros((batch, *w.input, channels), dtype)
+    taps = [(tap, *tap_slices(w, tap)) for tap in product(*map(range, w.window))]
+    image_bytes = prod(w.output) * channels * dtype.itemsize
+    images = max(1, _BLOCK_BYTES // 4 // max(image_bytes, 1))
+    buffer = np.empty((min(images, batch) * prod(w.output), channels), dtype)
+    for start in range(0, batch, images):
+        part = np.ascontiguousarray(dy[start : start + images], dtype)
+        grads = part.reshape(-1, outputs)
+        for tap, valid, read in taps:
+            if any(v.start >= v.stop for v in valid):
+                continue
+            result = np.matmul(grads, matrices[tap], out=buffer[: len(grads)])
+            target = dx[(slice(start, start + images), *read)]
+            np.add(target, result.reshape(*part.shape[:-1], channels)[(slice(None), *valid)], out=target)
+    return _cast(dx, dy.dtype)

@@ -1,0 +1,146 @@
+"""Depthwise convolution of NumPy arrays, in any number of spatial dims: forward and both gradients.
+
+Data is (batch, *space, channels), filters are (*window, channels, multiplier), and output channel
+`c * multiplier + m` is input channel `c` convolved with filter `(..., c, m)`. The taps of the window are
+summed one by one over blocks of the batch that stay in the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from headrace._src.ops.windows.placement import Windows, reversed_windows
+
+_BLOCK_BYTES = 1 << 20
+
+
+def _computation_dtype(dtype: np.dtype) -> np.dtype:
+    """Small floats are summed in float32; all others, wrapping integers included, in themselves."""
+    return dtype if dtype.kind in "iuc" or dtype in (np.float32, np.float64) else np.dtype(np.float32)
+
+
+def _images(batch: int, elements: int, dtype: np.dtype) -> Iterator[slice]:
+    """Cuts a batch into blocks, given the elements of one image."""
+    step = max(1, _BLOCK_BYTES // max(elements * dtype.itemsize, 1))
+    return (slice(start, min(start + step, batch)) for start in range(0, batch, step))
+
+
+class _Padded:
+    """Blocks of images with their padding, so that every tap reads whole rows of windows: twice as fast."""
+
+    def __init__(self, w: Windows, channels: int, dtype: np.dtype):
+        sizes = tuple(sum(side) for side in zip(w.before, w.input, w.after, strict=True))
+        self.shape = (*sizes, channels)
+        self.dtype = dtype
+        self.padded = any(w.before) or any(w.after)
+        self.inner = tuple(slice(b, b + n) for b, n in zip(w.before, w.input, strict=True))
+        self.taps = [
+            (
+                tap,
+                tuple(
+                    slice(k * d, k * d + (n - 1) * s + 1, s)
+                    for k, d, n, s in zip(tap, w.dilation, w.output, w.stride, strict=True)
+                ),
+            )
+            for tap in product(*map(range, w.window))
+        ]
+
+    def of(self, part: np.ndarray) -> np.ndarray:
+        """A block with its padding, contiguous and in the dtype of the computation."""
+        if not self.padded:
+            return np.ascontiguousarray(part, self.dtype)
+        stage = self.zeros(len(part))
+        self.inside(stage)[...] = part
+        return stage
+
+    def zeros(self, images: int) -> np.ndarray:
+        return np.zeros((images, *self.shape), self.dtype)
+
+    def inside(self, stage: np.ndarray) -> np.ndarray:
+        return stage[(slice(None), *self.inner)]
+
+
+def _tiled(filters: np.ndarray, width: int, dtype: np.dtype) -> np.ndarray:
+    """Filters repeated along the innermost axis of space, which makes inner loops long: 1.7 times as fast."""
+    shape = (filters.shape[-1], *filters.shape[:-2], width, filters.shape[-2])
+    moved = np.moveaxis(filters, -1, 0)
+    return np.ascontiguousarray(np.broadcast_to(moved[..., None, :], shape), dtype)
+
+
+def forward(x: np.ndarray, filters: np.ndarray, w: Windows) -> np.ndarray:
+    """Convolves each channel of `x` with its own `multiplier` filters."""
+    channels, multiplier = filters.shape[-2:]
+    dtype = _computation_dtype(x.dtype)
+    out = np.empty((x.shape[0], *w.output, channels, multiplier), x.dtype)
+    if out.size and not filters.size:
+        out[...] = 0
+    elif out.size:
+        tiled = _tiled(filters, w.output[-1], dtype)
+        padded = _Padded(w, channels, dtype)
+        for images in _images(x.shape[0], prod(w.output) * channels, dtype):
+            part = padded.of(x[images])
+            scratch = np.empty((len(part), *w.output, channels), dtype)
+            # With one filter per channel, the sum can grow in the result itself.
+            in_place = multiplier == 1 and out.dtype == dtype
+            total = out[images][..., 0] if in_place else np.empty_like(scratch)
+            for m in range(multiplier):
+                for i, (tap, read) in enumerate(padded.taps):
+                    target = scratch if i else total
+                    np.multiply(part[(slice(None), *read)], tiled[m][tap], out=target)
+                    if i:
+                        np.add(total, scratch, out=total)
+                if not in_place:
+                    out[images][..., m] = total
+    return out.reshape(*out.shape[:-2], channels * multiplier)
+
+
+def input_gradient(dy: np.ndarray, filters: np.ndarray, w: Windows) -> np.ndarray:
+    """The gradient of a loss by the input, from the one by the result."""
+    channels, multiplier = filters.shape[-2:]
+    back = reversed_windows(w)
+    if back is not None and multiplier == 1:
+        flip = tuple(slice(None, None, -1) for _ in w.window)
+        return forward(dy, filters[flip], back)
+    dtype = _computation_dtype(dy.dtype)
+    dx = np.zeros((dy.shape[0], *w.input, channels), dy.dtype)
+    if dx.size and dy.size and filters.size:
+        grads = dy.reshape(*dy.shape[:-1], channels, multiplier)
+        tiled = _tiled(filters, w.output[-1], dtype)
+        padded = _Padded(w, channels, dtype)
+        for images in _images(len(dy), prod(w.output) * channels, dtype):
+            total = padded.zeros(images.stop - images.start)
+            for m in range(multiplier):
+                part = np.ascontiguousarray(grads[images][..., m], dtype)
+                scratch = np.empty_like(part)
+                for tap, read in padded.taps:
+                    target = total[(slice(None), *read)]
+                    np.multiply(part, tiled[m][tap], out=scratch)
+                    np.add(target, scratch, out=target)
+            dx[images] = padded.inside(total)
+    return dx
+
+
+def filter_gradient(x: np.ndarray, dy: np.ndarray, multiplier: int, w: Windows) -> np.ndarray:
+    """The gradient of a loss by the filters, from the one by the result."""
+    channels = x.shape[-1]
+    dtype = _computation_dtype(x.dtype)
+    total = np.zeros((*w.window, channels, multiplier), dtype)
+    if total.size and dy.size and x.size:
+        grads = dy.reshape(*dy.shape[:-1], channels, multiplier)
+        padded = _Padded(w, channels, dtype)
+        for images in _images(len(x), prod(w.output) * channels, dtype):
+            part = padded.of(x[images])
+            scratch = np.empty((len(part), *w.output, channels), dtype)
+            rows = scratch.reshape(-1, channels)
+            ones = np.ones(len(rows), dtype)
+            for m in range(multiplier):
+                grad = np.ascontiguousarray(grads[images][..., m], dtype)
+                for tap, read in padded.taps:
+                    np.multiply(part[(slice(None), *read)], grad, out=scratch)
+                    # Summing the rows by a product with ones goes through BLAS, twice as fast as np.sum.
+                    total[(*tap, slice(None), m)] += ones @ rows
+    return total.astype(x.dtype, copy=False)

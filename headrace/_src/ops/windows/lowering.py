@@ -1,0 +1,138 @@
+"""Windows on jax values, tap by tap: what each tap reads, which tap has the maximum, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import numpy as np
+
+from headrace._src.core.lazy import jnp, lax
+from headrace._src.ops.windows.placement import Windows, tap_slices
+
+
+def lowest(dtype):
+    """What is below every number of the dtype."""
+    return jnp.iinfo(dtype).min if jnp.issubdtype(dtype, jnp.integer) else -jnp.inf
+
+
+def _pad(x, fill, edges):
+    """`x` with edges of `fill`, once for all taps: the barrier keeps XLA from padding anew for each."""
+    if all(edge == (0, 0, 0) for edge in edges):
+        return x
+    return lax.optimization_barrier(lax.pad(x, jnp.asarray(fill, x.dtype), edges))
+
+
+def _outside(axes, w: Windows, tap, rank) -> np.ndarray | None:
+    """For which windows a tap lies outside the data, in a shape that broadcasts; None if for none."""
+    valid, _ = tap_slices(w, tap)
+    if all((v.start, v.stop) == (0, n) for v, n in zip(valid, w.output, strict=True)):
+        return None
+    inside = np.ones((1,) * rank, bool)
+    for axis, v, n in zip(axes, valid, w.output, strict=True):
+        along = (np.arange(n) >= v.start) & (np.arange(n) < v.stop)
+        inside = inside & along.reshape([-1 if a == axis else 1 for a in range(rank)])
+    return ~inside
+
+
+def tap_values(x, axes: Sequence[int], w: Windows, fill, addend=None) -> Iterator[tuple[int, object]]:
+    """For each tap its number and what it reads for all windows, `fill` where that is outside.
+
+    Args:
+        x: the data.
+        axes: the axes of the windows.
+        w: the windows.
+        fill: stands for what is outside the data.
+        addend: None, or what is added to each tap, of the shape (*window, channels).
+    """
+    edges = [(0, 0, 0)] * x.ndim
+    for i, axis in enumerate(axes):
+        reach = (w.output[i] - 1) * w.stride[i] + (w.window[i] - 1) * w.dilation[i] + 1
+        edges[axis] = (w.before[i], max(0, reach - w.before[i] - w.input[i]), 0)
+    padded = _pad(x, fill, edges)
+    for number, tap in enumerate(product(*map(range, w.window))):
+        start, stop, step = [0] * x.ndim, list(padded.shape), [1] * x.ndim
+        for i, axis in enumerate(axes):
+            start[axis] = tap[i] * w.dilation[i]
+            stop[axis] = start[axis] + (w.output[i] - 1) * w.stride[i] + 1
+            step[axis] = w.stride[i]
+        value = lax.slice(padded, start, stop, step)
+        if addend is not None:
+            value = value + addend[tap]
+            outside = _outside(axes, w, tap, x.ndim)
+            value = value if outside is None else jnp.where(outside, jnp.asarray(fill, x.dtype), value)
+        yield number, value
+
+
+def _firsts(axes, w: Windows, rank) -> np.ndarray:
+    """The number of the first tap inside the data, for each window."""
+    total = np.zeros((1,) * rank, np.int64)
+    for i, axis in enumerate(axes):
+        start = np.arange(w.output[i]) * w.stride[i] - w.before[i]
+        first = np.maximum(0, -(start // w.dilation[i]))
+        shape = [1] * rank
+        shape[axis] = -1
+        total = total * w.window[i] + first.reshape(shape)
+    return total
+
+
+def chosen_taps(x, axes: Sequence[int], w: Windows, addend=None):
+    """The number of the tap that has each window's maximum: the first one, if several have it.
+
+    Args:
+        x: the data.
+        axes: the axes of the windows.
+        w: the windows.
+        addend: None, or what is added to each tap, of the shape (*window, channels).
+    """
+    firsts = _firsts(axes, w, x.ndim)
+    best = chosen = None
+    for number, value in tap_values(x, axes, w, lowest(x.dtype), addend):
+        if best is None:
+            best, chosen = value, jnp.zeros(value.shape, jnp.int32)
+            continue
+        larger = value > best
+        if (firsts == number).any():
+            # What lies inside the data comes before any padding, even if it is NaN or as low as can be.
+            larger = larger | (firsts == number)
+        best = jnp.where(larger, value, best)
+        chosen = jnp.where(larger, number, chosen)
+    return chosen
+
+
+def readers(axes: Sequence[int], w: Windows, *arrays) -> Iterator[tuple]:
+    """For each tap its number and, for every position, the values of the window that reads it by the tap.
+
+    Args:
+        axes: the axes of the windows.
+        w: the windows.
+        *arrays: pairs of values of the windows, and what stands for no window.
+    """
+    spread = []
+    for values, fill in arrays:
+        edges = [(0, 0, 0)] * values.ndim
+        for i, axis in enumerate(axes):
+            reach = (w.window[i] - 1) * w.dilation[i]
+            last = w.input[i] - 1 + w.before[i] - (w.output[i] - 1) * w.stride[i]
+            edges[axis] = (max(0, reach - w.before[i]), max(0, last), w.stride[i] - 1)
+        spread.append(_pad(values, fill, edges))
+    for number, tap in enumerate(product(*map(range, w.window))):
+        parts = []
+        for each in spread:
+            start, stop = [0] * each.ndim, list(each.shape)
+            for i, axis in enumerate(axes):
+                reach = (w.window[i] - 1) * w.dilation[i]
+                start[axis] = w.before[i] - tap[i] * w.dilation[i] + max(0, reach - w.before[i])
+                stop[axis] = start[axis] + w.input[i]
+            parts.append(lax.slice(each, start, stop))
+        yield (number, *parts)
+
+
+def to_chosen(chosen, grads, axes: Sequence[int], w: Windows):
+    """The gradient by the data: each window's goes to the position that its chosen tap reads."""
+    zero = jnp.zeros((), grads.dtype)
+    total = None
+    for number, tap, grad in readers(axes, w, (chosen, -1), (grads, 0)):
+        part = jnp.where(tap == number, grad, zero)
+        total = part if total is None else total + part
+    return total

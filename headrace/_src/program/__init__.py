@@ -1,0 +1,1 @@
+"""What programs are written with besides ops: modules, extension types, device scopes, switches, questions."""
