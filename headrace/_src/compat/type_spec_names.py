@@ -7,9 +7,9 @@ from headrace._src.program.extension_type import ExtensionTypeSpec
 _PLACES = {
     "tf.BoundedTensorSpec": "core.specs:BoundedTensorSpec",
     "tf.NoneTensorSpec": "core.specs:NoneTensorSpec",
-    "tf.RaggedTensorSpec": "ops.ragged_spec:RaggedTensorSpec",
-    "tf.RowPartitionSpec": "ops.row_partition_spec:RowPartitionSpec",
-    "tf.SparseTensorSpec": "ops.sparse_tensor:SparseTensorSpec",
+    "tf.RaggedTensorSpec": "ops.ragged.spec:RaggedTensorSpec",
+    "tf.RowPartitionSpec": "ops.ragged.row_partition_spec:RowPartitionSpec",
+    "tf.SparseTensorSpec": "ops.sparse.tensor:SparseTensorSpec",
     "tf.TensorArraySpec": "state.tensor_array:TensorArraySpec",
     "tf.TensorSpec": "core.specs:TensorSpec",
 }

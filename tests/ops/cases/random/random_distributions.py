@@ -2,7 +2,7 @@
 
 from rows import FLOATS, each, normal, row, value
 
-from cases.random import exact, exact_each, exact_once_lowered, seeded
+from cases.random.random import exact, exact_each, exact_once_lowered, seeded
 
 THREADS = "TensorFlow's result depends on its number of threads; see docs/decisions/0013-random-streams.md"
 MORE_DTYPES = "TensorFlow's CPU has no kernel for this dtype, which its op allows"

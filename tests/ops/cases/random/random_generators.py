@@ -2,7 +2,7 @@
 
 from rows import FLOATS, INTS, row
 
-from cases.random import exact, exact_each, seeded
+from cases.random.random import exact, exact_each, seeded
 
 THREEFRY = "TensorFlow has ThreeFry only when compiling with XLA; see docs/decisions/0013-random-streams.md"
 
