@@ -12,8 +12,11 @@ from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
 from headrace._src.ops.arrays.constants import ones, zeros
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
+from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.math.arithmetic import ADD
 
 logger = logging.getLogger("headrace")
 
@@ -277,7 +280,7 @@ class GradientTape:
             elif column is None:
                 results.append(zeros(joined(shape, shape_of(source)), source.dtype))
             else:
-                results.append(REGISTRY["Reshape"](column, joined(shape, shape_of(source))))
+                results.append(RESHAPE(column, joined(shape, shape_of(source))))
         return nest.pack_sequence_as(sources, results)
 
     def batch_jacobian(
@@ -307,15 +310,15 @@ class GradientTape:
         tape = self._take_tape()
         out, inner, into = shape_of(target), inner_shape(target), inner_shape(source)
         (column,) = gradients_by_weight(
-            lambda weight: _gradients(tape, [target], [REGISTRY["BroadcastTo"](weight, out)], [handle_of(source)]),
+            lambda weight: _gradients(tape, [target], [BROADCAST_TO(weight, out)], [handle_of(source)]),
             inner, target.dtype, [source.dtype], experimental_use_pfor,
         )  # fmt: skip
         if column is None:
             if _unconnected(unconnected_gradients) is UnconnectedGradients.NONE and shape_size(inner) != 0:
                 return None
             return zeros(joined(out, into), source.dtype)
-        rows = REGISTRY["Transpose"](column, [1, 0, *range(2, column.shape.rank)])
-        return REGISTRY["Reshape"](rows, joined(out, into))
+        rows = TRANSPOSE(column, [1, 0, *range(2, column.shape.rank)])
+        return RESHAPE(rows, joined(out, into))
 
 
 _NONE = UnconnectedGradients.NONE
@@ -399,7 +402,7 @@ def _gradients(tape, targets, weights, handles):
                     f"gradient: output_gradients must have the target's shape {target.shape}, got {weight.shape}."
                 )
         if tensor._id in start:
-            weight = REGISTRY["AddV2"](start[tensor._id], weight)
+            weight = ADD(start[tensor._id], weight)
         start[tensor._id] = weight
     ids = [handle._id for handle in handles]
     found = tape.backward(start, ids)

@@ -7,7 +7,11 @@ from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import PUBLIC
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.filling import FILL
+from headrace._src.ops.arrays.joining import CONCAT, PACK, UNPACK
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.linalg.diagonals import MATRIX_DIAG_MAIN
+from headrace._src.ops.math.reductions import PROD
 
 # Below this, computing row after row takes less time than making a graph of one.
 _WORTH_TRACING = 8
@@ -17,7 +21,7 @@ def shape_of(tensor):
     """The shape as a tuple of ints, or as an int32 tensor where it is not fully known."""
     if tensor.shape.is_fully_defined():
         return tuple(tensor.shape.as_list())
-    return REGISTRY["Shape"](tensor, out_type=dtypes.int32)
+    return SHAPE(tensor, out_type=dtypes.int32)
 
 
 def inner_shape(tensor):
@@ -36,7 +40,7 @@ def joined(*shapes):
     """Shapes one after another."""
     if all(isinstance(shape, tuple) for shape in shapes):
         return sum(shapes, ())
-    return REGISTRY["ConcatV2"]([to_tensor(shape, dtypes.int32) for shape in shapes], 0)
+    return CONCAT([to_tensor(shape, dtypes.int32) for shape in shapes], 0)
 
 
 def gradients_by_weight(gradients_of, shape, dtype, source_types, use_pfor) -> list:
@@ -63,9 +67,9 @@ def gradients_by_weight(gradients_of, shape, dtype, source_types, use_pfor) -> l
                 raise
     if size is None:
         return _looped(gradients_of, weights, source_types)
-    rows = [gradients_of(weight) for weight in REGISTRY["Unpack"](weights, num=size, axis=0)]
+    rows = [gradients_of(weight) for weight in UNPACK(weights, num=size, axis=0)]
     return [
-        None if all(grad is None for grad in column) else REGISTRY["Pack"]([to_tensor(g) for g in column], axis=0)
+        None if all(grad is None for grad in column) else PACK([to_tensor(g) for g in column], axis=0)
         for column in zip(*rows)
     ]
 
@@ -74,9 +78,9 @@ def _basis(shape, size, dtype):
     """For each element of `shape`: a tensor that is one there and zero elsewhere; all of them stacked."""
     if size is not None:
         return EagerTensor(np.eye(size, dtype=dtype._np).reshape(size, *shape), dtype)
-    size = REGISTRY["Prod"](shape, 0, keep_dims=False)
-    ones = REGISTRY["Fill"](REGISTRY["Reshape"](size, [1]), to_tensor(1, dtype))
-    return REGISTRY["Reshape"](REGISTRY["MatrixDiag"](ones), joined(REGISTRY["Reshape"](size, [1]), shape))
+    size = PROD(shape, 0, keep_dims=False)
+    ones = FILL(RESHAPE(size, [1]), to_tensor(1, dtype))
+    return RESHAPE(MATRIX_DIAG_MAIN(ones), joined(RESHAPE(size, [1]), shape))
 
 
 def _looped(gradients_of, weights, source_types):

@@ -14,8 +14,9 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.graph.building.func_graph import FuncGraph
 from headrace._src.graph.control.conditional import add_branches
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.filling import FILL
 from headrace._src.ops.debugging.assertions import Assert
+from headrace._src.ops.math.comparison import LOGICAL_NOT
 
 _PLAIN = (int, str, bytes, bool)
 
@@ -137,7 +138,7 @@ def zeros_of(tensor):
     filler = "" if tensor.dtype.name == "string" else 0
     if tensor.dtype.name in ("variant", "resource"):
         raise ValueError(f"there is no initial value of dtype {tensor.dtype.name}")
-    return REGISTRY["Fill"](to_tensor(dims, dtypes.int32), to_tensor(filler, tensor.dtype))
+    return FILL(to_tensor(dims, dtypes.int32), to_tensor(filler, tensor.dtype))
 
 
 def _paired(what, a, b, graphs):
@@ -240,7 +241,7 @@ def or_(value, *others):
 def not_(value):
     """`not value`."""
     if is_symbolic(value):
-        return REGISTRY["LogicalNot"](to_tensor(value))
+        return LOGICAL_NOT(to_tensor(value))
     return not value
 
 

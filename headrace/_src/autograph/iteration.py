@@ -21,8 +21,11 @@ from headrace._src.graph.building.func_graph import FuncGraph, copy_handle_data
 from headrace._src.graph.control.loops import while_loop
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.shaping import SHAPE
 from headrace._src.ops.debugging.assertions import Assert
+from headrace._src.ops.math.arithmetic import MINIMUM
+from headrace._src.ops.math.comparison import LOGICAL_NOT
 
 _LIMITATION = (
     "break and return statements which depend on a TF condition are not supported in Python for loops over "
@@ -91,7 +94,7 @@ def length_of(tensor):
         raise ValueError(f"len requires a non-scalar tensor, got one of shape {shape}")
     if shape.rank is not None and shape[0] is not None:
         return int(shape[0])
-    return REGISTRY["Shape"](tensor, out_type=dtypes.int32)[0]
+    return SHAPE(tensor, out_type=dtypes.int32)[0]
 
 
 def _tensor_steps(tensor):
@@ -119,7 +122,7 @@ def _rows_steps(composite):
     """Steps over the rows of a composite that has such: a ragged tensor."""
     if context.graph is None or not hasattr(composite, "nrows"):
         return None
-    return _index_steps(REGISTRY["Cast"](composite.nrows(), DstT=dtypes.int32), lambda i: composite[i])
+    return _index_steps(CAST(composite.nrows(), DstT=dtypes.int32), lambda i: composite[i])
 
 
 register_loop(Tensor, _tensor_steps)
@@ -164,7 +167,7 @@ class Zipped:
         else:
             length = lengths[0]
             for n in lengths[1:]:
-                length = REGISTRY["Minimum"](to_tensor(length), to_tensor(n))
+                length = MINIMUM(to_tensor(length), to_tensor(n))
         return _index_steps(length, lambda i: tuple(t[i] for t in self.tensors))
 
 
@@ -239,7 +242,7 @@ def _unless(stop, test):
     if stop is False:
         return test()
     if is_symbolic(stop):
-        return lazy_and(REGISTRY["LogicalNot"](to_tensor(stop)), lambda: _as_bool(test()))
+        return lazy_and(LOGICAL_NOT(to_tensor(stop)), lambda: _as_bool(test()))
     return False if stop else test()
 
 
@@ -318,7 +321,7 @@ def _staged_for(steps, body, stop, names, options, targets):
             return there
         stopped = stop()
         if is_symbolic(stopped):
-            return lazy_and(REGISTRY["LogicalNot"](to_tensor(stopped)), lambda: there)
+            return lazy_and(LOGICAL_NOT(to_tensor(stopped)), lambda: there)
         return False if stopped else there
 
     loop = _Loop(variables, go_on, lambda *state: body(steps.item(*state)), steps.following, options, targets)

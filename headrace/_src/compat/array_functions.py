@@ -8,7 +8,32 @@ from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays import (
+    constants,
+    filling,
+    gathering,
+    indexed_slices,
+    indexing,
+    joining,
+    padding,
+    rearranging,
+    selecting,
+    shaping,
+    splitting,
+)
+from headrace._src.ops.arrays.partitioning import LIST_DIFF
+from headrace._src.ops.arrays.selecting import SELECT
+from headrace._src.ops.linalg import matrices
+from headrace._src.ops.nn import quantization
+from headrace._src.ops.ragged import tensor as ragged_tensor
+from headrace._src.ops.random import seeds as random_seeds
+from headrace._src.ops.sparse import arithmetic
+from headrace._src.ops.sparse import joining as sparse_joining
+from headrace._src.ops.sparse import tensor as sparse_tensor
+from headrace._src.ops.sparse.dense import SPARSE_TO_DENSE
+from headrace._src.ops.strings import editing, hash_buckets, numbers, pieces
+from headrace._src.ops.strings.splitting import STRING_SPLIT
+from headrace._src.ops.windows import space_batch
 
 
 @api("compat.v1.constant", dispatch=False)
@@ -33,39 +58,39 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
             raise ValueError(f"constant: {count} values are too many for shape {tuple(wanted.as_list())}.")
         if 1 < count < size and context.graph is not None:  # TF: the last value fills the rest, in graphs only
             with context.changed(graph=None):
-                flat = PUBLIC["reshape"](given, [-1])
-                value = PUBLIC["concat"]([flat, PUBLIC["repeat"](flat[-1:], size - count)], 0).numpy()
-    return PUBLIC["constant"](value, dtype, shape, name)
+                flat = shaping.reshape(given, [-1])
+                value = joining.concat([flat, splitting.repeat(flat[-1:], size - count)], 0).numpy()
+    return constants.constant(value, dtype, shape, name)
 
 
 @api("compat.v1.convert_to_tensor", dispatch=False)
 def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_hint=None):
     """As `tf.convert_to_tensor`; `preferred_dtype` is the older name of `dtype_hint`."""
     hint = renamed("convert_to_tensor", "dtype_hint", dtype_hint, "preferred_dtype", preferred_dtype)
-    return PUBLIC["convert_to_tensor"](value, dtype, hint, name)
+    return constants.convert_to_tensor(value, dtype, hint, name)
 
 
 @api("compat.v1.convert_to_tensor_or_indexed_slices", dispatch=False)
 def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None):
     """`value` as a tensor, unless it is an `IndexedSlices`."""
-    if isinstance(value, PUBLIC["IndexedSlices"]):
+    if isinstance(value, indexed_slices.IndexedSlices):
         if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
             raise ValueError(f"Incompatible conversion requested to `dtype` {dtype} for `value` of {value.dtype}")
         return value
-    return PUBLIC["convert_to_tensor"](value, dtype, name=name)
+    return constants.convert_to_tensor(value, dtype, name=name)
 
 
 @api("compat.v1.convert_to_tensor_or_sparse_tensor", dispatch=False)
 def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
     """`value` as a tensor, unless it is a `SparseTensor` or `SparseTensorValue`."""
-    sparse = PUBLIC["SparseTensor"]
+    sparse = sparse_tensor.SparseTensor
     if type(value).__name__ == "SparseTensorValue":
         value = sparse(value.indices, value.values, value.dense_shape)
     if isinstance(value, sparse):
         if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
             raise RuntimeError(f"Sparse dtype mismatch. Requested: {dtype}, actual: {value.dtype}")
         return value
-    return PUBLIC["convert_to_tensor"](value, dtype, name=name)
+    return constants.convert_to_tensor(value, dtype, name=name)
 
 
 @api("compat.v1.where", dispatch=False)
@@ -78,78 +103,78 @@ def where(condition, x=None, y=None, name=None):
         name: a name for the operation.
     """
     if x is None and y is None:
-        return PUBLIC["where"](condition, name=name)
+        return selecting.where(condition, name=name)
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
     x = to_tensor(x)
-    return REGISTRY["Select"](to_tensor(condition, dtypes.bool), x, to_tensor(y, hint=x.dtype), name=name)
+    return SELECT(to_tensor(condition, dtypes.bool), x, to_tensor(y, hint=x.dtype), name=name)
 
 
 @api("compat.v1.expand_dims", dispatch=False)
 def expand_dims(input, axis=None, name=None, dim=None):
     """As `tf.expand_dims`; `dim` is the older name of `axis`."""
     axis = required("expand_dims", "axis", renamed("expand_dims", "axis", axis, "dim", dim))
-    return PUBLIC["expand_dims"](input, axis, name)
+    return shaping.expand_dims(input, axis, name)
 
 
 @api("compat.v1.squeeze", dispatch=False)
 def squeeze(input, axis=None, name=None, squeeze_dims=None):
     """As `tf.squeeze`; `squeeze_dims` is the older name of `axis`."""
-    return PUBLIC["squeeze"](input, renamed("squeeze", "axis", axis, "squeeze_dims", squeeze_dims), name)
+    return shaping.squeeze(input, renamed("squeeze", "axis", axis, "squeeze_dims", squeeze_dims), name)
 
 
 @api("compat.v1.transpose", dispatch=False)
 def transpose(a, perm=None, name="transpose", conjugate=False):
     """As `tf.transpose`, with the arguments in another order."""
-    return PUBLIC["transpose"](a, perm, conjugate, name)
+    return rearranging.transpose(a, perm, conjugate, name)
 
 
 @api("compat.v1.linalg.transpose", dispatch=False)
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
     """As `tf.linalg.matrix_transpose`."""
-    return PUBLIC["linalg.matrix_transpose"](a, name, conjugate)
+    return matrices.matrix_transpose(a, name, conjugate)
 
 
 @api("compat.v1.pad", dispatch=False)
 def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
     """As `tf.pad`, with the arguments in another order."""
-    return PUBLIC["pad"](tensor, paddings, mode, constant_values, name)
+    return padding.pad(tensor, paddings, mode, constant_values, name)
 
 
 @api("compat.v1.shape", dispatch=False)
 def shape(input, name=None, out_type=None):
     """As `tf.shape`, with the arguments in another order."""
-    return PUBLIC["shape"](input, dtypes.int32 if out_type is None else out_type, name)
+    return shaping.shape(input, dtypes.int32 if out_type is None else out_type, name)
 
 
 @api("compat.v1.size", dispatch=False)
 def size(input, name=None, out_type=None):
     """As `tf.size`, with the arguments in another order."""
-    return PUBLIC["size"](input, dtypes.int32 if out_type is None else out_type, name)
+    return shaping.size(input, dtypes.int32 if out_type is None else out_type, name)
 
 
 @api("compat.v1.ones_like", dispatch=False)
 def ones_like(tensor, dtype=None, name=None, optimize=True):
     """As `tf.ones_like`."""
-    return PUBLIC["ones_like"](tensor, dtype, name)
+    return filling.ones_like(tensor, dtype, name)
 
 
 @api("compat.v1.zeros_like", dispatch=False)
 def zeros_like(tensor, dtype=None, name=None, optimize=True):
     """As `tf.zeros_like`."""
-    return PUBLIC["zeros_like"](tensor, dtype, name)
+    return filling.zeros_like(tensor, dtype, name)
 
 
 @api("compat.v1.gather", dispatch=False)
 def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
     """As `tf.gather`, with the arguments in another order."""
-    return PUBLIC["gather"](params, indices, validate_indices, axis, batch_dims, name)
+    return gathering.gather(params, indices, validate_indices, axis, batch_dims, name)
 
 
 @api("compat.v1.gather_nd", "compat.v1.manip.gather_nd", dispatch=False)
 def gather_nd(params, indices, name=None, batch_dims=0, bad_indices_policy=""):
     """As `tf.gather_nd`, with the arguments in another order."""
-    return PUBLIC["gather_nd"](params, indices, batch_dims, name, bad_indices_policy)
+    return gathering.gather_nd(params, indices, batch_dims, name, bad_indices_policy)
 
 
 @api("compat.v1.batch_gather", dispatch=False)
@@ -158,13 +183,13 @@ def batch_gather(params, indices, name=None):
     indices = to_tensor(indices)
     if indices.shape.rank is None:
         raise ValueError("batch_gather does not allow indices with unknown shape.")
-    return PUBLIC["gather"](params, indices, batch_dims=indices.shape.rank - 1, name=name)
+    return gathering.gather(params, indices, batch_dims=indices.shape.rank - 1, name=name)
 
 
 @api("compat.v1.boolean_mask", dispatch=False)
 def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
     """As `tf.boolean_mask`, with the arguments in another order."""
-    return PUBLIC["boolean_mask"](tensor, mask, axis, name)
+    return indexing.boolean_mask(tensor, mask, axis, name)
 
 
 @api("compat.v1.reverse_sequence", dispatch=False)
@@ -172,7 +197,7 @@ def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=No
     """As `tf.reverse_sequence`; `seq_dim` and `batch_dim` are older names."""
     seq_axis = renamed("reverse_sequence", "seq_axis", seq_axis, "seq_dim", seq_dim)
     batch_axis = renamed("reverse_sequence", "batch_axis", batch_axis, "batch_dim", batch_dim)
-    return PUBLIC["reverse_sequence"](input, seq_lengths, seq_axis, batch_axis or 0, name)
+    return rearranging.reverse_sequence(input, seq_lengths, seq_axis, batch_axis or 0, name)
 
 
 @api("compat.v1.space_to_batch", "compat.v1.nn.space_to_batch", dispatch=False)
@@ -180,7 +205,7 @@ def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None
     """As `tf.space_to_batch`; a `block_size` stands for two equal ones."""
     block = renamed("space_to_batch", "block_shape", block_shape, "block_size", block_size)
     block = [block, block] if isinstance(block, int) else block
-    return PUBLIC["space_to_batch"](input, required("space_to_batch", "block_shape", block), paddings, name)
+    return space_batch.space_to_batch(input, required("space_to_batch", "block_shape", block), paddings, name)
 
 
 @api("compat.v1.batch_to_space", dispatch=False)
@@ -188,37 +213,37 @@ def batch_to_space(input, crops, block_size, name=None, block_shape=None):
     """As `tf.batch_to_space`; a `block_size` stands for two equal ones."""
     block = block_size if block_shape is None else block_shape
     block = [block, block] if isinstance(block, int) else block
-    return PUBLIC["batch_to_space"](input, block, crops, name)
+    return space_batch.batch_to_space(input, block, crops, name)
 
 
 @api("compat.v1.batch_to_space_nd", "compat.v1.manip.batch_to_space_nd", dispatch=False)
 def batch_to_space_nd(input, block_shape, crops, name=None):
     """As `tf.batch_to_space`."""
-    return PUBLIC["batch_to_space"](input, block_shape, crops, name)
+    return space_batch.batch_to_space(input, block_shape, crops, name)
 
 
 @api("compat.v1.manip.reshape", dispatch=False)
 def manip_reshape(tensor, shape, name=None):
     """As `tf.reshape`."""
-    return PUBLIC["reshape"](tensor, shape, name)
+    return shaping.reshape(tensor, shape, name)
 
 
 @api("compat.v1.space_to_depth", "compat.v1.nn.space_to_depth", dispatch=False)
 def space_to_depth(input, block_size, name=None, data_format="NHWC"):
     """As `tf.nn.space_to_depth`, with the arguments in another order."""
-    return PUBLIC["nn.space_to_depth"](input, block_size, data_format, name)
+    return space_batch.space_to_depth(input, block_size, data_format, name)
 
 
 @api("compat.v1.depth_to_space", "compat.v1.nn.depth_to_space", dispatch=False)
 def depth_to_space(input, block_size, name=None, data_format="NHWC"):
     """As `tf.nn.depth_to_space`, with the arguments in another order."""
-    return PUBLIC["nn.depth_to_space"](input, block_size, data_format, name)
+    return space_batch.depth_to_space(input, block_size, data_format, name)
 
 
 @api("compat.v1.setdiff1d", dispatch=False)
 def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
     """The values of a vector that another one does not have, and where they are."""
-    return REGISTRY["ListDiff"](x, y, out_idx=dtypes.as_dtype(index_dtype), name=name)
+    return LIST_DIFF(x, y, out_idx=dtypes.as_dtype(index_dtype), name=name)
 
 
 @api("compat.v1.quantize_v2", dispatch=False)
@@ -235,7 +260,7 @@ def quantize_v2(
     ensure_minimum_range=0.01,
 ):
     """As `tf.quantization.quantize`, with the arguments in another order."""
-    return PUBLIC["quantization.quantize"](
+    return quantization.quantize(
         input, min_range, max_range, T, mode, round_mode, name, narrow_range, axis, ensure_minimum_range
     )
 
@@ -246,7 +271,7 @@ def quantize_v2(
 @api("compat.v1.set_random_seed", "compat.v1.random.set_random_seed", dispatch=False)
 def set_random_seed(seed):
     """Set the seed of the default graph; eagerly, the global seed."""
-    PUBLIC["random.set_seed"](seed) if context.graph is None else setattr(get_default_graph(), "seed", seed)
+    random_seeds.set_seed(seed) if context.graph is None else setattr(get_default_graph(), "seed", seed)
 
 
 @api("compat.v1.get_seed", "compat.v1.random.get_seed", dispatch=False)
@@ -263,26 +288,26 @@ def get_seed(op_seed):
 def string_to_number(string_tensor=None, out_type=dtypes.float32, name=None, input=None):
     """As `tf.strings.to_number`; `string_tensor` is the older name of `input`."""
     tensor = renamed("to_number", "input", input, "string_tensor", string_tensor)
-    return PUBLIC["strings.to_number"](required("to_number", "input", tensor), out_type, name)
+    return numbers.to_number(required("to_number", "input", tensor), out_type, name)
 
 
 @api("compat.v1.string_to_hash_bucket", "compat.v1.strings.to_hash_bucket", dispatch=False)
 def string_to_hash_bucket(string_tensor=None, num_buckets=None, name=None, input=None):
     """As `tf.strings.to_hash_bucket`; `string_tensor` is the older name of `input`."""
     tensor = renamed("to_hash_bucket", "input", input, "string_tensor", string_tensor)
-    return PUBLIC["strings.to_hash_bucket"](required("to_hash_bucket", "input", tensor), num_buckets, name)
+    return hash_buckets.to_hash_bucket(required("to_hash_bucket", "input", tensor), num_buckets, name)
 
 
 @api("compat.v1.substr", "compat.v1.strings.substr", dispatch=False)
 def substr(input, pos, len, name=None, unit="BYTE"):
     """As `tf.strings.substr`, with the arguments in another order."""
-    return PUBLIC["strings.substr"](input, pos, len, unit, name)
+    return editing.substr(input, pos, len, unit, name)
 
 
 @api("compat.v1.strings.length", dispatch=False)
 def string_length(input, name=None, unit="BYTE"):
     """As `tf.strings.length`, with the arguments in another order."""
-    return PUBLIC["strings.length"](input, unit, name)
+    return editing.length(input, unit, name)
 
 
 @api("compat.v1.reduce_join", "compat.v1.strings.reduce_join", dispatch=False)
@@ -292,7 +317,7 @@ def reduce_join(
     """As `tf.strings.reduce_join`, with older names of the arguments."""
     axis = renamed("reduce_join", "axis", axis, "reduction_indices", reduction_indices)
     keepdims = renamed("reduce_join", "keepdims", keepdims, "keep_dims", keep_dims)
-    return PUBLIC["strings.reduce_join"](inputs, axis, bool(keepdims), separator, name)
+    return editing.reduce_join(inputs, axis, bool(keepdims), separator, name)
 
 
 @api("compat.v1.string_split", dispatch=False)
@@ -310,15 +335,15 @@ def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type=
     sep = renamed("string_split", "sep", sep, "delimiter", delimiter)
     source = to_tensor(source, dtypes.string)
     sep = " " if sep is None else sep
-    indices, values, size = REGISTRY["StringSplit"](source, sep, skip_empty=skip_empty, name=name)
-    return _split_result(PUBLIC["SparseTensor"](indices, values, size), result_type)
+    indices, values, size = STRING_SPLIT(source, sep, skip_empty=skip_empty, name=name)
+    return _split_result(sparse_tensor.SparseTensor(indices, values, size), result_type)
 
 
 @api("compat.v1.strings.split", dispatch=False)
 def strings_split(input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None):
     """As `tf.strings.split`, with a sparse result by default."""
     tensor = required("strings.split", "input", renamed("strings.split", "input", input, "source", source))
-    ragged = PUBLIC["strings.split"](PUBLIC["reshape"](tensor, [-1]) if to_tensor(tensor).shape.rank == 0 else tensor,
+    ragged = pieces.split(shaping.reshape(tensor, [-1]) if to_tensor(tensor).shape.rank == 0 else tensor,
                                      sep, maxsplit, name)
     if result_type.lower() == "raggedtensor":
         return ragged
@@ -328,14 +353,14 @@ def strings_split(input=None, sep=None, maxsplit=-1, result_type="SparseTensor",
 def _split_result(sparse, result_type):
     if result_type not in ("SparseTensor", "RaggedTensor"):
         raise ValueError(f"result_type must be 'RaggedTensor' or 'SparseTensor', got {result_type!r}.")
-    return sparse if result_type == "SparseTensor" else PUBLIC["RaggedTensor"].from_sparse(sparse)
+    return sparse if result_type == "SparseTensor" else ragged_tensor.RaggedTensor.from_sparse(sparse)
 
 
 @api("compat.v1.sparse_add", "compat.v1.sparse.add", dispatch=False)
 def sparse_add(a, b, threshold=None, thresh=None):
     """As `tf.sparse.add`; `thresh` is the older name of `threshold`."""
     threshold = renamed("sparse.add", "threshold", threshold, "thresh", thresh)
-    return PUBLIC["sparse.add"](a, b, 0 if threshold is None else threshold)
+    return arithmetic.add(a, b, 0 if threshold is None else threshold)
 
 
 @api("compat.v1.sparse_concat", "compat.v1.sparse.concat", dispatch=False)
@@ -344,7 +369,7 @@ def sparse_concat(axis, sp_inputs, name=None, expand_nonconcat_dim=False, concat
     if expand_nonconcat_dims is None:
         expand_nonconcat_dims = expand_nonconcat_dim
     axis = renamed("sparse.concat", "axis", axis, "concat_dim", concat_dim)
-    return PUBLIC["sparse.concat"](axis, sp_inputs, expand_nonconcat_dims, name)
+    return sparse_joining.concat(axis, sp_inputs, expand_nonconcat_dims, name)
 
 
 def _sparse_reduction(name, sparse_result):
@@ -386,7 +411,7 @@ def sparse_split(keyword_required=None, sp_input=None, num_split=None, axis=None
     if keyword_required is not None:
         raise ValueError("Keyword arguments are required for this function.")
     axis = renamed("sparse.split", "axis", axis, "split_dim", split_dim)
-    return PUBLIC["sparse.split"](
+    return sparse_joining.split(
         required("sparse.split", "sp_input", sp_input), required("sparse.split", "num_split", num_split),
         required("sparse.split", "axis", axis), name,
     )  # fmt: skip
@@ -397,6 +422,6 @@ def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value=0
     """A dense tensor with given values at given places, and a default elsewhere."""
     values = to_tensor(sparse_values)
     default = to_tensor(default_value, values.dtype)
-    return REGISTRY["SparseToDense"](
+    return SPARSE_TO_DENSE(
         sparse_indices, output_shape, values, default, validate_indices=validate_indices, name=name
     )

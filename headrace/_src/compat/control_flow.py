@@ -15,10 +15,14 @@ from headrace._src.graph.control import conditional, loops
 from headrace._src.graph.control.calls import call_graph
 from headrace._src.graph.control.python_functions import numpy_function
 from headrace._src.graph.derivatives import gradients as graph_gradients
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.passing import IDENTITY
+from headrace._src.ops.debugging import printing
+from headrace._src.program import device_scopes
+from headrace._src.state import variables as state_variables
 from headrace._src.state.variables import Variable
+from headrace._src.tracing import function as tracing_function
 
 
 @api("compat.v1.cond", dispatch=False)
@@ -179,7 +183,7 @@ def device(device_name_or_function):
     """Operations made within this block belong on that device; a function is given each operation."""
     if callable(device_name_or_function):
         return contextlib.nullcontext()  # there is one device to choose from
-    return PUBLIC["device"](device_name_or_function)
+    return device_scopes.device(device_name_or_function)
 
 
 @api("compat.v1.Print", dispatch=False)
@@ -203,7 +207,7 @@ def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
             if remaining[0] == 0:
                 return np.int64(0)
             remaining[0] -= 1
-        PUBLIC["print"]((message or "") + "".join(_shown(array, count) for array in arrays))
+        printing.print_((message or "") + "".join(_shown(array, count) for array in arrays))
         return np.int64(0)
 
     if context.graph is None:
@@ -211,7 +215,7 @@ def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
         return result
     printed = numpy_function(show, [to_tensor(item) for item in data], dtypes.int64)
     with context.graph.control_dependencies([printed]):
-        return REGISTRY["Identity"](result, name=name)
+        return IDENTITY(result, name=name)
 
 
 def _shown(array, count):
@@ -256,7 +260,7 @@ class WrappedFunction:
         self._variables: list = []
         self._signature = signature if isinstance(signature, (list, tuple)) else [signature]
         self._leaves = nest.flatten(self._signature)
-        traced = PUBLIC["function"](self._collecting(fn), autograph=False)
+        traced = tracing_function.function(self._collecting(fn), autograph=False)
         self._concrete = traced.get_concrete_function(*[x for x in self._leaves if isinstance(x, TypeSpec)])
 
     def _collecting(self, fn):
@@ -274,7 +278,7 @@ class WrappedFunction:
                 return variable
 
             self._position = 0
-            with PUBLIC["variable_creator_scope"](create):
+            with state_variables.variable_creator_scope(create):
                 return fn(*nest.pack_sequence_as(self._signature, leaves))
 
         return call

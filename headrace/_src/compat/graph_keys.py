@@ -3,7 +3,13 @@
 from headrace._src.compat.behavior import get_default_graph
 from headrace._src.core.context import context
 from headrace._src.op.api import api
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.filling import FILL
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.passing import NO_OP
+from headrace._src.ops.arrays.selecting import WHERE
+from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.math.comparison import LOGICAL_NOT
 
 
 @api("compat.v1.GraphKeys")
@@ -174,7 +180,7 @@ def tables_initializer(name="init_all_tables"):
 def grouped(operations, name):
     """An operation without results that runs after all of `operations`."""
     with context.graph.control_dependencies(operations):
-        return REGISTRY["NoOp"](name=name)
+        return NO_OP(name=name)
 
 
 @api("compat.v1.is_variable_initialized", dispatch=False)
@@ -189,11 +195,11 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
     if var_list is None:
         var_list = global_variables() + local_variables()
     if not var_list:
-        return REGISTRY["Fill"]([0], "", name=name)
-    missing = REGISTRY["LogicalNot"](REGISTRY["Pack"]([v.is_initialized() for v in var_list], axis=0))
+        return FILL([0], "", name=name)
+    missing = LOGICAL_NOT(PACK([v.is_initialized() for v in var_list], axis=0))
     names = [variable.name.rpartition(":")[0] for variable in var_list]
-    rows = REGISTRY["Reshape"](REGISTRY["Where"](missing), [-1])
-    return REGISTRY["GatherV2"](names, rows, 0, name=name)
+    rows = RESHAPE(WHERE(missing), [-1])
+    return GATHER_V2(names, rows, 0, name=name)
 
 
 @api("compat.v1.assert_variables_initialized", dispatch=False)

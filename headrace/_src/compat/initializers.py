@@ -7,10 +7,12 @@ from headrace._src.core import dtypes
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
 from headrace._src.ops.arrays.constants import ones, zeros
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.linalg.decompositions import qr
-from headrace._src.ops.linalg.diagonals import diag_part
+from headrace._src.ops.linalg.diagonals import MATRIX_SET_DIAG_MAIN, diag_part
+from headrace._src.ops.math.elementwise import SIGN
 from headrace._src.ops.random import uniform_and_normal as random_filling
 
 
@@ -265,10 +267,10 @@ class Orthogonal(Initializer):
         rows, columns = math.prod(dims[:-1]), dims[-1]
         tall = [max(rows, columns), min(rows, columns)]
         q, r = qr(random_filling.normal(tall, dtype=dtype, seed=self.seed), full_matrices=False)
-        q = q * REGISTRY["Sign"](diag_part(r))
+        q = q * SIGN(diag_part(r))
         if rows < columns:
-            q = REGISTRY["Transpose"](q, [1, 0])
-        return REGISTRY["Reshape"](q, dims) * to_tensor(self.gain, dtype)
+            q = TRANSPOSE(q, [1, 0])
+        return RESHAPE(q, dims) * to_tensor(self.gain, dtype)
 
     def get_config(self):
         return {"gain": self.gain, "seed": self.seed, "dtype": self.dtype.name}
@@ -288,7 +290,7 @@ class Identity(Initializer):
             raise ValueError("The tensor to initialize, specified by argument `shape` must be two-dimensional. "
                              f"Received shape={shape}")
         dtype = self._dtype(dtype)
-        return REGISTRY["MatrixSetDiag"](zeros(dims, dtype), ones([min(dims)], dtype)) * to_tensor(self.gain, dtype)
+        return MATRIX_SET_DIAG_MAIN(zeros(dims, dtype), ones([min(dims)], dtype)) * to_tensor(self.gain, dtype)
 
     def get_config(self):
         return {"gain": self.gain, "dtype": self.dtype.name}

@@ -4,9 +4,17 @@ from headrace._src.compat.graph_keys import GraphKeys, add_to_collection, get_co
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays import casting, constants, filling, passing, shaping
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.math import arithmetic, division, reductions
+from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM, SQUARED_DIFFERENCE
+from headrace._src.ops.math.comparison import EQUAL
+from headrace._src.ops.math.elementwise import ABS, LOG
+from headrace._src.ops.nn import activations, softmax
+from headrace._src.ops.nn import losses as nn_losses
 
 
 @api("compat.v1.losses.Reduction")
@@ -38,21 +46,21 @@ class Reduction:
 
 
 def _sum(x):
-    return PUBLIC["reduce_sum"](x)
+    return reductions.reduce_sum(x)
 
 
 def _safe_mean(total, count):
-    return PUBLIC["math.divide_no_nan"](total, count)
+    return division.divide_no_nan(total, count)
 
 
 def _number_present(losses, weights, per_batch=False):
     """How many elements (of each example) have a weight that is not zero."""
-    present = REGISTRY["SelectV2"](REGISTRY["Equal"](weights, 0.0), REGISTRY["ZerosLike"](weights),
-                                   PUBLIC["ones_like"](weights))
-    present = present * PUBLIC["ones_like"](losses)
+    present = SELECT_V2(EQUAL(weights, 0.0), ZEROS_LIKE(weights),
+                                   filling.ones_like(weights))
+    present = present * filling.ones_like(losses)
     if per_batch:
         axes = list(range(1, present.shape.rank))
-        return PUBLIC["reduce_sum"](present, axes, keepdims=True)
+        return reductions.reduce_sum(present, axes, keepdims=True)
     return _sum(present)
 
 
@@ -101,7 +109,7 @@ def get_regularization_losses(scope=None) -> list:
 def get_regularization_loss(scope=None, name="total_regularization_loss"):
     """The sum of all losses of regularizers; 0 without any."""
     losses = get_regularization_losses(scope)
-    return PUBLIC["add_n"](losses, name=name) if losses else PUBLIC["constant"](0.0)
+    return arithmetic.add_n(losses, name=name) if losses else constants.constant(0.0)
 
 
 @api("compat.v1.losses.get_total_loss", dispatch=False)
@@ -110,7 +118,7 @@ def get_total_loss(add_regularization_losses=True, name="total_loss", scope=None
     losses = get_losses(scope)
     if add_regularization_losses:
         losses += get_regularization_losses(scope)
-    return PUBLIC["add_n"](losses, name=name)
+    return arithmetic.add_n(losses, name=name)
 
 
 @api("compat.v1.losses.compute_weighted_loss", dispatch=False)
@@ -134,8 +142,8 @@ def compute_weighted_loss(
     with name_scope(scope or "weighted_loss"):
         losses = to_tensor(losses)
         dtype = losses.dtype
-        losses = PUBLIC["cast"](losses, dtypes.float32)
-        weights = PUBLIC["cast"](to_tensor(weights), dtypes.float32)
+        losses = casting.cast(losses, dtypes.float32)
+        weights = casting.cast(to_tensor(weights), dtypes.float32)
         check_weights(weights, losses)
         weighted = losses * weights
         if reduction == Reduction.NONE:
@@ -143,12 +151,12 @@ def compute_weighted_loss(
         else:
             loss = _sum(weighted)
             if reduction == Reduction.MEAN:
-                loss = _safe_mean(loss, _sum(PUBLIC["ones_like"](losses) * weights))
+                loss = _safe_mean(loss, _sum(filling.ones_like(losses) * weights))
             elif reduction == Reduction.SUM_BY_NONZERO_WEIGHTS:
                 loss = _safe_mean(loss, _number_present(losses, weights))
             elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
-                loss = _safe_mean(loss, PUBLIC["cast"](PUBLIC["size"](losses), dtypes.float32))
-        loss = PUBLIC["cast"](loss, dtype)
+                loss = _safe_mean(loss, casting.cast(shaping.size(losses), dtypes.float32))
+        loss = casting.cast(loss, dtype)
         add_loss(loss, loss_collection)
         return loss
 
@@ -159,8 +167,8 @@ def _pair(labels, predictions, what="predictions"):
         raise ValueError("Argument `labels` must not be None.")
     if predictions is None:
         raise ValueError(f"Argument `{what}` must not be None.")
-    labels = PUBLIC["cast"](to_tensor(labels), dtypes.float32)
-    predictions = PUBLIC["cast"](to_tensor(predictions), dtypes.float32)
+    labels = casting.cast(to_tensor(labels), dtypes.float32)
+    predictions = casting.cast(to_tensor(predictions), dtypes.float32)
     predictions.shape.assert_is_compatible_with(labels.shape)
     return labels, predictions
 
@@ -177,7 +185,7 @@ def absolute_difference(
     """`|predictions - labels|`; the other arguments are those of `compute_weighted_loss`."""
     with name_scope(scope or "absolute_difference") as scope:
         labels, predictions = _pair(labels, predictions)
-        losses = REGISTRY["Abs"](predictions - labels)
+        losses = ABS(predictions - labels)
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 
@@ -193,7 +201,7 @@ def mean_squared_error(
     """`(predictions - labels) ** 2`; the other arguments are those of `compute_weighted_loss`."""
     with name_scope(scope or "mean_squared_error") as scope:
         labels, predictions = _pair(labels, predictions)
-        losses = REGISTRY["SquaredDifference"](predictions, labels)
+        losses = SQUARED_DIFFERENCE(predictions, labels)
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 
@@ -214,7 +222,7 @@ def cosine_distance(
         raise ValueError("You must specify argument `axis`.")
     with name_scope(scope or "cosine_distance_loss") as scope:
         labels, predictions = _pair(labels, predictions)
-        losses = 1 - PUBLIC["reduce_sum"](predictions * labels, axis, keepdims=True)
+        losses = 1 - reductions.reduce_sum(predictions * labels, axis, keepdims=True)
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 
@@ -230,7 +238,7 @@ def hinge_loss(
     """`relu(1 - logits)` where the label is 1, `relu(1 + logits)` where it is 0."""
     with name_scope(scope or "hinge_loss") as scope:
         labels, logits = _pair(labels, logits, "logits")
-        losses = PUBLIC["nn.relu"](1.0 - (2 * labels - 1.0) * logits)
+        losses = activations.relu(1.0 - (2 * labels - 1.0) * logits)
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 
@@ -247,8 +255,8 @@ def huber_loss(
     """Half the squared error up to `delta`, linear beyond."""
     with name_scope(scope or "huber_loss") as scope:
         labels, predictions = _pair(labels, predictions)
-        error = REGISTRY["Abs"](predictions - labels)
-        quadratic = REGISTRY["Minimum"](error, to_tensor(delta, error.dtype))
+        error = ABS(predictions - labels)
+        quadratic = MINIMUM(error, to_tensor(delta, error.dtype))
         losses = 0.5 * quadratic * quadratic + delta * (error - quadratic)
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
@@ -266,8 +274,7 @@ def log_loss(
     """The cross entropy of probabilities."""
     with name_scope(scope or "log_loss") as scope:
         labels, predictions = _pair(labels, predictions)
-        log = REGISTRY["Log"]
-        losses = -labels * log(predictions + epsilon) - (1 - labels) * log(1 - predictions + epsilon)
+        losses = -labels * LOG(predictions + epsilon) - (1 - labels) * LOG(1 - predictions + epsilon)
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 
@@ -276,19 +283,19 @@ def mean_pairwise_squared_error(labels, predictions, weights=1.0, scope=None, lo
     """The mean over pairs of elements of an example of the squared error of their differences."""
     with name_scope(scope or "mean_pairwise_squared_error"):
         labels, predictions = _pair(labels, predictions)
-        weights = PUBLIC["cast"](to_tensor(weights), dtypes.float32)
+        weights = casting.cast(to_tensor(weights), dtypes.float32)
         check_weights(weights, labels)
         differences = predictions - labels
         axes = list(range(1, differences.shape.rank))
-        squares = PUBLIC["reduce_sum"](differences * differences, axes, keepdims=True)
+        squares = reductions.reduce_sum(differences * differences, axes, keepdims=True)
         count = _number_present(differences, weights, per_batch=True)
-        one_less = REGISTRY["Maximum"](count - 1, REGISTRY["ZerosLike"](count))
+        one_less = MAXIMUM(count - 1, ZEROS_LIKE(count))
         first = 2.0 * _safe_mean(squares, one_less)
-        total = PUBLIC["reduce_sum"](differences, axes, keepdims=True)
+        total = reductions.reduce_sum(differences, axes, keepdims=True)
         second = 2.0 * _safe_mean(total * total, count * one_less)
         weighted = (first - second) * weights
         present = _number_present(differences, weights)
-        loss = REGISTRY["SelectV2"](present > 0, _sum(weighted), REGISTRY["ZerosLike"](_sum(weighted)))
+        loss = SELECT_V2(present > 0, _sum(weighted), ZEROS_LIKE(_sum(weighted)))
         add_loss(loss, loss_collection)
         return loss
 
@@ -306,11 +313,11 @@ def sigmoid_cross_entropy(
     """The cross entropy of independent classes; `label_smoothing` moves labels towards 1/2."""
     with name_scope(scope or "sigmoid_cross_entropy_loss") as scope:
         logits = to_tensor(logits)
-        labels = PUBLIC["cast"](to_tensor(multi_class_labels), logits.dtype)
+        labels = casting.cast(to_tensor(multi_class_labels), logits.dtype)
         logits.shape.assert_is_compatible_with(labels.shape)
         if label_smoothing > 0:
             labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
-        losses = PUBLIC["nn.sigmoid_cross_entropy_with_logits"](labels=labels, logits=logits, name="xentropy")
+        losses = nn_losses.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 
@@ -327,13 +334,13 @@ def softmax_cross_entropy(
     """The cross entropy of exclusive classes; `label_smoothing` moves labels towards the uniform distribution."""
     with name_scope(scope or "softmax_cross_entropy_loss") as scope:
         logits = to_tensor(logits)
-        labels = PUBLIC["cast"](to_tensor(onehot_labels), logits.dtype)
+        labels = casting.cast(to_tensor(onehot_labels), logits.dtype)
         logits.shape.assert_is_compatible_with(labels.shape)
         if label_smoothing > 0:
-            classes = PUBLIC["cast"](PUBLIC["shape"](labels)[-1], logits.dtype)
+            classes = casting.cast(shaping.shape(labels)[-1], logits.dtype)
             labels = labels * (1.0 - label_smoothing) + label_smoothing / classes
-        labels = PUBLIC["stop_gradient"](labels)
-        losses = PUBLIC["nn.softmax_cross_entropy_with_logits"](labels=labels, logits=logits, name="xentropy")
+        labels = passing.stop_gradient(labels)
+        losses = softmax.softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 
@@ -352,9 +359,9 @@ def sparse_softmax_cross_entropy(
         weights = to_tensor(weights)
         # Axes of length 1 too many are removed.
         if labels.shape.rank is not None and logits.shape.rank is not None and labels.shape.rank == logits.shape.rank:
-            labels = PUBLIC["squeeze"](labels, [-1])
+            labels = shaping.squeeze(labels, [-1])
         if weights.shape.rank is not None and labels.shape.rank is not None:
             if weights.shape.rank == labels.shape.rank + 1:
-                weights = PUBLIC["squeeze"](weights, [-1])
-        losses = PUBLIC["nn.sparse_softmax_cross_entropy_with_logits"](labels=labels, logits=logits, name="xentropy")
+                weights = shaping.squeeze(weights, [-1])
+        losses = softmax.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)

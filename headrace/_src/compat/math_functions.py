@@ -6,6 +6,11 @@ from headrace._src.core.names import name_scope
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays import casting, ranking
+from headrace._src.ops.debugging import assertions, numerics_checks, static_assertions
+from headrace._src.ops.linalg import lengths, matmul
+from headrace._src.ops.math import bincounts, statistics
+from headrace._src.ops.random import distributions
 
 
 def _reduction(name):
@@ -34,26 +39,26 @@ reduce_sum = _reduction("reduce_sum")
 def argmax(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
     """As `tf.argmax`; `dimension` is the older name of `axis`."""
     axis = renamed("argmax", "axis", axis, "dimension", dimension)
-    return PUBLIC["argmax"](input, 0 if axis is None else axis, output_type, name)
+    return ranking.argmax(input, 0 if axis is None else axis, output_type, name)
 
 
 @api("compat.v1.argmin", "compat.v1.math.argmin", dispatch=False)
 def argmin(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
     """As `tf.argmin`; `dimension` is the older name of `axis`."""
     axis = renamed("argmin", "axis", axis, "dimension", dimension)
-    return PUBLIC["argmin"](input, 0 if axis is None else axis, output_type, name)
+    return ranking.argmin(input, 0 if axis is None else axis, output_type, name)
 
 
 @api("compat.v1.arg_max", dispatch=False)
 def arg_max(input, dimension, output_type=dtypes.int64, name=None):
     """The older form of `argmax`."""
-    return PUBLIC["argmax"](input, dimension, output_type, name)
+    return ranking.argmax(input, dimension, output_type, name)
 
 
 @api("compat.v1.arg_min", dispatch=False)
 def arg_min(input, dimension, output_type=dtypes.int64, name=None):
     """The older form of `argmin`."""
-    return PUBLIC["argmin"](input, dimension, output_type, name)
+    return ranking.argmin(input, dimension, output_type, name)
 
 
 @api("compat.v1.count_nonzero", "compat.v1.math.count_nonzero", dispatch=False)
@@ -71,26 +76,26 @@ def count_nonzero(
     tensor = required("count_nonzero", "input", renamed("count_nonzero", "input", input, "input_tensor", input_tensor))
     axis = renamed("count_nonzero", "axis", axis, "reduction_indices", reduction_indices)
     keepdims = renamed("count_nonzero", "keepdims", keepdims, "keep_dims", keep_dims)
-    return PUBLIC["math.count_nonzero"](tensor, axis, keepdims, dtype, name)
+    return statistics.count_nonzero(tensor, axis, keepdims, dtype, name)
 
 
 @api("compat.v1.norm", "compat.v1.linalg.norm", dispatch=False)
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
     """As `tf.norm`; `keep_dims` is the older name of `keepdims`."""
     keepdims = renamed("norm", "keepdims", keepdims, "keep_dims", keep_dims)
-    return PUBLIC["norm"](tensor, ord, axis, keepdims, name)
+    return lengths.norm(tensor, ord, axis, keepdims, name)
 
 
 @api("compat.v1.bincount", "compat.v1.math.bincount", dispatch=False)
 def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
     """As `tf.math.bincount`, over all elements."""
-    return PUBLIC["math.bincount"](arr, weights, minlength, maxlength, dtype)
+    return bincounts.bincount(arr, weights, minlength, maxlength, dtype)
 
 
 @api("compat.v1.confusion_matrix", "compat.v1.math.confusion_matrix", dispatch=False)
 def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None):
     """As `tf.math.confusion_matrix`, with the arguments in another order."""
-    return PUBLIC["math.confusion_matrix"](labels, predictions, num_classes, weights, dtype, name)
+    return bincounts.confusion_matrix(labels, predictions, num_classes, weights, dtype, name)
 
 
 @api("compat.v1.div", "compat.v1.floor_div", dispatch=False)
@@ -107,24 +112,24 @@ def div(x, y, name=None):
 @api("compat.v1.multinomial", "compat.v1.random.multinomial", dispatch=False)
 def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
     """As `tf.random.categorical`, with the arguments in another order."""
-    return PUBLIC["random.categorical"](logits, num_samples, output_dtype, seed, name)
+    return distributions.categorical(logits, num_samples, output_dtype, seed, name)
 
 
 @api("compat.v1.random_poisson", "compat.v1.random.poisson", dispatch=False)
 def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):
     """As `tf.random.poisson`, with the arguments in another order."""
-    return PUBLIC["random.poisson"](shape, lam, dtype, seed, name)
+    return distributions.poisson(shape, lam, dtype, seed, name)
 
 
 @api("compat.v1.random.stateless_multinomial", dispatch=False)
 def stateless_multinomial(logits, num_samples, seed, output_dtype=dtypes.int64, name=None):
     """As `tf.random.stateless_categorical`."""
-    return PUBLIC["random.stateless_categorical"](logits, num_samples, seed, output_dtype, name)
+    return distributions.stateless_categorical(logits, num_samples, seed, output_dtype, name)
 
 
 def _cast(dtype, default):
     def cast(x, name=default):
-        return PUBLIC["cast"](x, dtype, name=name)
+        return casting.cast(x, dtype, name=name)
 
     cast.__name__ = cast.__qualname__ = f"to_{dtype.name}"
     cast.__doc__ = f"Cast to {dtype.name}."
@@ -145,15 +150,15 @@ def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):
     """As `tf.debugging.assert_all_finite`; `t` and `msg` are older names of `x` and `message`."""
     tensor = required("verify_tensor_all_finite", "x", renamed("verify_tensor_all_finite", "x", x, "t", t))
     text = renamed("verify_tensor_all_finite", "message", message, "msg", msg)
-    return PUBLIC["debugging.assert_all_finite"](tensor, text, name)
+    return numerics_checks.assert_all_finite(tensor, text, name)
 
 
 @api("compat.v1.sparse_matmul", dispatch=False)
 def sparse_matmul(a, b, transpose_a=False, transpose_b=False, a_is_sparse=False, b_is_sparse=False, name=None):
     """The product of matrices of float32 or bfloat16 that may have many zeros, as float32."""
     with name_scope(name or "SparseMatMul"):
-        a, b = (PUBLIC["cast"](to_tensor(x), dtypes.float32) for x in (a, b))
-        return PUBLIC["matmul"](a, b, transpose_a, transpose_b)
+        a, b = (casting.cast(to_tensor(x), dtypes.float32) for x in (a, b))
+        return matmul.matmul(a, b, transpose_a, transpose_b)
 
 
 # Checks: the tensors to print come before the message.
@@ -202,40 +207,40 @@ assert_positive = _sign_check("assert_positive")
 @api("compat.v1.assert_near", "compat.v1.debugging.assert_near", dispatch=False)
 def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=None, name=None):
     """As `tf.debugging.assert_near`; `data` are tensors to show."""
-    return PUBLIC["debugging.assert_near"](x, y, rtol, atol, _with_data(message, data), summarize, name)
+    return assertions.assert_near(x, y, rtol, atol, _with_data(message, data), summarize, name)
 
 
 @api("compat.v1.assert_rank", "compat.v1.debugging.assert_rank", dispatch=False)
 def assert_rank(x, rank, data=None, summarize=None, message=None, name=None):
     """As `tf.debugging.assert_rank`; `data` are tensors to show."""
-    return PUBLIC["debugging.assert_rank"](x, rank, _with_data(message, data), name)
+    return static_assertions.assert_rank(x, rank, _with_data(message, data), name)
 
 
 @api("compat.v1.assert_rank_at_least", "compat.v1.debugging.assert_rank_at_least", dispatch=False)
 def assert_rank_at_least(x, rank, data=None, summarize=None, message=None, name=None):
     """As `tf.debugging.assert_rank_at_least`; `data` are tensors to show."""
-    return PUBLIC["debugging.assert_rank_at_least"](x, rank, _with_data(message, data), name)
+    return static_assertions.assert_rank_at_least(x, rank, _with_data(message, data), name)
 
 
 @api("compat.v1.assert_rank_in", "compat.v1.debugging.assert_rank_in", dispatch=False)
 def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None):
     """As `tf.debugging.assert_rank_in`; `data` are tensors to show."""
-    return PUBLIC["debugging.assert_rank_in"](x, ranks, _with_data(message, data), name)
+    return static_assertions.assert_rank_in(x, ranks, _with_data(message, data), name)
 
 
 @api("compat.v1.assert_integer", dispatch=False)
 def assert_integer(x, message=None, name=None):
     """As `tf.debugging.assert_integer`."""
-    return PUBLIC["debugging.assert_integer"](x, message, name)
+    return static_assertions.assert_integer(x, message, name)
 
 
 @api("compat.v1.assert_type", dispatch=False)
 def assert_type(tensor, tf_type, message=None, name=None):
     """As `tf.debugging.assert_type`."""
-    return PUBLIC["debugging.assert_type"](tensor, tf_type, message, name)
+    return static_assertions.assert_type(tensor, tf_type, message, name)
 
 
 @api("compat.v1.assert_scalar", "compat.v1.debugging.assert_scalar", dispatch=False)
 def assert_scalar(tensor, name=None, message=None):
     """As `tf.debugging.assert_scalar`, with the arguments in another order."""
-    return PUBLIC["debugging.assert_scalar"](tensor, message, name)
+    return static_assertions.assert_scalar(tensor, message, name)

@@ -11,10 +11,19 @@ from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
 from headrace._src.graph.building.dependencies import group
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays import casting, filling, ranking, shaping, splitting
 from headrace._src.ops.arrays.constants import zeros
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.linalg import diagonals
+from headrace._src.ops.math import bincounts, comparison, cumulative, division, reductions
+from headrace._src.ops.math.arithmetic import MAXIMUM, SQUARED_DIFFERENCE
+from headrace._src.ops.math.comparison import EQUAL, GREATER, LESS, LOGICAL_AND, LOGICAL_NOT, NOT_EQUAL
+from headrace._src.ops.math.elementwise import ABS, LOG, SQRT
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 
 _FLOAT = dtypes.float32
 
@@ -31,15 +40,15 @@ def _local(shape, name, dtype=_FLOAT):
 
 
 def _cast(x, dtype=_FLOAT):
-    return PUBLIC["cast"](to_tensor(x), dtype)
+    return casting.cast(to_tensor(x), dtype)
 
 
 def _sum(x, axis=None):
-    return PUBLIC["reduce_sum"](x, axis)
+    return reductions.reduce_sum(x, axis)
 
 
 def _ratio(a, b):
-    return PUBLIC["math.divide_no_nan"](a, b)
+    return division.divide_no_nan(a, b)
 
 
 def _finish(value, update, metrics_collections, updates_collections):
@@ -56,11 +65,11 @@ def _weighted(weights, values):
     rank, dims = weights.shape.rank, values.shape.rank
     if rank is not None and dims is not None:
         if rank == dims + 1:
-            weights = PUBLIC["squeeze"](weights, [-1])
+            weights = shaping.squeeze(weights, [-1])
         elif 0 < rank == dims - 1:
-            weights = PUBLIC["expand_dims"](weights, -1)
+            weights = shaping.expand_dims(weights, -1)
     check_weights(weights, values)
-    return weights * PUBLIC["ones_like"](_cast(values))
+    return weights * filling.ones_like(_cast(values))
 
 
 def _matched(labels, predictions):
@@ -68,9 +77,9 @@ def _matched(labels, predictions):
     labels, predictions = to_tensor(labels), to_tensor(predictions)
     difference = (predictions.shape.rank or 0) - (labels.shape.rank or 0)
     if difference == 1 and predictions.shape.as_list()[-1] in (1, None):
-        predictions = PUBLIC["squeeze"](predictions, [-1])
+        predictions = shaping.squeeze(predictions, [-1])
     elif difference == -1 and labels.shape.as_list()[-1] in (1, None):
-        labels = PUBLIC["squeeze"](labels, [-1])
+        labels = shaping.squeeze(labels, [-1])
     predictions.shape.assert_is_compatible_with(labels.shape)
     return labels, predictions
 
@@ -81,7 +90,7 @@ def _mean(values, weights, metrics_collections, updates_collections, scope_name,
         values = _cast(values)
         total, count = _local([], "total"), _local([], "count")
         if weights is None:
-            amount = PUBLIC["cast"](PUBLIC["size"](values), _FLOAT)
+            amount = casting.cast(shaping.size(values), _FLOAT)
         else:
             weights = _weighted(weights, values)
             values = values * weights
@@ -115,8 +124,8 @@ def accuracy(labels, predictions, weights=None, metrics_collections=None, update
     _refuse_eagerly("accuracy")
     labels, predictions = _matched(labels, predictions)
     if labels.dtype is not predictions.dtype:
-        predictions = PUBLIC["cast"](predictions, labels.dtype)
-    right = _cast(PUBLIC["equal"](predictions, labels))
+        predictions = casting.cast(predictions, labels.dtype)
+    right = _cast(comparison.equal(predictions, labels))
     return _mean(right, weights, metrics_collections, updates_collections, name, "accuracy")
 
 
@@ -126,7 +135,7 @@ def mean_absolute_error(
 ):
     """The mean of `|predictions - labels|`."""
     labels, predictions = _matched(_cast(labels), _cast(predictions))
-    errors = REGISTRY["Abs"](predictions - labels)
+    errors = ABS(predictions - labels)
     return _mean(errors, weights, metrics_collections, updates_collections, name, "mean_absolute_error")
 
 
@@ -136,7 +145,7 @@ def mean_squared_error(
 ):
     """The mean of `(predictions - labels) ** 2`."""
     labels, predictions = _matched(_cast(labels), _cast(predictions))
-    errors = REGISTRY["SquaredDifference"](predictions, labels)
+    errors = SQUARED_DIFFERENCE(predictions, labels)
     return _mean(errors, weights, metrics_collections, updates_collections, name, "mean_squared_error")
 
 
@@ -147,7 +156,7 @@ def root_mean_squared_error(
     """The root of the mean of squared errors."""
     _refuse_eagerly("root_mean_squared_error")
     value, update = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
-    value, update = REGISTRY["Sqrt"](value), REGISTRY["Sqrt"](update)
+    value, update = SQRT(value), SQRT(update)
     return _finish(value, update, metrics_collections, updates_collections)
 
 
@@ -158,8 +167,8 @@ def mean_relative_error(
     """The mean of absolute errors, divided by `normalizer`."""
     labels, predictions = _matched(_cast(labels), _cast(predictions))
     normalizer = _cast(normalizer)
-    errors = REGISTRY["Abs"](labels - predictions)
-    relative = REGISTRY["SelectV2"](REGISTRY["Equal"](normalizer, 0.0), REGISTRY["ZerosLike"](labels),
+    errors = ABS(labels - predictions)
+    relative = SELECT_V2(EQUAL(normalizer, 0.0), ZEROS_LIKE(labels),
                                     errors / normalizer)
     return _mean(relative, weights, metrics_collections, updates_collections, name, "mean_relative_error")
 
@@ -171,7 +180,7 @@ def mean_cosine_distance(
     """One minus the mean inner product of vectors of length 1 along `dim`."""
     _refuse_eagerly("mean_cosine_distance")
     labels, predictions = _matched(_cast(labels), _cast(predictions))
-    products = PUBLIC["reduce_sum"](predictions * labels, [dim], keepdims=True)
+    products = reductions.reduce_sum(predictions * labels, [dim], keepdims=True)
     value, update = _mean(products, weights, None, None, name, "mean_cosine_distance")
     return _finish(1 - value, 1 - update, metrics_collections, updates_collections)
 
@@ -179,7 +188,7 @@ def mean_cosine_distance(
 @api("compat.v1.metrics.percentage_below", dispatch=False)
 def percentage_below(values, threshold, weights=None, metrics_collections=None, updates_collections=None, name=None):
     """Which part of the values is less than the threshold."""
-    below = _cast(REGISTRY["Less"](to_tensor(values), threshold))
+    below = _cast(LESS(to_tensor(values), threshold))
     return _mean(below, weights, metrics_collections, updates_collections, name, "percentage_below_threshold")
 
 
@@ -191,7 +200,7 @@ def mean_tensor(values, weights=None, metrics_collections=None, updates_collecti
         values = _cast(values)
         shape = values.shape.as_list()
         total, count = _local(shape, "total_tensor"), _local(shape, "count_tensor")
-        amount = PUBLIC["ones_like"](values)
+        amount = filling.ones_like(values)
         if weights is not None:
             amount = _weighted(weights, values)
             values = values * amount
@@ -232,11 +241,11 @@ def _counted(chosen, weights, metrics_collections=None, updates_collections=None
 
 
 def _and(a, b):
-    return REGISTRY["LogicalAnd"](a, b)
+    return LOGICAL_AND(a, b)
 
 
 def _not(a):
-    return REGISTRY["LogicalNot"](a)
+    return LOGICAL_NOT(a)
 
 
 _KINDS = {
@@ -279,11 +288,11 @@ recall = _share("recall", "false_negatives")
 def _at_thresholds(labels, predictions, thresholds, weights, kinds):
     """For each kind of answers the variable with one count per threshold, and its update."""
     labels, predictions = _matched(_cast(labels, dtypes.bool), _cast(predictions))
-    spread = None if weights is None else PUBLIC["reshape"](_weighted(weights, predictions), [1, -1])
-    labels = PUBLIC["reshape"](labels, [1, -1])
+    spread = None if weights is None else shaping.reshape(_weighted(weights, predictions), [1, -1])
+    labels = shaping.reshape(labels, [1, -1])
     limits = to_tensor([[float(limit)] for limit in thresholds])
-    above = REGISTRY["Greater"](PUBLIC["reshape"](predictions, [1, -1]), limits)
-    labels = PUBLIC["tile"](labels, [len(thresholds), 1])
+    above = GREATER(shaping.reshape(predictions, [1, -1]), limits)
+    labels = splitting.tile(labels, [len(thresholds), 1])
     values, updates = {}, {}
     for kind in kinds:
         variable = _local([len(thresholds)], kind)
@@ -399,13 +408,13 @@ def _careful_area(tp, fp, fn):
     """Between thresholds true and false positives change in proportion, so precision is no straight line."""
     step = tp[:-1] - tp[1:]
     positive = tp + fp
-    slope = _ratio(step, REGISTRY["Maximum"](positive[:-1] - positive[1:], 0.0))
+    slope = _ratio(step, MAXIMUM(positive[:-1] - positive[1:], 0.0))
     start = tp[1:] - slope * positive[1:]
     both = _and(positive[:-1] > 0, positive[1:] > 0)
-    quotient = _ratio(positive[:-1], REGISTRY["Maximum"](positive[1:], 0.0))
-    quotient = REGISTRY["SelectV2"](both, quotient, PUBLIC["ones_like"](quotient))
-    parts = slope * (step + start * REGISTRY["Log"](quotient))
-    return _sum(_ratio(parts, REGISTRY["Maximum"](tp[1:] + fn[1:], 0.0)))
+    quotient = _ratio(positive[:-1], MAXIMUM(positive[1:], 0.0))
+    quotient = SELECT_V2(both, quotient, filling.ones_like(quotient))
+    parts = slope * (step + start * LOG(quotient))
+    return _sum(_ratio(parts, MAXIMUM(tp[1:] + fn[1:], 0.0)))
 
 
 @api("compat.v1.metrics.sensitivity_at_specificity", dispatch=False)
@@ -426,8 +435,8 @@ def sensitivity_at_specificity(
 
     def compute(counts):
         tp, fp, tn, fn = (counts[kind] for kind in _KINDS)
-        distances = REGISTRY["Abs"](tn / (tn + fp + 1e-7) - specificity)
-        at = PUBLIC["argmin"](distances, 0)
+        distances = ABS(tn / (tn + fp + 1e-7) - specificity)
+        at = ranking.argmin(distances, 0)
         return tp[at] / (tp[at] + fn[at] + 1e-7)
 
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
@@ -454,9 +463,9 @@ def specificity_at_sensitivity(
 
     def compute(counts):
         tp, fp, tn, fn = (counts[kind] for kind in _KINDS)
-        distances = REGISTRY["Abs"](tp / (tp + fn + 1e-7) - sensitivity)
-        nearest = _cast(REGISTRY["Equal"](distances, PUBLIC["reduce_min"](distances)), dtypes.int64)
-        at = PUBLIC["argmax"](PUBLIC["cumsum"](nearest), 0)  # TF: the last of them
+        distances = ABS(tp / (tp + fn + 1e-7) - sensitivity)
+        nearest = _cast(EQUAL(distances, reductions.reduce_min(distances)), dtypes.int64)
+        at = ranking.argmax(cumulative.cumsum(nearest), 0)  # TF: the last of them
         return tn[at] / (tn[at] + fp[at] + 1e-7)
 
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
@@ -482,15 +491,15 @@ def mean_iou(
         labels, predictions = to_tensor(labels), to_tensor(predictions)
         predictions.shape.assert_is_compatible_with(labels.shape)
         matrix = _local([num_classes, num_classes], "total_confusion_matrix", dtypes.float64)
-        flat = [PUBLIC["reshape"](_cast(x, dtypes.int64), [-1]) for x in (labels, predictions)]
-        spread = None if weights is None else PUBLIC["reshape"](_weighted(weights, labels), [-1])
+        flat = [shaping.reshape(_cast(x, dtypes.int64), [-1]) for x in (labels, predictions)]
+        spread = None if weights is None else shaping.reshape(_weighted(weights, labels), [-1])
         spread = None if spread is None else _cast(spread, dtypes.float64)
-        current = PUBLIC["math.confusion_matrix"](*flat, num_classes, weights=spread, dtype=dtypes.float64)
+        current = bincounts.confusion_matrix(*flat, num_classes, weights=spread, dtype=dtypes.float64)
         total = _cast(matrix.value())
-        right = PUBLIC["linalg.diag_part"](total)
+        right = diagonals.diag_part(total)
         union = _sum(total, 0) + _sum(total, 1) - right
-        valid = _sum(_cast(REGISTRY["NotEqual"](union, 0.0)))
-        union = REGISTRY["SelectV2"](union > 0, union, PUBLIC["ones_like"](union))
+        valid = _sum(_cast(NOT_EQUAL(union, 0.0)))
+        union = SELECT_V2(union > 0, union, filling.ones_like(union))
         value = _ratio(_sum(right / union), valid)
         with name_scope("update"):
             update = matrix.assign_add(current)
@@ -506,20 +515,19 @@ def mean_per_class_accuracy(
     """The mean over classes of how often predictions equal labels of that class."""
     _refuse_eagerly("mean_per_class_accuracy")
     with variable_scope(name, "mean_accuracy", (predictions, labels, weights)):
-        labels = PUBLIC["reshape"](_cast(labels, dtypes.int64), [-1])
-        predictions = PUBLIC["reshape"](_cast(predictions, dtypes.int64), [-1])
+        labels = shaping.reshape(_cast(labels, dtypes.int64), [-1])
+        predictions = shaping.reshape(_cast(predictions, dtypes.int64), [-1])
         predictions.shape.assert_is_compatible_with(labels.shape)
         total, count = _local([num_classes], "total"), _local([num_classes], "count")
-        amount = PUBLIC["ones_like"](labels, _FLOAT)
-        right = _cast(PUBLIC["equal"](labels, predictions))
+        amount = filling.ones_like(labels, _FLOAT)
+        right = _cast(comparison.equal(labels, predictions))
         if weights is not None:
-            amount = PUBLIC["reshape"](_weighted(weights, labels), [-1])
+            amount = shaping.reshape(_weighted(weights, labels), [-1])
             right = right * amount
-        segments = REGISTRY["UnsortedSegmentSum"]
-        value = PUBLIC["reduce_mean"](_ratio(total.value(), count.value()))
+        value = reductions.reduce_mean(_ratio(total.value(), count.value()))
         changes = group(
-            total.assign_add(segments(right, labels, num_classes)),
-            count.assign_add(segments(amount, labels, num_classes)),
+            total.assign_add(UNSORTED_SEGMENT_SUM(right, labels, num_classes)),
+            count.assign_add(UNSORTED_SEGMENT_SUM(amount, labels, num_classes)),
         )
         with context.graph.control_dependencies([changes]):
             update = _ratio(total.value(), count.value())  # TF: that of each class

@@ -9,7 +9,8 @@ from headrace._src.graph.building.dependencies import group
 from headrace._src.graph.building.graph_variables import GraphVariable
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.math.arithmetic import MINIMUM
 from headrace._src.state.variables import Variable
 
 _FLOATS = ("float16", "float32", "float64", "bfloat16")
@@ -88,8 +89,8 @@ class ExponentialMovingAverage:
         if self._num_updates is not None:
             number = self._num_updates
             number = number.value() if isinstance(number, Variable) else to_tensor(number)
-            number = REGISTRY["Cast"](number, DstT=dtype)
-            decay = REGISTRY["Minimum"](decay, (1.0 + number) / (10.0 + number))
+            number = CAST(number, DstT=dtype)
+            decay = MINIMUM(decay, (1.0 + number) / (10.0 + number))
         return decay
 
     def _update(self, item):

@@ -3,31 +3,51 @@
 from headrace._src.compat.deprecated import renamed, required
 from headrace._src.core import dtypes
 from headrace._src.core.names import name_scope
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays import (
+    constants,
+    filling,
+    gathering,
+    joining,
+    passing,
+    ranking,
+    rearranging,
+    shaping,
+    sorting,
+)
+from headrace._src.ops.linalg import matmul
+from headrace._src.ops.nn import activations, bias, ctc, embedding, losses, normalization
+from headrace._src.ops.nn import dropout as nn_dropout
+from headrace._src.ops.nn import softmax as nn_softmax
+from headrace._src.ops.nn.batch_norm import FUSED_BATCH_NORM_V3
+from headrace._src.ops.nn.ctc import CTC_BEAM_SEARCH_DECODER, CTC_LOSS
 from headrace._src.ops.sparse.tensor import SparseTensor
+from headrace._src.ops.windows import conv_functions, depthwise_conv, morphology, pool_functions
+from headrace._src.ops.windows.conv import CONV2D_BACKPROP_FILTER, CONV2D_BACKPROP_INPUT, CONV3D_BACKPROP_FILTER
+from headrace._src.ops.windows.depthwise_conv import DEPTHWISE_CONV2D
 
 
 @api("compat.v1.nn.softmax", "compat.v1.math.softmax", dispatch=False)
 def softmax(logits, axis=None, name=None, dim=None):
     """As `tf.nn.softmax`; `dim` is the older name of `axis`."""
     axis = renamed("softmax", "axis", axis, "dim", dim)
-    return PUBLIC["nn.softmax"](logits, -1 if axis is None else axis, name)
+    return nn_softmax.softmax(logits, -1 if axis is None else axis, name)
 
 
 @api("compat.v1.nn.log_softmax", "compat.v1.math.log_softmax", dispatch=False)
 def log_softmax(logits, axis=None, name=None, dim=None):
     """As `tf.nn.log_softmax`; `dim` is the older name of `axis`."""
     axis = renamed("log_softmax", "axis", axis, "dim", dim)
-    return PUBLIC["nn.log_softmax"](logits, -1 if axis is None else axis, name)
+    return nn_softmax.log_softmax(logits, -1 if axis is None else axis, name)
 
 
 @api("compat.v1.nn.softmax_cross_entropy_with_logits_v2", dispatch=False)
 def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, dim=None):
     """As `tf.nn.softmax_cross_entropy_with_logits`; `dim` is the older name of `axis`."""
     axis = renamed("softmax_cross_entropy_with_logits", "axis", axis, "dim", dim)
-    return PUBLIC["nn.softmax_cross_entropy_with_logits"](labels, logits, -1 if axis is None else axis, name)
+    return nn_softmax.softmax_cross_entropy_with_logits(labels, logits, -1 if axis is None else axis, name)
 
 
 @api("compat.v1.nn.softmax_cross_entropy_with_logits", dispatch=False)
@@ -37,8 +57,8 @@ def softmax_cross_entropy_with_logits(labels=None, logits=None, dim=-1, name=Non
     labels = required("softmax_cross_entropy_with_logits", "labels", labels)
     logits = required("softmax_cross_entropy_with_logits", "logits", logits)
     with name_scope(name or "softmax_cross_entropy_with_logits_sg"):
-        labels = PUBLIC["stop_gradient"](labels)
-        return PUBLIC["nn.softmax_cross_entropy_with_logits"](labels, logits, axis)
+        labels = passing.stop_gradient(labels)
+        return nn_softmax.softmax_cross_entropy_with_logits(labels, logits, axis)
 
 
 @api("compat.v1.nn.sparse_softmax_cross_entropy_with_logits", dispatch=False)
@@ -46,14 +66,14 @@ def sparse_softmax_cross_entropy_with_logits(labels=None, logits=None, name=None
     """As `tf.nn.sparse_softmax_cross_entropy_with_logits`."""
     labels = required("sparse_softmax_cross_entropy_with_logits", "labels", labels)
     logits = required("sparse_softmax_cross_entropy_with_logits", "logits", logits)
-    return PUBLIC["nn.sparse_softmax_cross_entropy_with_logits"](labels, logits, name)
+    return nn_softmax.sparse_softmax_cross_entropy_with_logits(labels, logits, name)
 
 
 @api("compat.v1.nn.weighted_cross_entropy_with_logits", dispatch=False)
 def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None, name=None, targets=None):
     """As `tf.nn.weighted_cross_entropy_with_logits`; `targets` is the older name of `labels`."""
     labels = renamed("weighted_cross_entropy_with_logits", "labels", labels, "targets", targets)
-    return PUBLIC["nn.weighted_cross_entropy_with_logits"](labels, logits, pos_weight, name)
+    return losses.weighted_cross_entropy_with_logits(labels, logits, pos_weight, name)
 
 
 @api("compat.v1.nn.dropout", dispatch=False)
@@ -67,54 +87,54 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
         rate = renamed("dropout", "rate", rate, "keep_prob", 1.0 - keep_prob)
     if rate is None:
         raise ValueError(f"`rate` must be provided. Received: rate={rate} and keep_prob={keep_prob}.")
-    return PUBLIC["nn.dropout"](x, rate, noise_shape, seed, name)
+    return nn_dropout.dropout(x, rate, noise_shape, seed, name)
 
 
 @api("compat.v1.nn.moments", dispatch=False)
 def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
     """As `tf.nn.moments`, with the arguments in another order."""
     keepdims = renamed("moments", "keepdims", keepdims, "keep_dims", keep_dims)
-    return PUBLIC["nn.moments"](x, axes, shift, bool(keepdims), name)
+    return normalization.moments(x, axes, shift, bool(keepdims), name)
 
 
 @api("compat.v1.nn.weighted_moments", dispatch=False)
 def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):
     """As `tf.nn.weighted_moments`, with the arguments in another order."""
     keepdims = renamed("weighted_moments", "keepdims", keepdims, "keep_dims", keep_dims)
-    return PUBLIC["nn.weighted_moments"](x, axes, frequency_weights, bool(keepdims), name)
+    return normalization.weighted_moments(x, axes, frequency_weights, bool(keepdims), name)
 
 
 @api("compat.v1.nn.sufficient_statistics", dispatch=False)
 def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None, keepdims=None):
     """As `tf.nn.sufficient_statistics`, with the arguments in another order."""
     keepdims = renamed("sufficient_statistics", "keepdims", keepdims, "keep_dims", keep_dims)
-    return PUBLIC["nn.sufficient_statistics"](x, axes, shift, bool(keepdims), name)
+    return normalization.sufficient_statistics(x, axes, shift, bool(keepdims), name)
 
 
 @api("compat.v1.nn.crelu", dispatch=False)
 def crelu(features, name=None, axis=-1):
     """As `tf.nn.crelu`, with the arguments in another order."""
-    return PUBLIC["nn.crelu"](features, axis, name)
+    return activations.crelu(features, axis, name)
 
 
 @api("compat.v1.nn.xw_plus_b", dispatch=False)
 def xw_plus_b(x, weights, biases, name=None):
     """`matmul(x, weights) + biases`."""
     with name_scope(name or "xw_plus_b") as scope:
-        return PUBLIC["nn.bias_add"](PUBLIC["matmul"](x, weights), biases, name=scope)
+        return bias.bias_add(matmul.matmul(x, weights), biases, name=scope)
 
 
 @api("compat.v1.nn.relu_layer", dispatch=False)
 def relu_layer(x, weights, biases, name=None):
     """`relu(matmul(x, weights) + biases)`."""
     with name_scope(name or "relu_layer") as scope:
-        return PUBLIC["nn.relu"](PUBLIC["nn.bias_add"](PUBLIC["matmul"](x, weights), biases), name=scope)
+        return activations.relu(bias.bias_add(matmul.matmul(x, weights), biases), name=scope)
 
 
 @api("compat.v1.nn.in_top_k", "compat.v1.math.in_top_k", dispatch=False)
 def in_top_k(predictions, targets, k, name=None):
     """As `tf.math.in_top_k`, with the arguments in another order."""
-    return PUBLIC["math.in_top_k"](targets, predictions, k, name)
+    return ranking.in_top_k(targets, predictions, k, name)
 
 
 @api("compat.v1.nn.batch_norm_with_global_normalization", dispatch=False)
@@ -136,7 +156,7 @@ def batch_norm_with_global_normalization(
     x = renamed(label, "input", input, "t", t)
     mean, variance = renamed(label, "mean", mean, "m", m), renamed(label, "variance", variance, "v", v)
     scale = gamma if scale_after_normalization else None
-    return PUBLIC["nn.batch_normalization"](x, mean, variance, beta, scale, variance_epsilon, name)
+    return normalization.batch_normalization(x, mean, variance, beta, scale, variance_epsilon, name)
 
 
 @api("compat.v1.nn.fused_batch_norm", dispatch=False)
@@ -170,8 +190,8 @@ def fused_batch_norm(
     if not is_training and (mean is None or variance is None):
         raise ValueError("Both `mean` and `variance` must be a 1D tensor when `is_training` is False.")
     x = to_tensor(x)
-    empty = PUBLIC["constant"]([], dtypes.float32)
-    result = REGISTRY["FusedBatchNormV3"](
+    empty = constants.constant([], dtypes.float32)
+    result = FUSED_BATCH_NORM_V3(
         x, scale, offset, empty if mean is None else mean, empty if variance is None else variance,
         epsilon=max(epsilon, 1.001e-5), exponential_avg_factor=float(exponential_avg_factor), data_format=data_format,
         is_training=is_training, name=name,
@@ -200,7 +220,7 @@ def conv2d(
 ):
     """As `tf.nn.conv2d`; `filter` is the older name of `filters`."""
     filters = _filters("conv2d", filters, filter)
-    return PUBLIC["nn.conv2d"](input, filters, strides, padding, data_format or "NHWC", list(dilations), name)
+    return conv_functions.conv2d(input, filters, strides, padding, data_format or "NHWC", list(dilations), name)
 
 
 @api("compat.v1.nn.conv3d", dispatch=False)
@@ -216,7 +236,7 @@ def conv3d(
 ):
     """As `tf.nn.conv3d`; `filter` is the older name of `filters`."""
     filters = _filters("conv3d", filters, filter)
-    return PUBLIC["nn.conv3d"](input, filters, strides, padding, data_format, list(dilations), name)
+    return conv_functions.conv3d(input, filters, strides, padding, data_format, list(dilations), name)
 
 
 @api("compat.v1.nn.conv1d", dispatch=False)
@@ -233,7 +253,7 @@ def conv1d(
 ):
     """As `tf.nn.conv1d`; `value` is the older name of `input`."""
     x = required("conv1d", "input", renamed("conv1d", "input", input, "value", value))
-    return PUBLIC["nn.conv1d"](x, filters, stride, padding, data_format or "NWC", dilations, name)
+    return conv_functions.conv1d(x, filters, stride, padding, data_format or "NWC", dilations, name)
 
 
 @api("compat.v1.nn.conv2d_transpose", dispatch=False)
@@ -252,7 +272,7 @@ def conv2d_transpose(
     """As `tf.nn.conv2d_transpose`, with older names of the arguments."""
     x = required("conv2d_transpose", "input", renamed("conv2d_transpose", "input", input, "value", value))
     filters = _filters("conv2d_transpose", filters, filter)
-    return PUBLIC["nn.conv2d_transpose"](x, filters, output_shape, strides, padding, data_format, dilations, name)
+    return conv_functions.conv2d_transpose(x, filters, output_shape, strides, padding, data_format, dilations, name)
 
 
 @api("compat.v1.nn.conv3d_transpose", dispatch=False)
@@ -271,7 +291,7 @@ def conv3d_transpose(
     """As `tf.nn.conv3d_transpose`, with older names of the arguments."""
     x = required("conv3d_transpose", "input", renamed("conv3d_transpose", "input", input, "value", value))
     filters = _filters("conv3d_transpose", filters, filter)
-    return PUBLIC["nn.conv3d_transpose"](x, filters, output_shape, strides, padding, data_format, dilations, name)
+    return conv_functions.conv3d_transpose(x, filters, output_shape, strides, padding, data_format, dilations, name)
 
 
 @api("compat.v1.nn.conv2d_backprop_input", dispatch=False)
@@ -289,7 +309,7 @@ def conv2d_backprop_input(
 ):
     """The gradient of `conv2d` with respect to its input."""
     filters = _filters("conv2d_backprop_input", filters, filter)
-    return REGISTRY["Conv2DBackpropInput"](
+    return CONV2D_BACKPROP_INPUT(
         input_sizes, filters, out_backprop, strides=list(strides), padding=padding, data_format=data_format,
         dilations=list(dilations), name=name,
     )  # fmt: skip
@@ -308,7 +328,7 @@ def conv2d_backprop_filter(
     name=None,
 ):
     """The gradient of `conv2d` with respect to its filters."""
-    return REGISTRY["Conv2DBackpropFilter"](
+    return CONV2D_BACKPROP_FILTER(
         input, filter_sizes, out_backprop, strides=list(strides), padding=padding, data_format=data_format,
         dilations=list(dilations), name=name,
     )  # fmt: skip
@@ -326,7 +346,7 @@ def conv3d_backprop_filter(
     name=None,
 ):
     """The gradient of `conv3d` with respect to its filters."""
-    return REGISTRY["Conv3DBackpropFilterV2"](
+    return CONV3D_BACKPROP_FILTER(
         input, filter_sizes, out_backprop, strides=list(strides), padding=padding, data_format=data_format,
         dilations=list(dilations), name=name,
     )  # fmt: skip
@@ -347,7 +367,7 @@ def convolution(
     """As `tf.nn.convolution`, with the arguments in another order; `dilation_rate` is the older name of `dilations`."""
     filters = _filters("convolution", filters, filter)
     dilations = renamed("convolution", "dilations", dilations, "dilation_rate", dilation_rate)
-    return PUBLIC["nn.convolution"](input, filters, strides, padding, data_format, dilations, name)
+    return conv_functions.convolution(input, filters, strides, padding, data_format, dilations, name)
 
 
 @api("compat.v1.nn.pool", dispatch=False)
@@ -364,20 +384,20 @@ def pool(
 ):
     """As `tf.nn.pool`, with the arguments in another order; `dilation_rate` is the older name of `dilations`."""
     dilations = renamed("pool", "dilations", dilations, "dilation_rate", dilation_rate)
-    return PUBLIC["nn.pool"](input, window_shape, pooling_type, strides, padding, data_format, dilations, name)
+    return pool_functions.pool(input, window_shape, pooling_type, strides, padding, data_format, dilations, name)
 
 
 @api("compat.v1.nn.depthwise_conv2d", dispatch=False)
 def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None):
     """As `tf.nn.depthwise_conv2d`; `rate` is the older name of `dilations`."""
     dilations = renamed("depthwise_conv2d", "dilations", dilations, "rate", rate)
-    return PUBLIC["nn.depthwise_conv2d"](input, filter, strides, padding, data_format, dilations, name)
+    return depthwise_conv.depthwise_conv2d(input, filter, strides, padding, data_format, dilations, name)
 
 
 @api("compat.v1.nn.depthwise_conv2d_native", dispatch=False)
 def depthwise_conv2d_native(input, filter, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1), name=None):
     """The op behind `tf.nn.depthwise_conv2d`."""
-    return REGISTRY["DepthwiseConv2dNative"](
+    return DEPTHWISE_CONV2D(
         input, filter, strides=list(strides), padding=padding, data_format=data_format, dilations=list(dilations),
         name=name,
     )  # fmt: skip
@@ -397,7 +417,7 @@ def separable_conv2d(
 ):
     """As `tf.nn.separable_conv2d`; `rate` is the older name of `dilations`."""
     dilations = renamed("separable_conv2d", "dilations", dilations, "rate", rate)
-    return PUBLIC["nn.separable_conv2d"](
+    return depthwise_conv.separable_conv2d(
         input, depthwise_filter, pointwise_filter, strides, padding, data_format, dilations, name
     )
 
@@ -406,14 +426,14 @@ def separable_conv2d(
 def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """As `tf.nn.max_pool2d`; `value` is the older name of `input`."""
     x = renamed("max_pool", "input", input, "value", value)
-    return PUBLIC["nn.max_pool2d"](x, ksize, strides, padding, data_format, name)
+    return pool_functions.max_pool2d(x, ksize, strides, padding, data_format, name)
 
 
 @api("compat.v1.nn.avg_pool", "compat.v1.nn.avg_pool2d", dispatch=False)
 def avg_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """As `tf.nn.avg_pool2d`; `value` is the older name of `input`."""
     x = renamed("avg_pool", "input", input, "value", value)
-    return PUBLIC["nn.avg_pool2d"](x, ksize, strides, padding, data_format, name)
+    return pool_functions.avg_pool2d(x, ksize, strides, padding, data_format, name)
 
 
 @api("compat.v1.nn.max_pool_with_argmax", dispatch=False)
@@ -430,7 +450,7 @@ def max_pool_with_argmax(
 ):
     """As `tf.nn.max_pool_with_argmax`; `Targmax` is the older name of `output_dtype`."""
     dtype = renamed("max_pool_with_argmax", "output_dtype", output_dtype, "Targmax", Targmax)
-    return PUBLIC["nn.max_pool_with_argmax"](
+    return pool_functions.max_pool_with_argmax(
         input, ksize, strides, padding, data_format, dtypes.int64 if dtype is None else dtype, include_batch_in_index,
         name,
     )  # fmt: skip
@@ -441,13 +461,13 @@ def dilation2d(input, filter=None, strides=None, rates=None, padding=None, name=
     """As `tf.nn.dilation2d`; `filter` and `rates` are older names of `filters` and `dilations`."""
     filters = _filters("dilation2d", filters, filter)
     dilations = renamed("dilation2d", "dilations", dilations, "rates", rates)
-    return PUBLIC["nn.dilation2d"](input, filters, strides, padding, "NHWC", dilations, name)
+    return morphology.dilation2d(input, filters, strides, padding, "NHWC", dilations, name)
 
 
 @api("compat.v1.nn.erosion2d", dispatch=False)
 def erosion2d(value, kernel, strides, rates, padding, name=None):
     """As `tf.nn.erosion2d`, with older names of the arguments."""
-    return PUBLIC["nn.erosion2d"](value, kernel, strides, padding, "NHWC", rates, name)
+    return morphology.erosion2d(value, kernel, strides, padding, "NHWC", rates, name)
 
 
 def _fractional(name):
@@ -486,17 +506,17 @@ def _one_part(label, params, partition_strategy):
     if isinstance(params, (list, tuple)) and len(params) > 1 and partition_strategy == "mod":
         # Row i of the whole is row i // n of part i % n.
         parts = [to_tensor(part) for part in params]
-        rows = PUBLIC["concat"]([PUBLIC["range"](i, PUBLIC["shape"](part)[0] * len(parts) + i, len(parts))
+        rows = joining.concat([filling.range_(i, shaping.shape(part)[0] * len(parts) + i, len(parts))
                                  for i, part in enumerate(parts)], 0)
-        order = PUBLIC["argsort"](rows)
-        return PUBLIC["gather"](PUBLIC["concat"](parts, 0), order)
+        order = sorting.argsort(rows)
+        return gathering.gather(joining.concat(parts, 0), order)
     return params
 
 
 @api("compat.v1.nn.embedding_lookup", dispatch=False)
 def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
     """As `tf.nn.embedding_lookup`; `partition_strategy` says how rows are spread over several `params`."""
-    return PUBLIC["nn.embedding_lookup"](_one_part("embedding_lookup", params, partition_strategy), ids, max_norm, name)
+    return embedding.embedding_lookup(_one_part("embedding_lookup", params, partition_strategy), ids, max_norm, name)
 
 
 @api("compat.v1.nn.embedding_lookup_sparse", dispatch=False)
@@ -512,7 +532,7 @@ def embedding_lookup_sparse(
 ):
     """As `tf.nn.embedding_lookup_sparse`, with `partition_strategy`."""
     params = _one_part("embedding_lookup_sparse", params, partition_strategy)
-    return PUBLIC["nn.embedding_lookup_sparse"](params, sp_ids, sp_weights, combiner, max_norm, name, allow_fast_lookup)
+    return embedding.embedding_lookup_sparse(params, sp_ids, sp_weights, combiner, max_norm, name, allow_fast_lookup)
 
 
 @api("compat.v1.nn.safe_embedding_lookup_sparse", dispatch=False)
@@ -529,7 +549,7 @@ def safe_embedding_lookup_sparse(
 ):
     """As `tf.nn.safe_embedding_lookup_sparse`, with `partition_strategy`."""
     params = _one_part("safe_embedding_lookup_sparse", embedding_weights, partition_strategy)
-    return PUBLIC["nn.safe_embedding_lookup_sparse"](
+    return embedding.safe_embedding_lookup_sparse(
         params, sparse_ids, sparse_weights, combiner, default_id, max_norm, name, allow_fast_lookup
     )
 
@@ -550,7 +570,7 @@ def nce_loss(
 ):
     """As `tf.nn.nce_loss`, with `partition_strategy`."""
     weights = _one_part("nce_loss", weights, partition_strategy)
-    return PUBLIC["nn.nce_loss"](
+    return embedding.nce_loss(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_accidental_hits,
         name,
     )  # fmt: skip
@@ -573,7 +593,7 @@ def sampled_softmax_loss(
 ):
     """As `tf.nn.sampled_softmax_loss`, with `partition_strategy`."""
     weights = _one_part("sampled_softmax_loss", weights, partition_strategy)
-    return PUBLIC["nn.sampled_softmax_loss"](
+    return embedding.sampled_softmax_loss(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_accidental_hits,
         seed, name,
     )  # fmt: skip
@@ -590,7 +610,7 @@ def ctc_loss_v2(
     if isinstance(labels, SparseTensor):
         if blank_index is None:
             raise ValueError("Argument `blank_index` must be provided when labels is a SparseTensor.")
-    return PUBLIC["nn.ctc_loss"](
+    return ctc.ctc_loss(
         labels, logits, label_length, logit_length, logits_time_major, unique, blank_index or 0, name
     )
 
@@ -622,8 +642,8 @@ def ctc_loss(
     if not isinstance(labels, SparseTensor):
         raise TypeError("Expected argument `labels` to be a SparseTensor.")
     if not time_major:
-        x = PUBLIC["transpose"](x, [1, 0, 2])
-    loss, _ = REGISTRY["CTCLoss"](
+        x = rearranging.transpose(x, [1, 0, 2])
+    loss, _ = CTC_LOSS(
         x, labels.indices, labels.values, sequence_length, preprocess_collapse_repeated=preprocess_collapse_repeated,
         ctc_merge_repeated=ctc_merge_repeated, ignore_longer_outputs_than_inputs=ignore_longer_outputs_than_inputs,
     )  # fmt: skip
@@ -633,7 +653,7 @@ def ctc_loss(
 @api("compat.v1.nn.ctc_beam_search_decoder", dispatch=False)
 def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1, merge_repeated=True):
     """As `tf.nn.ctc_beam_search_decoder`; `merge_repeated` merges repeated classes of the result."""
-    indices, values, shapes, scores = REGISTRY["CTCBeamSearchDecoder"](
+    indices, values, shapes, scores = CTC_BEAM_SEARCH_DECODER(
         inputs, sequence_length, beam_width=beam_width, top_paths=top_paths, merge_repeated=merge_repeated
     )
     return [SparseTensor(*parts) for parts in zip(indices, values, shapes)], scores

@@ -14,8 +14,10 @@ from headrace._src.graph.building.operation import Operation
 from headrace._src.graph.derivatives.gradients import gradients
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.partitioning import UNIQUE
+from headrace._src.ops.arrays.shaping import SHAPE
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 from headrace._src.state.variables import Variable
 
 
@@ -287,9 +289,9 @@ def operation_of(update):
 
 def add_duplicates(values, indices):
     """Rows that are named several times added up: the sums, and each index once."""
-    unique = REGISTRY["Unique"](to_tensor(indices))
-    count = REGISTRY["Shape"](unique.y)[0]
-    return REGISTRY["UnsortedSegmentSum"](values, unique.idx, count), unique.y
+    unique = UNIQUE(to_tensor(indices))
+    count = SHAPE(unique.y)[0]
+    return UNSORTED_SEGMENT_SUM(values, unique.idx, count), unique.y
 
 
 def after(updates):

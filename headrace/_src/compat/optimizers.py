@@ -5,12 +5,20 @@ from headrace._src.compat.optimizer_base import Optimizer, after
 from headrace._src.core.context import context
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.scattering import TENSOR_SCATTER_ADD
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
+from headrace._src.ops.math.arithmetic import MAXIMUM
+from headrace._src.ops.math.elementwise import ABS, SIGN, SQRT
+from headrace._src.ops.math.powers import POW
 
 
 def _sqrt(x):
-    return REGISTRY["Sqrt"](x)
+    return SQRT(x)
 
 
 class _Settings(Optimizer):
@@ -42,7 +50,7 @@ class _Settings(Optimizer):
 
     def _setting(self, name, dtype):
         value = self._tensors[name]
-        return to_tensor(value, dtype) if not hasattr(value, "dtype") else REGISTRY["Cast"](value, DstT=dtype)
+        return to_tensor(value, dtype) if not hasattr(value, "dtype") else CAST(value, DstT=dtype)
 
     def _states(self, var):
         return [self.get_slot(var, slot) for slot, _ in self._slot_plan()]
@@ -60,7 +68,7 @@ class _Settings(Optimizer):
         slots = self._states(var)
         self._dtype = var.dtype.base_dtype
         rows = grad.indices
-        old = [REGISTRY["GatherV2"](variable.value(), rows, 0) for variable in (var, *slots)]
+        old = [GATHER_V2(variable.value(), rows, 0) for variable in (var, *slots)]
         value, *states = self._step(grad.values, *old)
         updates = [slot.scatter_update(IndexedSlices(state, rows)) for slot, state in zip(slots, states)]
         with after(updates):
@@ -154,7 +162,7 @@ class AdamOptimizer(_Settings):
         self._powers = tuple(power.value() for power in self._get_beta_accumulators())
 
     def _rates(self, dtype):
-        power1, power2 = (REGISTRY["Cast"](power, DstT=dtype) for power in self._powers)
+        power1, power2 = (CAST(power, DstT=dtype) for power in self._powers)
         rate = self._setting("_lr", dtype) * _sqrt(1 - power2) / (1 - power1)
         return rate, *(self._setting(name, dtype) for name in ("_beta1", "_beta2", "_epsilon"))
 
@@ -171,8 +179,8 @@ class AdamOptimizer(_Settings):
         mean, square = self.get_slot(var, "m"), self.get_slot(var, "v")
         moved = []
         for slot, beta, row in ((mean, beta1, values), (square, beta2, values * values)):
-            column = REGISTRY["ExpandDims"](rows, -1)
-            moved.append(REGISTRY["TensorScatterAdd"](slot.value() * beta, column, row * (1 - beta)))
+            column = EXPAND_DIMS(rows, -1)
+            moved.append(TENSOR_SCATTER_ADD(slot.value() * beta, column, row * (1 - beta)))
         updates = [mean.assign(moved[0]), square.assign(moved[1])]
         with after(updates):
             return var.assign_sub(rate * moved[0] / (_sqrt(moved[1]) + epsilon))
@@ -327,20 +335,19 @@ class FtrlOptimizer(_Settings):
     def _step(self, grad, value, square, linear):
         rate, power, l1, l2, shrinkage, beta = (self._setting(name, grad.dtype) for name in self._settings)
         l2 = l2 + beta / (2.0 * rate)
-        pow_, absolute = REGISTRY["Pow"], REGISTRY["Abs"]
         total = square + grad * grad
         shrunk = grad + 2.0 * shrinkage * value
-        linear = linear + shrunk - (pow_(total, -power) - pow_(square, -power)) / rate * value
-        quadratic = pow_(total, -power) / rate + 2.0 * l2
-        moved = (REGISTRY["Sign"](linear) * l1 - linear) / quadratic
-        value = REGISTRY["SelectV2"](absolute(linear) > l1, moved, REGISTRY["ZerosLike"](moved))
+        linear = linear + shrunk - (POW(total, -power) - POW(square, -power)) / rate * value
+        quadratic = POW(total, -power) / rate + 2.0 * l2
+        moved = (SIGN(linear) * l1 - linear) / quadratic
+        value = SELECT_V2(ABS(linear) > l1, moved, ZEROS_LIKE(moved))
         return value, total, linear
 
 
 def _proximal(value, rate, l1, l2):
     """The step that l1 and l2 terms ask for after a gradient step."""
-    shrunk = REGISTRY["Maximum"](REGISTRY["Abs"](value) - rate * l1, REGISTRY["ZerosLike"](value))
-    return REGISTRY["Sign"](value) * shrunk / (1.0 + rate * l2)
+    shrunk = MAXIMUM(ABS(value) - rate * l1, ZEROS_LIKE(value))
+    return SIGN(value) * shrunk / (1.0 + rate * l2)
 
 
 @api("compat.v1.train.ProximalGradientDescentOptimizer")
@@ -414,10 +421,10 @@ class AdagradDAOptimizer(_Settings):
 
     def _step(self, grad, value, total, square):
         rate, l1, l2 = (self._setting(name, grad.dtype) for name in self._settings)
-        steps = REGISTRY["Cast"](self._steps, DstT=grad.dtype)
+        steps = CAST(self._steps, DstT=grad.dtype)
         total, square = total + grad, square + grad * grad
-        shrunk = REGISTRY["Maximum"](REGISTRY["Abs"](total) - l1 * steps, REGISTRY["ZerosLike"](total))
-        moved = REGISTRY["Sign"](total) * shrunk
+        shrunk = MAXIMUM(ABS(total) - l1 * steps, ZEROS_LIKE(total))
+        moved = SIGN(total) * shrunk
         return -rate * moved / (l2 * steps * rate + _sqrt(square)), total, square
 
 

@@ -18,7 +18,7 @@ from headrace._src.graph.building.operation import Operation
 from headrace._src.graph.running.plan import Plan
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.passing import PLACEHOLDER_WITH_DEFAULT
 from headrace._src.ops.ragged.tensor import RaggedTensor
 from headrace._src.ops.sparse.tensor import SparseTensor
 
@@ -414,7 +414,7 @@ def placeholder_with_default(input, shape, name=None):
     value = to_tensor(input)
     if not shape.is_compatible_with(value.shape):
         raise ValueError(f"placeholder_with_default: shape {shape} does not fit the input's shape {value.shape}.")
-    result = REGISTRY["PlaceholderWithDefault"](value, shape=dims, name=name)
+    result = PLACEHOLDER_WITH_DEFAULT(value, shape=dims, name=name)
     if context.graph is not None:  # what is fed may have any value, and another shape
         result._known, result._partial, result._shape = None, None, shape
     return result

@@ -11,7 +11,13 @@ from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import ONES_LIKE
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.math.arithmetic import MINIMUM
+from headrace._src.ops.math.comparison import EQUAL, LESS_EQUAL
+from headrace._src.ops.math.elementwise import CEIL, EXP, FLOOR, LOG
+from headrace._src.ops.math.trigonometry import COS
 from headrace._src.state.variables import Variable
 
 # The global step.
@@ -111,7 +117,7 @@ def _operands(learning_rate, *others):
 def _as(dtype, value):
     if isinstance(value, Variable):
         value = value.value()
-    return REGISTRY["Cast"](value, DstT=dtype) if hasattr(value, "dtype") else to_tensor(value, dtype)
+    return CAST(value, DstT=dtype) if hasattr(value, "dtype") else to_tensor(value, dtype)
 
 
 def _needs_step(step, what):
@@ -128,7 +134,7 @@ def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, stair
         with name_scope(name or "ExponentialDecay"):
             rate, step, steps, decay = _operands(learning_rate, global_step, decay_steps, decay_rate)
             exponent = step / steps
-            return rate * decay ** (REGISTRY["Floor"](exponent) if staircase else exponent)
+            return rate * decay ** (FLOOR(exponent) if staircase else exponent)
 
     return _decayed(compute)
 
@@ -142,8 +148,8 @@ def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, stair
         with name_scope(name or "NaturalExpDecay"):
             rate, step, steps, decay = _operands(learning_rate, global_step, decay_steps, decay_rate)
             exponent = step / steps
-            exponent = REGISTRY["Floor"](exponent) if staircase else exponent
-            return rate * REGISTRY["Exp"](-decay) ** exponent
+            exponent = FLOOR(exponent) if staircase else exponent
+            return rate * EXP(-decay) ** exponent
 
     return _decayed(compute)
 
@@ -157,7 +163,7 @@ def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, stai
         with name_scope(name or "InverseTimeDecay"):
             rate, step, steps, decay = _operands(learning_rate, global_step, decay_steps, decay_rate)
             part = step / steps
-            return rate / (1 + decay * (REGISTRY["Floor"](part) if staircase else part))
+            return rate / (1 + decay * (FLOOR(part) if staircase else part))
 
     return _decayed(compute)
 
@@ -174,10 +180,10 @@ def polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate=
                 learning_rate, global_step, decay_steps, end_learning_rate, power
             )
             if cycle:
-                rounds = REGISTRY["Ceil"](step / steps)
-                steps = steps * REGISTRY["SelectV2"](REGISTRY["Equal"](step, 0.0), REGISTRY["OnesLike"](rounds), rounds)
+                rounds = CEIL(step / steps)
+                steps = steps * SELECT_V2(EQUAL(step, 0.0), ONES_LIKE(rounds), rounds)
             else:
-                step = REGISTRY["Minimum"](step, steps)
+                step = MINIMUM(step, steps)
             return (rate - end) * (1 - step / steps) ** exponent + end
 
     return _decayed(compute)
@@ -198,8 +204,8 @@ def piecewise_constant(x, boundaries, values, name=None):
             step = x.value() if isinstance(x, Variable) else to_tensor(x)
             result = to_tensor(values[-1])
             for limit, value in zip(reversed(boundaries), reversed(values[:-1])):
-                low = REGISTRY["LessEqual"](step, to_tensor(limit, step.dtype))
-                result = REGISTRY["SelectV2"](low, to_tensor(value, result.dtype), result)
+                low = LESS_EQUAL(step, to_tensor(limit, step.dtype))
+                result = SELECT_V2(low, to_tensor(value, result.dtype), result)
             return result
 
     return _decayed(compute)
@@ -213,8 +219,8 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
     def compute():
         with name_scope(name or "CosineDecay"):
             rate, step, steps, low = _operands(learning_rate, global_step, decay_steps, alpha)
-            part = REGISTRY["Minimum"](step, steps) / steps
-            cosine = 0.5 * (1.0 + REGISTRY["Cos"](part * math.pi))
+            part = MINIMUM(step, steps) / steps
+            cosine = 0.5 * (1.0 + COS(part * math.pi))
             return rate * ((1 - low) * cosine + low)
 
     return _decayed(compute)
@@ -232,14 +238,13 @@ def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2
             )
             part = step / steps
             if t_mul == 1.0:
-                number = REGISTRY["Floor"](part)
+                number = FLOOR(part)
                 part = part - number
             else:
-                log = REGISTRY["Log"]
-                number = REGISTRY["Floor"](log(1.0 - part * (1.0 - longer)) / log(longer))
+                number = FLOOR(LOG(1.0 - part * (1.0 - longer)) / LOG(longer))
                 begin = (1.0 - longer**number) / (1.0 - longer)
                 part = (part - begin) / longer**number
-            cosine = 0.5 * higher**number * (1.0 + REGISTRY["Cos"](part * math.pi))
+            cosine = 0.5 * higher**number * (1.0 + COS(part * math.pi))
             return rate * ((1 - low) * cosine + low)
 
     return _decayed(compute)
@@ -255,9 +260,9 @@ def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods=0.5
             rate, step, steps, periods, low, end = _operands(
                 learning_rate, global_step, decay_steps, num_periods, alpha, beta
             )
-            step = REGISTRY["Minimum"](step, steps)
+            step = MINIMUM(step, steps)
             linear = (steps - step) / steps
-            cosine = 0.5 * (1.0 + REGISTRY["Cos"](2.0 * periods * step / steps * math.pi))
+            cosine = 0.5 * (1.0 + COS(2.0 * periods * step / steps * math.pi))
             return rate * ((low + linear) * cosine + end)
 
     return _decayed(compute)

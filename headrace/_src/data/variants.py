@@ -6,9 +6,10 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.core.type_specs import TypeSpec
 from headrace._src.data.datasets import DatasetSpec, DatasetV2, dataset_of
 from headrace._src.data.running.iterators import OwnedIterator
-from headrace._src.op.api import PUBLIC, api, export
+from headrace._src.op.api import api, export
 from headrace._src.ops.ragged.spec import RaggedTensorSpec
 from headrace._src.ops.sparse.tensor import SparseTensorSpec
+from headrace._src.state import tensor_array
 
 
 @api("data.experimental.to_variant", dispatch=False)
@@ -99,7 +100,7 @@ def RaggedTensorStructure(dtype, shape, ragged_rank):
 @api("compat.v1.data.experimental.TensorArrayStructure", dispatch=False)
 def TensorArrayStructure(dtype, element_shape, dynamic_size, infer_shape):
     """The spec of tensor arrays: see `tf.TensorArraySpec`."""
-    return PUBLIC["TensorArraySpec"](element_shape, dtype, dynamic_size, infer_shape)
+    return tensor_array.TensorArraySpec(element_shape, dtype, dynamic_size, infer_shape)
 
 
 @api("data.experimental.get_next_as_optional", dispatch=False)

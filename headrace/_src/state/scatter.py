@@ -8,9 +8,13 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.definition import Op
 from headrace._src.op.lowering import NotLowerable
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.gathering import GATHER_ND, GATHER_V2, gather_gradient
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
-from headrace._src.ops.arrays.slicing import write_slice
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.scattering import SCATTER_ND
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SIZE, SQUEEZE
+from headrace._src.ops.arrays.slicing import TENSOR_STRIDED_SLICE_UPDATE, write_slice
 from headrace._src.state.storage import WRITING, shape_for_gradient, shape_in, storage_of
 
 # How a ufunc is applied at places of an array in a compiled program.
@@ -180,7 +184,7 @@ SCATTER_ND_MAX = _scatter_nd("ResourceScatterNdMax", np.maximum)
 
 def _gather(resource, indices, batch_dims, validate_indices, dtype):
     value = storage_of(resource).read()
-    return lookup("GatherV2").kernel(value, indices, np.int32(batch_dims), batch_dims=batch_dims)
+    return GATHER_V2.kernel(value, indices, np.int32(batch_dims), batch_dims=batch_dims)
 
 
 def _infer_gather(resource, indices, batch_dims, **attrs):
@@ -192,16 +196,15 @@ def _infer_gather(resource, indices, batch_dims, **attrs):
 
 def _grad_gather(node, dy):
     shape = shape_for_gradient(node.resource)
-    reshape = lookup("Reshape")
-    if node.attrs["batch_dims"]:
-        # Summed into a dense gradient: rows of different batches are different rows.
-        zeros = lookup("Fill")(shape, lookup("Cast")(0, DstT=dy.dtype))
-        return lookup("GatherV2Grad")(zeros, node.indices, dy, batch_dims=node.attrs["batch_dims"]), None
-    rows = reshape(node.indices, [-1])
+    batch = node.attrs["batch_dims"]
+    if batch:  # a dense gradient: rows of different batches are different rows
+        dims = tuple(shape._a.tolist()) if isinstance(shape, EagerTensor) else shape
+        return gather_gradient(dy, dims, node.indices, batch, batch), None
+    rows = RESHAPE(node.indices, [-1])
     if isinstance(shape, EagerTensor) and node.indices.shape.is_fully_defined():
-        values = reshape(dy, (node.indices.shape.num_elements(), *shape._a[1:].tolist()))
+        values = RESHAPE(dy, (node.indices.shape.num_elements(), *shape._a[1:].tolist()))
     else:
-        values = reshape(dy, lookup("ConcatV2")([reshape(lookup("Size")(node.indices), [1]), shape[1:]], 0))
+        values = RESHAPE(dy, CONCAT([RESHAPE(SIZE(node.indices), [1]), shape[1:]], 0))
     return IndexedSlices(values, rows, shape), None
 
 
@@ -212,7 +215,7 @@ RESOURCE_GATHER = Op(
     Tindices=dtypes.INDEX,
     infer=_infer_gather,
     kernel=_gather,
-    lower=lambda ctx, resource, indices, batch_dims, **attrs: lookup("GatherV2").lower(
+    lower=lambda ctx, resource, indices, batch_dims, **attrs: GATHER_V2.lower(
         ctx, ctx.read_variable(resource), indices, np.int32(batch_dims), batch_dims=batch_dims
     ),
     saves=("resource", "indices"),
@@ -222,7 +225,7 @@ RESOURCE_GATHER = Op(
 
 
 def _gather_nd(resource, indices, dtype):
-    return lookup("GatherNd").kernel(storage_of(resource).read(), indices, bad_indices_policy="")
+    return GATHER_ND.kernel(storage_of(resource).read(), indices, bad_indices_policy="")
 
 
 def _infer_gather_nd(resource, indices, dtype):
@@ -235,11 +238,11 @@ def _infer_gather_nd(resource, indices, dtype):
 def _grad_gather_nd(node, dy):
     indices, shape = node.indices, shape_for_gradient(node.resource)
     if indices.shape.rank == 2 and indices.shape[-1] == 1:
-        return IndexedSlices(dy, lookup("Squeeze")(indices, squeeze_dims=[1]), shape), None
+        return IndexedSlices(dy, SQUEEZE(indices, squeeze_dims=[1]), shape), None
     if indices.shape.rank == 1:
         # ScatterNd wants at least one update: a list of the one index vector.
-        indices, dy = lookup("ExpandDims")(indices, 0), lookup("ExpandDims")(dy, 0)
-    return lookup("ScatterNd")(indices, dy, lookup("Cast")(shape, DstT=indices.dtype)), None
+        indices, dy = EXPAND_DIMS(indices, 0), EXPAND_DIMS(dy, 0)
+    return SCATTER_ND(indices, dy, CAST(shape, DstT=indices.dtype)), None
 
 
 RESOURCE_GATHER_ND = Op(
@@ -248,7 +251,7 @@ RESOURCE_GATHER_ND = Op(
     Tindices=dtypes.INDEX,
     infer=_infer_gather_nd,
     kernel=_gather_nd,
-    lower=lambda ctx, resource, indices, dtype: lookup("GatherNd").lower(
+    lower=lambda ctx, resource, indices, dtype: GATHER_ND.lower(
         ctx, ctx.read_variable(resource), indices, bad_indices_policy=""
     ),
     saves=("resource", "indices"),
@@ -263,8 +266,7 @@ def _strided_slice_assign(ref, begin, end, strides, value, **masks):
 
 def _lower_strided_slice_assign(ctx, ref, begin, end, strides, value, **masks):
     before = ctx.read_variable(ref)
-    update = lookup("TensorStridedSliceUpdate")
-    ctx.assign_variable(ref, update.lower(ctx, before, begin, end, strides, value, **masks))
+    ctx.assign_variable(ref, TENSOR_STRIDED_SLICE_UPDATE.lower(ctx, before, begin, end, strides, value, **masks))
 
 
 STRIDED_SLICE_ASSIGN = Op(

@@ -9,7 +9,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.type_specs import TypeSpec, register_type_spec_from_value_converter
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.passing import IDENTITY
 from headrace._src.state.tensor_array_cells import Cells
 from headrace._src.state.tensor_array_flow import Flow, SharedShape
 
@@ -127,7 +127,7 @@ class TensorArray:
         implementation = self._here()
         if type(implementation) is Cells:
             return self
-        return TensorArray._of(implementation.with_flow(lookup("Identity")(implementation.flow), implementation._size))
+        return TensorArray._of(implementation.with_flow(IDENTITY(implementation.flow), implementation._size))
 
     def grad(self, source, flow=None, name=None):
         """Of 1.x: gradients of arrays are computed by tapes and `tf.gradients` here."""

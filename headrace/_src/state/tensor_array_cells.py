@@ -6,7 +6,7 @@ from headrace._src.core import errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.joining import concat, stack, unstack
 from headrace._src.ops.tensor_lists.single_elements import TENSOR_LIST_RESERVE, TENSOR_LIST_SET_ITEM
@@ -159,7 +159,7 @@ class Cells:
     def unstack(self, value):
         value = as_element(value, self.dtype)
         if value.dtype is not self.dtype:
-            value = lookup("Cast")(value, DstT=self.dtype)  # TF: not refused here
+            value = CAST(value, DstT=self.dtype)  # TF: not refused here
         if value.shape.rank == 0:
             raise ValueError("TensorArray.unstack: value must be at least a vector, got a scalar.")
         tensors = unstack(value)

@@ -7,7 +7,8 @@ from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.passing import NO_OP
 from headrace._src.ops.tensor_lists.single_elements import (
     TENSOR_LIST_GET_ITEM,
     TENSOR_LIST_LENGTH,
@@ -133,7 +134,7 @@ class Flow:
         value = self._element(value)
         lengths = lengths if isinstance(lengths, Tensor) else to_tensor(lengths, dtypes.int64)
         if lengths.dtype is not dtypes.int64:
-            lengths = lookup("Cast")(lengths, DstT=dtypes.int64)
+            lengths = CAST(lengths, DstT=dtypes.int64)
         known = lengths._a if isinstance(lengths, EagerTensor) else lengths._known
         if known is not None and known.ndim == 1 and known.size and value.shape.rank:
             if known.min() == known.max():
@@ -147,7 +148,7 @@ class Flow:
         return TENSOR_LIST_LENGTH(self.flow)
 
     def close(self):
-        return None if context.graph is None else lookup("NoOp")()
+        return None if context.graph is None else NO_OP()
 
     def as_flow(self):
         """The list of tensors."""
@@ -157,4 +158,4 @@ class Flow:
 def _int32(value):
     if not isinstance(value, Tensor):
         return to_tensor(value, dtypes.int32)
-    return lookup("Cast")(value, DstT=dtypes.int32) if value.dtype is dtypes.int64 else value
+    return CAST(value, DstT=dtypes.int32) if value.dtype is dtypes.int64 else value

@@ -14,11 +14,12 @@ from absl.testing import absltest
 
 from headrace._src.compat.behavior import get_default_graph, reset_default_graph
 from headrace._src.compat.session import Session, get_default_session
-from headrace._src.core import nest
+from headrace._src.core import nest, tensor
 from headrace._src.core.context import context
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.ragged.tensor import RaggedTensor
+from headrace._src.ops.random import seeds
 from headrace._src.ops.sparse.tensor import SparseTensor, SparseTensorValue
 from headrace._src.testing.benchmarks import run_benchmarks
 from headrace._src.testing.comparisons import Comparisons
@@ -52,7 +53,7 @@ class TestCase(Comparisons, absltest.TestCase):
         np.random.seed(_SEED)
         if context.graph is None:
             reset_default_graph()
-        PUBLIC["random.set_seed"](_SEED)
+        seeds.set_seed(_SEED)
 
     def tearDown(self):
         for thread in self._threads:
@@ -75,7 +76,7 @@ class TestCase(Comparisons, absltest.TestCase):
 
     def evaluate_if_both_tensors(self, a, b):
         """The values of both if both are tensors of a graph; otherwise the two as they are."""
-        if PUBLIC["is_tensor"](a) and PUBLIC["is_tensor"](b) and context.graph is not None:
+        if tensor.is_tensor(a) and tensor.is_tensor(b) and context.graph is not None:
             return self.evaluate([a, b])
         return a, b
 

@@ -20,7 +20,8 @@ from headrace._src.graph.passes.steps import draws_numbers
 from headrace._src.graph.vectorizing.rules import READS, Batch, Batched, NoRule, batch_shape, value_of
 from headrace._src.graph.vectorizing.vectorized_map import RULE_FILES as RULE_FILES  # loads the rules
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.shaping import SHAPE
 from headrace._src.ops.random import calls as random_calls
 
 # Elements above this are not gathered into blocks for a function: the caches are full, and threads do better.
@@ -256,7 +257,7 @@ def _vectorized(graph, drawing) -> FuncGraph | None:
             inputs += [Batched(result.add_input(x.shape, x.dtype), False) for x in captures]
             drawn = [x for node in drawing for x in node.outputs]
             given = {id(x): Batched(result.add_input(batch_shape(None, x.shape), x.dtype), True) for x in drawn}
-            size = REGISTRY["Shape"](inputs[0].tensor, out_type=dtypes.int32)[0]
+            size = SHAPE(inputs[0].tensor, out_type=dtypes.int32)[0]
             batch = Batch(size, fallback=False, warn=False, on_host=True)
             outputs = []
             for value in batch.run(graph, inputs, given):
@@ -287,4 +288,4 @@ def check_scalar(traced: Traced, dtype: dtypes.DType, method: str, what: str):
 
 def constant(value: Any, dtype: dtypes.DType):
     """A scalar argument of a dataset op."""
-    return to_tensor(value, dtype) if not hasattr(value, "dtype") else REGISTRY["Cast"](to_tensor(value), DstT=dtype)
+    return to_tensor(value, dtype) if not hasattr(value, "dtype") else CAST(to_tensor(value), DstT=dtype)

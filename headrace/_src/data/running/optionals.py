@@ -13,7 +13,9 @@ from headrace._src.core.specs import TensorSpec
 from headrace._src.data.running import structures
 from headrace._src.data.running.stages import flat_attrs
 from headrace._src.op.api import api
-from headrace._src.op.definition import REGISTRY, Op
+from headrace._src.op.definition import Op
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.math.arithmetic import ADD_N
 
 _OUTPUTS = "output_types: list(type), output_shapes: list(shape)"
 
@@ -31,7 +33,7 @@ class OptionalValue:
     def zeros_like(self) -> OptionalValue:
         if self.components is None:
             return self
-        return OptionalValue(tuple(REGISTRY["ZerosLike"].kernel(x) for x in self.components))
+        return OptionalValue(tuple(ZEROS_LIKE.kernel(x) for x in self.components))
 
     def __add__(self, other) -> OptionalValue:
         if (self.components is None) != (other.components is None):
@@ -39,7 +41,7 @@ class OptionalValue:
         if self.components is None:
             return self
         pairs = zip(self.components, other.components, strict=True)
-        return OptionalValue(tuple(REGISTRY["AddN"].kernel([x, y]) for x, y in pairs))
+        return OptionalValue(tuple(ADD_N.kernel([x, y]) for x, y in pairs))
 
 
 def optional_value(components) -> np.ndarray:

@@ -10,7 +10,7 @@ from headrace._src.graph.building.func_graph import FuncGraph
 from headrace._src.graph.vectorizing import ragged_strings as ragged_vectorization_strings
 from headrace._src.graph.vectorizing.ragged_rules import Ragged, RaggedBatch
 from headrace._src.graph.vectorizing.rules import Batched, NoRule, batch_shape
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.shaping import SHAPE
 from headrace._src.state.storage import Storage
 from headrace._src.state.table_storage import StaticStorage, TableStorage
 
@@ -105,7 +105,7 @@ def _converted(graph):
                 else:
                     inputs.append(Batched(result.add_input(batch_shape(None, x.shape), x.dtype), True))
             first = inputs[0]
-            size = REGISTRY["Shape"](first.splits if isinstance(first, Ragged) else first.tensor, out_type=dtypes.int32)
+            size = SHAPE(first.splits if isinstance(first, Ragged) else first.tensor, out_type=dtypes.int32)
             size = size[0] - 1 if isinstance(first, Ragged) else size[0]
             kinds = [isinstance(x, Ragged) for x in inputs]
             inputs += [Batched(result.add_input(x.shape, x.dtype), False) for x in captures]

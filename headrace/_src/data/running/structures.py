@@ -18,7 +18,7 @@ from headrace._src.core.specs import NoneTensorSpec, TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.type_specs import TypeSpec, type_spec_from_value
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.sparse.dense import SPARSE_TO_DENSE
 
 
 def normalized(value: Any, where: str = "Dataset") -> Any:
@@ -148,7 +148,7 @@ def as_numpy(value: Any) -> Any:
             return None
         if hasattr(part, "dense_shape"):  # TF: sparse tensors become dense
             default = "" if part.dtype == dtypes.string else np.zeros([], part.dtype.as_numpy_dtype)
-            return REGISTRY["SparseToDense"](
+            return SPARSE_TO_DENSE(
                 part.indices, part.dense_shape, part.values, to_tensor(default), validate_indices=False
             ).numpy()
         if hasattr(part, "numpy"):

@@ -12,6 +12,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.data.running.stages import Stage, stage_of
 from headrace._src.data.saving.element_bytes import packed, unpacked
+from headrace._src.data.transformations.shuffling import DUMMY_SEED_GENERATOR
 from headrace._src.formats.graph_messages import GraphDef
 from headrace._src.graph.building.func_graph import FuncGraph
 from headrace._src.graph.building.operation import called_graphs
@@ -20,6 +21,7 @@ from headrace._src.graph.messages.graph_def import graph_def_of
 from headrace._src.graph.messages.graph_import import import_graph_def
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.passing import IDENTITY
 
 _SIZES = struct.Struct("<QI")
 _GIVEN = "given_{}"
@@ -61,7 +63,7 @@ class _Writer:
         if value.ndim == 0 and isinstance(items[0], Stage):
             return self.tensor(items[0])
         if value.ndim == 0 and items[0] is None:  # the resources of ShuffleDatasetV3 and others, which nobody uses
-            return REGISTRY["DummySeedGenerator"]()
+            return DUMMY_SEED_GENERATOR()
         if all(isinstance(item, bytes) for item in items):
             return to_tensor(value, dtypes.string)
         try:
@@ -90,7 +92,7 @@ def encoded(stage: Stage) -> bytes:
     graph = FuncGraph("dataset", None)
     with graph.building():
         writer = _Writer(graph)
-        result = REGISTRY["Identity"](writer.tensor(stage), name=_RESULT)
+        result = IDENTITY(writer.tensor(stage), name=_RESULT)
         graph.outputs = [result]
     message = graph_def_of(graph).SerializeToString()
     given = packed(tuple(writer.given))

@@ -11,7 +11,7 @@ from headrace._src.data.running.functions import constant
 from headrace._src.data.sources.file_records import FIXED_LENGTH_RECORD_DATASET, TEXT_LINE_DATASET, TF_RECORD_DATASET
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.shaping import RESHAPE
 
 _RECORD = TensorSpec([], dtypes.string)
 _DEFAULT_BUFFER = 256 << 10
@@ -32,7 +32,7 @@ def filename_tensor(filenames) -> Tensor:
         raise TypeError(
             f"The `filenames` argument must contain `tf.string` elements. Got `{tensor.dtype!r}` elements."
         )
-    return REGISTRY["Reshape"](tensor, to_tensor([-1]))
+    return RESHAPE(tensor, to_tensor([-1]))
 
 
 def _check_names(dataset):

@@ -6,11 +6,15 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.data.datasets import DatasetV2, constructor, dataset_op
 from headrace._src.data.sources.slices import SliceStage
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.debugging.assertions import ASSERT
+from headrace._src.ops.math.arithmetic import ADD_STRINGS, MAXIMUM
+from headrace._src.ops.parsing.file_ops import MATCHING_FILES
+from headrace._src.ops.strings.editing import REDUCE_JOIN
 
 
 def _make_matching(patterns):
-    return SliceStage([REGISTRY["MatchingFiles"].kernel(patterns)], [TensorShape([])])
+    return SliceStage([MATCHING_FILES.kernel(patterns)], [TensorShape([])])
 
 
 MATCHING_FILES_DATASET = dataset_op("MatchingFilesDataset", "patterns: string", _make_matching, stateful=True)
@@ -40,18 +44,18 @@ def list_files(file_pattern, shuffle=None, seed=None, name=None):
     """
     shuffle = True if shuffle is None else shuffle
     patterns = to_tensor(file_pattern, dtypes.string)
-    matching = REGISTRY["MatchingFiles"](patterns)
-    count = REGISTRY["Shape"](matching, out_type=dtypes.int64)[0]
+    matching = MATCHING_FILES(patterns)
+    count = SHAPE(matching, out_type=dtypes.int64)[0]
     message = "No files matched pattern: "
     if context.graph is None:
         if not matching._a.size:
             names = ", ".join(path.decode(errors="replace") for path in patterns._a.ravel())
             raise errors.invalid_argument(f"Dataset.list_files: {message}{names}")
     else:
-        joined = REGISTRY["ReduceJoin"](REGISTRY["Reshape"](patterns, to_tensor([-1])), to_tensor(0), separator=", ")
-        REGISTRY["Assert"](count > 0, [REGISTRY["Add"](to_tensor(message), joined)])
+        joined = REDUCE_JOIN(RESHAPE(patterns, to_tensor([-1])), to_tensor(0), separator=", ")
+        ASSERT(count > 0, [ADD_STRINGS(to_tensor(message), joined)])
     dataset = DatasetV2.from_tensor_slices(matching, name=name)
     if shuffle:
-        size = REGISTRY["Maximum"](count, to_tensor(1, dtypes.int64))
+        size = MAXIMUM(count, to_tensor(1, dtypes.int64))
         dataset = dataset.shuffle(size, seed=seed, name=name)
     return dataset

@@ -13,7 +13,8 @@ from headrace._src.data.running.functions import constant
 from headrace._src.data.running.stages import INFINITE, UNKNOWN, Stage, shapes_of, stage_of
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import FILL
 
 
 class AssertCardinalityStage(Stage):
@@ -108,8 +109,8 @@ def _empty(spec):
     if not isinstance(spec, TensorSpec):
         raise ValueError(f"pad_to_cardinality: elements must consist of tensors, but there is {spec}.")
     shape = to_tensor(np.array([size or 0 for size in spec.shape.as_list()], np.int32))
-    value = to_tensor("") if spec.dtype == dtypes.string else REGISTRY["Cast"](to_tensor(0), DstT=spec.dtype)
-    return REGISTRY["Fill"](shape, value)
+    value = to_tensor("") if spec.dtype == dtypes.string else CAST(to_tensor(0), DstT=spec.dtype)
+    return FILL(shape, value)
 
 
 @api("data.experimental.pad_to_cardinality", dispatch=False)

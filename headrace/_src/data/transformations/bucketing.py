@@ -7,7 +7,13 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.data.datasets import method
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.selecting import WHERE
+from headrace._src.ops.debugging.assertions import ASSERT
+from headrace._src.ops.math.comparison import LOGICAL_AND
+from headrace._src.ops.math.reductions import MIN
 
 
 def _padded_shapes(given, specs, length):
@@ -20,7 +26,7 @@ def _padded_shapes(given, specs, length):
     filled = []
     for shape in shapes:
         sizes = [length if size is None else to_tensor(size, dtypes.int64) for size in shape.as_list()]
-        filled.append(REGISTRY["Pack"](sizes, axis=0) if sizes else to_tensor(np.zeros([0], np.int64)))
+        filled.append(PACK(sizes, axis=0) if sizes else to_tensor(np.zeros([0], np.int64)))
     return nest.pack_sequence_as(specs, filled)
 
 
@@ -63,12 +69,12 @@ def bucket_by_sequence_length(
     upper = to_tensor(np.array([*boundaries, largest], np.int32))
 
     def bucket_of(*args):
-        length = REGISTRY["Cast"](to_tensor(element_length_func(*args)), DstT=dtypes.int32)
-        fits = REGISTRY["LogicalAnd"](lower <= length, length < upper)
-        return REGISTRY["Min"](REGISTRY["Where"](fits), to_tensor([0, 1]))
+        length = CAST(to_tensor(element_length_func(*args)), DstT=dtypes.int32)
+        fits = LOGICAL_AND(lower <= length, length < upper)
+        return MIN(WHERE(fits), to_tensor([0, 1]))
 
     def size_of(bucket):
-        return REGISTRY["GatherV2"](sizes, bucket, to_tensor(0))
+        return GATHER_V2(sizes, bucket, to_tensor(0))
 
     def batched(bucket, window):
         size = size_of(bucket)
@@ -78,8 +84,8 @@ def bucket_by_sequence_length(
         if pad_to_bucket_boundary:
             limits = to_tensor(np.array([*boundaries, 0], np.int64))
             message = to_tensor("When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries).")
-            REGISTRY["Assert"](bucket < len(boundaries), [message])
-            length = REGISTRY["GatherV2"](limits, bucket, to_tensor(0)) - 1
+            ASSERT(bucket < len(boundaries), [message])
+            length = GATHER_V2(limits, bucket, to_tensor(0)) - 1
         shapes = _padded_shapes(padded_shapes, window.element_spec, length)
         return window.padded_batch(size, shapes, padding_values, drop_remainder=drop_remainder, name=name)
 

@@ -12,7 +12,7 @@ from headrace._src.data.running.stages import INFINITE, UNKNOWN, Stage, shapes_o
 from headrace._src.data.transformations.windows import ElementsStage
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.casting import CAST
 
 
 class GroupByWindowStage(Stage):
@@ -203,7 +203,7 @@ def group_by_window(self, key_func, reduce_func, window_size=None, window_size_f
 
     def size_of(key):
         size = window_size if window_size_func is None else window_size_func(key)
-        return REGISTRY["Cast"](to_tensor(size), DstT=dtypes.int64)
+        return CAST(to_tensor(size), DstT=dtypes.int64)
 
     size = functions.trace(size_of, number, method=where)
     functions.check_scalar(size, dtypes.int64, where, "window_size_func")

@@ -13,7 +13,7 @@ from headrace._src.data.running.ragged_columns import RaggedColumn, columns_from
 from headrace._src.data.running.stages import Access, shapes_of, stage_of
 from headrace._src.data.transformations.batching import BatchStage, batch_size_of, static_size
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.shaping import get_static_value
 
 
@@ -223,7 +223,7 @@ def _default_padding(dtype):
         raise TypeError(
             f"Unable to create padding for field of type '{dtype.name}' because the type is not supported."
         )
-    return REGISTRY["Cast"](to_tensor(0), DstT=dtype)
+    return CAST(to_tensor(0), DstT=dtype)
 
 
 def _padding_tensor(value, spec):

@@ -9,7 +9,7 @@ from headrace._src.data.running import structures
 from headrace._src.data.running.cursors import InnerCursor
 from headrace._src.data.running.stages import Stage, joined, shapes_of, stage_of
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.shaping import get_static_value
 
 
@@ -135,7 +135,7 @@ def rebatch(self, batch_size, drop_remainder=False, name=None):
     sizes = to_tensor(batch_size)
     if not sizes.dtype.is_integer:
         raise TypeError(f"Dataset.rebatch: batch_size must be of an integer type, got {sizes.dtype.name}.")
-    sizes = REGISTRY["Cast"](sizes, DstT=dtypes.int64)
+    sizes = CAST(sizes, DstT=dtypes.int64)
     flat = structures.flat_specs(self.element_spec)
     if any(spec.shape.rank == 0 for spec in flat):
         raise ValueError("Dataset.rebatch: elements must be batches, but there are scalar components.")

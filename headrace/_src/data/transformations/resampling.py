@@ -7,10 +7,11 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.data.datasets import DatasetV2, method
 from headrace._src.data.transformations.zipping import zipped
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
 from headrace._src.ops.arrays.shaping import get_static_value
+from headrace._src.ops.random import uniform_and_normal
 
 _ESTIMATED_AT_ONCE = 32  # elements for which one estimate of the distribution is used
 _SEEN_BEFORE = 10  # of each class, as if: estimates begin even, and change slowly
@@ -81,7 +82,7 @@ def _chosen(dataset, acceptance, class_func, seed):
 
 
 def _random_uniform(seed, dtype):
-    return PUBLIC["random.uniform"]([], seed=seed, dtype=dtype)
+    return uniform_and_normal.uniform([], seed=seed, dtype=dtype)
 
 
 @method

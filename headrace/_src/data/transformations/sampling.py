@@ -21,8 +21,9 @@ from headrace._src.data.transformations.concatenating import common_spec
 from headrace._src.data.transformations.zipping import zipped
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
-from headrace._src.ops.arrays.shaping import get_static_value
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, get_static_value
+from headrace._src.ops.math.elementwise import LOG
+from headrace._src.ops.random.distributions import STATELESS_MULTINOMIAL
 
 
 class DirectedInterleaveStage(Stage):
@@ -314,7 +315,7 @@ class _WithSpec:
 
 def _drawn(logits, seed):
     """One number drawn with probabilities whose logarithms are given."""
-    return REGISTRY["StatelessMultinomial"](logits, to_tensor(1), seed, output_dtype=dtypes.int64)[0, 0]
+    return STATELESS_MULTINOMIAL(logits, to_tensor(1), seed, output_dtype=dtypes.int64)[0, 0]
 
 
 @constructor
@@ -359,12 +360,12 @@ def sample_from_datasets(
         if weights is None:
             logits = to_tensor(np.ones([1, len(datasets)], np.float32))
         else:
-            logits = REGISTRY["ExpandDims"](REGISTRY["Log"](weights), to_tensor(0))
+            logits = EXPAND_DIMS(LOG(weights), to_tensor(0))
         seeds = DatasetV2.random(seed, rerandomize_each_iteration).batch(2)
         selector = seeds.map(lambda pair: _drawn(logits, pair))
     else:
         seeds = DatasetV2.random(seed, rerandomize_each_iteration).batch(2)
-        logarithms = weights.map(lambda *parts: REGISTRY["Log"](to_tensor(parts)))
+        logarithms = weights.map(lambda *parts: LOG(to_tensor(parts)))
         selector = zipped((logarithms, seeds)).map(_drawn)
     return _directed(selector, datasets, stop_on_empty_dataset, where)
 

@@ -13,8 +13,17 @@ from headrace._src.graph.building.operation import Operation
 from headrace._src.graph.control.conditional import cond
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY, Op
+from headrace._src.ops.arrays.filling import ONES_LIKE
+from headrace._src.ops.arrays.gathering import GATHER_ND, GATHER_V2
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.passing import IDENTITY
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE
+from headrace._src.ops.arrays.slicing import TENSOR_STRIDED_SLICE_UPDATE
+from headrace._src.ops.debugging.assertions import ASSERT
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_PROD, UNSORTED_SEGMENT_SUM
 from headrace._src.state import storage
+from headrace._src.state.scatter import STRIDED_SLICE_ASSIGN
 from headrace._src.state.variables import Variable, VariableAggregation, VariableSynchronization
 
 _unique = itertools.count()
@@ -229,9 +238,8 @@ class GraphVariable(Variable):
         return self._assigned(op(self._handle, indices, self._convert(updates), name=name))
 
     def _assign_slice(self, begin, end, strides, masks, value, name=None):
-        slice_assign = REGISTRY["ResourceStridedSliceAssign"]
         value = self._convert(value)
-        return self._assigned(slice_assign(self._handle, begin, end, strides, value, name=name, **masks))
+        return self._assigned(STRIDED_SLICE_ASSIGN(self._handle, begin, end, strides, value, name=name, **masks))
 
     # Python's protocols.
 
@@ -434,7 +442,7 @@ class RefVariable(GraphVariable):
         }  # fmt: skip
         self._handle = VARIABLE_V2(**self._attributes, name=scope)
         self._initializer = ASSIGN(value, **self._attributes, validate_shape=shape.rank is not None, name="Assign").op
-        self._snapshot = REGISTRY["Identity"](self._handle, name="read")
+        self._snapshot = IDENTITY(self._handle, name="read")
         self.reads = []
 
     @property
@@ -489,7 +497,7 @@ class RefVariable(GraphVariable):
     def _scatter(self, op, sparse_delta, name):
         if not isinstance(sparse_delta, IndexedSlices):
             raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta!r}")
-        indices = REGISTRY["ExpandDims"](to_tensor(sparse_delta.indices), -1)
+        indices = EXPAND_DIMS(to_tensor(sparse_delta.indices), -1)
         kind = op.name.removeprefix("ResourceScatter")
         if kind in ("Mul", "Div"):
             return self._changed(lambda old: _rowwise(kind, old, sparse_delta, self._convert), name)
@@ -503,32 +511,31 @@ class RefVariable(GraphVariable):
         return self._changed(lambda old: op(old, to_tensor(indices), self._convert(updates)), name)
 
     def _assign_slice(self, begin, end, strides, masks, value, name=None):
-        op = REGISTRY["TensorStridedSliceUpdate"]
         value = self._convert(value)
-        return self._changed(lambda old: op(old, begin, end, strides, value, **masks), name)
+        return self._changed(lambda old: TENSOR_STRIDED_SLICE_UPDATE(old, begin, end, strides, value, **masks), name)
 
     def sparse_read(self, indices, name=None):
-        return REGISTRY["GatherV2"](self.value(), to_tensor(indices), 0, name=name)
+        return GATHER_V2(self.value(), to_tensor(indices), 0, name=name)
 
     def gather_nd(self, indices, name=None):
-        return REGISTRY["GatherNd"](self.value(), to_tensor(indices), name=name)
+        return GATHER_ND(self.value(), to_tensor(indices), name=name)
 
     def count_up_to(self, limit):
         value = self.value()
-        check = REGISTRY["Assert"](value < limit, [f"Reached limit of {limit}"])
+        check = ASSERT(value < limit, [f"Reached limit of {limit}"])
         with context.graph.control_dependencies([check] if isinstance(check, Operation) else []):
-            value = REGISTRY["Identity"](value)
+            value = IDENTITY(value)
         with context.graph.control_dependencies([self.assign_add(1)]):
-            return REGISTRY["Identity"](value)
+            return IDENTITY(value)
 
 
 def _rowwise(kind, old, delta, convert):
     """The tensor with some rows multiplied or divided; rows that are named twice are changed twice."""
     rows, values = to_tensor(delta.indices), convert(delta.values)
-    ones = REGISTRY["OnesLike"](old) if "OnesLike" in REGISTRY else old._ones_like()
-    factors = REGISTRY["UnsortedSegmentProd"](values, rows, REGISTRY["Shape"](old, out_type=dtypes.int32)[0])
-    touched = REGISTRY["UnsortedSegmentSum"](
-        REGISTRY["OnesLike"](values), rows, REGISTRY["Shape"](old, out_type=dtypes.int32)[0]
+    ones = ONES_LIKE(old) if "OnesLike" in REGISTRY else old._ones_like()
+    factors = UNSORTED_SEGMENT_PROD(values, rows, SHAPE(old, out_type=dtypes.int32)[0])
+    touched = UNSORTED_SEGMENT_SUM(
+        ONES_LIKE(values), rows, SHAPE(old, out_type=dtypes.int32)[0]
     )
-    factors = REGISTRY["SelectV2"](touched > 0, factors, ones)
+    factors = SELECT_V2(touched > 0, factors, ones)
     return old * factors if kind == "Mul" else old / factors

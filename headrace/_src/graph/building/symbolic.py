@@ -5,7 +5,9 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.filling import FILL, ZEROS_LIKE
+from headrace._src.ops.arrays.passing import IDENTITY
+from headrace._src.ops.arrays.shaping import SHAPE
 
 
 class InaccessibleTensorError(ValueError, TypeError):
@@ -87,21 +89,21 @@ class SymbolicTensor(Tensor):
         """The shape as a tuple of ints, or where it is not fully known as an int32 tensor."""
         if self._shape.is_fully_defined():
             return tuple(self._shape.as_list())
-        return REGISTRY["Shape"](self, out_type=dtypes.int32)
+        return SHAPE(self, out_type=dtypes.int32)
 
     def _ones_like(self):
         return self._filled_like(1)
 
     def _zeros_like(self):
         if self.dtype is dtypes.variant:  # a list of tensors
-            return REGISTRY["ZerosLike"](self)
+            return ZEROS_LIKE(self)
         return self._filled_like(0)
 
     def _filled_like(self, number):
         value = np.array(number, self.dtype._np)
         if self._shape.is_fully_defined() and self._shape.num_elements() <= 1024:
             return self.graph.constant_array(np.full(self._shape.as_list(), value, self.dtype._np), self.dtype)
-        filled = REGISTRY["Fill"](self._dynamic_shape(), self.graph.constant_array(value, self.dtype))
+        filled = FILL(self._dynamic_shape(), self.graph.constant_array(value, self.dtype))
         filled.set_shape(self._shape)
         return filled
 
@@ -196,7 +198,7 @@ class SymbolicTensor(Tensor):
         return TypeError(f"{what}: {self!r} has no value while the graph is built. Use tf.cast to change its dtype.")
 
     def __copy__(self):
-        return REGISTRY["Identity"](self)
+        return IDENTITY(self)
 
     def __deepcopy__(self, memo):
         return self

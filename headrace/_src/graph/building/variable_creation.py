@@ -13,7 +13,7 @@ from headrace._src.graph.control.conditional import cond
 from headrace._src.graph.running.plan import Plan
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.state.storage import ASSIGN, IS_INITIALIZED
 
 
 @api("init_scope", dispatch=False)
@@ -102,9 +102,8 @@ class VariableMaker:
         self.variables.append(variable)
         if known is None:
             self.needs_run = True
-            ready = REGISTRY["VarIsInitializedOp"](variable.handle)
-            assign = REGISTRY["AssignVariableOp"]
-            cond(ready, lambda: None, lambda: assign(variable.handle, symbolic))
+            ready = IS_INITIALIZED(variable.handle)
+            cond(ready, lambda: None, lambda: ASSIGN(variable.handle, symbolic))
         return variable
 
     def _uninitialized(self, next_creator, keywords, symbolic):

@@ -13,9 +13,14 @@ from headrace._src.graph.control.calls import backward_call, extend
 from headrace._src.graph.derivatives.functions import dense, derivative_of, zeros_for
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY, Op
-from headrace._src.ops.arrays.casting import cast
+from headrace._src.op.definition import Op
+from headrace._src.ops.arrays.broadcasting import SUM
+from headrace._src.ops.arrays.casting import CAST, cast
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.debugging.assertions import ASSERT
+from headrace._src.ops.math.comparison import LOGICAL_AND
 
 # A branch returns this where only another branch has a residual; nobody reads it.
 FAKE_PARAM = Op(
@@ -360,8 +365,8 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
     _check_branches(graphs, "switch_case: branch_fns")
     last = len(functions)
     # An index outside of the range means the default, which stands last.
-    inside = REGISTRY["LogicalAnd"](index >= 0, index < last)
-    index = REGISTRY["SelectV2"](inside, index, to_tensor(last, dtypes.int32))
+    inside = LOGICAL_AND(index >= 0, index < last)
+    index = SELECT_V2(inside, index, to_tensor(last, dtypes.int32))
     return add_branches(index, graphs, False, name)
 
 
@@ -413,14 +418,14 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     if context.graph is None:
         return _eager_case(pairs, default, exclusive)
     checks = []
-    preds = REGISTRY["Pack"]([to_tensor(pred) for pred, _ in pairs], axis=0)
-    count = REGISTRY["Sum"](REGISTRY["Cast"](preds, DstT=dtypes.int32), 0)
+    preds = PACK([to_tensor(pred) for pred, _ in pairs], axis=0)
+    count = SUM(CAST(preds, DstT=dtypes.int32), 0)
     message = "case: Input error: exactly one condition must be true"
     if exclusive:
-        checks.append(REGISTRY["Assert"](count <= 1, [f"{message}, got", preds]))
+        checks.append(ASSERT(count <= 1, [f"{message}, got", preds]))
     if default is None:
         none = f"case: None of the conditions evaluated as True: {message}"
-        checks.append(REGISTRY["Assert"](count >= 1, [none, preds]))
+        checks.append(ASSERT(count >= 1, [none, preds]))
         *pairs, (_, default) = pairs
     with context.graph.control_dependencies([check for check in checks if check is not None]):
         function = default

@@ -18,7 +18,9 @@ from headrace._src.graph.control.map_fn import (
 )
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.joining import UNPACK
+from headrace._src.ops.math.comparison import LESS
+from headrace._src.ops.tensor_lists.single_elements import TENSOR_LIST_SET_ITEM
 
 
 class _Elements:
@@ -31,7 +33,7 @@ class _Elements:
         self._structure = elems
         self.count = count_elements(name, flat)
         if context.graph is None:
-            rows = [REGISTRY["Unpack"](tensor, num=self.count, axis=0) for tensor in flat]
+            rows = [UNPACK(tensor, num=self.count, axis=0) for tensor in flat]
             self._read = lambda i: [row[i] for row in rows]
         else:
             lists = [as_list(tensor) for tensor in flat]
@@ -75,7 +77,7 @@ def _fold(name, fn, elems, initializer, parallel_iterations, backwards):
             value = nest.map_structure(to_tensor, value)
         return value
     step = -1 if backwards else 1
-    limit = (lambda i: i >= 0) if backwards else (lambda i: REGISTRY["Less"](i, elements.count))
+    limit = (lambda i: i >= 0) if backwards else (lambda i: LESS(i, elements.count))
 
     def body(i, value):
         after = fn(value, elements[i])
@@ -180,9 +182,9 @@ def _scan_in_graph(fn, elements, value, begin, keep_first, infer_shape, reverse,
     handles = [reserve(count, shape, leaf.dtype) for shape, leaf in zip(shapes, flat)]
     if keep_first:
         at = count - 1 if reverse else 0
-        handles = [REGISTRY["TensorListSetItem"](handle, at, leaf) for handle, leaf in zip(handles, flat)]
+        handles = [TENSOR_LIST_SET_ITEM(handle, at, leaf) for handle, leaf in zip(handles, flat)]
     step = -1 if reverse else 1
-    limit = (lambda i: i >= 0) if reverse else (lambda i: REGISTRY["Less"](i, count))
+    limit = (lambda i: i >= 0) if reverse else (lambda i: LESS(i, count))
 
     def body(i, value, *handles):
         after = fn(value, elements[i])

@@ -15,7 +15,16 @@ from headrace._src.graph.derivatives.functions import dense, derivative_of, zero
 from headrace._src.graph.passes.loop_invariants import loop_plans
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY, Op
+from headrace._src.op.definition import Op
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.math.arithmetic import ADD, ADD_N
+from headrace._src.ops.math.comparison import GREATER, LESS, LOGICAL_AND
+from headrace._src.ops.tensor_lists.single_elements import (
+    EMPTY_TENSOR_LIST,
+    TENSOR_LIST_POP_BACK,
+    TENSOR_LIST_PUSH_BACK,
+)
 
 
 def _run(input, cond, body, output_shapes, parallel_iterations):
@@ -138,7 +147,7 @@ def _grad(node, dys):
             for tensor in first:
                 copy_handle_data(tensor, graph.add_input(tensor.shape, tensor.dtype, "loop_var"))
     with cond_graph.building():
-        cond_graph.outputs = [REGISTRY["Greater"](cond_graph.inputs[0], to_tensor(0))]
+        cond_graph.outputs = [GREATER(cond_graph.inputs[0], to_tensor(0))]
     with body_graph.building():
         left, *values = body_graph.inputs
         grads = dict(zip(changed, values[: len(changed)]))
@@ -148,7 +157,7 @@ def _grad(node, dys):
         for (kind, place), tensor in zip(found.saved, derivative.residuals):
             if kind == "list":
                 shape = _element_shape(tensor)
-                popped = REGISTRY["TensorListPopBack"](stacks[place], shape, element_dtype=tensor.dtype)
+                popped = TENSOR_LIST_POP_BACK(stacks[place], shape, element_dtype=tensor.dtype)
                 stacks[place], value = popped
                 value.set_shape(tensor.shape)
                 copy_handle_data(tensor, value)
@@ -163,8 +172,8 @@ def _grad(node, dys):
         results = backward_call(derivative, dys_of_body, residuals)
         after = dict(zip(found.wanted, results))
         new = [zeros_for(inputs[i]) if after[i] is None else dense(after[i]) for i in changed]
-        new_sums = [REGISTRY["AddV2"](sums[i], dense(after[i])) if after[i].dtype._kind != "v"
-                    else REGISTRY["AddN"]([sums[i], after[i]]) for i in totals]
+        new_sums = [ADD(sums[i], dense(after[i])) if after[i].dtype._kind != "v"
+                    else ADD_N([sums[i], after[i]]) for i in totals]
         body_graph.outputs = [
             body_graph.inside(x) for x in [left - 1, *new, *new_sums, *(stacks[place] for place in lists)]
         ]
@@ -179,7 +188,7 @@ def _grad(node, dys):
         grads_of_inputs[i] = grad
     for i, grad in zip(totals, last[1 + len(changed) :]):
         given = dys[i] if has_gradient(inputs[i].dtype) else None
-        grads_of_inputs[i] = grad if given is None else REGISTRY["AddN"]([grad, dense(given)])
+        grads_of_inputs[i] = grad if given is None else ADD_N([grad, dense(given)])
     for i in fixed:
         if grads_of_inputs[i] is None and has_gradient(inputs[i].dtype):
             grads_of_inputs[i] = dys[i]
@@ -218,7 +227,7 @@ def _differentiate(operation, count):
         extra = []
         for tensor in pushed:
             bound = operation.__dict__.get("maximum_iterations")
-            handle = REGISTRY["EmptyTensorList"](
+            handle = EMPTY_TENSOR_LIST(
                 _element_shape(tensor), to_tensor(-1 if bound is None else bound, dtypes.int32),
                 element_dtype=tensor.dtype,
             )  # fmt: skip
@@ -236,7 +245,7 @@ def _differentiate(operation, count):
             handle = base.placeholder(start.shape, start.dtype, "list")
             copy_handle_data(start, handle)
             new_inputs.append(handle)
-            outputs.append(REGISTRY["TensorListPushBack"](handle, tensor))
+            outputs.append(TENSOR_LIST_PUSH_BACK(handle, tensor))
         counter = base.placeholder([], dtypes.int32, "count")
         new_inputs.append(counter)
         outputs.append(counter + 1)
@@ -359,7 +368,7 @@ def _graph_loop(cond, body, loop_vars, shape_invariants, parallel_iterations, ma
         limit = to_tensor(maximum_iterations)
         if limit.shape.rank not in (0, None):
             raise ValueError(f"while_loop: maximum_iterations must be a scalar, got shape {limit.shape}.")
-        limit = REGISTRY["Cast"](limit, DstT=dtypes.int32) if limit.dtype is not dtypes.int32 else limit
+        limit = CAST(limit, DstT=dtypes.int32) if limit.dtype is not dtypes.int32 else limit
         first.append(to_tensor(0, dtypes.int32))
         shapes = [*shapes, TensorShape([])]
     outer = context.graph
@@ -372,9 +381,9 @@ def _graph_loop(cond, body, loop_vars, shape_invariants, parallel_iterations, ma
         if test.shape.rank not in (0, None):
             if test.shape.num_elements() != 1:
                 raise ValueError(f"while_loop: cond must return a scalar, got shape {test.shape}.")
-            test = REGISTRY["Reshape"](test, [])
+            test = RESHAPE(test, [])
         if bounded:
-            test = REGISTRY["LogicalAnd"](REGISTRY["Less"](cond_graph.inputs[len(flat)], limit), test)
+            test = LOGICAL_AND(LESS(cond_graph.inputs[len(flat)], limit), test)
         cond_graph.outputs = [cond_graph.inside(test)]
     body_graph = _loop_graph(f"{name or 'while'}_body", outer, first, shapes)
     with body_graph.building():

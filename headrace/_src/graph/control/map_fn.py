@@ -15,7 +15,18 @@ from headrace._src.graph.building.graph import GraphBuildError
 from headrace._src.graph.control.loops import while_loop
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import EMPTY, FILL
+from headrace._src.ops.arrays.joining import PACK, UNPACK
+from headrace._src.ops.arrays.shaping import SHAPE
+from headrace._src.ops.arrays.slicing import STRIDED_SLICE
+from headrace._src.ops.math.comparison import LESS
+from headrace._src.ops.tensor_lists.single_elements import (
+    TENSOR_LIST_GET_ITEM,
+    TENSOR_LIST_RESERVE,
+    TENSOR_LIST_SET_ITEM,
+)
+from headrace._src.ops.tensor_lists.whole_lists import TENSOR_LIST_FROM_TENSOR, TENSOR_LIST_STACK
 
 logger = logging.getLogger("headrace")
 
@@ -52,8 +63,8 @@ def count_elements(name, tensors):
                 ) from None
     if size[0] is not None:
         return size[0]
-    return REGISTRY["StridedSlice"](
-        REGISTRY["Shape"](tensors[0], out_type=dtypes.int32), [0], [1], [1], begin_mask=0, end_mask=0,
+    return STRIDED_SLICE(
+        SHAPE(tensors[0], out_type=dtypes.int32), [0], [1], [1], begin_mask=0, end_mask=0,
         ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=1,
     )  # fmt: skip
 
@@ -68,13 +79,13 @@ def shape_input(shape):
 def as_list(tensor):
     """A list of the elements of a tensor along the first axis."""
     shape = TensorShape(None) if tensor.shape.rank is None else tensor.shape[1:]
-    return REGISTRY["TensorListFromTensor"](tensor, shape_input(shape)), shape, tensor.dtype
+    return TENSOR_LIST_FROM_TENSOR(tensor, shape_input(shape)), shape, tensor.dtype
 
 
 def read(made, index):
     """The element number `index` of what `as_list` returned."""
     handle, shape, dtype = made
-    item = REGISTRY["TensorListGetItem"](handle, index, shape_input(shape), element_dtype=dtype)
+    item = TENSOR_LIST_GET_ITEM(handle, index, shape_input(shape), element_dtype=dtype)
     item.set_shape(shape)
     return item
 
@@ -89,18 +100,18 @@ def write(handle, index, value, dtype):
             f"TensorListSetItem: the elements of the list are {dtype.name}, got {value.dtype.name}. "
             "Say what fn returns with fn_output_signature.",
         )
-    return REGISTRY["TensorListSetItem"](handle, index, value)
+    return TENSOR_LIST_SET_ITEM(handle, index, value)
 
 
 def reserve(count, shape, dtype):
     """A list of so many elements that are not there yet."""
-    return REGISTRY["TensorListReserve"](shape_input(shape), to_tensor(count, dtypes.int32), element_dtype=dtype)
+    return TENSOR_LIST_RESERVE(shape_input(shape), to_tensor(count, dtypes.int32), element_dtype=dtype)
 
 
 def stack(handle, count, shape, dtype):
     """The elements of a list as one tensor."""
     known = count if isinstance(count, int) else -1
-    result = REGISTRY["TensorListStack"](handle, shape_input(shape), element_dtype=dtype, num_elements=known)
+    result = TENSOR_LIST_STACK(handle, shape_input(shape), element_dtype=dtype, num_elements=known)
     result.set_shape(TensorShape([count if isinstance(count, int) else None]).concatenate(shape))
     return result
 
@@ -121,10 +132,10 @@ def stack_eager(name, values, shape, dtype, infer_shape):
     if not tensors:
         # TF: eagerly nothing is known of the elements when there are none, unless they were declared.
         dims = shape.as_list() if shape.is_fully_defined() else []
-        return REGISTRY["Fill"]([0, *dims], REGISTRY["Cast"](to_tensor(0), DstT=dtype)) if dtype._kind in "iufcb" else (
-            REGISTRY["Empty"]([0, *dims], dtype=dtype, init=True)
+        return FILL([0, *dims], CAST(to_tensor(0), DstT=dtype)) if dtype._kind in "iufcb" else (
+            EMPTY([0, *dims], dtype=dtype, init=True)
         )
-    return REGISTRY["Pack"](tensors, axis=0)
+    return PACK(tensors, axis=0)
 
 
 def counted_loop(cond, body, first, count, parallel_iterations):
@@ -273,7 +284,7 @@ def _batch_of(spec, tensors, count):
 
 
 def _map_eagerly(call, tensors, count, specs, infer_shape, parallel_iterations):
-    rows = [REGISTRY["Unpack"](tensor, num=count, axis=0) for tensor in tensors]
+    rows = [UNPACK(tensor, num=count, axis=0) for tensor in tensors]
     parts = [part for spec in specs for part in _parts(spec)]
     columns: list = [[] for _ in parts]
     for i in range(count):
@@ -304,7 +315,7 @@ def _map_in_graph(call, tensors, count, specs, infer_shape, parallel_iterations)
 
     handles = [reserve(count, shape, part.dtype) for shape, part in zip(shapes, parts)]
     first = (to_tensor(0, dtypes.int32), *handles)
-    last = counted_loop(lambda i, *handles: REGISTRY["Less"](i, count), body, first, count, parallel_iterations)
+    last = counted_loop(lambda i, *handles: LESS(i, count), body, first, count, parallel_iterations)
     return [
         stack(handle, count, shape, part.dtype) for handle, shape, part in zip(last[1:], found_shapes, parts)
     ]

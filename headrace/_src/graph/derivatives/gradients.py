@@ -10,7 +10,9 @@ from headrace._src.graph.building.symbolic import SymbolicTensor
 from headrace._src.graph.derivatives.functions import tape_of, walk, zeros_for
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
 
 
 @api("gradients", dispatch=False)
@@ -103,7 +105,7 @@ def _first_gradient(i, y, dy):
 
 def _zeros(x, source):
     if hasattr(x, "handle"):
-        return REGISTRY["ZerosLike"](x.value())
+        return ZEROS_LIKE(x.value())
     return zeros_for(to_tensor(x) if source is None else source)
 
 
@@ -132,8 +134,8 @@ def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessia
 
 def _jacobian(first, x, value, name):
     """The derivatives of all elements of `first`, one after another."""
-    shape = REGISTRY["Shape"](value)
-    flat = REGISTRY["Reshape"](to_tensor(first), [-1])
+    shape = SHAPE(value)
+    flat = RESHAPE(to_tensor(first), [-1])
     size = flat.shape.num_elements()
     if size is None:
         raise ValueError(f"hessians: the number of elements of {x!r} must be known.")
@@ -141,6 +143,6 @@ def _jacobian(first, x, value, name):
     for i in range(size):
         (row,) = gradients(flat[i], x, name=name, unconnected_gradients="zero")
         rows.append(to_tensor(row))
-    stacked = REGISTRY["Pack"](rows, axis=0)
-    return REGISTRY["Reshape"](stacked, REGISTRY["ConcatV2"]([shape, shape], 0))
+    stacked = PACK(rows, axis=0)
+    return RESHAPE(stacked, CONCAT([shape, shape], 0))
 

@@ -9,7 +9,7 @@ from headrace._src.formats.graph_messages import GraphDef, NodeDef
 from headrace._src.formats.tensor_protos import array_to_proto
 from headrace._src.graph.messages.graph_import import as_graph_def_message
 from headrace._src.op.api import api
-from headrace._src.op.definition import REGISTRY
+from headrace._src.state.storage import READ_VARIABLE
 
 # Ops of variables, queues and what initialises them.
 _VARIABLE_OPS = frozenset({
@@ -219,7 +219,7 @@ def _values(sess, names):
             reads.append(found[0].outputs[0])
             continue
         with graph.as_default():
-            reads.append(REGISTRY["ReadVariableOp"](handle.outputs[0], dtype=handle.get_attr("dtype")))
+            reads.append(READ_VARIABLE(handle.outputs[0], dtype=handle.get_attr("dtype")))
     return dict(zip(names, sess.run(reads)))
 
 

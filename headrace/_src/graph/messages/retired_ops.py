@@ -8,8 +8,20 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.graph.building.func_graph import FuncGraph
 from headrace._src.graph.control.loops import while_loop
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.broadcasting import SUM
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.ranking import TOP_K_V2
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.linalg.matmul import BATCH_MATMUL
 from headrace._src.ops.linalg.matrices import eye
+from headrace._src.ops.linalg.solving import MATRIX_SOLVE
+from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
+from headrace._src.ops.math.complex_numbers import COMPLEX_ABS
+from headrace._src.ops.math.elementwise import ABS, CEIL, LOG
+from headrace._src.ops.math.powers import POW
+from headrace._src.ops.math.reductions import MAX
+from headrace._src.ops.nn.fake_quantization import QUANTIZE_AND_DEQUANTIZE
 
 # The coefficients of the Padé approximant of degree 13 of exp, the first scaled to 1, and up to which norm it is exact
 # in double precision (Higham 2005).
@@ -25,27 +37,26 @@ def _exponential(x):
     """The exponential of matrices: an approximation for small ones, squared as often as the matrix was halved."""
     given, shape = x.dtype, x.shape
     if given in (dtypes.float16, dtypes.bfloat16):
-        x = REGISTRY["Cast"](x, DstT=dtypes.float32)
-    matmul, solve, select = REGISTRY["BatchMatMulV2"], REGISTRY["MatrixSolve"], REGISTRY["SelectV2"]
-    size = REGISTRY["ComplexAbs"](x, Tout=x.dtype.real_dtype) if x.dtype.is_complex else REGISTRY["Abs"](x)
-    norm = REGISTRY["Max"](REGISTRY["Sum"](size, -2), -1)
-    halvings = REGISTRY["Ceil"](REGISTRY["Log"](norm / _NORM) / math.log(2.0))
-    halvings = REGISTRY["Minimum"](REGISTRY["Maximum"](halvings, 0.0), _MOST_SQUARINGS)[..., None, None]
-    scale = REGISTRY["Pow"](to_tensor(0.5, halvings.dtype), halvings)
-    a = x * (REGISTRY["Cast"](scale, DstT=x.dtype) if scale.dtype is not x.dtype else scale)
-    one = eye(REGISTRY["Shape"](x, out_type=dtypes.int32)[-1], dtype=x.dtype)
+        x = CAST(x, DstT=dtypes.float32)
+    size = COMPLEX_ABS(x, Tout=x.dtype.real_dtype) if x.dtype.is_complex else ABS(x)
+    norm = MAX(SUM(size, -2), -1)
+    halvings = CEIL(LOG(norm / _NORM) / math.log(2.0))
+    halvings = MINIMUM(MAXIMUM(halvings, 0.0), _MOST_SQUARINGS)[..., None, None]
+    scale = POW(to_tensor(0.5, halvings.dtype), halvings)
+    a = x * (CAST(scale, DstT=x.dtype) if scale.dtype is not x.dtype else scale)
+    one = eye(SHAPE(x, out_type=dtypes.int32)[-1], dtype=x.dtype)
     b = [to_tensor(coefficient, x.dtype) for coefficient in _PADE]
-    a2 = matmul(a, a)
-    a4 = matmul(a2, a2)
-    a6 = matmul(a2, a4)
-    odd = matmul(a6, b[13] * a6 + b[11] * a4 + b[9] * a2) + b[7] * a6 + b[5] * a4 + b[3] * a2 + b[1] * one
-    even = matmul(a6, b[12] * a6 + b[10] * a4 + b[8] * a2) + b[6] * a6 + b[4] * a4 + b[2] * a2 + b[0] * one
-    odd = matmul(a, odd)
-    start = solve(even - odd, even + odd)
-    most = REGISTRY["Max"](REGISTRY["Reshape"](halvings, [-1]), 0)
+    a2 = BATCH_MATMUL(a, a)
+    a4 = BATCH_MATMUL(a2, a2)
+    a6 = BATCH_MATMUL(a2, a4)
+    odd = BATCH_MATMUL(a6, b[13] * a6 + b[11] * a4 + b[9] * a2) + b[7] * a6 + b[5] * a4 + b[3] * a2 + b[1] * one
+    even = BATCH_MATMUL(a6, b[12] * a6 + b[10] * a4 + b[8] * a2) + b[6] * a6 + b[4] * a4 + b[2] * a2 + b[0] * one
+    odd = BATCH_MATMUL(a, odd)
+    start = MATRIX_SOLVE(even - odd, even + odd)
+    most = MAX(RESHAPE(halvings, [-1]), 0)
 
     def step(i, power):
-        squared = select(i < halvings, matmul(power, power), power)
+        squared = SELECT_V2(i < halvings, BATCH_MATMUL(power, power), power)
         squared.set_shape(shape)
         return i + 1.0, squared
 
@@ -53,16 +64,16 @@ def _exponential(x):
     _, result = while_loop(
         lambda i, power: i < most, step, (to_tensor(0.0, most.dtype), start), (TensorShape([]), shape)
     )
-    return [result if result.dtype is given else REGISTRY["Cast"](result, DstT=given)]
+    return [result if result.dtype is given else CAST(result, DstT=given)]
 
 
 def _largest(input, k, sorted):
-    return list(REGISTRY["TopKV2"](input, k, sorted=sorted))
+    return list(TOP_K_V2(input, k, sorted=sorted))
 
 
 def _quantized(input, input_min, input_max, **attrs):
     low, high = (to_tensor(bound, input.dtype) for bound in (input_min, input_max))
-    return [REGISTRY["QuantizeAndDequantizeV2"](input, low, high, **attrs)]
+    return [QUANTIZE_AND_DEQUANTIZE(input, low, high, **attrs)]
 
 
 _RETIRED = {"MatrixExponential": _exponential, "TopK": _largest, "QuantizeAndDequantize": _quantized}

@@ -10,7 +10,7 @@ import operator
 import numpy as np
 
 from headrace._src.graph.passes.steps import Step, kernel_of
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.passing import IDENTITY
 
 _is_compact = operator.attrgetter("forc")  # in C's or Fortran's order, which a new array would have too
 _is_in_order = operator.attrgetter("c_contiguous")
@@ -23,7 +23,7 @@ def _keeping(step, x, compute, same_layout=_is_compact):
     def kernel(x):
         return x if same_layout(x.flags) else compute(x)
 
-    return Step(step, record=REGISTRY["Identity"], inputs=(x,), attrs={}, types={"T": x.dtype}, kernel=kernel)
+    return Step(step, record=IDENTITY, inputs=(x,), attrs={}, types={"T": x.dtype}, kernel=kernel)
 
 
 def _leaves_shape(array, x):

@@ -9,7 +9,14 @@ from headrace._src.graph.control.loops import while_loop
 from headrace._src.graph.passes.steps import random_call
 from headrace._src.graph.vectorizing.rules import ALWAYS, Batched, NoRule, batch_shape, rule
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.partitioning import DYNAMIC_STITCH
+from headrace._src.ops.arrays.scattering import TENSOR_SCATTER_UPDATE
+from headrace._src.ops.arrays.selecting import SELECT_V2, WHERE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SIZE
+from headrace._src.ops.math.comparison import EQUAL, LOGICAL_AND, NOT_EQUAL
+from headrace._src.ops.math.reductions import ANY
 
 _CONTROL = ("PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf", "Case", "StatelessCase", "While",
             "StatelessWhile")  # fmt: skip
@@ -36,7 +43,7 @@ def _call(batch, node, args):
 def _truth(tensor):
     if tensor.dtype is dtypes.bool:
         return tensor
-    return REGISTRY["NotEqual"](tensor, to_tensor(0, tensor.dtype))
+    return NOT_EQUAL(tensor, to_tensor(0, tensor.dtype))
 
 
 @rule("If", "StatelessIf")
@@ -45,7 +52,7 @@ def _if(batch, node, condition, inputs):
     if condition.stacked:
         if batch.rank(condition):
             raise NoRule("its condition is not a scalar")
-        number = REGISTRY["SelectV2"](_truth(condition.tensor), to_tensor(0), to_tensor(1))
+        number = SELECT_V2(_truth(condition.tensor), to_tensor(0), to_tensor(1))
         return _partitioned(batch, number, graphs, inputs)
     truth = _truth(condition.tensor)
     if context.graph is None:
@@ -57,8 +64,8 @@ def _if(batch, node, condition, inputs):
 def _case(batch, node, index, inputs):
     graphs = branches_of(node)
     last = len(graphs) - 1
-    inside = REGISTRY["LogicalAnd"](index.tensor >= 0, index.tensor < last)
-    number = REGISTRY["SelectV2"](inside, index.tensor, to_tensor(last))
+    inside = LOGICAL_AND(index.tensor >= 0, index.tensor < last)
+    number = SELECT_V2(inside, index.tensor, to_tensor(last))
     if index.stacked:
         return _partitioned(batch, number, graphs, inputs)
     if context.graph is None:
@@ -81,8 +88,8 @@ def _partitioned(batch, number, graphs, inputs):
         raise NoRule("its condition differs between elements, and it reads a list of tensors")
     rows, parts = [], []
     for k, graph in enumerate(graphs):
-        chosen = REGISTRY["Where"](REGISTRY["Equal"](number, to_tensor(k)))
-        places = REGISTRY["Cast"](REGISTRY["Reshape"](chosen, [-1]), DstT=dtypes.int32)
+        chosen = WHERE(EQUAL(number, to_tensor(k)))
+        places = CAST(RESHAPE(chosen, [-1]), DstT=dtypes.int32)
         count = places.shape[0]
         if context.graph is None:
             if count == batch.size:
@@ -90,14 +97,14 @@ def _partitioned(batch, number, graphs, inputs):
             if not count:
                 continue
         else:
-            count = REGISTRY["Size"](places)
+            count = SIZE(places)
         part = batch.of_size(count)
-        given = [Batched(REGISTRY["GatherV2"](x.tensor, places, 0), True) if x.stacked else x for x in inputs]
+        given = [Batched(GATHER_V2(x.tensor, places, 0), True) if x.stacked else x for x in inputs]
         rows.append(places)
         parts.append([part.stack(value) for value in part.run(graph, given)])
     outputs = []
     for values, inner in zip(zip(*parts), graphs[0].outputs):
-        merged = REGISTRY["DynamicStitch"](rows, list(values))
+        merged = DYNAMIC_STITCH(rows, list(values))
         if context.graph is not None and inner.shape.rank is not None:
             dims = [None] * inner.shape.rank if not inner.shape.is_fully_defined() else inner.shape.as_list()
             merged.set_shape(batch_shape(batch.size, dims))
@@ -127,15 +134,15 @@ def _loop_eagerly(batch, cond_graph, body_graph, values):
                 return values
             go_on = None
         else:
-            go_on = REGISTRY["Cast"](
-                REGISTRY["Reshape"](REGISTRY["Where"](REGISTRY["Reshape"](test.tensor, [-1])), [-1]), DstT=dtypes.int32
+            go_on = CAST(
+                RESHAPE(WHERE(RESHAPE(test.tensor, [-1])), [-1]), DstT=dtypes.int32
             )
             if not go_on.shape[0]:
                 return values
             if go_on.shape[0] == part.size:
                 go_on = None
         if go_on is not None:
-            active = go_on if active is None else REGISTRY["GatherV2"](active, go_on, 0)
+            active = go_on if active is None else GATHER_V2(active, go_on, 0)
             part, current = batch.of_size(active.shape[0]), _taken(values, active)
         new = part.run(body_graph, current)
         values = new if active is None else _put_back(batch, values, active, [part.stack(v) for v in new])
@@ -144,17 +151,17 @@ def _loop_eagerly(batch, cond_graph, body_graph, values):
 def _taken(values, rows):
     if any(x.stacked and x.tensor.dtype is dtypes.variant for x in values):
         raise NoRule("how long it loops differs between elements, and it keeps a list of tensors")
-    return [Batched(REGISTRY["GatherV2"](x.tensor, rows, 0), True) if x.stacked else x for x in values]
+    return [Batched(GATHER_V2(x.tensor, rows, 0), True) if x.stacked else x for x in values]
 
 
 def _put_back(batch, values, rows, new):
-    indices = REGISTRY["ExpandDims"](rows, 1)
+    indices = EXPAND_DIMS(rows, 1)
     results = []
     for value, updates in zip(values, new):
         if value.tensor.dtype is dtypes.resource:
             results.append(value)
             continue
-        results.append(Batched(REGISTRY["TensorScatterUpdate"](batch.stack(value), indices, updates), True))
+        results.append(Batched(TENSOR_SCATTER_UPDATE(batch.stack(value), indices, updates), True))
     return results
 
 
@@ -188,7 +195,7 @@ def _loop_in_graph(batch, cond_graph, body_graph, inputs):
     def go_on(*tensors):
         value = test_of(tensors)
         if value.stacked:
-            return REGISTRY["Any"](value.tensor, to_tensor(list(range(value.tensor.shape.rank))), keep_dims=False)
+            return ANY(value.tensor, to_tensor(list(range(value.tensor.shape.rank))), keep_dims=False)
         return value.tensor
 
     def step(*tensors):
@@ -196,7 +203,7 @@ def _loop_in_graph(batch, cond_graph, body_graph, inputs):
         new = [batch.stack(x) if flag else x.tensor for x, flag in zip(new, stacked)]
         if not test:
             return new
-        mask = Batched(REGISTRY["Reshape"](test_of(tensors).tensor, [-1]), True)
+        mask = Batched(RESHAPE(test_of(tensors).tensor, [-1]), True)
         results = []
         for old, value in zip(tensors, new):
             if value.dtype is dtypes.resource:
@@ -204,8 +211,8 @@ def _loop_in_graph(batch, cond_graph, body_graph, inputs):
                 continue
             chooser = mask.tensor
             for _ in range(value.shape.rank - 1):
-                chooser = REGISTRY["ExpandDims"](chooser, -1)
-            results.append(REGISTRY["SelectV2"](chooser, value, old))
+                chooser = EXPAND_DIMS(chooser, -1)
+            results.append(SELECT_V2(chooser, value, old))
         return results
 
     last = while_loop(go_on, step, first, shape_invariants=shapes)

@@ -3,7 +3,12 @@
 from headrace._src.core import dtypes
 from headrace._src.graph.vectorizing.rules import Batched, NoRule, rule, shifted_axes, unstacked
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
+from headrace._src.ops.arrays.passing import IDENTITY
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
+from headrace._src.ops.math.elementwise import SQUARE
+from headrace._src.ops.math.reductions import ALL
 
 # One input, and the same shape comes out.
 UNARY = """
@@ -58,7 +63,7 @@ def _each(batch, node, inputs):
         if name == "Shape":
             results.append(Batched(to_tensor(batch.shape_of_element(x), node.attrs["out_type"]), False))
         else:
-            results.append(Batched(REGISTRY["Identity"](x.tensor), x.stacked))
+            results.append(Batched(IDENTITY(x.tensor), x.stacked))
     return results
 
 
@@ -80,7 +85,7 @@ def _string_join(batch, node, inputs):
 
 
 def _filled_strings(tensor, shape):
-    return REGISTRY["BroadcastTo"](tensor, shape)
+    return BROADCAST_TO(tensor, shape)
 
 
 @rule("Select")
@@ -89,8 +94,8 @@ def _select(batch, node, condition, x, y):
     rank = max(batch.rank(x), batch.rank(y))
     chooser = batch.stack(condition)
     for _ in range(rank - batch.rank(condition)):
-        chooser = REGISTRY["ExpandDims"](chooser, -1)
-    return REGISTRY["SelectV2"](chooser, batch.stack(x), batch.stack(y))
+        chooser = EXPAND_DIMS(chooser, -1)
+    return SELECT_V2(chooser, batch.stack(x), batch.stack(y))
 
 
 @rule("Sum", "Mean", "Prod", "Max", "Min", "All", "Any", "EuclideanNorm", "ReduceJoin", "ArgMax", "ArgMin", "Cumsum",
@@ -114,7 +119,7 @@ def _along_the_last_axis(batch, node, x):
 @rule("L2Loss")
 def _half_of_squares(batch, node, x):
     axes = list(range(1, 1 + batch.rank(x)))
-    total = REGISTRY["Sum"](REGISTRY["Square"](x.tensor), to_tensor(axes, dtypes.int32), keep_dims=False)
+    total = SUM(SQUARE(x.tensor), to_tensor(axes, dtypes.int32), keep_dims=False)
     return total * to_tensor(0.5, total.dtype)
 
 
@@ -123,7 +128,7 @@ def _assert(batch, node, condition, data):
     axes = list(range(batch.rank(condition) + 1))
     tensor = condition.tensor
     if condition.stacked:
-        tensor = REGISTRY["All"](tensor, to_tensor(axes, dtypes.int32), keep_dims=False)
+        tensor = ALL(tensor, to_tensor(axes, dtypes.int32), keep_dims=False)
     batch.apply(node, [tensor, data])
     return []
 

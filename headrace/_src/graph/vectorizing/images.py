@@ -4,7 +4,14 @@ from headrace._src.core import dtypes
 from headrace._src.graph.vectorizing.rules import QUIET, NoRule, rule, unstacked
 from headrace._src.graph.vectorizing.windows import larger, merged, parted
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
+from headrace._src.ops.arrays.splitting import SPLIT
+from headrace._src.ops.images.colors import HSV_TO_RGB, RGB_TO_HSV
+from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
+from headrace._src.ops.math.division import FLOOR_MOD
+from headrace._src.ops.math.reductions import MEAN
 
 # Searches of one set of boxes, and draws from the seeds of one element, which take less time than what follows them.
 QUIET.update(
@@ -47,7 +54,7 @@ def _contrast(batch, node, images, factor):
         return batch.apply(node, [images, factor])
     x, factors = batch.stack(images), _amounts(batch, factor, batch.rank(images))
     wide = _cast(x, dtypes.float32)
-    mean = REGISTRY["Mean"](wide, [-3, -2], keep_dims=True)
+    mean = MEAN(wide, [-3, -2], keep_dims=True)
     return _cast((wide - mean) * factors + mean, x.dtype)
 
 
@@ -56,16 +63,16 @@ def _adjusted_color(batch, node, images, amount):
     if not amount.stacked:
         return batch.apply(node, [images, amount])
     x, amounts = batch.stack(images), _amounts(batch, amount, batch.rank(images))
-    hue, saturation, level = REGISTRY["Split"](-1, REGISTRY["RGBToHSV"](_cast(x, dtypes.float32)), num_split=3)
+    hue, saturation, level = SPLIT(-1, RGB_TO_HSV(_cast(x, dtypes.float32)), num_split=3)
     if node.record.name == "AdjustHue":
-        hue = REGISTRY["FloorMod"](hue + amounts, to_tensor(1.0))
+        hue = FLOOR_MOD(hue + amounts, to_tensor(1.0))
     else:
-        saturation = REGISTRY["Minimum"](REGISTRY["Maximum"](saturation * amounts, to_tensor(0.0)), to_tensor(1.0))
-    return _cast(REGISTRY["HSVToRGB"](REGISTRY["ConcatV2"]([hue, saturation, level], -1)), x.dtype)
+        saturation = MINIMUM(MAXIMUM(saturation * amounts, to_tensor(0.0)), to_tensor(1.0))
+    return _cast(HSV_TO_RGB(CONCAT([hue, saturation, level], -1)), x.dtype)
 
 
 def _cast(x, dtype):
-    return x if x.dtype is dtype else REGISTRY["Cast"](x, DstT=dtype)
+    return x if x.dtype is dtype else CAST(x, DstT=dtype)
 
 
 # Boxes
@@ -74,8 +81,8 @@ def _cast(x, dtype):
 def _box_numbers(batch, indices, images):
     """Numbers of images in the joined batch, given those in the batch of each element."""
     count = images[0] if isinstance(images, list) else images
-    offsets = REGISTRY["ExpandDims"](batch.numbers() * to_tensor(count, dtypes.int32), 1)
-    return REGISTRY["Reshape"](batch.stack(indices) + offsets, [-1])
+    offsets = EXPAND_DIMS(batch.numbers() * to_tensor(count, dtypes.int32), 1)
+    return RESHAPE(batch.stack(indices) + offsets, [-1])
 
 
 def _count(batch, value):
@@ -88,7 +95,7 @@ def _crop(batch, node, image, boxes, indices, size):
     if not image.stacked:
         # All elements cut from the same images.
         flat, first = merged(batch, boxes)
-        numbers = REGISTRY["Reshape"](batch.stack(indices), [-1])
+        numbers = RESHAPE(batch.stack(indices), [-1])
         (result,) = batch.apply(node, [image, flat, numbers, unstacked(size, "size")])
         return parted(batch, result, first)
     (images, _), (flat, first) = merged(batch, image), merged(batch, boxes)
@@ -103,7 +110,7 @@ def _crop_grad_image(batch, node, grads, boxes, indices, image_size):
     (flat, _), (corners, _) = merged(batch, grads), merged(batch, boxes)
     numbers = _box_numbers(batch, indices, size[0])
     (result,) = batch.apply(node, [flat, corners, numbers, larger(batch, size)])
-    return REGISTRY["Reshape"](result, batch.with_size(size))
+    return RESHAPE(result, batch.with_size(size))
 
 
 @rule("CropAndResizeGradBoxes")

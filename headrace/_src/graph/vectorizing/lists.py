@@ -2,7 +2,9 @@
 
 from headrace._src.graph.vectorizing.rules import ALWAYS, Batched, NoRule, rule, tail, unstacked, value_of
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
+from headrace._src.ops.tensor_lists.whole_lists import TENSOR_LIST_STACK
 
 # What is written into a new list may differ between elements.
 ALWAYS.update({"TensorListReserve", "EmptyTensorList"})
@@ -22,7 +24,7 @@ def _swapped(tensor, rank=None):
     rank = tensor.shape.rank if rank is None else rank
     if rank is None:
         raise NoRule("the rank of a list's elements is unknown")
-    return REGISTRY["Transpose"](tensor, [1, 0, *range(2, rank)])
+    return TRANSPOSE(tensor, [1, 0, *range(2, rank)])
 
 
 @rule("TensorListReserve", "EmptyTensorList")
@@ -53,8 +55,8 @@ def _gather(batch, node, handle, indices, shape):
 def _get(batch, node, handle, index, shape):
     if handle.stacked:
         return batch.apply(node, [handle, unstacked(index, "index"), _element_shape(batch, shape)])
-    whole = REGISTRY["TensorListStack"](handle.tensor, shape.tensor, element_dtype=node.attrs["element_dtype"])
-    return REGISTRY["GatherV2"](whole, index.tensor, 0)
+    whole = TENSOR_LIST_STACK(handle.tensor, shape.tensor, element_dtype=node.attrs["element_dtype"])
+    return GATHER_V2(whole, index.tensor, 0)
 
 
 @rule("TensorListSetItem")

@@ -3,7 +3,9 @@
 import string
 
 from headrace._src.graph.vectorizing.rules import Batched, NoRule, rule, unstacked
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.linalg.matmul import BATCH_MATMUL
 
 # Ops on the last axes, which take any number of axes before them; how many of their inputs are such.
 _LEADING = {
@@ -40,7 +42,7 @@ _VECTORS = {("Svd", False): (1, 2), ("SelfAdjointEigV2", False): (1,), ("Eig", F
 
 def _transposed(x):
     rank = x.shape.rank
-    return REGISTRY["Transpose"](x, [*range(rank - 2), rank - 1, rank - 2])
+    return TRANSPOSE(x, [*range(rank - 2), rank - 1, rank - 2])
 
 
 @rule("MatMul")
@@ -53,14 +55,14 @@ def _matmul(batch, node, a, b):
         left = _transposed(left) if attrs["transpose_a"] else left
         right = _transposed(right) if attrs["transpose_b"] else right
         flags = {"adj_x": False, "adj_y": False}
-    return REGISTRY["BatchMatMulV2"](left, right, **flags)
+    return BATCH_MATMUL(left, right, **flags)
 
 
 @rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 def _batch_matmul(batch, node, a, b):
     inputs = batch.aligned([a, b])
     if node.record.name == "BatchMatMul":
-        return REGISTRY["BatchMatMulV2"](*inputs, adj_x=node.attrs["adj_x"], adj_y=node.attrs["adj_y"])
+        return BATCH_MATMUL(*inputs, adj_x=node.attrs["adj_x"], adj_y=node.attrs["adj_y"])
     return batch.apply(node, inputs)
 
 
@@ -78,18 +80,18 @@ def _cross_entropy(batch, node, features, labels):
     if batch.rank(features) != 2:
         raise NoRule("its features are not a matrix")
     logits, wanted = batch.stack(features), batch.stack(labels)
-    rows = REGISTRY["Shape"](logits)
-    flat_logits = REGISTRY["Reshape"](logits, batch.join([-1], rows[2:]))
-    flat_labels = REGISTRY["Reshape"](wanted, batch.join([-1], REGISTRY["Shape"](wanted)[2:]))
+    rows = SHAPE(logits)
+    flat_logits = RESHAPE(logits, batch.join([-1], rows[2:]))
+    flat_labels = RESHAPE(wanted, batch.join([-1], SHAPE(wanted)[2:]))
     loss, backprop = batch.apply(node, [flat_logits, flat_labels])
-    return [REGISTRY["Reshape"](loss, rows[:2]), REGISTRY["Reshape"](backprop, rows)]
+    return [RESHAPE(loss, rows[:2]), RESHAPE(backprop, rows)]
 
 
 @rule("LowerBound", "UpperBound", "InTopK", "InTopKV2")
 def _rows(batch, node, first, second, *rest):
     """Ops on the rows of two tensors: the rows of all elements become those of one."""
     tensors = [batch.stack(first), batch.stack(second)]
-    shapes = [REGISTRY["Shape"](x) for x in tensors]
-    flat = [REGISTRY["Reshape"](x, batch.join([-1], shape[2:])) for x, shape in zip(tensors, shapes)]
+    shapes = [SHAPE(x) for x in tensors]
+    flat = [RESHAPE(x, batch.join([-1], shape[2:])) for x, shape in zip(tensors, shapes)]
     (found,) = batch.apply(node, [*flat, *(unstacked(x, "parameter") for x in rest)])
-    return REGISTRY["Reshape"](found, shapes[1])
+    return RESHAPE(found, shapes[1])

@@ -2,7 +2,7 @@
 
 from headrace._src.graph.vectorizing.rules import Batched, NoRule, rule, unstacked
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.shaping import RESHAPE
 
 
 def _check_dense(shapes, others):
@@ -27,11 +27,11 @@ def _parse_example(batch, node, serialized, names, sparse_keys, dense_keys, ragg
         return batch.apply(node, [serialized, names, *keys, defaults])
     if rank != 2:
         raise NoRule("the rank of its records is not known")
-    flat = REGISTRY["Reshape"](serialized.tensor, to_tensor([-1]))
+    flat = RESHAPE(serialized.tensor, to_tensor([-1]))
     first = batch.shape_of_element(Batched(serialized.tensor, True))
     outputs = batch.apply(node, [flat, names, *keys, defaults])
     return [
-        REGISTRY["Reshape"](output, batch.join(batch.size_vector(), first, list(shape)))
+        RESHAPE(output, batch.join(batch.size_vector(), first, list(shape)))
         for output, shape in zip(outputs, attrs["dense_shapes"])
     ]
 

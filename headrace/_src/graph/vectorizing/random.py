@@ -6,7 +6,8 @@ from headrace._src.core import dtypes
 from headrace._src.graph.control.python_functions import numpy_function
 from headrace._src.graph.vectorizing.rules import NoRule, rule, unstacked, value_of
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
 from headrace._src.ops.random import calls as random_calls
 
 _PHILOX = (1, 3)  # the numbers of the algorithm
@@ -32,16 +33,16 @@ def _random_with_parameter(batch, node, shape, parameter):
     before, rank = dims.shape[0], drawn.shape.rank
     if before is None or rank is None:
         raise NoRule("the rank of its output is unknown")
-    return REGISTRY["Transpose"](drawn, [before, *range(before), *range(before + 1, rank)])
+    return TRANSPOSE(drawn, [before, *range(before), *range(before + 1, rank)])
 
 
 @rule("Multinomial")
 def _categorical(batch, node, logits, count):
     tensor = batch.stack(logits)
-    dims = REGISTRY["Shape"](tensor)
-    folded = REGISTRY["Reshape"](tensor, batch.join([-1], dims[2:]))
+    dims = SHAPE(tensor)
+    folded = RESHAPE(tensor, batch.join([-1], dims[2:]))
     (drawn,) = batch.apply(node, [folded, unstacked(count, "number of samples")])
-    return REGISTRY["Reshape"](drawn, batch.join(dims[:2], REGISTRY["Shape"](drawn)[1:]))
+    return RESHAPE(drawn, batch.join(dims[:2], SHAPE(drawn)[1:]))
 
 
 # Stateless ones, whose seeds differ between elements: a function of arrays draws for all of them.

@@ -21,7 +21,16 @@ from headrace._src.graph.running.plan import needed
 from headrace._src.op.apply import call
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
-from headrace._src.ops.arrays.filling import CONST
+from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import CONST, RANGE
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.passing import IDENTITY_N
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE
+from headrace._src.ops.arrays.slicing import STRIDED_SLICE
+from headrace._src.ops.arrays.splitting import TILE
+from headrace._src.ops.tensor_lists.whole_lists import TENSOR_LIST_FROM_TENSOR, TENSOR_LIST_STACK
 
 logger = logging.getLogger("headrace")
 
@@ -175,13 +184,13 @@ class Batch:
         tensor = value.tensor
         if tensor.dtype is dtypes.variant:
             return self.stack_list(tensor)
-        expanded = REGISTRY["ExpandDims"](tensor, 0)
+        expanded = EXPAND_DIMS(tensor, 0)
         if tensor.shape.is_fully_defined():
-            stacked = REGISTRY["BroadcastTo"](expanded, self.with_size(tensor.shape.as_list()))
+            stacked = BROADCAST_TO(expanded, self.with_size(tensor.shape.as_list()))
         elif tensor.shape.rank is None:
             raise NoRule("the rank of a tensor is unknown")
         else:
-            stacked = REGISTRY["Tile"](expanded, self.with_size([1] * tensor.shape.rank))
+            stacked = TILE(expanded, self.with_size([1] * tensor.shape.rank))
         self._tell_shape(Batched(stacked, True), tensor)
         return stacked
 
@@ -199,14 +208,14 @@ class Batch:
             dtype = handle._a[()].element_dtype if hasattr(handle._a[()], "element_dtype") else None
         if dtype is None:
             raise NoRule("a list of tensors of unknown type is written to")
-        items = REGISTRY["TensorListStack"](handle, to_tensor(-1, dtypes.int32), element_dtype=dtype, num_elements=-1)
+        items = TENSOR_LIST_STACK(handle, to_tensor(-1, dtypes.int32), element_dtype=dtype, num_elements=-1)
         if items.shape.rank is None:
             raise NoRule("a list of tensors of unknown rank is written to")
         rank = items.shape.rank
-        repeated = REGISTRY["Tile"](
-            REGISTRY["ExpandDims"](items, 1), self.join([1], self.size_vector(), [1] * (rank - 1))
+        repeated = TILE(
+            EXPAND_DIMS(items, 1), self.join([1], self.size_vector(), [1] * (rank - 1))
         )
-        return REGISTRY["TensorListFromTensor"](repeated, to_tensor(-1, dtypes.int32))
+        return TENSOR_LIST_FROM_TENSOR(repeated, to_tensor(-1, dtypes.int32))
 
     def rank(self, value: Batched) -> int:
         """The rank of the value of one element."""
@@ -217,7 +226,7 @@ class Batch:
 
     def size_vector(self):
         """The number of elements as a vector of length one: a list, or a tensor."""
-        return [self.size] if isinstance(self.size, int) else REGISTRY["Reshape"](self.size, [1])
+        return [self.size] if isinstance(self.size, int) else RESHAPE(self.size, [1])
 
     def with_size(self, vector):
         """A vector of sizes of one element with the number of elements before them."""
@@ -230,15 +239,15 @@ class Batch:
             return [int(n) for v in known for n in v]
         dtype = next((v.dtype for v in vectors if isinstance(v, Tensor)), dtypes.int32)
         parts = [to_tensor(v, dtype) if isinstance(v, list) else v for v in vectors]
-        parts = [p if p.dtype is dtype else REGISTRY["Cast"](p, DstT=dtype) for p in parts]
-        return REGISTRY["ConcatV2"](parts, 0)
+        parts = [p if p.dtype is dtype else CAST(p, DstT=dtype) for p in parts]
+        return CONCAT(parts, 0)
 
     def shape_of_element(self, value: Batched):
         """The shape of one element: a list of ints, or a tensor."""
         shape = value.tensor.shape
         if shape.rank is not None and shape[value.stacked :].is_fully_defined():
             return shape[value.stacked :].as_list()
-        return tail(REGISTRY["Shape"](value.tensor, out_type=dtypes.int32), int(value.stacked))
+        return tail(SHAPE(value.tensor, out_type=dtypes.int32), int(value.stacked))
 
     def aligned(self, values) -> list:
         """The tensors of values that broadcast against each other, so that they do with the batch as first axis."""
@@ -251,14 +260,14 @@ class Batch:
         missing = rank - self.rank(value)
         if missing and tensor.shape.is_fully_defined():
             dims = tensor.shape.as_list()
-            return REGISTRY["Reshape"](tensor, [dims[0], *[1] * missing, *dims[1:]])
+            return RESHAPE(tensor, [dims[0], *[1] * missing, *dims[1:]])
         for _ in range(missing):
-            tensor = REGISTRY["ExpandDims"](tensor, 1)
+            tensor = EXPAND_DIMS(tensor, 1)
         return tensor
 
     def numbers(self):
         """0, 1, 2 ... for the elements, as int32."""
-        return REGISTRY["Range"](to_tensor(0), to_tensor(self.size, dtypes.int32), to_tensor(1))
+        return RANGE(to_tensor(0), to_tensor(self.size, dtypes.int32), to_tensor(1))
 
     # Special cases.
 
@@ -300,7 +309,7 @@ class Batch:
         flat = flatten(inputs)
         given = flat[count:]
         with without_tapes():
-            outputs = REGISTRY["IdentityN"]([x.tensor for x in flat])[:count]
+            outputs = IDENTITY_N([x.tensor for x in flat])[:count]
         outputs = [Batched(y, x.stacked) for y, x in zip(outputs, flat)]
 
         def grad(*dys):
@@ -324,7 +333,7 @@ class Batch:
         """The gradient of a value of the batch: summed up for one that all elements share."""
         if source.stacked:
             return self.stack(gradient)
-        return REGISTRY["Sum"](self.stack(gradient), 0, keep_dims=False)
+        return SUM(self.stack(gradient), 0, keep_dims=False)
 
 
 # Ops that are converted even when no input is stacked: each element has its own result.
@@ -362,7 +371,7 @@ def value_of(tensor):
 
 def tail(vector, count):
     """The elements of a vector from number `count` on."""
-    return REGISTRY["StridedSlice"](
+    return STRIDED_SLICE(
         vector, [count], [0], [1], begin_mask=0, end_mask=1, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0
     )
 
@@ -380,7 +389,7 @@ def shifted_axes(value: Batched) -> Tensor:
     known = value_of(axes)
     if known is not None:
         return to_tensor(np.where(known < 0, known, known + 1).astype(known.dtype))
-    return REGISTRY["SelectV2"](axes < 0, axes, axes + 1)
+    return SELECT_V2(axes < 0, axes, axes + 1)
 
 
 def shifted(axis: int) -> int:

@@ -13,7 +13,13 @@ from headrace._src.graph.vectorizing.rules import (
     value_of,
 )
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE, SQUEEZE
+from headrace._src.ops.math.reductions import PROD
 
 
 def _static_or(node, shape):
@@ -25,7 +31,7 @@ def _static_or(node, shape):
 @rule("Reshape")
 def _reshape(batch, node, x, shape):
     wanted = _static_or(node, None) or unstacked(shape, "shape")
-    return REGISTRY["Reshape"](batch.stack(x), batch.with_size(wanted))
+    return RESHAPE(batch.stack(x), batch.with_size(wanted))
 
 
 @rule("EnsureShape")
@@ -64,7 +70,7 @@ def _transpose(batch, node, x, perm):
 @rule("Shape")
 def _shape(batch, node, x):
     shape, dtype = batch.shape_of_element(x), node.attrs["out_type"]
-    return Batched(to_tensor(shape, dtype) if isinstance(shape, list) else REGISTRY["Cast"](shape, DstT=dtype), False)
+    return Batched(to_tensor(shape, dtype) if isinstance(shape, list) else CAST(shape, DstT=dtype), False)
 
 
 @rule("Rank")
@@ -75,8 +81,8 @@ def _rank(batch, node, x):
 @rule("Size")
 def _size(batch, node, x):
     shape = to_tensor(batch.shape_of_element(x), dtypes.int32)
-    total = REGISTRY["Prod"](shape, 0, keep_dims=False)
-    return Batched(REGISTRY["Cast"](total, DstT=node.attrs["out_type"]), False)
+    total = PROD(shape, 0, keep_dims=False)
+    return Batched(CAST(total, DstT=node.attrs["out_type"]), False)
 
 
 @rule("ConcatV2")
@@ -115,7 +121,7 @@ def _broadcast_to(batch, node, x, shape):
     rank = len(wanted) if isinstance(wanted, list) else wanted.shape[0]
     if rank is None:
         raise NoRule("the rank of its output is unknown")
-    return REGISTRY["BroadcastTo"](batch.with_rank(Batched(batch.stack(x), True), rank), batch.with_size(wanted))
+    return BROADCAST_TO(batch.with_rank(Batched(batch.stack(x), True), rank), batch.with_size(wanted))
 
 
 @rule("Fill")
@@ -126,7 +132,7 @@ def _fill(batch, node, dims, value):
     rank = len(wanted) if isinstance(wanted, list) else wanted.shape[0]
     if rank is None:
         raise NoRule("the rank of its output is unknown")
-    return REGISTRY["BroadcastTo"](batch.with_rank(value, rank), batch.with_size(wanted))
+    return BROADCAST_TO(batch.with_rank(value, rank), batch.with_size(wanted))
 
 
 @rule("Tile")
@@ -140,7 +146,7 @@ def _padded(batch, paddings):
     known = value_of(tensor)
     if known is not None:
         return to_tensor(np.concatenate([np.zeros((1, 2), known.dtype), known.reshape(-1, 2)]))
-    return REGISTRY["ConcatV2"]([to_tensor([[0, 0]], tensor.dtype), tensor], 0)
+    return CONCAT([to_tensor([[0, 0]], tensor.dtype), tensor], 0)
 
 
 @rule("Pad", "MirrorPad", "MirrorPadGrad")
@@ -190,13 +196,13 @@ def _row(batch, node, x, begin):
     attrs = node.attrs
     if attrs["shrink_axis_mask"] != 1 or attrs["begin_mask"] or attrs["new_axis_mask"] or begin.tensor.shape[-1] != 1:
         raise NoRule("its bounds differ between elements")
-    index = REGISTRY["Squeeze"](begin.tensor, squeeze_dims=[1])
-    length = REGISTRY["Shape"](x.tensor, out_type=index.dtype)
-    length = REGISTRY["GatherV2"](length, int(x.stacked), 0)
-    index = REGISTRY["SelectV2"](index < 0, index + length, index)
+    index = SQUEEZE(begin.tensor, squeeze_dims=[1])
+    length = SHAPE(x.tensor, out_type=index.dtype)
+    length = GATHER_V2(length, int(x.stacked), 0)
+    index = SELECT_V2(index < 0, index + length, index)
     if x.stacked:
-        return REGISTRY["GatherV2"](x.tensor, index, 1, batch_dims=1)
-    return REGISTRY["GatherV2"](x.tensor, index, 0)
+        return GATHER_V2(x.tensor, index, 1, batch_dims=1)
+    return GATHER_V2(x.tensor, index, 0)
 
 
 @rule("StridedSliceGrad")
@@ -223,5 +229,5 @@ def _slice(batch, node, x, begin, size):
         if isinstance(whole, list) and whole[axis] == count:
             continue
         indices = starts[:, axis : axis + 1] + to_tensor(np.arange(count), starts.dtype)
-        result = REGISTRY["GatherV2"](result, indices, axis + 1, batch_dims=1)
+        result = GATHER_V2(result, indices, axis + 1, batch_dims=1)
     return result

@@ -20,8 +20,10 @@ from headrace._src.graph.vectorizing import windows as vectorization_windows
 from headrace._src.graph.vectorizing.rules import Batch, Batched, ElementGraph, batch_shape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.shaping import SHAPE
+from headrace._src.ops.math.arithmetic import MAXIMUM
 
 # They declare the rules.
 RULE_FILES = (
@@ -115,10 +117,10 @@ def _same_size(tensors):
         # TF: reading beyond the end of the shorter one.
         raise errors.invalid_argument(f"vectorized_map: the first dimensions of elems must be equal, got {sizes}.")
     if None in sizes:
-        lengths = [REGISTRY["Shape"](x, out_type=dtypes.int32)[0] for x in tensors]
+        lengths = [SHAPE(x, out_type=dtypes.int32)[0] for x in tensors]
         size = lengths[0]
         for length in lengths[1:]:
-            size = REGISTRY["Maximum"](size, length)
+            size = MAXIMUM(size, length)
         if len(tensors) > 1:
             tensors = [_repeated(x, size) for x in tensors]
         return size, tensors
@@ -127,5 +129,5 @@ def _same_size(tensors):
 
 
 def _repeated(tensor, size):
-    rest = tensor.shape[1:].as_list() if tensor.shape[1:].is_fully_defined() else REGISTRY["Shape"](tensor)[1:]
-    return REGISTRY["BroadcastTo"](tensor, Batch(size).with_size(rest))
+    rest = tensor.shape[1:].as_list() if tensor.shape[1:].is_fully_defined() else SHAPE(tensor)[1:]
+    return BROADCAST_TO(tensor, Batch(size).with_size(rest))

@@ -3,7 +3,12 @@
 from headrace._src.core import dtypes
 from headrace._src.graph.vectorizing.rules import Batched, NoRule, rule, unstacked
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.broadcasting import SUM
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.math.arithmetic import ADD
 
 
 def merged(batch, value):
@@ -12,13 +17,13 @@ def merged(batch, value):
     shape = batch.shape_of_element(Batched(tensor, True))
     first, rest = (shape[:1], shape[1:])
     if isinstance(shape, list) and isinstance(batch.size, int):
-        return REGISTRY["Reshape"](tensor, [batch.size * shape[0], *rest]), first
-    return REGISTRY["Reshape"](tensor, batch.join([-1], rest)), first
+        return RESHAPE(tensor, [batch.size * shape[0], *rest]), first
+    return RESHAPE(tensor, batch.join([-1], rest)), first
 
 
 def parted(batch, tensor, first):
-    rest = tensor.shape[1:].as_list() if tensor.shape[1:].is_fully_defined() else REGISTRY["Shape"](tensor)[1:]
-    return REGISTRY["Reshape"](tensor, batch.join(batch.size_vector(), first, rest))
+    rest = tensor.shape[1:].as_list() if tensor.shape[1:].is_fully_defined() else SHAPE(tensor)[1:]
+    return RESHAPE(tensor, batch.join(batch.size_vector(), first, rest))
 
 
 @rule("AvgPool", "AvgPool3D", "MaxPool", "MaxPool3D", "LRN", "DepthToSpace", "SpaceToDepth", "ExtractImagePatches",
@@ -55,7 +60,7 @@ def larger(batch, sizes, at=0):
         factors[at] = batch.size
         return sizes * to_tensor(factors, sizes.dtype)
     ones = to_tensor([i == at for i in range(len(factors))])
-    return sizes * REGISTRY["SelectV2"](ones, REGISTRY["Cast"](batch.size, DstT=sizes.dtype), to_tensor(1, sizes.dtype))
+    return sizes * SELECT_V2(ones, CAST(batch.size, DstT=sizes.dtype), to_tensor(1, sizes.dtype))
 
 
 # Convolutions. With another filter for each element, its outputs become further channels.
@@ -69,17 +74,17 @@ def _channels_last(node):
 def _into_channels(batch, tensor):
     """[batch, a, ..., channels] to [a, ..., batch * channels]."""
     rank = tensor.shape.rank
-    moved = REGISTRY["Transpose"](tensor, [*range(1, rank - 1), 0, rank - 1])
-    shape = REGISTRY["Shape"](moved)
-    return REGISTRY["Reshape"](moved, batch.join(shape[: rank - 2], [-1]))
+    moved = TRANSPOSE(tensor, [*range(1, rank - 1), 0, rank - 1])
+    shape = SHAPE(moved)
+    return RESHAPE(moved, batch.join(shape[: rank - 2], [-1]))
 
 
 def _from_channels(batch, tensor):
     """[a, ..., batch * channels] to [batch, a, ..., channels]."""
     rank = tensor.shape.rank
-    shape = REGISTRY["Shape"](tensor)
-    split = REGISTRY["Reshape"](tensor, batch.join(shape[: rank - 1], batch.size_vector(), [-1]))
-    return REGISTRY["Transpose"](split, [rank - 1, *range(rank - 1), rank])
+    shape = SHAPE(tensor)
+    split = RESHAPE(tensor, batch.join(shape[: rank - 1], batch.size_vector(), [-1]))
+    return TRANSPOSE(split, [rank - 1, *range(rank - 1), rank])
 
 
 @rule("Conv2D", "Conv3D", "DepthwiseConv2dNative")
@@ -117,9 +122,9 @@ def _conv_backprop_filter(batch, node, x, sizes, dy):
     (df,) = batch.apply(node, [_into_channels(batch, x.tensor), larger(batch, shape, last - 1), dy])
     # [..., batch * inputs, outputs]
     rank = df.shape.rank
-    dims = REGISTRY["Shape"](df)
-    split = REGISTRY["Reshape"](df, batch.join(dims[: rank - 2], batch.size_vector(), [-1], dims[rank - 1 :]))
-    return REGISTRY["Transpose"](split, [rank - 2, *range(rank - 2), rank - 1, rank])
+    dims = SHAPE(df)
+    split = RESHAPE(df, batch.join(dims[: rank - 2], batch.size_vector(), [-1], dims[rank - 1 :]))
+    return TRANSPOSE(split, [rank - 2, *range(rank - 2), rank - 1, rank])
 
 
 @rule("BiasAdd", "BiasAddV1")
@@ -130,7 +135,7 @@ def _bias_add(batch, node, x, bias):
         folded, first = merged(batch, x)
         return parted(batch, batch.apply(node, [folded, bias])[0], first)
     inputs = [Batched(batch.stack(x), True), bias]
-    return REGISTRY["AddV2"](*batch.aligned(inputs))
+    return ADD(*batch.aligned(inputs))
 
 
 @rule("BiasAddGrad")
@@ -138,7 +143,7 @@ def _bias_add_grad(batch, node, dy):
     rank = batch.rank(dy)
     channels = rank - 1 if str(node.attrs.get("data_format", "NHWC")).endswith("C") else 1
     axes = [i + 1 for i in range(rank) if i != channels]
-    return REGISTRY["Sum"](dy.tensor, to_tensor(axes, dtypes.int32), keep_dims=False)
+    return SUM(dy.tensor, to_tensor(axes, dtypes.int32), keep_dims=False)
 
 
 @rule("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")

@@ -14,7 +14,8 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, shape_from_value
 from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import RESHAPE, known_value
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.shaping import RESHAPE, SIZE, known_value
 from headrace._src.ops.math.half_kernels import widened
 from headrace._src.ops.math.reduction_kernels import reduced
 
@@ -220,8 +221,8 @@ def reduced_shape(shape, axes):
         gone = reduction_axes(known, len(shape))
         return tuple(1 if i in gone else n for i, n in enumerate(shape))
     shape = to_tensor(_vector(shape))
-    axes = RESHAPE(lookup("Cast")(axes, DstT=dtypes.int32), [-1])
-    rank = lookup("Size")(shape)
+    axes = RESHAPE(CAST(axes, DstT=dtypes.int32), [-1])
+    rank = SIZE(shape)
     axes = lookup("FloorMod")(lookup("AddV2")(axes, rank), rank)
     return lookup("DynamicStitch")(
         [lookup("Range")(0, rank, 1), axes], [shape, lookup("OnesLike")(axes)]

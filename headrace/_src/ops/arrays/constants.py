@@ -8,11 +8,13 @@ from headrace._src.core import device_use, dtypes, errors
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op import convert
+from headrace._src.op.api import api
 from headrace._src.op.convert import register_tensor_conversion_function, to_tensor
 from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.shaping import RESHAPE
 
-PUBLIC["register_tensor_conversion_function"] = register_tensor_conversion_function
+convert.register_tensor_conversion_function = register_tensor_conversion_function
 
 
 @api("constant", dispatch=False)
@@ -46,7 +48,7 @@ def constant(value, dtype=None, shape=None, name="Const"):
     wanted = tuple(TensorShape(shape).as_list())
     array = getattr(tensor, "_a", None)
     if array is None:
-        return REGISTRY["Reshape"](tensor, wanted)
+        return RESHAPE(tensor, wanted)
     if array.shape == wanted:
         return _placed(tensor) if context.graph is None else context.graph.constant(tensor, name)
     if array.size == 1:

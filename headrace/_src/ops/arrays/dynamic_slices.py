@@ -6,7 +6,9 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import lax
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY, Op
+from headrace._src.op.definition import Op
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.shaping import SHAPE
 
 _INDICES = frozenset({dtypes.int32, dtypes.int64, dtypes.uint8})
 
@@ -41,8 +43,8 @@ def _infer_slice(input, start_indices, size_indices):
 
 
 def _grad_update(node, dy):
-    zeros = REGISTRY["ZerosLike"](node.update)
-    shape = REGISTRY["Shape"](node.update, out_type=node.indices.dtype)
+    zeros = ZEROS_LIKE(node.update)
+    shape = SHAPE(node.update, out_type=node.indices.dtype)
     return (
         DYNAMIC_UPDATE_SLICE(dy, zeros, node.indices) if node.wants(0) else None,
         DYNAMIC_SLICE(dy, node.indices, shape) if node.wants(1) else None,
@@ -51,7 +53,7 @@ def _grad_update(node, dy):
 
 
 def _grad_slice(node, dy):
-    zeros = REGISTRY["ZerosLike"](node.input)
+    zeros = ZEROS_LIKE(node.input)
     return DYNAMIC_UPDATE_SLICE(zeros, dy, node.start_indices), None, None
 
 

@@ -14,10 +14,14 @@ from headrace._src.op.convert import eager_constant, to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input, shape_from_value
 from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.broadcasting import SUM
+from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.constants import zeros
-from headrace._src.ops.arrays.shaping import RESHAPE, checked_dims, checked_vector
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, checked_dims, checked_vector
 from headrace._src.ops.arrays.shaping import shape as shape_of
 from headrace._src.ops.arrays.small_integers import integers
+from headrace._src.ops.math.arithmetic import MAXIMUM
+from headrace._src.ops.math.comparison import LESS
 from headrace._src.ops.tensor_lists.values import zeros_like as variant_zeros
 
 
@@ -53,8 +57,8 @@ def _infer_fill(dims, value):
 
 def _grad_fill(node, dy):
     rank = dy.shape.rank
-    axes = list(range(rank)) if rank is not None else lookup("Range")(0, lookup("Rank")(dy), 1)
-    return None, RESHAPE(lookup("Sum")(dy, axes), node.value_shape)
+    axes = list(range(rank)) if rank is not None else RANGE(0, RANK(dy), 1)
+    return None, RESHAPE(SUM(dy, axes), node.value_shape)
 
 
 FILL = Op(
@@ -185,7 +189,7 @@ def range_(start, limit=None, delta=1, dtype=None, name="range"):
                     f"range: arguments must be one of {names} or give dtype, got {part.dtype.name}."
                 )
         wanted = max((part.dtype for part in parts), key=_RANGE_DTYPES.index)
-    parts = [part if part.dtype is wanted else lookup("Cast")(part, DstT=wanted) for part in parts]
+    parts = [part if part.dtype is wanted else CAST(part, DstT=wanted) for part in parts]
     return RANGE(*parts, name=name)
 
 
@@ -392,14 +396,14 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
     dtype = dtypes.as_dtype(dtype)
     if maxlen is None:
         rank = lengths.shape.rank
-        axes = list(range(rank)) if rank is not None else RANGE(0, lookup("Rank")(lengths), 1)
+        axes = list(range(rank)) if rank is not None else RANGE(0, RANK(lengths), 1)
         maxlen = lookup("Max")(lengths, axes)
-        maxlen = lookup("Maximum")(to_tensor(0, maxlen.dtype), maxlen)
+        maxlen = MAXIMUM(to_tensor(0, maxlen.dtype), maxlen)
     else:
         maxlen = to_tensor(maxlen)
     if maxlen.shape.rank not in (None, 0):
         raise ValueError(f"sequence_mask: maxlen must be a scalar, got shape {maxlen.shape}.")
     steps = RANGE(to_tensor(0, maxlen.dtype), maxlen, to_tensor(1, maxlen.dtype))
-    ends = lookup("Cast")(lookup("ExpandDims")(lengths, -1), DstT=maxlen.dtype)
-    mask = lookup("Less")(steps, ends)
-    return mask if dtype is dtypes.bool else lookup("Cast")(mask, DstT=dtype)
+    ends = CAST(EXPAND_DIMS(lengths, -1), DstT=maxlen.dtype)
+    mask = LESS(steps, ends)
+    return mask if dtype is dtypes.bool else CAST(mask, DstT=dtype)

@@ -14,10 +14,16 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import ONES_LIKE, RANGE
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
-from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE, get_static_value
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, SQUEEZE, get_static_value
 from headrace._src.ops.arrays.small_integers import integers
+from headrace._src.ops.math.arithmetic import ADD, MUL
+from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.grouping import bad_index
 
 POLICIES = ("", "DEFAULT", "ERROR", "IGNORE")
@@ -145,7 +151,7 @@ def _product(dims):
 
 
 def _times(a, b):
-    return a * b if isinstance(a, int) and isinstance(b, int) else lookup("Mul")(a, b)
+    return a * b if isinstance(a, int) and isinstance(b, int) else MUL(a, b)
 
 
 def _grad_gather(node, dy):
@@ -167,7 +173,7 @@ def _grad_gather(node, dy):
             rows = (-1, *shape[1:]) if 0 not in shape[1:] else (math.prod(node.indices.shape), *shape[1:])
         else:
             dense = shape
-            rows = lookup("ConcatV2")([[-1], shape[1:]], 0)
+            rows = CONCAT([[-1], shape[1:]], 0)
         return IndexedSlices(RESHAPE(dy, rows), RESHAPE(node.indices, [-1]), dense), None, None
     return gather_gradient(dy, shape, node.indices, axis, batch), None, None
 
@@ -184,10 +190,10 @@ def gather_gradient(dy, shape, indices, axis, batch):
     rows = RESHAPE(rows, [_times(blocks, picked), _times(inner, rest)])
     places = RESHAPE(indices, [blocks, picked])
     if batch:
-        starts = lookup("Range")(0, _times(blocks, length), length) if not _is_zero(length) else None
+        starts = RANGE(0, _times(blocks, length), length) if not _is_zero(length) else None
         if starts is not None:
             starts = RESHAPE(starts, [-1, 1])
-            places = lookup("AddV2")(places, lookup("Cast")(starts, DstT=places.dtype))
+            places = ADD(places, CAST(starts, DstT=places.dtype))
     summed = lookup("UnsortedSegmentSum")(rows, RESHAPE(places, [-1]), _times(blocks, length))
     summed = TRANSPOSE(RESHAPE(summed, [blocks, length, inner, rest]), [0, 2, 1, 3])
     return RESHAPE(summed, shape)
@@ -365,15 +371,15 @@ def _infer_gather_nd(params, indices, bad_indices_policy):
 def _grad_gather_nd(node, dy):
     indices, shape = node.indices, node.params_shape
     if indices.shape.rank == 2 and indices.shape[-1] == 1 and node.attrs["bad_indices_policy"] != "IGNORE":
-        rows = lookup("Squeeze")(indices, squeeze_dims=[1])
+        rows = SQUEEZE(indices, squeeze_dims=[1])
         dense = EagerTensor(np.array(shape, np.int32), dtypes.int32) if isinstance(shape, tuple) else shape
         return IndexedSlices(dy, rows, dense), None
     if indices.shape.rank == 1:
         # ScatterNd wants at least one update: a list of the one index vector.
-        indices, dy = lookup("ExpandDims")(indices, 0), lookup("ExpandDims")(dy, 0)
+        indices, dy = EXPAND_DIMS(indices, 0), EXPAND_DIMS(dy, 0)
     dims = to_tensor(np.array(shape, indices.dtype._np)) if isinstance(shape, tuple) else shape
     if dims.dtype is not indices.dtype:
-        dims = lookup("Cast")(dims, DstT=indices.dtype)
+        dims = CAST(dims, DstT=indices.dtype)
     return lookup("ScatterNd")(indices, dy, dims, bad_indices_policy=node.attrs["bad_indices_policy"]), None
 
 
@@ -391,14 +397,14 @@ GATHER_ND = Op(
 
 def in_batches(indices):
     """Index vectors of the elements that `indices` names, each in the batch that its own place says."""
-    return _with_batch_positions(lookup("ExpandDims")(indices, -1), indices.shape.rank - 1)
+    return _with_batch_positions(EXPAND_DIMS(indices, -1), indices.shape.rank - 1)
 
 
 def _with_batch_positions(indices, batch):
     """Index vectors with columns before them: where each vector itself stands in the batch."""
-    own = [column if column.dtype is indices.dtype else lookup("Cast")(column, DstT=indices.dtype)
+    own = [column if column.dtype is indices.dtype else CAST(column, DstT=indices.dtype)
            for column in _batch_positions(indices, batch)]  # fmt: skip
-    return lookup("ConcatV2")([*own, indices], -1)
+    return CONCAT([*own, indices], -1)
 
 
 def _batch_positions(indices, batch):
@@ -407,10 +413,10 @@ def _batch_positions(indices, batch):
     rank = indices.shape.rank
     columns = []
     for i in range(batch):
-        steps = lookup("Range")(*(lookup("Cast")(to_tensor(n), DstT=shape.dtype) for n in (0, shape[i], 1)))
+        steps = RANGE(*(CAST(to_tensor(n), DstT=shape.dtype) for n in (0, shape[i], 1)))
         steps = RESHAPE(steps, [-1 if k == i else 1 for k in range(rank)])
-        target = lookup("ConcatV2")([shape[:-1], lookup("OnesLike")(shape[:1])], 0)
-        columns.append(lookup("BroadcastTo")(steps, target))
+        target = CONCAT([shape[:-1], ONES_LIKE(shape[:1])], 0)
+        columns.append(BROADCAST_TO(steps, target))
     return columns
 
 
@@ -453,7 +459,7 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
             f"and {indices.shape}."
         )
     if not (here.is_fully_defined() and there.is_fully_defined()):
-        same = lookup("Equal")(SHAPE(params)[:batch], SHAPE(indices)[:batch])
+        same = EQUAL(SHAPE(params)[:batch], SHAPE(indices)[:batch])
         message = f"gather_nd: params and indices must agree in batch_dims = {batch} dimensions"
         lookup("Assert")(lookup("All")(same, [0]), [message])
     vectors = _with_batch_positions(indices, batch)

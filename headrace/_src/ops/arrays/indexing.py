@@ -13,6 +13,8 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.joining import CONCAT, PACK
 from headrace._src.ops.arrays.shaping import RESHAPE, SQUEEZE, get_static_value
 from headrace._src.ops.arrays.shaping import shape as shape_of
 from headrace._src.ops.arrays.slicing import STRIDED_SLICE, resolve
@@ -112,7 +114,7 @@ class Specification:
         kind = next((k for k in (dtypes.int64, dtypes.int32, dtypes.int16) if k in kinds), dtypes.int32)
         if kind is dtypes.int16:
             kind = dtypes.int32
-        return [lookup("Pack")([_as_kind(bound, kind) for bound in part]) for part in parts]
+        return [PACK([_as_kind(bound, kind) for bound in part]) for part in parts]
 
 
 _NO_BOUNDS = EagerTensor(np.zeros(0, np.int32), dtypes.int32)
@@ -124,7 +126,7 @@ def _is_wide(bound):
 
 def _as_kind(bound, kind):
     if isinstance(bound, Tensor):
-        return bound if bound.dtype is kind else lookup("Cast")(bound, DstT=kind)
+        return bound if bound.dtype is kind else CAST(bound, DstT=kind)
     return to_tensor(int(bound), kind)
 
 
@@ -167,7 +169,7 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
     else:
         dims = shape_of(tensor)
         length = lookup("Prod")(dims[at : at + rank], [0], keep_dims=True)
-        flat = RESHAPE(tensor, lookup("ConcatV2")([dims[:at], length, dims[at + rank :]], 0))
+        flat = RESHAPE(tensor, CONCAT([dims[:at], length, dims[at + rank :]], 0))
         if leading.rank is not None and tensor.shape.rank is not None:
             flat.set_shape(leading.concatenate([None]).concatenate(tensor.shape[at + rank :]))
     positions = SQUEEZE(lookup("Where")(mask if rank == 1 else RESHAPE(mask, [-1])), squeeze_dims=[1])

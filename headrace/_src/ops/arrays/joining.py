@@ -12,9 +12,12 @@ from headrace._src.op.convert import set_pack, to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.passing import identity
-from headrace._src.ops.arrays.shaping import checked_parts, known_value
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SIZE, checked_parts, known_value
+from headrace._src.ops.arrays.slicing import SLICE
 from headrace._src.ops.arrays.small_integers import integers
+from headrace._src.ops.math.division import FLOOR_MOD
 
 
 def axis_value(op, axis, rank, argument="axis"):
@@ -96,10 +99,10 @@ def _pieces(dy, shapes, axis):
         return lookup("SplitV")(dy, [shape[at] for shape in shapes], at, num_split=len(shapes))
     shapes = [to_tensor(shape) for shape in shapes]
     if axis.dtype is not dtypes.int32:
-        axis = lookup("Cast")(axis, DstT=dtypes.int32)
-    at = lookup("FloorMod")(axis, lookup("Size")(shapes[0]))
+        axis = CAST(axis, DstT=dtypes.int32)
+    at = FLOOR_MOD(axis, SIZE(shapes[0]))
     offsets = CONCAT_OFFSET(at, shapes)
-    return [lookup("Slice")(dy, offset, shape) for offset, shape in zip(offsets, shapes)]
+    return [SLICE(dy, offset, shape) for offset, shape in zip(offsets, shapes)]
 
 
 def _grad_concat(node, dy):
@@ -279,7 +282,7 @@ def _pack_as(value, found, wanted):
         # TF: only a dtype that was asked for is cast to; tensors that differ among themselves are an error.
         if wanted is found or tensor.dtype is wanted:
             return tensor
-        return lookup("Cast")(tensor, DstT=wanted)
+        return CAST(tensor, DstT=wanted)
     return to_tensor(value, wanted)
 
 
@@ -413,5 +416,5 @@ def parallel_stack(values, name="parallel_stack"):
     if type(tensors[0]) is EagerTensor:
         raise RuntimeError("tf.parallel_stack() is not compatible with eager execution. Use tf.stack.")
     dims = tuple(tensors[0].shape.as_list())
-    expanded = [lookup("ExpandDims")(tensor, 0) for tensor in tensors]
+    expanded = [EXPAND_DIMS(tensor, 0) for tensor in tensors]
     return PARALLEL_CONCAT(expanded, shape=(len(tensors), *dims), name=name)

@@ -10,8 +10,13 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import checked_dims, known_value
+from headrace._src.ops.arrays.broadcasting import SUM
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import RANGE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, SQUEEZE, checked_dims, known_value
+from headrace._src.ops.arrays.slicing import SLICE
+from headrace._src.ops.math.arithmetic import MUL, SUB
+from headrace._src.ops.math.comparison import EQUAL
 
 
 def padding_pairs(op, paddings, rank):
@@ -68,9 +73,9 @@ def _unpad(dy, shape, paddings):
     """`dy` without its border."""
     value = known_value(paddings)
     if isinstance(shape, tuple) and value is not None:
-        return lookup("Slice")(dy, value[:, 0], np.array(shape, value.dtype))
-    begin = lookup("Squeeze")(lookup("Slice")(paddings, [0, 0], [-1, 1]), squeeze_dims=[1])
-    return lookup("Slice")(dy, begin, lookup("Cast")(to_tensor(shape), DstT=paddings.dtype))
+        return SLICE(dy, value[:, 0], np.array(shape, value.dtype))
+    begin = SQUEEZE(SLICE(paddings, [0, 0], [-1, 1]), squeeze_dims=[1])
+    return SLICE(dy, begin, CAST(to_tensor(shape), DstT=paddings.dtype))
 
 
 PAD = Op(
@@ -105,8 +110,8 @@ def _grad_pad_constant(node, dy):
     if node.wants(2):
         # The constant fills all that is not the input.
         rank = dy.shape.rank
-        axes = list(range(rank)) if rank is not None else lookup("Range")(0, lookup("Rank")(dy), 1)
-        constant = lookup("Sub")(lookup("Sum")(dy, axes), lookup("Sum")(inner, axes))
+        axes = list(range(rank)) if rank is not None else RANGE(0, RANK(dy), 1)
+        constant = SUB(SUM(dy, axes), SUM(inner, axes))
     return inner, None, constant
 
 
@@ -279,6 +284,6 @@ def pad_axis(x, axis, before, after):
     rank = x.shape.rank
     if rank is not None:
         return PAD(x, [[before, after] if i == rank + axis else [0, 0] for i in range(rank)])
-    rank = lookup("Rank")(x)
-    here = lookup("Cast")(lookup("Equal")(lookup("Range")(0, rank, 1), rank + axis), DstT=dtypes.int32)
-    return PAD(x, lookup("Mul")(lookup("ExpandDims")(here, 1), [[before, after]]))
+    rank = RANK(x)
+    here = CAST(EQUAL(RANGE(0, rank, 1), rank + axis), DstT=dtypes.int32)
+    return PAD(x, MUL(EXPAND_DIMS(here, 1), [[before, after]]))

@@ -11,10 +11,11 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2, check_indices
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
-from headrace._src.ops.arrays.shaping import RESHAPE, checked_parts, index_type, known_value
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE, SIZE, checked_parts, index_type, known_value
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_MIN, UNSORTED_SEGMENT_SUM
 
 
 def _distinct(keys):
@@ -118,11 +119,11 @@ def _grad_unique(node, dy, *others):
             raise ValueError(f"{node.op.name}: its gradient needs x of known rank and a constant axis.")
         axis = int(given[0]) % rank if given.size else 0
     length = node.x_shape[axis]
-    count = dy.shape[axis] if dy.shape[axis] is not None else lookup("Shape")(dy)[axis]
-    first = lookup("UnsortedSegmentMin")(lookup("Range")(0, length, 1), node.idx, count)
+    count = dy.shape[axis] if dy.shape[axis] is not None else SHAPE(dy)[axis]
+    first = UNSORTED_SEGMENT_MIN(RANGE(0, length, 1), node.idx, count)
     swap = list(range(rank))
     swap[0], swap[axis] = swap[axis], swap[0]
-    rows = lookup("UnsortedSegmentSum")(TRANSPOSE(dy, swap), first, length)
+    rows = UNSORTED_SEGMENT_SUM(TRANSPOSE(dy, swap), first, length)
     return (TRANSPOSE(rows, swap), *[None] * (len(node.op.signature.inputs) - 1))
 
 
@@ -229,7 +230,7 @@ LIST_DIFF = Op(
     kernel=_list_diff,
     lower=None,  # how many elements remain depends on data
     saves=("x_shape", "idx"),
-    grad=lambda node, dy, _: (lookup("UnsortedSegmentSum")(dy, node.idx, node.x_shape[0]), None),
+    grad=lambda node, dy, _: (UNSORTED_SEGMENT_SUM(dy, node.idx, node.x_shape[0]), None),
 )
 
 
@@ -273,8 +274,8 @@ def _infer_dynamic_partition(data, partitions, num_partitions):
 def _grad_dynamic_partition(node, dys):
     # Where each row went, and back.
     partitions = node.partitions
-    count = lookup("Size")(partitions)
-    numbers = RESHAPE(lookup("Range")(0, count, 1), lookup("Shape")(partitions))
+    count = SIZE(partitions)
+    numbers = RESHAPE(RANGE(0, count, 1), SHAPE(partitions))
     places = DYNAMIC_PARTITION(numbers, partitions, num_partitions=len(dys))
     return RESHAPE(DYNAMIC_STITCH(places, dys), node.data_shape), None
 

@@ -11,9 +11,16 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.arrays.broadcasting import SUM
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import ONE_HOT, RANGE
+from headrace._src.ops.arrays.scattering import SCATTER_ND
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE
 from headrace._src.ops.arrays.small_integers import integers
+from headrace._src.ops.math.arithmetic import ADD, MUL
+from headrace._src.ops.math.comparison import EQUAL
+from headrace._src.ops.math.division import REAL_DIV
+from headrace._src.ops.math.reductions import PROD
 
 # With fewer elements than this, or more than a part of them wanted, all are sorted.
 _PARTITION_FROM = 256
@@ -141,22 +148,22 @@ def _grad_top_k(node, dy):
     if isinstance(shape, tuple):
         rows, n, size = math.prod(shape[:-1]), shape[-1], math.prod(shape)
     else:
-        n, size = shape[-1], lookup("Prod")(shape, [0])
-        rows = lookup("Prod")(shape[:-1], [0])
-    places = lookup("Cast")(node.indices, DstT=dtypes.int64)
-    n = lookup("Cast")(to_tensor(n), DstT=dtypes.int64)
-    starts = lookup("Mul")(
-        lookup("Range")(to_tensor(0, dtypes.int64), lookup("Cast")(to_tensor(rows), DstT=dtypes.int64),
+        n, size = shape[-1], PROD(shape, [0])
+        rows = PROD(shape[:-1], [0])
+    places = CAST(node.indices, DstT=dtypes.int64)
+    n = CAST(to_tensor(n), DstT=dtypes.int64)
+    starts = MUL(
+        RANGE(to_tensor(0, dtypes.int64), CAST(to_tensor(rows), DstT=dtypes.int64),
                         to_tensor(1, dtypes.int64)), n
     )  # fmt: skip
     k = node.indices.shape[-1] if node.indices.shape.rank is not None else None
     if k is None:
-        k = lookup("Shape")(node.indices)[-1]
-    places = lookup("AddV2")(RESHAPE(places, [rows, k]), RESHAPE(starts, [-1, 1]))
-    flat = lookup("ScatterNd")(
+        k = SHAPE(node.indices)[-1]
+    places = ADD(RESHAPE(places, [rows, k]), RESHAPE(starts, [-1, 1]))
+    flat = SCATTER_ND(
         RESHAPE(places, [-1, 1]),
         RESHAPE(dy, [-1]),
-        RESHAPE(lookup("Cast")(to_tensor(size), DstT=dtypes.int64), [1]),
+        RESHAPE(CAST(to_tensor(size), DstT=dtypes.int64), [1]),
     )
     return RESHAPE(flat, shape)
 
@@ -264,8 +271,8 @@ def _grad_approx_top_k(node, dy, _):
         raise ValueError("ApproxTopK: its gradient needs an input of known rank.")
     axis = node.attrs["reduction_dimension"] % rank
     n = node.input_shape[axis]
-    hot = lookup("OneHot")(node.indices, n, to_tensor(1, dy.dtype), to_tensor(0, dy.dtype), axis=axis)
-    return (lookup("Sum")(lookup("Mul")(hot, lookup("ExpandDims")(dy, axis)), axis + 1),)
+    hot = ONE_HOT(node.indices, n, to_tensor(1, dy.dtype), to_tensor(0, dy.dtype), axis=axis)
+    return (SUM(MUL(hot, EXPAND_DIMS(dy, axis)), axis + 1),)
 
 
 APPROX_TOP_K = Op(
@@ -565,10 +572,10 @@ def _lower_nth_element(ctx, input, n, reverse):
 
 def _grad_nth_element(node, dy):
     """Shared evenly by the elements that are equal to it."""
-    chosen = lookup("Equal")(lookup("ExpandDims")(node.values, -1), node.input)
-    chosen = lookup("Cast")(chosen, DstT=dy.dtype)
-    share = lookup("RealDiv")(chosen, lookup("Sum")(chosen, -1, keep_dims=True))
-    return lookup("Mul")(share, lookup("ExpandDims")(dy, -1)), None
+    chosen = EQUAL(EXPAND_DIMS(node.values, -1), node.input)
+    chosen = CAST(chosen, DstT=dy.dtype)
+    share = REAL_DIV(chosen, SUM(chosen, -1, keep_dims=True))
+    return MUL(share, EXPAND_DIMS(dy, -1)), None
 
 
 NTH_ELEMENT = Op(

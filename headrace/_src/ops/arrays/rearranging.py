@@ -10,9 +10,10 @@ from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import checked_vector, known_value
+from headrace._src.ops.arrays.filling import RANGE
+from headrace._src.ops.arrays.shaping import RANK, checked_vector, known_value
 from headrace._src.ops.arrays.small_integers import integers
+from headrace._src.ops.math.arithmetic import NEG, SUB
 
 
 def _permutation(op, perm, rank):
@@ -109,9 +110,9 @@ def transpose(a, perm=None, conjugate=False, name="transpose"):
         if rank is not None:
             perm = integers(tuple(range(rank - 1, -1, -1))) if 0 < rank <= 8 else np.arange(rank - 1, -1, -1)
         else:
-            rank = lookup("Rank")(a)
-            last = lookup("Sub")(rank, 1)
-            perm = lookup("Sub")(last, lookup("Range")(0, rank, 1))
+            rank = RANK(a)
+            last = SUB(rank, 1)
+            perm = SUB(last, RANGE(0, rank, 1))
     return op(a, integers(perm), name=name)
 
 
@@ -377,7 +378,7 @@ ROLL = Op(
     lower=_lower_roll,
     static=("axis",),
     saves=("shift", "axis"),
-    grad=lambda node, dy: (ROLL(dy, lookup("Neg")(node.shift), node.axis), None, None),
+    grad=lambda node, dy: (ROLL(dy, NEG(node.shift), node.axis), None, None),
 )
 
 

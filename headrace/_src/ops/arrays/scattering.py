@@ -10,9 +10,13 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input, shape_from_value
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import FILL
 from headrace._src.ops.arrays.gathering import GATHER_ND, check_policy, flat_places, lower_places
 from headrace._src.ops.arrays.shaping import checked_dims, checked_vector
+from headrace._src.ops.math.arithmetic import MUL, NEG
+from headrace._src.ops.math.comparison import EQUAL
+from headrace._src.ops.math.division import REAL_DIV
 from headrace._src.ops.math.grouping import add_rows, combine_rows, wide
 
 
@@ -166,7 +170,7 @@ def _grad_update(node, dy):
 
 def _zeros(shape, dy):
     dims = list(shape) if isinstance(shape, tuple) else shape
-    return lookup("Fill")(dims, EagerTensor(np.zeros((), dy.dtype._np), dy.dtype))
+    return FILL(dims, EagerTensor(np.zeros((), dy.dtype._np), dy.dtype))
 
 
 def _grad_add(node, dy):
@@ -174,21 +178,20 @@ def _grad_add(node, dy):
 
 
 def _grad_sub(node, dy):
-    updates = lookup("Neg")(GATHER_ND(dy, node.indices, **node.attrs)) if node.wants(2) else None
+    updates = NEG(GATHER_ND(dy, node.indices, **node.attrs)) if node.wants(2) else None
     return dy, None, updates
 
 
 def _grad_extreme(node, dy):
     """Shared evenly by the elements, of the tensor and of the updates, that are the extreme."""
-    cast, equal = lookup("Cast"), lookup("Equal")
     indices, attrs = node.indices, node.attrs
-    mine = cast(equal(node.tensor, node.output), DstT=dy.dtype)
-    theirs = cast(equal(node.updates, GATHER_ND(node.output, indices, **attrs)), DstT=dy.dtype)
-    share = lookup("RealDiv")(dy, TENSOR_SCATTER_ADD(mine, indices, theirs, **attrs))
+    mine = CAST(EQUAL(node.tensor, node.output), DstT=dy.dtype)
+    theirs = CAST(EQUAL(node.updates, GATHER_ND(node.output, indices, **attrs)), DstT=dy.dtype)
+    share = REAL_DIV(dy, TENSOR_SCATTER_ADD(mine, indices, theirs, **attrs))
     return (
-        lookup("Mul")(share, mine),
+        MUL(share, mine),
         None,
-        lookup("Mul")(GATHER_ND(share, indices, **attrs), theirs) if node.wants(2) else None,
+        MUL(GATHER_ND(share, indices, **attrs), theirs) if node.wants(2) else None,
     )
 
 

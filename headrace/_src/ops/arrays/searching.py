@@ -11,9 +11,10 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.joining import PACK
 from headrace._src.ops.arrays.shaping import RESHAPE, index_type
 from headrace._src.ops.arrays.shaping import shape as shape_of
+from headrace._src.ops.math.reductions import PROD
 
 # So many rows, or rows with so many values, are searched one by one; others are searched together.
 _FEW = 16
@@ -146,7 +147,7 @@ def _as_matrix(tensor):
         dims = tensor.shape.as_list()
         return [math.prod(dims[:-1]), dims[-1]]
     dims = shape_of(tensor)
-    return lookup("Pack")([lookup("Prod")(dims[:-1], [0]), dims[-1]])
+    return PACK([PROD(dims[:-1], [0]), dims[-1]])
 
 
 def _unravel_index(indices, dims):

@@ -7,9 +7,9 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape, broadcast_shapes
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import sum_to
 from headrace._src.ops.arrays.constants import zeros
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.math.limit_kernels import mask_of
 
 
@@ -124,7 +124,7 @@ def _select_rows(condition, t, e):
 
 
 def _grad_select_rows(node, dy):
-    zero = lookup("ZerosLike")(dy)
+    zero = ZEROS_LIKE(dy)
     condition = node.condition
     return None, SELECT(condition, dy, zero), SELECT(condition, zero, dy)
 

@@ -16,8 +16,10 @@ from headrace._src.op.infer import UNKNOWN, shape_from_value
 from headrace._src.op.lowering import NeedsValue
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import sum_to
+from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.constants import zeros
-from headrace._src.ops.arrays.shaping import checked_dims, checked_vector, known_value
+from headrace._src.ops.arrays.shaping import SHAPE, checked_dims, checked_vector, known_value
+from headrace._src.ops.math.arithmetic import SUB
 
 _MASKS = (
     "begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, "
@@ -222,7 +224,7 @@ def _grad_strided_slice(node, dy):
     if isinstance(shape, tuple):
         shape = EagerTensor(np.array(shape, node.begin.dtype._np), node.begin.dtype)
     elif shape.dtype is not node.begin.dtype:
-        shape = lookup("Cast")(shape, DstT=node.begin.dtype)
+        shape = CAST(shape, DstT=node.begin.dtype)
     return STRIDED_SLICE_GRAD(shape, node.begin, node.end, node.strides, dy, **node.attrs), None, None, None
 
 
@@ -355,7 +357,7 @@ def _grad_update(node, dy):
         sliced = STRIDED_SLICE(dy, *bounds, **node.attrs)
         shape, whole = node.value_shape, sliced.shape
         if not (isinstance(shape, tuple) and whole == shape):
-            whole = tuple(whole) if whole.is_fully_defined() else lookup("Shape")(sliced)
+            whole = tuple(whole) if whole.is_fully_defined() else SHAPE(sliced)
             sliced = sum_to(sliced, shape, whole)
     if node.wants(0):
         kept = TENSOR_STRIDED_SLICE_UPDATE(dy, *bounds, zeros((), dy.dtype), **node.attrs)
@@ -451,8 +453,8 @@ def _grad_slice(node, dy):
         paddings = np.stack([begin, after], 1)
         return lookup("Pad")(dy, paddings), None, None
     kind = node.begin.dtype
-    shape, taken = (lookup("Cast")(to_tensor(s), DstT=kind) for s in (shape, node.output_shape))
-    after = lookup("Sub")(lookup("Sub")(shape, taken), node.begin)
+    shape, taken = (CAST(to_tensor(s), DstT=kind) for s in (shape, node.output_shape))
+    after = SUB(SUB(shape, taken), node.begin)
     return lookup("Pad")(dy, lookup("Pack")([node.begin, after], axis=1)), None, None
 
 

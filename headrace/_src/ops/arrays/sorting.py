@@ -7,11 +7,11 @@ from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.ranking import TOP_K_V2, comparable
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import get_static_value
 from headrace._src.ops.arrays.shaping import shape as shape_of
+from headrace._src.ops.math.arithmetic import NEG, SUB
 
 
 def _checked(op, values, axis, direction):
@@ -44,10 +44,10 @@ def _last_axis_swap(rank, axis):
 def _complement(x):
     """Numbers in the opposite order; the complement of the complement is the number itself."""
     if x.dtype._kind == "f":
-        return lookup("Neg")(x)
+        return NEG(x)
     # -x overflows for the least of the signed numbers, -1 - x does not.
     top = x.dtype.max if x.dtype._kind == "u" else -1
-    return lookup("Sub")(to_tensor(top, x.dtype), x)
+    return SUB(to_tensor(top, x.dtype), x)
 
 
 def _ranked(values, axis, ascending):

@@ -14,11 +14,15 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import normalize_axis
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import CAST, cast
-from headrace._src.ops.arrays.shaping import RESHAPE, known_value
-from headrace._src.ops.math.arithmetic import ADD, MUL, SUB
-from headrace._src.ops.math.division import true_divide
+from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
+from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, known_value
+from headrace._src.ops.arrays.slicing import SLICE
+from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MUL, SUB
+from headrace._src.ops.math.comparison import EQUAL, GREATER_EQUAL
+from headrace._src.ops.math.division import FLOOR_MOD, true_divide
 
 
 def _points(start, stop, num):
@@ -93,21 +97,19 @@ def linspace(start, stop, num, name=None, axis=0):
         raise errors.invalid_argument(f"linspace: num must be at most 2**31 - 1, got {count}.")
     num = RESHAPE(cast(num, dtypes.int32), [])
     # Both with the broadcast shape; subtraction alone would keep a smaller one.
-    zeros = lookup("ZerosLike")
-    start, stop = ADD(start, zeros(stop)), ADD(stop, zeros(start))
-    expand = lookup("ExpandDims")
-    first, last = expand(start, axis), expand(stop, axis)
+    start, stop = ADD(start, ZEROS_LIKE(stop)), ADD(stop, ZEROS_LIKE(start))
+    first, last = EXPAND_DIMS(start, axis), EXPAND_DIMS(stop, axis)
     one = EagerTensor(np.ones((), np.int32), dtypes.int32)
-    steps = lookup("Maximum")(SUB(num, one), one)
+    steps = MAXIMUM(SUB(num, one), one)
     delta = true_divide(SUB(last, first), CAST(steps, DstT=first.dtype))
     first, last = cast(first, delta.dtype), cast(last, delta.dtype)
     # The last point is `stop` itself, not a sum that is nearly so. A negative num fails in Range.
-    limit = lookup("SelectV2")(lookup("GreaterEqual")(num, 0), steps, -1)
-    inner = cast(lookup("Range")(1, limit, 1), delta.dtype)
+    limit = SELECT_V2(GREATER_EQUAL(num, 0), steps, -1)
+    inner = cast(RANGE(1, limit, 1), delta.dtype)
     inner = RESHAPE(inner, _at_axis(first, axis, -1, 1))
-    points = lookup("ConcatV2")([first, ADD(first, MUL(delta, inner)), last], axis)
+    points = CONCAT([first, ADD(first, MUL(delta, inner)), last], axis)
     size = _at_axis(first, axis, num, -1)
-    return lookup("Slice")(points, lookup("ZerosLike")(size), size, name=name)
+    return SLICE(points, ZEROS_LIKE(size), size, name=name)
 
 
 def _at_axis(x, axis, there, elsewhere):
@@ -115,11 +117,11 @@ def _at_axis(x, axis, there, elsewhere):
     rank = x.shape.rank
     if rank is not None:
         at = normalize_axis(axis, rank, "linspace")
-        return lookup("Pack")([there if i == at else elsewhere for i in range(rank)], axis=0)
-    rank = lookup("Rank")(x)
-    places = lookup("Range")(0, rank, 1)
-    chosen = lookup("Equal")(places, lookup("FloorMod")(axis, rank))
-    return lookup("SelectV2")(chosen, there, elsewhere)
+        return PACK([there if i == at else elsewhere for i in range(rank)], axis=0)
+    rank = RANK(x)
+    places = RANGE(0, rank, 1)
+    chosen = EQUAL(places, FLOOR_MOD(axis, rank))
+    return SELECT_V2(chosen, there, elsewhere)
 
 
 _BITS = 32

@@ -11,11 +11,17 @@ from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import ONES_LIKE, RANGE
+from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK, axis_value
+from headrace._src.ops.arrays.searching import UPPER_BOUND
 from headrace._src.ops.arrays.shaping import (
     EXPAND_DIMS,
     RESHAPE,
+    SIZE,
+    SQUEEZE,
     checked_dims,
     checked_parts,
     checked_vector,
@@ -23,6 +29,9 @@ from headrace._src.ops.arrays.shaping import (
 )
 from headrace._src.ops.arrays.shaping import shape as shape_of
 from headrace._src.ops.arrays.small_integers import integers
+from headrace._src.ops.math.arithmetic import MAXIMUM, MUL
+from headrace._src.ops.math.cumulative import CUMSUM
+from headrace._src.ops.math.reductions import MAX
 
 
 def _places(sizes, rank, at):
@@ -255,12 +264,12 @@ def _grad_tile(node, dy):
         pairs = [m for pair in zip(multiples.tolist(), node.input_shape) for m in pair]
         axes = list(range(0, len(pairs), 2))
     else:
-        shape = lookup("Cast")(to_tensor(node.input_shape), DstT=node.multiples.dtype)
+        shape = CAST(to_tensor(node.input_shape), DstT=node.multiples.dtype)
         pairs = RESHAPE(PACK([node.multiples, shape], axis=1), [-1])
-        axes = lookup("Range")(0, lookup("Size")(pairs), 2)
+        axes = RANGE(0, SIZE(pairs), 2)
     if isinstance(axes, list) and not axes:
         return dy, None
-    return lookup("Sum")(RESHAPE(dy, pairs), axes), None
+    return SUM(RESHAPE(dy, pairs), axes), None
 
 
 TILE = Op(
@@ -311,7 +320,7 @@ def repeat(input, repeats, axis=None, name=None):
     if repeats.dtype._kind not in "iu":
         raise TypeError(f"repeat: repeats must be integers, got {repeats.dtype.name}.")
     if repeats.dtype not in dtypes.INDEX:
-        repeats = lookup("Cast")(repeats, DstT=dtypes.int32)
+        repeats = CAST(repeats, DstT=dtypes.int32)
     repeats.shape.with_rank_at_most(1)
     if axis is None:
         input, axis = RESHAPE(input, [-1]), 0
@@ -330,7 +339,7 @@ def repeat(input, repeats, axis=None, name=None):
         return _repeat_evenly(input, repeats, axis)
     if None not in (length, repeats.shape[0]) and length != repeats.shape[0]:
         raise ValueError(f"repeat: repeats must have {length} elements, got {repeats.shape[0]}.")
-    return lookup("GatherV2")(input, _repeated_positions(repeats), axis, name=name)
+    return GATHER_V2(input, _repeated_positions(repeats), axis, name=name)
 
 
 def _repeat_evenly(input, repeats, axis):
@@ -342,9 +351,9 @@ def _repeat_evenly(input, repeats, axis):
         return RESHAPE(TILE(spread, integers(multiples)), integers(known))
     dims = shape_of(input, out_type=repeats.dtype)
     multiples = CONCAT(
-        [lookup("OnesLike")(dims[: axis + 1]), RESHAPE(repeats, [1]), lookup("OnesLike")(dims[axis + 1 :])], 0
+        [ONES_LIKE(dims[: axis + 1]), RESHAPE(repeats, [1]), ONES_LIKE(dims[axis + 1 :])], 0
     )
-    longer = lookup("Mul")(dims[axis : axis + 1], repeats)
+    longer = MUL(dims[axis : axis + 1], repeats)
     return RESHAPE(TILE(spread, multiples), CONCAT([dims[:axis], longer, dims[axis + 1 :]], 0))
 
 
@@ -354,11 +363,11 @@ def _repeated_positions(repeats):
         # TF: a negative number of times is none at all.
         counts = np.maximum(repeats._a, 0)
         return EagerTensor(np.repeat(np.arange(counts.size, dtype=repeats._a.dtype), counts), repeats.dtype)
-    ends = lookup("Cumsum")(lookup("Maximum")(repeats, to_tensor(0, repeats.dtype)), 0)
-    total = lookup("Max")(CONCAT([to_tensor([0], repeats.dtype), ends], 0), [0])
-    places = lookup("Range")(to_tensor(0, repeats.dtype), total, to_tensor(1, repeats.dtype))
-    found = lookup("UpperBound")(EXPAND_DIMS(ends, 0), EXPAND_DIMS(places, 0), out_type=repeats.dtype)
-    return lookup("Squeeze")(found, squeeze_dims=[0])
+    ends = CUMSUM(MAXIMUM(repeats, to_tensor(0, repeats.dtype)), 0)
+    total = MAX(CONCAT([to_tensor([0], repeats.dtype), ends], 0), [0])
+    places = RANGE(to_tensor(0, repeats.dtype), total, to_tensor(1, repeats.dtype))
+    found = UPPER_BOUND(EXPAND_DIMS(ends, 0), EXPAND_DIMS(places, 0), out_type=repeats.dtype)
+    return SQUEEZE(found, squeeze_dims=[0])
 
 
 @api("meshgrid")
@@ -386,10 +395,10 @@ def meshgrid(*args, **kwargs):
     order = list(range(len(vectors)))
     if indexing == "xy" and len(vectors) > 1:
         order[:2] = 1, 0
-    sizes = [lookup("Size")(vectors[i]) for i in order]
+    sizes = [SIZE(vectors[i]) for i in order]
     shape = PACK(sizes) if sizes else None
     grids = []
     for i, vector in enumerate(vectors):
         dims = [-1 if k == i else 1 for k in order]
-        grids.append(lookup("BroadcastTo")(RESHAPE(vector, dims), shape))
+        grids.append(BROADCAST_TO(RESHAPE(vector, dims), shape))
     return grids

@@ -11,9 +11,13 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.observers import add_observer, remove_observer
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.passing import NO_OP
 from headrace._src.ops.debugging.tensor_summary import summarize_flat
+from headrace._src.ops.math.arithmetic import ADD, MUL, SUB
 from headrace._src.ops.math.comparison import equal, greater, greater_equal, less, less_equal, not_equal
+from headrace._src.ops.math.complex_numbers import COMPLEX_ABS
+from headrace._src.ops.math.elementwise import ABS
 from headrace._src.ops.math.reductions import reduce_all
 
 
@@ -63,7 +67,7 @@ def Assert(condition, data, summarize=None, name=None):
             raise errors.invalid_argument(f"Assert: the condition is false. Data: {texts}")
         return None
     if condition.dtype is not dtypes.bool:
-        condition = lookup("Cast")(condition, DstT=dtypes.bool)
+        condition = CAST(condition, DstT=dtypes.bool)
     if condition.shape.rank != 0:
         condition = reduce_all(condition)
     return ASSERT(condition, [to_tensor(item) for item in data], summarize=count, name=name)
@@ -71,7 +75,7 @@ def Assert(condition, data, summarize=None, name=None):
 
 def passed():
     """What an assertion that holds already returns: in a graph an operation, which others may depend on."""
-    return None if context.graph is None else lookup("NoOp")()
+    return None if context.graph is None else NO_OP()
 
 
 def _prefix(message):
@@ -222,10 +226,10 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
     atol = to_tensor(epsilon if atol is None else atol, real)
 
     def size(z):
-        return lookup("ComplexAbs")(z, Tout=real) if z.dtype.is_complex else lookup("Abs")(z)
+        return COMPLEX_ABS(z, Tout=real) if z.dtype.is_complex else ABS(z)
 
-    difference = size(lookup("Sub")(x, y))
-    bound = lookup("AddV2")(atol, lookup("Mul")(rtol, size(y)))
+    difference = size(SUB(x, y))
+    bound = ADD(atol, MUL(rtol, size(y)))
 
     def near(x, y):
         return less_equal(difference, bound)

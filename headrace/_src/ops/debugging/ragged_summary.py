@@ -2,9 +2,11 @@
 
 from headrace._src.core import dtypes
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import gather
 from headrace._src.ops.arrays.selecting import where
+from headrace._src.ops.arrays.shaping import SIZE
+from headrace._src.ops.math.arithmetic import ADD, SUB
 from headrace._src.ops.math.comparison import equal, greater, greater_equal, less_equal, logical_and, logical_or
 from headrace._src.ops.ragged.tensor import RaggedTensor
 from headrace._src.ops.strings.editing import STRING_JOIN, UNSORTED_SEGMENT_JOIN
@@ -32,7 +34,7 @@ def _row_texts(texts, row_of, position, length_of, rows, edge_items):
         long = greater(length_of, 2 * edge_items)
         texts = where(logical_and(long, equal(position, edge_items)), "...", texts)
         short_or_left = logical_or(less_equal(length_of, 2 * edge_items), less_equal(position, edge_items))
-        right = greater_equal(position, lookup("Sub")(length_of, edge_items))
+        right = greater_equal(position, SUB(length_of, edge_items))
         kept = where(logical_or(short_or_left, right))[:, 0]
         texts, row_of = gather(texts, kept), gather(row_of, kept)
     joined = UNSORTED_SEGMENT_JOIN(texts, row_of, rows, separator=", ")
@@ -63,8 +65,8 @@ def summarize_ragged(ragged, edge_items: int):
         lengths = gather(partition.row_lengths(), row_of)
         offsets = partition.offsets_in_rows()
         texts = _row_texts(texts, row_of, offsets, lengths, partition.nrows(), edge_items)
-    count = lookup("Size")(texts, out_type=dtypes.int32)
-    position = lookup("Range")(0, count, 1)
-    nought = lookup("ZerosLike")(position)
-    whole = _row_texts(texts, nought, position, lookup("AddV2")(nought, count), 1, edge_items)
+    count = SIZE(texts, out_type=dtypes.int32)
+    position = RANGE(0, count, 1)
+    nought = ZEROS_LIKE(position)
+    whole = _row_texts(texts, nought, position, ADD(nought, count), 1, edge_items)
     return whole[0]

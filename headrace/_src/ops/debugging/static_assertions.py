@@ -7,8 +7,10 @@ from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.shaping import RANK, SHAPE, SIZE
 from headrace._src.ops.debugging.assertions import Assert, passed
+from headrace._src.ops.math.arithmetic import SUB
 from headrace._src.ops.math.comparison import equal, greater_equal
 from headrace._src.ops.math.reductions import reduce_any
 from headrace._src.ops.sparse.tensor import SparseTensor
@@ -50,7 +52,7 @@ def _check_rank(name, x, ranks, holds, wanted, message):
             )
         return passed()
     shape = x.dense_shape if isinstance(x, SparseTensor) else x
-    rank = lookup("Size")(shape) if isinstance(x, SparseTensor) else lookup("Rank")(x)
+    rank = SIZE(shape) if isinstance(x, SparseTensor) else RANK(x)
     return Assert(holds(rank, ranks), [f"{_prefix(message)}{name}: x must have rank {wanted}, got", rank])
 
 
@@ -102,7 +104,7 @@ def assert_scalar(tensor, message=None, name=None):
     tensor = to_tensor(tensor)
     rank = tensor.shape.rank
     if rank is None:
-        Assert(equal(lookup("Rank")(tensor), 0), [f"{_prefix(message)}debugging.assert_scalar: got", tensor])
+        Assert(equal(RANK(tensor), 0), [f"{_prefix(message)}debugging.assert_scalar: got", tensor])
         return tensor
     if rank != 0:
         raise ValueError(
@@ -263,8 +265,8 @@ def _size_of(x, place, found):
     """The size of a dimension: an int, or a tensor when it is known only at run time."""
     if found[place] is not None:
         return found[place]
-    shape = x.dense_shape if isinstance(x, SparseTensor) else lookup("Shape")(x, out_type=dtypes.int32)
-    return lookup("GatherV2")(shape, place, 0)
+    shape = x.dense_shape if isinstance(x, SparseTensor) else SHAPE(x, out_type=dtypes.int32)
+    return GATHER_V2(shape, place, 0)
 
 
 def _check_size(x, place, found, size, origin, data, summarize, message):
@@ -282,12 +284,12 @@ def _check_size(x, place, found, size, origin, data, summarize, message):
 
 def _check_sizes_later(x, sizes, known, data, summarize, message):
     """Sizes counted from the end, of a tensor whose rank is not known yet."""
-    shape = x.dense_shape if isinstance(x, SparseTensor) else lookup("Shape")(x, out_type=dtypes.int32)
+    shape = x.dense_shape if isinstance(x, SparseTensor) else SHAPE(x, out_type=dtypes.int32)
     for place, size in enumerate(sizes):
         if size in _ANY:
             continue
-        last = lookup("Sub")(lookup("Size")(shape), len(sizes) - place)
-        actual = lookup("GatherV2")(shape, last, 0)
+        last = SUB(SIZE(shape), len(sizes) - place)
+        actual = GATHER_V2(shape, last, 0)
         if isinstance(size, str) and not size.isdigit():
             if size not in known:
                 known[size] = (actual, "at run time")

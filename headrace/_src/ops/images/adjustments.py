@@ -6,13 +6,23 @@ import math
 
 from headrace._src.core import dtypes
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import cast, saturate_cast
+from headrace._src.ops.arrays.filling import FILL
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.passing import IDENTITY
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE
+from headrace._src.ops.arrays.splitting import TILE
 from headrace._src.ops.images.checks import at_least_three
 from headrace._src.ops.images.colors import ADJUST_CONTRAST, ADJUST_HUE, ADJUST_SATURATION
+from headrace._src.ops.linalg import einsum
+from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MUL
+from headrace._src.ops.math.comparison import EQUAL
+from headrace._src.ops.math.elementwise import RECIPROCAL, SQRT, SQUARE
+from headrace._src.ops.math.reductions import MEAN, PROD
 from headrace._src.ops.ragged.row_arithmetic import require
+from headrace._src.ops.random import uniform_and_normal
 
 
 @api("image.convert_image_dtype")
@@ -41,7 +51,7 @@ def convert_image_dtype(image, dtype, saturate=False, name=None):
         raise AttributeError(f"image.convert_image_dtype: dtype must be floating or integer, got {dtype.name}.")
     source = image.dtype
     if dtype is source:
-        return lookup("Identity")(image, name=name)
+        return IDENTITY(image, name=name)
     convert = saturate_cast if saturate else cast
     if source.is_integer and dtype.is_integer:
         largest, wanted = int(source.max), int(dtype.max)
@@ -49,13 +59,13 @@ def convert_image_dtype(image, dtype, saturate=False, name=None):
             step = (largest + 1) // (wanted + 1)
             return convert(image // to_tensor(step, source), dtype, name=name)
         step = (wanted + 1) // (largest + 1)
-        return lookup("Mul")(convert(image, dtype), to_tensor(step, dtype), name=name)
+        return MUL(convert(image, dtype), to_tensor(step, dtype), name=name)
     if source.is_floating and dtype.is_floating:
         return cast(image, dtype, name=name)
     if source.is_integer:
-        return lookup("Mul")(cast(image, dtype), to_tensor(1.0 / int(source.max), dtype), name=name)
+        return MUL(cast(image, dtype), to_tensor(1.0 / int(source.max), dtype), name=name)
     # A little more than the largest integer, so that each integer has a range of equal length.
-    return convert(lookup("Mul")(image, to_tensor(int(dtype.max) + 0.5, source)), dtype, name=name)
+    return convert(MUL(image, to_tensor(int(dtype.max) + 0.5, source)), dtype, name=name)
 
 
 def _floating(image):
@@ -78,7 +88,7 @@ def adjust_brightness(image, delta):
     [[[0.5, 0.75, 1.0]]]
     """
     image, back = _floating(to_tensor(image, name="image"))
-    return back(lookup("AddV2")(image, cast(delta, image.dtype)))
+    return back(ADD(image, cast(delta, image.dtype)))
 
 
 @api("image.adjust_contrast")
@@ -161,11 +171,11 @@ def adjust_saturation(image, saturation_factor, name=None):
 
 
 def _drawn(low, high, seed):
-    return PUBLIC["random.uniform"]([], low, high, seed=seed)
+    return uniform_and_normal.uniform([], low, high, seed=seed)
 
 
 def _drawn_from(low, high, seed):
-    return PUBLIC["random.stateless_uniform"]([], seed, minval=low, maxval=high)
+    return uniform_and_normal.stateless_uniform([], seed, minval=low, maxval=high)
 
 
 def _check_brightness(function, max_delta):
@@ -312,14 +322,14 @@ def per_image_standardization(image):
     if inner.is_fully_defined():
         least = to_tensor(1 / math.prod(inner.as_list()), dtypes.float32)
     else:
-        count = lookup("Prod")(lookup("Shape")(image)[-3:], [0])
-        least = lookup("Reciprocal")(cast(count, dtypes.float32))
+        count = PROD(SHAPE(image)[-3:], [0])
+        least = RECIPROCAL(cast(count, dtypes.float32))
     axes = [-1, -2, -3]
-    mean = lookup("Mean")(image, axes, keep_dims=True)
+    mean = MEAN(image, axes, keep_dims=True)
     centred = image - mean
-    variance = lookup("Mean")(lookup("Square")(centred), axes, keep_dims=True)
+    variance = MEAN(SQUARE(centred), axes, keep_dims=True)
     # The least variance is inside the root, so that uniform images have a gradient.
-    return centred / lookup("Sqrt")(lookup("Maximum")(variance, least))
+    return centred / SQRT(MAXIMUM(variance, least))
 
 
 @api("image.rgb_to_grayscale")
@@ -340,8 +350,8 @@ def rgb_to_grayscale(images, name=None):
     rank = images.shape.rank
     if rank is None:
         raise ValueError("image.rgb_to_grayscale: the rank of images must be known.")
-    grey = PUBLIC["tensordot"](wide, weights, [[rank - 1], [0]])
-    return convert_image_dtype(lookup("ExpandDims")(grey, -1), source, name=name)
+    grey = einsum.tensordot(wide, weights, [[rank - 1], [0]])
+    return convert_image_dtype(EXPAND_DIMS(grey, -1), source, name=name)
 
 
 @api("image.grayscale_to_rgb")
@@ -365,16 +375,16 @@ def grayscale_to_rgb(images, name=None):
             f"image.grayscale_to_rgb: the last dimension of images must be 1 (grayscale), got shape {images.shape}."
         )
     if rank is None:
-        shape = lookup("Shape")(images)
-        require(lookup("Equal")(shape[-1], 1), "image.grayscale_to_rgb: the last dimension of images must be 1.")
-        ones = lookup("Fill")(lookup("Shape")(shape) - 1, 1)
-        return lookup("Tile")(images, lookup("ConcatV2")([ones, to_tensor([3])], 0), name=name)
+        shape = SHAPE(images)
+        require(EQUAL(shape[-1], 1), "image.grayscale_to_rgb: the last dimension of images must be 1.")
+        ones = FILL(SHAPE(shape) - 1, 1)
+        return TILE(images, CONCAT([ones, to_tensor([3])], 0), name=name)
     if images.shape[-1] is None:
         require(
-            lookup("Equal")(lookup("Shape")(images)[-1], 1),
+            EQUAL(SHAPE(images)[-1], 1),
             "image.grayscale_to_rgb: the last dimension of images must be 1.",
         )
-    tiled = lookup("Tile")(images, [1] * (rank - 1) + [3], name=name)
+    tiled = TILE(images, [1] * (rank - 1) + [3], name=name)
     if type(tiled) is not EagerTensor:
         tiled.set_shape([*images.shape[:-1], 3])
     return tiled

@@ -5,7 +5,8 @@ from __future__ import annotations
 from headrace._src.core import errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.shaping import RANK, SHAPE
+from headrace._src.ops.math.reductions import ALL
 from headrace._src.ops.ragged.row_arithmetic import require
 
 
@@ -31,7 +32,7 @@ def at_least_three(function: str, image, name="image"):
     if rank is not None and rank < 3:
         raise ValueError(f"image.{function}: {name} must have at least 3 dimensions, got shape {image.shape}.")
     if rank is None:
-        require(lookup("Rank")(image) >= 3, f"image.{function}: {name} must have at least 3 dimensions.")
+        require(RANK(image) >= 3, f"image.{function}: {name} must have at least 3 dimensions.")
     check_not_empty(function, image)
     return image
 
@@ -44,7 +45,7 @@ def check_not_empty(function, image):
     if shape.rank is not None and any(n == 0 for n in inner.as_list()):
         raise ValueError(f"{message}, got shape {shape}.")
     if not inner.is_fully_defined():
-        require(lookup("All")(lookup("Shape")(image)[-3:] > 0, [0]), f"{message}.")
+        require(ALL(SHAPE(image)[-3:] > 0, [0]), f"{message}.")
 
 
 def known_rank_of(function: str, image, name="image") -> int:
@@ -60,7 +61,7 @@ def sizes_of(image) -> list:
     dims = image.shape.as_list()
     if None not in dims:
         return dims
-    shape = lookup("Shape")(image)
+    shape = SHAPE(image)
     return [shape[i] if n is None else n for i, n in enumerate(dims)]
 
 

@@ -6,12 +6,17 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.joining import PACK, UNPACK
+from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.images.checks import unregistered_gradient
+from headrace._src.ops.linalg import einsum
+from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
+from headrace._src.ops.math.comparison import LOGICAL_AND, LOGICAL_NOT, LOGICAL_OR
+from headrace._src.ops.math.division import DIV_NO_NAN
 
 _WIDE = frozenset({dtypes.float16, dtypes.float32})
 
@@ -84,39 +89,37 @@ def _rgb_to_hsv(xp, images):
 
 
 def _divide_no_nan(x, y):
-    return lookup("DivNoNan")(x, y)
+    return DIV_NO_NAN(x, y)
 
 
 def _grad_rgb_to_hsv(node, dy):
-    unpack, select = lookup("Unpack"), lookup("SelectV2")
-    r, g, b = unpack(node.images, num=3, axis=-1)
-    dh, ds, dv = unpack(dy, num=3, axis=-1)
-    both = lookup("LogicalAnd")
+    r, g, b = UNPACK(node.images, num=3, axis=-1)
+    dh, ds, dv = UNPACK(dy, num=3, axis=-1)
     # TF: of equal channels the first counts as the largest, and the last as the smallest.
-    red, green = both(r >= g, r >= b), both(g > r, g >= b)
-    low_red, low_green = both(r < g, r < b), both(g <= r, g < b)
-    largest = lookup("Maximum")(lookup("Maximum")(r, g), b)
-    smallest = lookup("Minimum")(lookup("Minimum")(r, g), b)
+    red, green = LOGICAL_AND(r >= g, r >= b), LOGICAL_AND(g > r, g >= b)
+    low_red, low_green = LOGICAL_AND(r < g, r < b), LOGICAL_AND(g <= r, g < b)
+    largest = MAXIMUM(MAXIMUM(r, g), b)
+    smallest = MINIMUM(MINIMUM(r, g), b)
     spread = largest - smallest
-    difference = select(red, g - b, select(green, b - r, r - g))
+    difference = SELECT_V2(red, g - b, SELECT_V2(green, b - r, r - g))
     zero, one = to_tensor(0, dy.dtype), to_tensor(1, dy.dtype)
     # TF: what is not positive has no hue or saturation to change.
-    per_difference = _divide_no_nan(select(largest > 0, dh, zero), 6 * spread)
+    per_difference = _divide_no_nan(SELECT_V2(largest > 0, dh, zero), 6 * spread)
     per_spread = -_divide_no_nan(per_difference * difference, spread)
     per_largest = dv + _divide_no_nan(_divide_no_nan(ds * smallest, largest), largest) + per_spread
-    per_smallest = -_divide_no_nan(select(smallest > 0, ds, zero), largest) - per_spread
+    per_smallest = -_divide_no_nan(SELECT_V2(smallest > 0, ds, zero), largest) - per_spread
     signs = (
-        select(red, zero, select(green, -one, one)),
-        select(red, one, select(green, zero, -one)),
-        select(red, -one, select(green, one, zero)),
+        SELECT_V2(red, zero, SELECT_V2(green, -one, one)),
+        SELECT_V2(red, one, SELECT_V2(green, zero, -one)),
+        SELECT_V2(red, -one, SELECT_V2(green, one, zero)),
     )
-    is_largest = (red, both(lookup("LogicalNot")(red), green), lookup("LogicalNot")(lookup("LogicalOr")(red, green)))
-    is_smallest = (low_red, low_green, lookup("LogicalNot")(lookup("LogicalOr")(low_red, low_green)))
+    is_largest = (red, LOGICAL_AND(LOGICAL_NOT(red), green), LOGICAL_NOT(LOGICAL_OR(red, green)))
+    is_smallest = (low_red, low_green, LOGICAL_NOT(LOGICAL_OR(low_red, low_green)))
     parts = [
-        per_difference * sign + select(most, per_largest, zero) + select(least, per_smallest, zero)
+        per_difference * sign + SELECT_V2(most, per_largest, zero) + SELECT_V2(least, per_smallest, zero)
         for sign, most, least in zip(signs, is_largest, is_smallest)
     ]
-    return (lookup("Pack")(parts, axis=-1),)
+    return (PACK(parts, axis=-1),)
 
 
 RGB_TO_HSV = Op(
@@ -339,7 +342,7 @@ def _transformed(images, matrix):
     rank = images.shape.rank
     if rank is None:
         raise ValueError("image: the rank of images must be known to transform its colours.")
-    return PUBLIC["tensordot"](images, to_tensor(matrix, images.dtype), [[rank - 1], [0]])
+    return einsum.tensordot(images, to_tensor(matrix, images.dtype), [[rank - 1], [0]])
 
 
 @api("image.rgb_to_yiq")

@@ -10,7 +10,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.shaping import SHAPE
 from headrace._src.ops.images.checks import check_images, checked_size, four_dims, infer_size, unregistered_gradient
 
 _FLOATS = frozenset({dtypes.float16, dtypes.float32, dtypes.float64})
@@ -154,7 +154,7 @@ def _grad_crop(node, dy):
     d_image = None
     if image.dtype in _FLOATS and node.wants(0):
         d_image = CROP_AND_RESIZE_GRAD_IMAGE(
-            dy, boxes, indices, lookup("Shape")(image), method=method, T=image.dtype
+            dy, boxes, indices, SHAPE(image), method=method, T=image.dtype
         )
     # TF: the boxes' gradient is that of the bilinear method in any case.
     d_boxes = CROP_AND_RESIZE_GRAD_BOXES(dy, image, boxes, indices, method="bilinear") if node.wants(1) else None

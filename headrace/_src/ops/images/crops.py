@@ -6,12 +6,18 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import cast
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SQUEEZE, get_static_value
+from headrace._src.ops.arrays.filling import FILL
+from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.padding import PAD
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, SQUEEZE, get_static_value
+from headrace._src.ops.arrays.slicing import SLICE
+from headrace._src.ops.debugging import assertions
 from headrace._src.ops.images.checks import check_not_empty, image_of, sizes_of
+from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
+from headrace._src.ops.math.comparison import LOGICAL_AND
 
 
 def _number(value):
@@ -27,7 +33,7 @@ def _number(value):
 def _require(condition, function, message):
     """ValueError when a known condition does not hold; a symbolic one is checked when the graph runs."""
     if isinstance(condition, Tensor) and not isinstance(condition, EagerTensor):
-        PUBLIC["debugging.Assert"](condition, [f"image.{function}: {message}"])
+        assertions.Assert(condition, [f"image.{function}: {message}"])
     elif not condition:
         raise ValueError(f"image.{function}: {message}")
 
@@ -38,7 +44,7 @@ def _batched(function, image):
     rank = image.shape.rank
     if rank is None:
         known = False
-        image = lookup("Reshape")(image, _four_dims(image))
+        image = RESHAPE(image, _four_dims(image))
         # TF: what has no known rank comes back as a batch.
         return image, known
     image_of(function, image, 3, 4)
@@ -46,24 +52,24 @@ def _batched(function, image):
 
 
 def _four_dims(image):
-    shape = lookup("Shape")(image)
-    return lookup("ConcatV2")([lookup("Fill")(4 - lookup("Shape")(shape), 1), shape], 0)
+    shape = SHAPE(image)
+    return CONCAT([FILL(4 - SHAPE(shape), 1), shape], 0)
 
 
 def _pack(numbers):
     if all(isinstance(n, int) for n in numbers):
         return np.array(numbers, np.int32)
-    return lookup("Pack")([to_tensor(n, dtypes.int32) for n in numbers])
+    return PACK([to_tensor(n, dtypes.int32) for n in numbers])
 
 
 def _maximum(x, y):
-    return max(x, y) if isinstance(x, int) and isinstance(y, int) else lookup("Maximum")(x, y)
+    return max(x, y) if isinstance(x, int) and isinstance(y, int) else MAXIMUM(x, y)
 
 
 def _minimum(x, y):
     if isinstance(x, int) and isinstance(y, int):
         return min(x, y)
-    return lookup("Minimum")(to_tensor(x, dtypes.int32), to_tensor(y, dtypes.int32))
+    return MINIMUM(to_tensor(x, dtypes.int32), to_tensor(y, dtypes.int32))
 
 
 @api("image.crop_to_bounding_box")
@@ -96,7 +102,7 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
         ("width", width, target_width, offset_width),
     ):
         _require(size >= part + offset, name, f"{what} must be >= target + offset, {part} + {offset}, got {size}.")
-    part = lookup("Slice")(
+    part = SLICE(
         batch, _pack([0, offset_height, offset_width, 0]), _pack([-1, target_height, target_width, -1])
     )
     return SQUEEZE(part, squeeze_dims=[0]) if single else part
@@ -134,8 +140,8 @@ def pad_to_bounding_box(image, offset_height, offset_width, target_height, targe
         _require(after >= 0, name, f"{what} must be <= target - offset, {target} - {offset}, got {size}.")
     pads = _pack([0, 0, offset_height, after_height, offset_width, after_width, 0, 0]).reshape(4, 2) if all(
         isinstance(n, int) for n in (*numbers, height, width)
-    ) else lookup("Reshape")(_pack([0, 0, offset_height, after_height, offset_width, after_width, 0, 0]), [4, 2])
-    padded = lookup("Pad")(batch, pads)
+    ) else RESHAPE(_pack([0, 0, offset_height, after_height, offset_width, after_width, 0, 0]), [4, 2])
+    padded = PAD(batch, pads)
     if not isinstance(padded, EagerTensor):
         padded.set_shape([batch.shape[0], _known(target_height), _known(target_width), batch.shape[3]])
     return SQUEEZE(padded, squeeze_dims=[0]) if single else padded
@@ -204,7 +210,7 @@ def central_crop(image, central_fraction):
         if fraction == 1:
             return image
     else:
-        inside = lookup("LogicalAnd")(fraction > 0, fraction <= 1)
+        inside = LOGICAL_AND(fraction > 0, fraction <= 1)
         _require(inside, "central_crop", "central_fraction must be in (0, 1].")
     rank = image.shape.rank
     if rank not in (3, 4):
@@ -214,7 +220,7 @@ def central_crop(image, central_fraction):
     begin = [_margin(size, fraction) for size in sizes]
     size = [n - 2 * start for n, start in zip(sizes, begin)]
     front, everything = [0] * (rank - 3), [-1] * (rank - 3)
-    return lookup("Slice")(image, _pack([*front, *begin, 0]), _pack([*everything, *size, -1]))
+    return SLICE(image, _pack([*front, *begin, 0]), _pack([*everything, *size, -1]))
 
 
 def _margin(size, fraction):

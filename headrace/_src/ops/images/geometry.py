@@ -5,12 +5,14 @@ from __future__ import annotations
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.rearranging import REVERSE, TRANSPOSE
-from headrace._src.ops.arrays.shaping import get_static_value
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import RANK, RESHAPE, SHAPE, get_static_value
 from headrace._src.ops.images.checks import at_least_three
+from headrace._src.ops.math.division import FLOOR_MOD
 from headrace._src.ops.ragged.row_arithmetic import require
+from headrace._src.ops.random import uniform_and_normal
 from headrace._src.ops.windows.patches import EXTRACT_IMAGE_PATCHES
 
 
@@ -19,7 +21,7 @@ def flipped(function, image, axis):
     image = at_least_three(function, image)
     rank = image.shape.rank
     if rank is None:
-        require(lookup("Rank")(image) <= 4, f"image.{function}: image must have either 3 or 4 dimensions.")
+        require(RANK(image) <= 4, f"image.{function}: image must have either 3 or 4 dimensions.")
     elif rank not in (3, 4):
         raise ValueError(f"image.{function}: image must have either 3 or 4 dimensions, got shape {image.shape}.")
     return REVERSE(image, [axis])
@@ -55,7 +57,7 @@ def chosen(condition, yes, no):
     """`yes` where the condition holds, else `no`: only one of them is looked at when the condition is known."""
     if isinstance(condition, EagerTensor) and condition.shape.rank == 0:
         return yes if condition._a else no
-    return lookup("SelectV2")(condition, yes, no)
+    return SELECT_V2(condition, yes, no)
 
 
 def _random_flip(function, image, axis, draw):
@@ -69,17 +71,17 @@ def _random_flip(function, image, axis, draw):
     if rank == 3:
         return chosen(draw([]) < 0.5, turned, image)
     count = image.shape[0]
-    number = draw([lookup("Shape")(image)[0] if count is None else count])
+    number = draw([SHAPE(image)[0] if count is None else count])
     # TF: of a batch, the images are turned whose number rounds to one.
-    return chosen(lookup("Reshape")(number > 0.5, [-1, 1, 1, 1]), turned, image)
+    return chosen(RESHAPE(number > 0.5, [-1, 1, 1, 1]), turned, image)
 
 
 def _stateful(seed):
-    return lambda shape: PUBLIC["random.uniform"](shape, 0, 1.0, seed=seed)
+    return lambda shape: uniform_and_normal.uniform(shape, 0, 1.0, seed=seed)
 
 
 def _stateless(seed):
-    return lambda shape: PUBLIC["random.stateless_uniform"](shape, seed)
+    return lambda shape: uniform_and_normal.stateless_uniform(shape, seed)
 
 
 @api("image.random_flip_left_right")
@@ -187,7 +189,7 @@ def rot90(image, k=1, name=None):
             raise ValueError(f"image.rot90: k must be a scalar, got shape {k.shape}.")
         known = get_static_value(k)
         if known is None:
-            index = cast(lookup("FloorMod")(k, to_tensor(4, k.dtype)), "int32")
+            index = cast(FLOOR_MOD(k, to_tensor(4, k.dtype)), "int32")
             # Partly known shapes of the branches differ.
             return PUBLIC["switch_case"](index, [lambda q=q: _turned(image, q) for q in range(4)])
         k = int(known)

@@ -8,8 +8,11 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.filling import ONES_LIKE
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.images.checks import check_images, checked_size, four_dims, infer_size
+from headrace._src.ops.linalg.solving import MATRIX_INVERSE
 
 f32 = np.float32
 _TYPES = frozenset(
@@ -110,9 +113,9 @@ def _infer(op):
 
 def _inverse(transforms):
     """The transforms of the opposite direction."""
-    ones = lookup("OnesLike")(transforms[:, :1])
-    matrices = lookup("Reshape")(lookup("ConcatV2")([transforms, ones], 1), [-1, 3, 3])
-    flat = lookup("Reshape")(lookup("MatrixInverse")(matrices), [-1, 9])
+    ones = ONES_LIKE(transforms[:, :1])
+    matrices = RESHAPE(CONCAT([transforms, ones], 1), [-1, 3, 3])
+    flat = RESHAPE(MATRIX_INVERSE(matrices), [-1, 9])
     return (flat / flat[:, 8:9])[:, :8]
 
 

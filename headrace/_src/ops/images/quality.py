@@ -10,10 +10,23 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import broadcast_shapes
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import cast
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.padding import MIRROR_PAD, PAD
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.arrays.splitting import TILE
 from headrace._src.ops.images.adjustments import convert_image_dtype
+from headrace._src.ops.math.arithmetic import SQUARED_DIFFERENCE, SUB
+from headrace._src.ops.math.comparison import EQUAL
+from headrace._src.ops.math.elementwise import ABS, LOG, SQUARE
+from headrace._src.ops.math.powers import POW
+from headrace._src.ops.math.reductions import ALL, MEAN, PROD
+from headrace._src.ops.nn.activations import RELU
 from headrace._src.ops.ragged.row_arithmetic import require
+from headrace._src.ops.windows.depthwise_conv import DEPTHWISE_CONV2D
+from headrace._src.ops.windows.pool import AVG_POOL
 
 
 @api("image.total_variation")
@@ -37,7 +50,7 @@ def total_variation(images, name=None):
     down = images[..., 1:, :, :] - images[..., :-1, :, :]
     across = images[..., :, 1:, :] - images[..., :, :-1, :]
     axes = [0, 1, 2] if rank == 3 else [1, 2, 3]
-    return lookup("Sum")(lookup("Abs")(down), axes) + lookup("Sum")(lookup("Abs")(across), axes)
+    return SUM(ABS(down), axes) + SUM(ABS(across), axes)
 
 
 @api("image.image_gradients")
@@ -61,8 +74,7 @@ def image_gradients(image):
         )
     dy = image[:, 1:] - image[:, :-1]
     dx = image[:, :, 1:] - image[:, :, :-1]
-    pad = lookup("Pad")
-    return pad(dy, [[0, 0], [0, 1], [0, 0], [0, 0]]), pad(dx, [[0, 0], [0, 0], [0, 1], [0, 0]])
+    return PAD(dy, [[0, 0], [0, 1], [0, 0], [0, 0]]), PAD(dx, [[0, 0], [0, 0], [0, 1], [0, 0]])
 
 
 @api("image.sobel_edges")
@@ -83,13 +95,13 @@ def sobel_edges(image):
         raise ValueError("image.sobel_edges: the rank of image must be known.")
     if image.shape.rank != 4:
         raise errors.invalid_argument(f"image.sobel_edges: image must have 4 dimensions, got shape {image.shape}.")
-    padded = lookup("MirrorPad")(image, [[0, 0], [1, 1], [1, 1], [0, 0]], mode="REFLECT")
+    padded = MIRROR_PAD(image, [[0, 0], [1, 1], [1, 1], [0, 0]], mode="REFLECT")
     # A difference along one axis, and weights 1, 2, 1 along the other.
     down = padded[:, 2:] - padded[:, :-2]
     dy = down[:, :, :-2] + 2 * down[:, :, 1:-1] + down[:, :, 2:]
     across = padded[:, :, 2:] - padded[:, :, :-2]
     dx = across[:, :-2] + 2 * across[:, 1:-1] + across[:, 2:]
-    return lookup("Pack")([dy, dx], axis=-1)
+    return PACK([dy, dx], axis=-1)
 
 
 def _check_pair(function, a, b):
@@ -120,9 +132,9 @@ def _pair(function, a, b, max_val):
     limit = convert_image_dtype(cast(to_tensor(max_val), a.dtype), dtypes.float32)
     a, b = (convert_image_dtype(x, dtypes.float32) for x in (a, b))
     if not (a.shape[-3:].is_fully_defined() and b.shape[-3:].is_fully_defined()):
-        sizes = [lookup("Shape")(x)[-3:] for x in (a, b)]
+        sizes = [SHAPE(x)[-3:] for x in (a, b)]
         require(
-            lookup("All")(lookup("Equal")(*sizes), [0]), f"image.{function}: the images must have equal sizes."
+            ALL(EQUAL(*sizes), [0]), f"image.{function}: the images must have equal sizes."
         )
     return a, b, limit
 
@@ -143,10 +155,9 @@ def psnr(a, b, max_val, name=None):
     20.0
     """
     a, b, limit = _pair("psnr", a, b, max_val)
-    error = lookup("Mean")(lookup("SquaredDifference")(a, b), [-3, -2, -1])
-    log = lookup("Log")
+    error = MEAN(SQUARED_DIFFERENCE(a, b), [-3, -2, -1])
     decibels = np.float32(10 / math.log(10))
-    return lookup("Sub")(20 * log(limit) / np.float32(math.log(10)), decibels * log(error), name=name)
+    return SUB(20 * LOG(limit) / np.float32(math.log(10)), decibels * LOG(error), name=name)
 
 
 def _gaussian(size, sigma):
@@ -158,28 +169,27 @@ def _gaussian(size, sigma):
 
 def _window_mean(x, weights):
     """Weighted means over windows along rows and columns; x is (batch, height, width, channels)."""
-    conv = lookup("DepthwiseConv2dNative")
     channels = x.shape[-1]
     size = len(weights)
     for shape in ((size, 1, 1, 1), (1, size, 1, 1)):
         kernel = weights.reshape(shape)
         if channels is None:
-            kernel = lookup("Tile")(kernel, lookup("Pack")([1, 1, lookup("Shape")(x)[-1], 1]))
+            kernel = TILE(kernel, PACK([1, 1, SHAPE(x)[-1], 1]))
         else:
             kernel = np.tile(kernel, (1, 1, channels, 1))
-        x = conv(x, kernel, strides=[1, 1, 1, 1], padding="VALID")
+        x = DEPTHWISE_CONV2D(x, kernel, strides=[1, 1, 1, 1], padding="VALID")
     return x
 
 
 def _structure(x, y, limit, weights, k1, k2):
     """Luminance and contrast-structure at each place, for batches of four dimensions."""
-    c1, c2 = lookup("Square")(k1 * limit), lookup("Square")(k2 * limit)
+    c1, c2 = SQUARE(k1 * limit), SQUARE(k2 * limit)
     mean_x, mean_y = _window_mean(x, weights), _window_mean(y, weights)
     both = mean_x * mean_y * 2.0
-    squares = lookup("Square")(mean_x) + lookup("Square")(mean_y)
+    squares = SQUARE(mean_x) + SQUARE(mean_y)
     luminance = (both + c1) / (squares + c1)
     products = _window_mean(x * y, weights) * 2.0
-    energy = _window_mean(lookup("Square")(x) + lookup("Square")(y), weights)
+    energy = _window_mean(SQUARE(x) + SQUARE(y), weights)
     return luminance, (products - both + c2) / (energy - squares + c2)
 
 
@@ -187,14 +197,14 @@ def _flat(x):
     """The images as one batch, and the shape of the batch before."""
     if x.shape.rank == 4:
         return x, None
-    shape = lookup("Shape")(x)
-    return lookup("Reshape")(x, lookup("ConcatV2")([to_tensor([-1]), shape[-3:]], 0)), shape[:-3]
+    shape = SHAPE(x)
+    return RESHAPE(x, CONCAT([to_tensor([-1]), shape[-3:]], 0)), shape[:-3]
 
 
 def _unflat(x, front):
     if front is None:
         return x
-    return lookup("Reshape")(x, lookup("ConcatV2")([front, lookup("Shape")(x)[1:]], 0))
+    return RESHAPE(x, CONCAT([front, SHAPE(x)[1:]], 0))
 
 
 def _per_channel(function, a, b, limit, filter_size, filter_sigma, k1, k2, as_map=False):
@@ -207,17 +217,17 @@ def _per_channel(function, a, b, limit, filter_size, filter_sigma, k1, k2, as_ma
                     f"image.{function}: images must be at least as large as filter_size, {size}, got shape {x.shape}."
                 )
         if not x.shape[-3:-1].is_fully_defined():
-            enough = lookup("All")(lookup("Shape")(x)[-3:-1] >= size, [0])
+            enough = ALL(SHAPE(x)[-3:-1] >= size, [0])
             require(enough, f"image.{function}: images must be at least as large as filter_size, {size}.")
     weights = _gaussian(size, filter_sigma)
     if a.shape.rank != b.shape.rank or not a.shape[:-3].is_compatible_with(b.shape[:-3]):
-        a, b = a + lookup("ZerosLike")(b), b + lookup("ZerosLike")(a)
+        a, b = a + ZEROS_LIKE(b), b + ZEROS_LIKE(a)
     (x, front), (y, _) = _flat(a), _flat(b)
     luminance, contrast = _structure(x, y, limit, weights, k1, k2)
     similarity = luminance * contrast
     if not as_map:
-        similarity = lookup("Mean")(similarity, [1, 2])
-    return _unflat(similarity, front), _unflat(lookup("Mean")(contrast, [1, 2]), front)
+        similarity = MEAN(similarity, [1, 2])
+    return _unflat(similarity, front), _unflat(MEAN(contrast, [1, 2]), front)
 
 
 @api("image.ssim")
@@ -240,7 +250,7 @@ def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03
     """
     a, b, limit = _pair("ssim", img1, img2, max_val)
     similarity, _ = _per_channel("ssim", a, b, limit, filter_size, filter_sigma, k1, k2, return_index_map)
-    return lookup("Mean")(similarity, [-1])
+    return MEAN(similarity, [-1])
 
 
 # TF: the weights of the five scales in the paper by Wang, Simoncelli and Bovik.
@@ -252,13 +262,13 @@ def _halved(x):
     flat, front = _flat(x)
     height, width = flat.shape[1:3]
     if height is None or width is None:
-        odd = lookup("Shape")(flat)[1:3] % 2
+        odd = SHAPE(flat)[1:3] % 2
         pads = [[0, 0], [0, odd[0]], [0, odd[1]], [0, 0]]
-        pads = lookup("Pack")([lookup("Pack")([to_tensor(n) for n in pair]) for pair in pads])
-        flat = lookup("MirrorPad")(flat, pads, mode="SYMMETRIC")
+        pads = PACK([PACK([to_tensor(n) for n in pair]) for pair in pads])
+        flat = MIRROR_PAD(flat, pads, mode="SYMMETRIC")
     elif height % 2 or width % 2:
-        flat = lookup("MirrorPad")(flat, [[0, 0], [0, height % 2], [0, width % 2], [0, 0]], mode="SYMMETRIC")
-    small = lookup("AvgPool")(flat, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID")
+        flat = MIRROR_PAD(flat, [[0, 0], [0, height % 2], [0, width % 2], [0, 0]], mode="SYMMETRIC")
+    small = AVG_POOL(flat, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID")
     return _unflat(small, front)
 
 
@@ -280,7 +290,6 @@ def ssim_multiscale(
         One number for each pair of images.
     """
     a, b, limit = _pair("ssim_multiscale", img1, img2, max_val)
-    relu = lookup("Relu")
     parts = []
     for scale in range(len(power_factors)):
         if scale:
@@ -288,9 +297,9 @@ def ssim_multiscale(
         similarity, contrast = _per_channel(
             "ssim_multiscale", a, b, limit, filter_size, filter_sigma, k1, k2
         )
-        parts.append(relu(contrast))
-    parts[-1] = relu(similarity)
+        parts.append(RELU(contrast))
+    parts[-1] = RELU(similarity)
     powers = to_tensor(list(power_factors), dtypes.float32)
-    product = lookup("Prod")(lookup("Pow")(lookup("Pack")(parts, axis=-1), powers), [-1])
-    return lookup("Mean")(product, [-1])
+    product = PROD(POW(PACK(parts, axis=-1), powers), [-1])
+    return MEAN(product, [-1])
 

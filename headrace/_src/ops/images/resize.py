@@ -7,9 +7,9 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import cast
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SQUEEZE, known_value
+from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE, SQUEEZE, known_value
 from headrace._src.ops.images.checks import sizes_of
 from headrace._src.ops.images.crops import pad_to_bounding_box
 from headrace._src.ops.images.resize_ops import (
@@ -19,6 +19,9 @@ from headrace._src.ops.images.resize_ops import (
     RESIZE_NEAREST_NEIGHBOR,
     SCALE_AND_TRANSLATE,
 )
+from headrace._src.ops.math.arithmetic import MAXIMUM
+from headrace._src.ops.math.elementwise import FLOOR, ROUND
+from headrace._src.ops.math.reductions import MAX, MIN
 
 
 @api("image.ResizeMethod")
@@ -49,7 +52,7 @@ def _sampled(images, size, kernel, antialias):
     if wanted is not None and dims.is_fully_defined():
         scale = wanted.astype(np.float32) / np.array(dims.as_list(), np.float32)
     else:
-        scale = cast(size, dtypes.float32) / cast(lookup("Shape")(images)[1:3], dtypes.float32)
+        scale = cast(size, dtypes.float32) / cast(SHAPE(images)[1:3], dtypes.float32)
     zero = np.zeros(2, np.float32)
     return SCALE_AND_TRANSLATE(images, size, scale, zero, kernel_type=kernel, antialias=antialias)
 
@@ -111,9 +114,9 @@ def _with_aspect_ratio(batch, size):
         old = np.array(dims.as_list(), np.float32)
         scale = (wanted.astype(np.float32) / old).min()
         return to_tensor(np.rint(scale * old).astype(np.int32))
-    old = cast(lookup("Shape")(batch)[1:3], dtypes.float32)
-    scale = lookup("Min")(cast(size, dtypes.float32) / old, [0])
-    return cast(lookup("Round")(scale * old), dtypes.int32)
+    old = cast(SHAPE(batch)[1:3], dtypes.float32)
+    scale = MIN(cast(size, dtypes.float32) / old, [0])
+    return cast(ROUND(scale * old), dtypes.int32)
 
 
 @api("image.resize")
@@ -165,10 +168,10 @@ def fitted(function, image, target_height, target_width, resizer):
         size = np.floor(new).astype(np.int32)
         offset = np.maximum(np.floor((frame - new) / np.float32(2)).astype(np.int32), 0).tolist()
     else:
-        ratio = lookup("Max")(old / frame, [0])
+        ratio = MAX(old / frame, [0])
         new = old / ratio
-        size = cast(lookup("Floor")(new), dtypes.int32)
-        offset = lookup("Maximum")(cast(lookup("Floor")((frame - new) / 2.0), dtypes.int32), 0)
+        size = cast(FLOOR(new), dtypes.int32)
+        offset = MAXIMUM(cast(FLOOR((frame - new) / 2.0), dtypes.int32), 0)
     resized = resizer(batch, size)
     padded = pad_to_bounding_box(resized, offset[0], offset[1], target_height, target_width)
     return padded if rank == 4 else SQUEEZE(padded, squeeze_dims=[0])
@@ -177,7 +180,7 @@ def fitted(function, image, target_height, target_width, resizer):
 def _vector(pair, known):
     if known:
         return np.array(pair, np.float32)
-    return cast(lookup("Pack")([to_tensor(n, dtypes.int32) for n in pair]), dtypes.float32)
+    return cast(PACK([to_tensor(n, dtypes.int32) for n in pair]), dtypes.float32)
 
 
 @api("image.resize_with_pad")

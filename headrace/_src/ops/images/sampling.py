@@ -7,13 +7,16 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.shapes import TensorShape
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import known_value
+from headrace._src.ops.arrays.shaping import SHAPE, known_value
+from headrace._src.ops.arrays.slicing import SLICE
 from headrace._src.ops.images.checks import unregistered_gradient
+from headrace._src.ops.math.division import FLOOR_MOD
+from headrace._src.ops.math.reductions import ALL
 from headrace._src.ops.ragged.row_arithmetic import require
+from headrace._src.ops.random import uniform_and_normal
 from headrace._src.ops.random.seeds import infer_seed, seeded_stream, take_stream
 
 f32 = np.float32
@@ -342,7 +345,7 @@ def stateless_sample_distorted_bounding_box(
 def _random_part_of(function, value, size, draw):
     value = to_tensor(value, name="value")
     size = to_tensor(size, dtypes.int32, name="size")
-    shape = lookup("Shape")(value)
+    shape = SHAPE(value)
     dims, wanted = value.shape, known_value(size)
     known = wanted is not None and dims.is_fully_defined()
     if known and (len(wanted) != dims.rank or any(n < m for n, m in zip(dims.as_list(), wanted.tolist()))):
@@ -350,10 +353,10 @@ def _random_part_of(function, value, size, draw):
             f"image.{function}: Need value.shape >= size, got {dims.as_list()} and {wanted.tolist()}."
         )
     if not known:
-        require(lookup("All")(shape >= size, [0]), f"image.{function}: Need value.shape >= size.")
+        require(ALL(shape >= size, [0]), f"image.{function}: Need value.shape >= size.")
     limit = shape - size + 1
-    offset = lookup("FloorMod")(draw(lookup("Shape")(shape), size.dtype), limit)
-    return lookup("Slice")(value, offset, size)
+    offset = FLOOR_MOD(draw(SHAPE(shape), size.dtype), limit)
+    return SLICE(value, offset, size)
 
 
 @api("image.random_crop")
@@ -374,7 +377,7 @@ def random_crop(value, size, seed=None, name=None):
     """
 
     def draw(shape, dtype):
-        return PUBLIC["random.uniform"](shape, maxval=dtype.max, dtype=dtype, seed=seed)
+        return uniform_and_normal.uniform(shape, maxval=dtype.max, dtype=dtype, seed=seed)
 
     return _random_part_of("random_crop", value, size, draw)
 
@@ -394,6 +397,6 @@ def stateless_random_crop(value, size, seed, name=None):
     """
 
     def draw(shape, dtype):
-        return PUBLIC["random.stateless_uniform"](shape, seed, minval=0, maxval=dtype.max, dtype=dtype)
+        return uniform_and_normal.stateless_uniform(shape, seed, minval=0, maxval=dtype.max, dtype=dtype)
 
     return _random_part_of("stateless_random_crop", value, size, draw)

@@ -12,9 +12,9 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, with_rank
 from headrace._src.op.lowering import NotLowerable
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import cast
-from headrace._src.ops.arrays.shaping import known_value
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, known_value
 from headrace._src.ops.images.checks import unregistered_gradient
 from headrace._src.ops.images.suppression_kernels import lowered_suppress, select, soft_suppress, suppress
 
@@ -509,16 +509,16 @@ def non_max_suppression_padded(
 
     if rank == 2:
         return one((boxes, scores))
-    front = lookup("Shape")(boxes)[:-2]
+    front = SHAPE(boxes)[:-2]
     flat = [
-        lookup("Reshape")(x, lookup("ConcatV2")([to_tensor([-1]), lookup("Shape")(x)[rank - 2 :]], 0))
+        RESHAPE(x, CONCAT([to_tensor([-1]), SHAPE(x)[rank - 2 :]], 0))
         for x in (boxes, scores)
     ]
     indices, counts = PUBLIC["map_fn"](one, tuple(flat), fn_output_signature=(dtypes.int32, dtypes.int32))
     wanted = known_value(most)
-    length = to_tensor([int(wanted)]) if wanted is not None else lookup("ExpandDims")(most, 0)
-    indices = lookup("Reshape")(indices, lookup("ConcatV2")([front, length], 0))
-    return indices, lookup("Reshape")(counts, front)
+    length = to_tensor([int(wanted)]) if wanted is not None else EXPAND_DIMS(most, 0)
+    indices = RESHAPE(indices, CONCAT([front, length], 0))
+    return indices, RESHAPE(counts, front)
 
 
 @api("image.combined_non_max_suppression")

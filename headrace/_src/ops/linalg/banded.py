@@ -9,13 +9,17 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.padding import pad_axis
+from headrace._src.ops.arrays.broadcasting import SUM
+from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.padding import PAD, pad_axis
+from headrace._src.ops.arrays.rearranging import ROLL
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE, SQUEEZE
 from headrace._src.ops.linalg.checks import MATRIX_TYPES, check_matrix, infer_matrix, widened
 from headrace._src.ops.linalg.diagonals import MATRIX_DIAG, diag_part
 from headrace._src.ops.linalg.matmul import matmul
 from headrace._src.ops.linalg.matrices import matrix_transpose
 from headrace._src.ops.linalg.solving import sum_batches
+from headrace._src.ops.math.complex_numbers import CONJ
 from headrace._src.ops.ragged.row_arithmetic import require
 
 _TRIDIAGONAL_TYPES = frozenset({dtypes.float32, dtypes.float64}) | dtypes.COMPLEX
@@ -104,12 +108,12 @@ def _grad_banded(node, dy):
     k = (1 - inside, 0) if lower else (0, inside - 1)
     bands = diag_part(dense, k=k, align="LEFT_RIGHT")
     if inside == 1:
-        bands = lookup("ExpandDims")(bands, -2)
+        bands = EXPAND_DIMS(bands, -2)
     if count > size:
         # Bands that lie outside the matrix have no effect.
         pads = [[0, 0]] * (bands.shape.rank - 2)
         pads += [[0, count - size] if lower else [count - size, 0], [0, 0]]
-        bands = lookup("Pad")(bands, pads)
+        bands = PAD(bands, pads)
     return (
         sum_batches(bands, node.matrix_shape, node.rhs_shape),
         sum_batches(d_rhs, node.rhs_shape, node.matrix_shape),
@@ -289,7 +293,7 @@ def _infer_tridiagonal_solve(diagonals, rhs, partial_pivoting, perturb_singular)
 
 
 def _conj(x):
-    return lookup("Conj")(x) if x.dtype.is_complex else x
+    return CONJ(x) if x.dtype.is_complex else x
 
 
 def _shifted(x, step):
@@ -299,15 +303,13 @@ def _shifted(x, step):
 
 def _row_products(a, b):
     """For each row: the sum of a[row] times the conjugate of b[row]."""
-    return lookup("Sum")(a * _conj(b), [-1])
+    return SUM(a * _conj(b), [-1])
 
 
 def _grad_tridiagonal_solve(node, dy):
     upper, main, lower = (_conj(node.diagonals[..., i, :]) for i in range(3))
-    pack = lookup("Pack")
     # The superdiagonal of the adjoint is the conjugate subdiagonal, one place earlier.
-    roll = lookup("Roll")
-    turned = pack([roll(lower, -1, -1), main, roll(upper, 1, -1)], axis=-2)
+    turned = PACK([ROLL(lower, -1, -1), main, ROLL(upper, 1, -1)], axis=-2)
     d_rhs = TRIDIAGONAL_SOLVE(turned, dy, **node.attrs)
     if not node.wants(0):
         return None, d_rhs
@@ -317,7 +319,7 @@ def _grad_tridiagonal_solve(node, dy):
         _row_products(d_rhs, x),
         _row_products(d_rhs, _shifted(x, 1)),
     ]
-    return -pack(parts, axis=-2), d_rhs
+    return -PACK(parts, axis=-2), d_rhs
 
 
 TRIDIAGONAL_SOLVE = Op(
@@ -336,7 +338,7 @@ def _sequence_part(x, main, pad_front):
     """One diagonal of the length of the main one, padded if it is one shorter."""
     length = main.shape[-1]
     if length is None or x.shape[-1] is None:
-        missing = lookup("Shape")(main)[-1] - lookup("Shape")(x)[-1]
+        missing = SHAPE(main)[-1] - SHAPE(x)[-1]
         require(missing <= 1, "The diagonals above and below the main one must have its length or one less.")
         return pad_axis(x, -1, missing, 0) if pad_front else pad_axis(x, -1, 0, missing)
     if x.shape[-1] == length:
@@ -356,7 +358,7 @@ def compact_diagonals(diagonals, diagonals_format):
         return to_tensor(diagonals)
     if diagonals_format == "sequence":
         upper, main, lower = (to_tensor(part) for part in diagonals)
-        return lookup("Pack")(
+        return PACK(
             [_sequence_part(upper, main, False), main, _sequence_part(lower, main, True)], axis=-2
         )
     if diagonals_format == "matrix":
@@ -416,7 +418,7 @@ def tridiagonal_solve(
     if conjugate_rhs:
         rhs = _conj(rhs)
     if vector:
-        rhs = lookup("ExpandDims")(rhs, -1)
+        rhs = EXPAND_DIMS(rhs, -1)
     elif transpose_rhs:
         rhs = matrix_transpose(rhs)
     if None not in (diagonals.shape[-1], rhs.shape[-2]) and diagonals.shape[-1] != rhs.shape[-2]:
@@ -426,7 +428,7 @@ def tridiagonal_solve(
     x = TRIDIAGONAL_SOLVE(
         diagonals, rhs, partial_pivoting=partial_pivoting, perturb_singular=perturb_singular, name=name
     )
-    return lookup("Squeeze")(x, squeeze_dims=[-1]) if vector else x
+    return SQUEEZE(x, squeeze_dims=[-1]) if vector else x
 
 
 def _check_tridiagonal_product(superdiag, maindiag, subdiag, rhs):
@@ -450,11 +452,10 @@ def _tridiagonal_matmul(xp, superdiag, maindiag, subdiag, rhs):
 
 
 def _grad_tridiagonal_matmul(node, dy):
-    expand = lookup("ExpandDims")
     rhs = node.rhs
-    d_super = expand(_row_products(dy, _shifted(rhs, -1)), -2)
-    d_main = expand(_row_products(dy, rhs), -2)
-    d_sub = expand(_row_products(dy, _shifted(rhs, 1)), -2)
+    d_super = EXPAND_DIMS(_row_products(dy, _shifted(rhs, -1)), -2)
+    d_main = EXPAND_DIMS(_row_products(dy, rhs), -2)
+    d_sub = EXPAND_DIMS(_row_products(dy, _shifted(rhs, 1)), -2)
     # TF: conjugates of the diagonals are missing from TensorFlow's gradient by rhs; for real matrices it is
     # the same.
     above, main, below = (matrix_transpose(_conj(x)) for x in (node.superdiag, node.maindiag, node.subdiag))
@@ -497,5 +498,5 @@ def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
     else:
         compact = compact_diagonals(diagonals, diagonals_format)
         upper, main, lower = (compact[..., i, :] for i in range(3))
-    upper, main, lower = (lookup("ExpandDims")(part, -2) for part in (upper, main, lower))
+    upper, main, lower = (EXPAND_DIMS(part, -2) for part in (upper, main, lower))
     return TRIDIAGONAL_MATMUL(upper, main, lower, rhs, name=name)

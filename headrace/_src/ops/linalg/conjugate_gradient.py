@@ -8,27 +8,30 @@ from headrace._src.core import dtypes
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
 from headrace._src.ops.arrays.constants import zeros
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import BROADCAST_ARGS, EXPAND_DIMS, SHAPE
 from headrace._src.ops.linalg.lengths import norm
+from headrace._src.ops.math.complex_numbers import CONJ, REAL
 from headrace._src.ops.math.reductions import reduce_any, reduce_sum
 
 CGState = collections.namedtuple("CGState", ["i", "x", "r", "p", "gamma"])
 
 
 def _dot(x, y):
-    return reduce_sum((lookup("Conj")(x) if x.dtype.is_complex else x) * y, axis=-1)
+    return reduce_sum((CONJ(x) if x.dtype.is_complex else x) * y, axis=-1)
 
 
 def _along(x):
     """A number per vector, in a shape that broadcasts with the vectors."""
-    return lookup("ExpandDims")(x, -1)
+    return EXPAND_DIMS(x, -1)
 
 
 def _length(x):
     length = norm(x, axis=-1)
-    return lookup("Real")(length, Tout=x.dtype.real_dtype) if x.dtype.is_complex else length
+    return REAL(length, Tout=x.dtype.real_dtype) if x.dtype.is_complex else length
 
 
 def _step(operator, preconditioner, state):
@@ -65,12 +68,11 @@ def conjugate_gradient(operator, rhs, preconditioner=None, x=None, tol=1e-05, ma
     if not (operator.is_self_adjoint and operator.is_positive_definite):
         raise ValueError("conjugate_gradient: operator must be self-adjoint and positive definite.")
     rhs = to_tensor(rhs, hint=operator.dtype)
-    shape = lookup("Shape")
-    dims = shape(rhs, out_type=dtypes.int32)
-    batch = lookup("BroadcastArgs")(dims[:-1], operator.batch_shape_tensor())
+    dims = SHAPE(rhs, out_type=dtypes.int32)
+    batch = BROADCAST_ARGS(dims[:-1], operator.batch_shape_tensor())
     if preconditioner is not None:
-        batch = lookup("BroadcastArgs")(batch, preconditioner.batch_shape_tensor())
-    full = lookup("ConcatV2")([batch, dims[-1:]], 0)
+        batch = BROADCAST_ARGS(batch, preconditioner.batch_shape_tensor())
+    full = CONCAT([batch, dims[-1:]], 0)
     r = BROADCAST_TO(rhs, full)
     limit = to_tensor(tol, rhs.dtype.real_dtype) * _length(r)
     if x is None:
@@ -90,5 +92,5 @@ def conjugate_gradient(operator, rhs, preconditioner=None, x=None, tol=1e-05, ma
         else:
             # A graph makes all the steps, and keeps the state from the one on that is good enough.
             after = _step(operator, preconditioner, state)
-            state = CGState(*(lookup("SelectV2")(going, new, old) for new, old in zip(after, state)))
+            state = CGState(*(SELECT_V2(going, new, old) for new, old in zip(after, state)))
     return state

@@ -9,7 +9,12 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN, same_as_input
 from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import known_rank
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import ONES_LIKE, ZEROS_LIKE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.ranking import TOP_K_V2
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE, known_rank
 from headrace._src.ops.linalg.checks import (
     MATRIX_TYPES,
     check_matrix,
@@ -22,6 +27,7 @@ from headrace._src.ops.linalg.checks import (
 from headrace._src.ops.linalg.diagonals import diag, diag_part, set_diag
 from headrace._src.ops.linalg.matmul import matmul
 from headrace._src.ops.linalg.matrices import adjoint, band_part, eye
+from headrace._src.ops.math.complex_numbers import CONJ, REAL
 
 
 def phased(xp, v):
@@ -68,7 +74,7 @@ def _solve_triangular(matrix, rhs, lower=True, adjoint=False):
 def _identity_like(x):
     """Identity matrices of the size of square `x`, which broadcast to its batch."""
     rows = x.shape[-1]
-    return eye(lookup("Shape")(x, out_type=dtypes.int32)[-1] if rows is None else rows, dtype=x.dtype)
+    return eye(SHAPE(x, out_type=dtypes.int32)[-1] if rows is None else rows, dtype=x.dtype)
 
 
 CHOLESKY = Op(
@@ -192,7 +198,7 @@ def _grad_qr(node, dq, dr):
     y = node.input[..., :, rows:]
     du, dv = dr[..., :, :rows], dr[..., :, rows:]
     dx = _grad_deep_qr(q, r[..., :, :rows], dq + matmul(y, dv, adjoint_b=True), du)
-    return (lookup("ConcatV2")([dx, matmul(q, dv)], -1),)
+    return (CONCAT([dx, matmul(q, dv)], -1),)
 
 
 def _grad_deep_qr(q, r, dq, dr):
@@ -210,7 +216,7 @@ def _grad_deep_qr(q, r, dq, dr):
         return grad
     # The diagonal of r is real, which takes away the imaginary part of the diagonal.
     main = diag_part(r_dr - adjoint(q_dq))
-    imaginary = main - lookup("Cast")(lookup("Real")(main, Tout=q.dtype.real_dtype), DstT=q.dtype)
+    imaginary = main - CAST(REAL(main, Tout=q.dtype.real_dtype), DstT=q.dtype)
     return grad + times_inverse(matmul(q, adjoint(diag(imaginary))))
 
 
@@ -285,7 +291,7 @@ def _infer_lu(input, output_idx_type):
 def _grad_lu(node, d_lu, dp):
     lu = node.lu
     upper = band_part(lu, 0, -1)
-    lower = set_diag(band_part(lu, -1, 0), lookup("OnesLike")(diag_part(lu)))
+    lower = set_diag(band_part(lu, -1, 0), ONES_LIKE(diag_part(lu)))
     by_lower, by_upper = matmul(lower, d_lu, adjoint_a=True), matmul(d_lu, upper, adjoint_b=True)
     # P^T L^-H (strictly lower part of L^H dL + upper part of dU U^H) U^-H
     middle = band_part(by_upper, 0, -1) + (band_part(by_lower, -1, 0) - diag(diag_part(by_lower)))
@@ -297,18 +303,18 @@ def _grad_lu(node, d_lu, dp):
 
 def inverse_permutation(p):
     """The permutations that undo those along the last axis."""
-    return lookup("TopKV2")(0 - p, _last_size(p)).indices
+    return TOP_K_V2(0 - p, _last_size(p)).indices
 
 
 def _last_size(x):
     size = x.shape[-1]
-    return lookup("Shape")(x, out_type=dtypes.int32)[-1] if size is None else size
+    return SHAPE(x, out_type=dtypes.int32)[-1] if size is None else size
 
 
 def gather_rows(x, indices):
     """The rows of each matrix in the order that `indices`, with the same batch axes, gives."""
     rank = known_rank("linalg", "matrices", x)
-    return lookup("GatherV2")(x, indices, rank - 2, batch_dims=rank - 2)
+    return GATHER_V2(x, indices, rank - 2, batch_dims=rank - 2)
 
 
 LU = Op(
@@ -378,8 +384,8 @@ def _safe_reciprocal(x):
 
 def _differences(e):
     """F[i, j] = 1 / (e[j] - e[i]), zero on the diagonal."""
-    f = _safe_reciprocal(lookup("ExpandDims")(e, -2) - lookup("ExpandDims")(e, -1))
-    return set_diag(f, lookup("ZerosLike")(e))
+    f = _safe_reciprocal(EXPAND_DIMS(e, -2) - EXPAND_DIMS(e, -1))
+    return set_diag(f, ZEROS_LIKE(e))
 
 
 def _grad_eigh(node, de, dv):
@@ -448,20 +454,19 @@ def _lower_eig(ctx, input, compute_v, Tout):
 
 
 def _grad_eig(node, de, dv):
-    conj, cast = lookup("Conj"), lookup("Cast")
     if node.attrs["compute_v"]:
         v = node.v
         v_dv = matmul(v, dv, adjoint_a=True)
         # The vectors have length one, which takes away what only stretches them.
-        stretch = diag(cast(lookup("Real")(diag_part(v_dv), Tout=v.dtype.real_dtype), DstT=v.dtype))
-        middle = diag(de) + conj(_differences(node.e)) * (
+        stretch = diag(CAST(REAL(diag_part(v_dv), Tout=v.dtype.real_dtype), DstT=v.dtype))
+        middle = diag(de) + CONJ(_differences(node.e)) * (
             v_dv - matmul(matmul(v, v, adjoint_a=True), stretch)
         )
     else:
         v = EIG(node.input, compute_v=True, Tout=node.attrs["Tout"]).v
         middle = diag(de)
     grad = lookup("MatrixSolve")(v, matmul(middle, v, adjoint_b=True), adjoint=True)
-    return (cast(grad, DstT=node.input.dtype),)
+    return (CAST(grad, DstT=node.input.dtype),)
 
 
 EIG = Op(

@@ -15,11 +15,16 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import BROADCAST_GRADIENT_ARGS, BROADCAST_TO, SUM
-from headrace._src.ops.arrays.shaping import RESHAPE, known_value
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE, known_value
 from headrace._src.ops.linalg.matmul import lowered_product, matmul
 from headrace._src.ops.linalg.product_kernels import matrix_product
+from headrace._src.ops.math.arithmetic import ADD
+from headrace._src.ops.math.complex_numbers import CONJ
+from headrace._src.ops.math.reductions import PROD
 
 ELLIPSIS = "..."
 
@@ -248,7 +253,7 @@ class _Dims:
         if self.static:
             return tuple(itertools.chain.from_iterable(parts))
         parts = [to_tensor(list(part), dtypes.int32) if isinstance(part, tuple) else part for part in parts]
-        return lookup("ConcatV2")(parts, 0) if parts else to_tensor([], dtypes.int32)
+        return CONCAT(parts, 0) if parts else to_tensor([], dtypes.int32)
 
 
 def _sum_broadcast(grad, available, dims):
@@ -268,19 +273,19 @@ def _sum_broadcast(grad, available, dims):
         for label in available:
             target.extend(dims.of([ELLIPSIS]) if label == ELLIPSIS else [sizes[label]])
         return RESHAPE(total, target)
-    full = lookup("Shape")(grad, out_type=dtypes.int32)
+    full = SHAPE(grad, out_type=dtypes.int32)
     mine = to_tensor(dims.of([ELLIPSIS]), dtypes.int32) if dims.static else dims.of([ELLIPSIS])
     axes = BROADCAST_GRADIENT_ARGS(mine, full[span]).r0
-    total = SUM(grad, lookup("AddV2")(axes, at))
+    total = SUM(grad, ADD(axes, at))
     tail = full[-after:] if after else full[:0]
-    return RESHAPE(total, lookup("ConcatV2")([full[:at], mine, tail], 0))
+    return RESHAPE(total, CONCAT([full[:at], mine, tail], 0))
 
 
 def _grad_einsum(node, dy):
     subscripts, output = _parse(node.attrs["equation"])
     if len(subscripts) == 1:
         return ([_side_gradient(dy, output, subscripts[0], None, (), node.inputs_shape[0])],)
-    x, y = (lookup("Conj")(each) if each.dtype.is_complex else each for each in node.inputs)
+    x, y = (CONJ(each) if each.dtype.is_complex else each for each in node.inputs)
     of_x, of_y = subscripts
     shape_x, shape_y = node.inputs_shape
     return (
@@ -468,7 +473,7 @@ def tensordot(a, b, axes, name=None):
     if isinstance(rest_a, list) and isinstance(rest_b, list):
         return RESHAPE(product, rest_a + rest_b, name=name)
     rest = [to_tensor(part, dtypes.int32) if isinstance(part, list) else part for part in (rest_a, rest_b)]
-    return RESHAPE(product, lookup("ConcatV2")(rest, 0), name=name)
+    return RESHAPE(product, CONCAT(rest, 0), name=name)
 
 
 def _contraction_axes(a, axes):
@@ -520,16 +525,15 @@ def _as_matrix(x, axes, last):
     """`x` as a matrix with the summed axes last or first, and the shape of the other axes."""
     free = [i for i in range(x.shape.rank) if i not in axes]
     order = free + axes if last else axes + free
-    turned = x if order == list(range(len(order))) else lookup("Transpose")(x, order)
+    turned = x if order == list(range(len(order))) else TRANSPOSE(x, order)
     if x.shape.is_fully_defined():
         dims = x.shape.as_list()
         rest = [dims[i] for i in free]
         rows = math.prod(rest)
         depth = math.prod(dims[i] for i in axes)
         return RESHAPE(turned, [rows, depth] if last else [depth, rows]), rest
-    dims = lookup("Shape")(x, out_type=dtypes.int32)
-    gather = lookup("GatherV2")
-    rest = gather(dims, to_tensor(free, dtypes.int32), 0)
-    depth = lookup("Prod")(gather(dims, to_tensor(axes, dtypes.int32), 0), [0])
-    rows = lookup("Prod")(rest, [0])
-    return RESHAPE(turned, lookup("Pack")([rows, depth] if last else [depth, rows], axis=0)), rest
+    dims = SHAPE(x, out_type=dtypes.int32)
+    rest = GATHER_V2(dims, to_tensor(free, dtypes.int32), 0)
+    depth = PROD(GATHER_V2(dims, to_tensor(axes, dtypes.int32), 0), [0])
+    rows = PROD(rest, [0])
+    return RESHAPE(turned, PACK([rows, depth] if last else [depth, rows], axis=0)), rest

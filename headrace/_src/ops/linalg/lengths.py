@@ -5,7 +5,12 @@ import numpy as np
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
 from headrace._src.ops.linalg.singular_values import svd
+from headrace._src.ops.math.complex_numbers import CONJ
+from headrace._src.ops.math.elementwise import SQRT
 from headrace._src.ops.math.reductions import reduce_max, reduce_sum
 
 
@@ -32,9 +37,9 @@ def _spectral(tensor, axis):
         raise ValueError("norm: for the 2-norm of matrices the rank must be known.")
     axis = [a % rank for a in axis]
     order = [a for a in range(rank) if a not in axis] + axis
-    s = svd(lookup("Transpose")(tensor, order), compute_uv=False)
-    largest = lookup("ExpandDims")(reduce_max(s, axis=-1, keepdims=True), -1)
-    return lookup("Transpose")(largest, np.argsort(order).tolist())
+    s = svd(TRANSPOSE(tensor, order), compute_uv=False)
+    largest = EXPAND_DIMS(reduce_max(s, axis=-1, keepdims=True), -1)
+    return TRANSPOSE(largest, np.argsort(order).tolist())
 
 
 @api("norm", "linalg.norm")
@@ -62,9 +67,9 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
         if of_matrices and ord == 2:
             result = _spectral(tensor, axes)
         else:
-            square = tensor * lookup("Conj")(tensor) if tensor.dtype.is_complex else tensor * tensor
+            square = tensor * CONJ(tensor) if tensor.dtype.is_complex else tensor * tensor
             # TF: the norm of a complex tensor is complex.
-            result = lookup("Sqrt")(reduce_sum(square, axes, keepdims=True))
+            result = SQRT(reduce_sum(square, axes, keepdims=True))
     else:
         result = lookup("ComplexAbs" if tensor.dtype.is_complex else "Abs")(
             tensor, **({"Tout": tensor.dtype.real_dtype} if tensor.dtype.is_complex else {})
@@ -84,8 +89,8 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
     if keepdims:
         return result
     if axes is None:
-        return lookup("Reshape")(result, [], name=name)
-    return lookup("Squeeze")(result, squeeze_dims=list(axes), name=name)
+        return RESHAPE(result, [], name=name)
+    return SQUEEZE(result, squeeze_dims=list(axes), name=name)
 
 
 @api("linalg.normalize")
@@ -107,5 +112,5 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):
     tensor = to_tensor(tensor)
     length = norm(tensor, ord, axis, keepdims=True)
     if length.dtype is not tensor.dtype:
-        length = lookup("Cast")(length, DstT=tensor.dtype)
+        length = CAST(length, DstT=tensor.dtype)
     return tensor / length, length

@@ -3,8 +3,11 @@
 from headrace._src.core import dtypes
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
+from headrace._src.ops.arrays.filling import ONES_LIKE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.shaping import BROADCAST_ARGS, SHAPE
 from headrace._src.ops.linalg.decompositions import gather_rows, inverse_permutation
 from headrace._src.ops.linalg.diagonals import diag_part, set_diag
 from headrace._src.ops.linalg.matmul import matmul
@@ -29,7 +32,7 @@ def _checked(name, lower_upper, perm):
 
 def _unit_lower(lower_upper):
     """The lower factor, with ones on its diagonal."""
-    ones = lookup("OnesLike")(diag_part(lower_upper))
+    ones = ONES_LIKE(diag_part(lower_upper))
     return set_diag(band_part(lower_upper, -1, 0), ones)
 
 
@@ -82,14 +85,12 @@ def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
 def _ordered(rhs, perm):
     """The rows of `rhs` in the order of `perm`; both are repeated to a common batch."""
     if perm.shape.rank == 1:
-        return lookup("GatherV2")(rhs, perm, rhs.shape.rank - 2)
+        return GATHER_V2(rhs, perm, rhs.shape.rank - 2)
     if not (rhs.shape[:-2].is_fully_defined() and rhs.shape[:-2] == perm.shape[:-1]):
-        shape = lookup("Shape")
-        of_rhs, of_perm = shape(rhs, out_type=dtypes.int32), shape(perm, out_type=dtypes.int32)
-        batch = lookup("BroadcastArgs")(of_rhs[:-2], of_perm[:-1])
-        concat = lookup("ConcatV2")
-        rhs = BROADCAST_TO(rhs, concat([batch, of_rhs[-2:]], 0))
-        perm = BROADCAST_TO(perm, concat([batch, of_perm[-1:]], 0))
+        of_rhs, of_perm = SHAPE(rhs, out_type=dtypes.int32), SHAPE(perm, out_type=dtypes.int32)
+        batch = BROADCAST_ARGS(of_rhs[:-2], of_perm[:-1])
+        rhs = BROADCAST_TO(rhs, CONCAT([batch, of_rhs[-2:]], 0))
+        perm = BROADCAST_TO(perm, CONCAT([batch, of_perm[-1:]], 0))
     return gather_rows(rhs, perm)
 
 
@@ -109,5 +110,5 @@ def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
     lower_upper, perm = _checked("lu_matrix_inverse", lower_upper, perm)
     size = lower_upper.shape[-1]
     if size is None:
-        size = lookup("Shape")(lower_upper, out_type=dtypes.int32)[-1]
+        size = SHAPE(lower_upper, out_type=dtypes.int32)[-1]
     return lu_solve(lower_upper, perm, eye(size, dtype=lower_upper.dtype), validate_args, name=name)

@@ -10,14 +10,16 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.broadcasting import sum_to
+from headrace._src.ops.arrays.broadcasting import BROADCAST_GRADIENT_ARGS, SUM, sum_to
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
 from headrace._src.ops.linalg.product_kernels import check_product, matrix_product
+from headrace._src.ops.math.complex_numbers import CONJ
 
 
 def _conj(x):
     """The complex conjugate; real tensors as they are."""
-    return lookup("Conj")(x) if x.dtype.is_complex else x
+    return CONJ(x) if x.dtype.is_complex else x
 
 
 def _infer_product(op, a, b, transpose_a, transpose_b):
@@ -188,8 +190,8 @@ def _sum_batches(gradient, shape, other):
         return sum_to(gradient, shape, other[:-2] + shape[-2:])
     # With shapes that are known only later, slice off the batch axes and compare those.
     shape, other = to_tensor(shape), to_tensor(other)
-    axes = lookup("BroadcastGradientArgs")(shape[:-2], other[:-2]).r0
-    return lookup("Reshape")(lookup("Sum")(gradient, axes), shape)
+    axes = BROADCAST_GRADIENT_ARGS(shape[:-2], other[:-2]).r0
+    return RESHAPE(SUM(gradient, axes), shape)
 
 
 BATCH_MATMUL_SAME = Op(
@@ -241,18 +243,17 @@ def _lower_mixed_matmul(ctx, x, y, Tout, adj_x, adj_y, grad_x=False, grad_y=Fals
 
 
 def _grad_mixed_matmul(node, dy):
-    cast = lookup("Cast")
     into = node.x_dtype, node.y_dtype
     common = node.attrs["Tout"]
 
     def product(x, y, adj_x, adj_y):
-        x, y = (z if z.dtype is common else cast(z, DstT=common) for z in (x, y))
+        x, y = (z if z.dtype is common else CAST(z, DstT=common) for z in (x, y))
         return _batch_multiply(x, y, adj_x, adj_y)
 
     grads = _batch_gradients(node, dy, product)
     shapes = (node.x_shape, node.y_shape), (node.y_shape, node.x_shape)
     return tuple(
-        None if grad is None else cast(_sum_batches(grad, *pair), DstT=dtype)
+        None if grad is None else CAST(_sum_batches(grad, *pair), DstT=dtype)
         for grad, pair, dtype in zip(grads, shapes, into)
     )
 
@@ -290,7 +291,6 @@ def _infer_sparse_matmul(a, b, transpose_a, transpose_b, a_is_sparse, b_is_spars
 
 
 def _grad_sparse_matmul(node, dy):
-    cast = lookup("Cast")
     turned_a, turned_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
     # TF: a gradient that came out of a Relu is taken to be sparse; here that would change nothing.
     left = {"a_is_sparse": node.attrs["a_is_sparse"]}
@@ -300,7 +300,7 @@ def _grad_sparse_matmul(node, dy):
     def product(x, y, into, turn_x, turn_y, **sparse):
         # TF: gradients of a bfloat16 input are computed from dy in bfloat16.
         result = SPARSE_MATMUL(x, y, transpose_a=turn_x, transpose_b=turn_y, **sparse)
-        return result if into is dtypes.float32 else cast(result, DstT=into)
+        return result if into is dtypes.float32 else CAST(result, DstT=into)
 
     a, b = node.a, node.b
     if node.wants(0):
@@ -419,7 +419,7 @@ def matmul(
         )
         # TF: the sparse product is always float32; a product of two bfloat16 factors is given back as such.
         both = a.dtype is dtypes.bfloat16 and b.dtype is dtypes.bfloat16
-        return lookup("Cast")(product, DstT=dtypes.bfloat16) if both else product
+        return CAST(product, DstT=dtypes.bfloat16) if both else product
     return MATMUL(
         a, b, name=name, transpose_a=transpose_a, transpose_b=transpose_b, grad_a=grad_a, grad_b=grad_b
     )
@@ -448,7 +448,7 @@ def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_spa
     """
     if not isinstance(b, Tensor):
         b = to_tensor(b, hint=a.dtype if isinstance(a, Tensor) else None)
-    column = lookup("ExpandDims")(b, -1)
+    column = EXPAND_DIMS(b, -1)
     product = matmul(
         a,
         column,
@@ -458,4 +458,4 @@ def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_spa
         b_is_sparse=b_is_sparse,
         name=name,
     )
-    return lookup("Squeeze")(product, squeeze_dims=[-1])
+    return SQUEEZE(product, squeeze_dims=[-1])

@@ -12,7 +12,11 @@ from headrace._src.op.infer import same_as_input
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.constants import ones
+from headrace._src.ops.arrays.filling import RANGE
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.shaping import RANK, RESHAPE
 from headrace._src.ops.linalg.diagonals import MATRIX_DIAG, diag_part
+from headrace._src.ops.math.arithmetic import MINIMUM
 from headrace._src.ops.math.limit_kernels import kept
 
 
@@ -166,8 +170,8 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
     a = to_tensor(a)
     rank = a.shape.rank
     if rank is None:
-        count = lookup("Rank")(a)
-        order = lookup("ConcatV2")([lookup("Range")(0, count - 2, 1), [count - 1, count - 2]], 0)
+        count = RANK(a)
+        order = CONCAT([RANGE(0, count - 2, 1), [count - 1, count - 2]], 0)
     elif rank < 2:
         raise ValueError(f"matrix_transpose: a must have rank 2 or more, got shape {a.shape}.")
     else:
@@ -220,9 +224,9 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
         shape = [*batch, min(num_rows, columns)]
     else:
         num_rows, columns = (to_tensor(n, hint=dtypes.int32) for n in (num_rows, columns))
-        length = lookup("Reshape")(lookup("Minimum")(num_rows, columns), [1])
+        length = RESHAPE(MINIMUM(num_rows, columns), [1])
         batch = batch if isinstance(batch, Tensor) else to_tensor(batch, dtypes.int32)
-        shape = lookup("ConcatV2")([batch, length], 0)
+        shape = CONCAT([batch, length], 0)
     diagonal = ones(shape, dtype)
     padding = False if dtype is dtypes.bool else 0
     return MATRIX_DIAG(diagonal, 0, num_rows, columns, padding, name=name)

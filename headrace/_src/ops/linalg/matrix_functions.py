@@ -8,7 +8,9 @@ from headrace._src.core import dtypes
 from headrace._src.core.lazy import jax_linalg, jnp, scipy_linalg
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.shaping import SHAPE
 from headrace._src.ops.linalg.checks import MATRIX_TYPES, check_matrix, infer_square, widened
 from headrace._src.ops.linalg.matrices import adjoint
 
@@ -46,10 +48,9 @@ def _derivative(op, x, dy):
     """
     size = x.shape[-1]
     a = adjoint(x)
-    concat = lookup("ConcatV2")
-    block = concat([concat([a, dy], -1), concat([lookup("ZerosLike")(a), a], -1)], -2)
+    block = CONCAT([CONCAT([a, dy], -1), CONCAT([ZEROS_LIKE(a), a], -1)], -2)
     if size is None:
-        size = lookup("Shape")(x, out_type=dtypes.int32)[-1]
+        size = SHAPE(x, out_type=dtypes.int32)[-1]
     return (op(block)[..., :size, size:],)
 
 

@@ -8,8 +8,10 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.casting import cast
+from headrace._src.ops.arrays.casting import CAST, cast
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE
 from headrace._src.ops.linalg.checks import (
     MATRIX_TYPES,
     check_matrix,
@@ -21,6 +23,8 @@ from headrace._src.ops.linalg.decompositions import phased
 from headrace._src.ops.linalg.diagonals import diag, diag_part, set_diag
 from headrace._src.ops.linalg.matmul import matmul
 from headrace._src.ops.linalg.matrices import adjoint
+from headrace._src.ops.math.arithmetic import MAXIMUM
+from headrace._src.ops.math.complex_numbers import CONJ, REAL
 from headrace._src.ops.math.reductions import reduce_max, reduce_sum
 
 
@@ -125,11 +129,11 @@ def _gradient(s, u, v, ds, du, dv):
     inner = s.shape[-1]
     if s.dtype.is_complex:
         # The singular values are real numbers, though in the dtype of the matrix.
-        ds = lookup("Cast")(lookup("Real")(ds, Tout=s.dtype.real_dtype), DstT=s.dtype)
+        ds = CAST(REAL(ds, Tout=s.dtype.real_dtype), DstT=s.dtype)
     squares = s * s
-    f = lookup("ExpandDims")(squares, -2) - lookup("ExpandDims")(squares, -1)
-    f = set_diag(f / (f * f + 1e-20), lookup("ZerosLike")(s))
-    row, column = lookup("ExpandDims")(s, -2), lookup("ExpandDims")(s, -1)
+    f = EXPAND_DIMS(squares, -2) - EXPAND_DIMS(squares, -1)
+    f = set_diag(f / (f * f + 1e-20), ZEROS_LIKE(s))
+    row, column = EXPAND_DIMS(s, -2), EXPAND_DIMS(s, -1)
     thin_u, thin_v = u[..., :inner], v[..., :inner]
     u_du, v_dv = matmul(u, du, adjoint_a=True), matmul(v, dv, adjoint_a=True)
     core_u, core_v = u_du[..., :inner, :inner], v_dv[..., :inner, :inner]
@@ -138,9 +142,9 @@ def _gradient(s, u, v, ds, du, dv):
     if s.dtype.is_complex:
         # Only the common phase of a pair of vectors is free; the difference of their phases is not.
         main = diag_part(core_v)
-        middle = middle + diag(0.5 * reciprocal * (lookup("Conj")(main) - main))
+        middle = middle + diag(0.5 * reciprocal * (CONJ(main) - main))
     grad = matmul(thin_u, matmul(middle, thin_v, adjoint_b=True))
-    inverse = lookup("ExpandDims")(reciprocal, -2)
+    inverse = EXPAND_DIMS(reciprocal, -2)
     if u.shape[-2] > inner:
         grad = grad + matmul(_leading_out(u, du, u_du, inner) * inverse, thin_v, adjoint_b=True)
     if v.shape[-2] > inner:
@@ -178,7 +182,7 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
     """
     s, u, v = SVD(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
     # TF: singular values are real, though the op gives them in the dtype of the matrix.
-    s = cast(lookup("Real")(s, Tout=s.dtype.real_dtype), s.dtype.real_dtype) if s.dtype.is_complex else s
+    s = cast(REAL(s, Tout=s.dtype.real_dtype), s.dtype.real_dtype) if s.dtype.is_complex else s
     return (s, u, v) if compute_uv else s
 
 
@@ -199,7 +203,7 @@ def _matrix_sizes(a):
     """(rows, columns) as ints, or as scalars of a shape that is known only later."""
     if a.shape.rank is not None and a.shape[-2] is not None and a.shape[-1] is not None:
         return a.shape[-2], a.shape[-1]
-    shape = lookup("Shape")(a, out_type=dtypes.int32)
+    shape = SHAPE(a, out_type=dtypes.int32)
     return shape[-2], shape[-1]
 
 
@@ -207,7 +211,7 @@ def _larger_size(a, dtype):
     rows, columns = _matrix_sizes(a)
     if isinstance(rows, int):
         return float(max(rows, columns))
-    return cast(lookup("Maximum")(rows, columns), dtype)
+    return cast(MAXIMUM(rows, columns), dtype)
 
 
 def _largest(s):
@@ -234,7 +238,7 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
     a = _checked("matrix_rank", a)
     s = svd(a, compute_uv=False)
     if tol is None:
-        tol = _epsilon(a.dtype) * _larger_size(a, s.dtype) * lookup("ExpandDims")(_largest(s), -1)
+        tol = _epsilon(a.dtype) * _larger_size(a, s.dtype) * EXPAND_DIMS(_largest(s), -1)
     return reduce_sum(cast(s > tol, dtypes.int32), axis=-1, name=name)
 
 
@@ -262,6 +266,6 @@ def pinv(a, rcond=None, validate_args=False, name=None):
     s, u, v = svd(a, full_matrices=False, compute_uv=True)
     cutoff = rcond * _largest(s)
     infinite = to_tensor(np.array(np.inf, real.as_numpy_dtype))
-    s = lookup("SelectV2")(s > lookup("ExpandDims")(cutoff, -1), s, infinite)
-    scaled = v / lookup("ExpandDims")(cast(s, a.dtype), -2)
+    s = SELECT_V2(s > EXPAND_DIMS(cutoff, -1), s, infinite)
+    scaled = v / EXPAND_DIMS(cast(s, a.dtype), -2)
     return matmul(scaled, u, adjoint_b=True, name=name)

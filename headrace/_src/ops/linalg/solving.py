@@ -9,9 +9,10 @@ from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.broadcasting import sum_to
-from headrace._src.ops.arrays.shaping import SHAPE
+from headrace._src.ops.arrays.broadcasting import BROADCAST_GRADIENT_ARGS, SUM, sum_to
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE
 from headrace._src.ops.linalg.checks import (
     MATRIX_TYPES,
     check_matrix,
@@ -25,6 +26,8 @@ from headrace._src.ops.linalg.diagonals import diag_part
 from headrace._src.ops.linalg.matmul import matmul
 from headrace._src.ops.linalg.matrices import adjoint as adjoint_of
 from headrace._src.ops.linalg.matrices import band_part, eye
+from headrace._src.ops.math.complex_numbers import COMPLEX, CONJ, IMAG, REAL
+from headrace._src.ops.math.elementwise import LOG
 from headrace._src.ops.math.reductions import reduce_sum
 
 
@@ -110,12 +113,11 @@ def _determinant(input):
 
 def _times_inverse(factor, matrix):
     """One factor per matrix, times the inverse of the conjugate transpose."""
-    expand = lookup("ExpandDims")
-    return expand(expand(factor, -1), -1) * MATRIX_INVERSE(matrix, adjoint=True)
+    return EXPAND_DIMS(EXPAND_DIMS(factor, -1), -1) * MATRIX_INVERSE(matrix, adjoint=True)
 
 
 def _conj(x):
-    return lookup("Conj")(x) if x.dtype.is_complex else x
+    return CONJ(x) if x.dtype.is_complex else x
 
 
 MATRIX_DETERMINANT = Op(
@@ -155,8 +157,8 @@ def _grad_log_determinant(node, d_sign, d_log):
     factor = d_log
     if node.input_dtype.is_complex:
         # d log det A = tr(A^-1 dA): its real part changes the logarithm, its imaginary part turns the sign.
-        turn = lookup("Imag")(d_sign * lookup("Conj")(node.sign), Tout=d_log.dtype.real_dtype)
-        factor = factor + lookup("Complex")(lookup("ZerosLike")(turn), turn, Tout=d_log.dtype)
+        turn = IMAG(d_sign * CONJ(node.sign), Tout=d_log.dtype.real_dtype)
+        factor = factor + COMPLEX(ZEROS_LIKE(turn), turn, Tout=d_log.dtype)
     return (_times_inverse(factor, node.input),)
 
 
@@ -188,8 +190,8 @@ def logdet(matrix, name=None):
     factor = cholesky(matrix)
     main = diag_part(factor)
     if main.dtype.is_complex:
-        main = lookup("Real")(main, Tout=main.dtype.real_dtype)
-    return 2.0 * reduce_sum(lookup("Log")(main), axis=[-1], name=name)
+        main = REAL(main, Tout=main.dtype.real_dtype)
+    return 2.0 * reduce_sum(LOG(main), axis=[-1], name=name)
 
 
 # Linear equations
@@ -321,8 +323,8 @@ def sum_batches(gradient, shape, other):
     if isinstance(shape, tuple) and isinstance(other, tuple):
         return sum_to(gradient, shape, other[:-2] + shape[-2:])
     shape, other = to_tensor(shape), to_tensor(other)
-    axes = lookup("BroadcastGradientArgs")(shape[:-2], other[:-2]).r0
-    return lookup("Reshape")(lookup("Sum")(gradient, axes), shape)
+    axes = BROADCAST_GRADIENT_ARGS(shape[:-2], other[:-2]).r0
+    return RESHAPE(SUM(gradient, axes), shape)
 
 
 def _grad_triangular_solve(node, dy):
@@ -385,8 +387,8 @@ def _gramian_factor(a, l2_regularizer, of_columns):
     gramian = matmul(a, a, adjoint_a=True) if of_columns else matmul(a, a, adjoint_b=True)
     size = gramian.shape[-1]
     if size is None:
-        size = lookup("Shape")(gramian, out_type=dtypes.int32)[-1]
-    weight = lookup("Cast")(to_tensor(l2_regularizer), DstT=a.dtype)
+        size = SHAPE(gramian, out_type=dtypes.int32)[-1]
+    weight = CAST(to_tensor(l2_regularizer), DstT=a.dtype)
     return CHOLESKY(gramian + weight * eye(size, dtype=a.dtype))
 
 

@@ -3,10 +3,14 @@
 from headrace._src.core import errors
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import known_rank
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.selecting import WHERE
+from headrace._src.ops.arrays.shaping import SQUEEZE, known_rank
 from headrace._src.ops.linalg.decompositions import eigh
 from headrace._src.ops.linalg.diagonals import diag
+from headrace._src.ops.math.comparison import LOGICAL_AND
+from headrace._src.ops.math.complex_numbers import CONJ, REAL
 
 
 def _selected(e, v, select, select_range):
@@ -24,10 +28,9 @@ def _selected(e, v, select, select_range):
     if float(first) >= float(last):
         raise errors.invalid_argument(f"eigh_tridiagonal: select_range {select_range} is empty.")
     low, high = (to_tensor(bound, e.dtype) for bound in (float(first), float(last)))
-    inside = lookup("LogicalAnd")(e > low, e <= high)
-    places = lookup("Squeeze")(lookup("Where")(inside), squeeze_dims=[1])
-    gather = lookup("GatherV2")
-    return gather(e, places, 0), None if v is None else gather(v, places, 1)
+    inside = LOGICAL_AND(e > low, e <= high)
+    places = SQUEEZE(WHERE(inside), squeeze_dims=[1])
+    return GATHER_V2(e, places, 0), None if v is None else GATHER_V2(v, places, 1)
 
 
 @api("linalg.eigh_tridiagonal")
@@ -73,14 +76,14 @@ def eigh_tridiagonal(alpha, beta, eigvals_only=True, select="a", select_range=No
     real = alpha.dtype.real_dtype
     main, below = alpha, beta
     if alpha.dtype.is_complex:
-        main = lookup("Cast")(lookup("Real")(alpha, Tout=real), DstT=alpha.dtype)
-        below = lookup("Conj")(beta)
+        main = CAST(REAL(alpha, Tout=real), DstT=alpha.dtype)
+        below = CONJ(beta)
     matrix = diag(main)
     if alpha.shape[0] != 1:
         # Only the lower triangle is read.
         matrix = matrix + diag(below, k=-1)
     e, v = eigh(matrix)
     if e.dtype is not real:
-        e = lookup("Real")(e, Tout=real)
+        e = REAL(e, Tout=real)
     e, v = _selected(e, None if eigvals_only else v, select, select_range)
     return e if eigvals_only else (e, v)

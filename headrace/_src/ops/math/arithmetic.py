@@ -15,6 +15,7 @@ from headrace._src.op.infer import broadcast, same_as_input
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import shape_of, sum_to
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.passing import IDENTITY
 from headrace._src.ops.math.comparison import GREATER_EQUAL, LESS_EQUAL
 from headrace._src.ops.math.complex_numbers import conjugate, zero_like
 from headrace._src.ops.tensor_lists.values import add_variants
@@ -368,7 +369,7 @@ def add_n(inputs, name=None):
         )
     inputs = [to_tensor(x) for x in inputs]
     if len(inputs) == 1:
-        return lookup("Identity")(inputs[0], name=name)
+        return IDENTITY(inputs[0], name=name)
     return ADD_N(inputs, name=name)
 
 

@@ -4,8 +4,10 @@ import numpy as np
 
 from headrace._src.core.lazy import jax_special, lax, scipy_special
 from headrace._src.op.api import api
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.filling import ONES_LIKE
+from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.math.arithmetic import MUL, NEG, SUB, number_like
+from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.complex_numbers import zero_like
 from headrace._src.ops.math.division import REAL_DIV
 from headrace._src.ops.math.elementwise import RECIPROCAL, SIGN
@@ -14,10 +16,9 @@ from headrace._src.ops.math.special import special
 
 def _over_x(y, x, at_zero):
     """`y / x`, and the limit where `x` is zero, without NaN in its gradient."""
-    select = lookup("SelectV2")
-    zero = lookup("Equal")(x, zero_like(x))
-    safe = select(zero, lookup("OnesLike")(x), x)
-    return select(zero, MUL(number_like(x, at_zero), lookup("OnesLike")(x)), REAL_DIV(y, safe))
+    zero = EQUAL(x, zero_like(x))
+    safe = SELECT_V2(zero, ONES_LIKE(x), x)
+    return SELECT_V2(zero, MUL(number_like(x, at_zero), ONES_LIKE(x)), REAL_DIV(y, safe))
 
 
 def _grad_i0(node, dy):

@@ -14,12 +14,16 @@ from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import shape_of
 from headrace._src.ops.arrays.casting import CAST, cast
-from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.arrays.filling import ONES_LIKE
+from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.scattering import SCATTER_ND
+from headrace._src.ops.arrays.shaping import RANK, RESHAPE, SQUEEZE
+from headrace._src.ops.arrays.slicing import STRIDED_SLICE
 from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MINIMUM, MUL, SUB
-from headrace._src.ops.math.comparison import GREATER, GREATER_EQUAL, LESS
+from headrace._src.ops.math.comparison import EQUAL, GREATER, GREATER_EQUAL, LESS
 from headrace._src.ops.math.division import true_divide
 from headrace._src.ops.math.elementwise import FLOOR
-from headrace._src.ops.math.reductions import MAX, PROD
+from headrace._src.ops.math.reductions import ALL, MAX, PROD
 
 _WEIGHTS = frozenset({dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64})
 
@@ -302,11 +306,11 @@ def _require(condition, message):
         if not condition._a.all():
             raise errors.invalid_argument(message)
     else:
-        lookup("Assert")(lookup("All")(RESHAPE(condition, [-1]), [0]), [to_tensor(message)])
+        lookup("Assert")(ALL(RESHAPE(condition, [-1]), [0]), [to_tensor(message)])
 
 
 def _element(vector, i):
-    return lookup("StridedSlice")(
+    return STRIDED_SLICE(
         vector, [i], [i + 1], [1], begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
         shrink_axis_mask=1,
     )
@@ -339,8 +343,8 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
 
 def _squeezed_beside(x, other):
     """`x` without its last dimension if it has one more than `other`, which is seen when the graph runs."""
-    has_more = lookup("Equal")(lookup("Rank")(x), ADD(lookup("Rank")(other), 1))
-    return PUBLIC["cond"](has_more, lambda: lookup("Squeeze")(x, squeeze_dims=[-1]), lambda: x)
+    has_more = EQUAL(RANK(x), ADD(RANK(other), 1))
+    return PUBLIC["cond"](has_more, lambda: SQUEEZE(x, squeeze_dims=[-1]), lambda: x)
 
 
 def _squeezed(labels, predictions):
@@ -349,9 +353,9 @@ def _squeezed(labels, predictions):
         return _squeezed_beside(labels, predictions), _squeezed_beside(predictions, labels)
     difference = predictions.shape.rank - labels.shape.rank
     if difference == 1 and predictions.shape[-1] in (1, None):
-        predictions = lookup("Squeeze")(predictions, squeeze_dims=[-1])
+        predictions = SQUEEZE(predictions, squeeze_dims=[-1])
     elif difference == -1 and labels.shape[-1] in (1, None):
-        labels = lookup("Squeeze")(labels, squeeze_dims=[-1])
+        labels = SQUEEZE(labels, squeeze_dims=[-1])
     return labels, predictions
 
 
@@ -393,7 +397,6 @@ def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=
         predictions.shape.assert_is_compatible_with(weights.shape)
         weights = cast(weights, out)
     else:
-        weights = lookup("OnesLike")(cast(predictions, out))
-    pack = lookup("Pack")
-    indices = pack([labels, predictions], axis=1)
-    return lookup("ScatterNd")(indices, weights, pack([num_classes, num_classes], axis=0), name=name)
+        weights = ONES_LIKE(cast(predictions, out))
+    indices = PACK([labels, predictions], axis=1)
+    return SCATTER_ND(indices, weights, PACK([num_classes, num_classes], axis=0), name=name)

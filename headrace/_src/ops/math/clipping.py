@@ -8,17 +8,21 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import SUM, shape_of, sum_to
 from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import SIZE
 from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MINIMUM, MUL, SUB, number_like
 from headrace._src.ops.math.comparison import GREATER, LESS, LOGICAL_OR
 from headrace._src.ops.math.complex_numbers import zero_like
 from headrace._src.ops.math.division import REAL_DIV
-from headrace._src.ops.math.elementwise import SQRT
+from headrace._src.ops.math.elementwise import RSQRT, SQRT
 from headrace._src.ops.math.limit_kernels import between
 from headrace._src.ops.math.reductions import axes_of
+from headrace._src.ops.nn.losses import L2_LOSS
 
 
 def _check_bounds(t, low, high):
@@ -43,7 +47,7 @@ def _lower_clip_by_value(ctx, t, clip_value_min, clip_value_max):
 def _grad_clip_by_value(node, dy):
     x, low, high = node.t, node.clip_value_min, node.clip_value_max
     below, above = LESS(x, low), GREATER(x, high)
-    select, zero = lookup("SelectV2"), zero_like(dy)
+    select, zero = SELECT_V2, zero_like(dy)
     shape = shape_of(x)
     return (
         select(LOGICAL_OR(below, above), zero, dy) if node.wants(0) else None,
@@ -93,9 +97,8 @@ def _safe_norm(values, axes):
     """The Euclidean norm, whose gradient is 0 and not NaN where it is 0."""
     squares = SUM(MUL(values, values), axes, keep_dims=True)
     positive = GREATER(squares, zero_like(squares))
-    select = lookup("SelectV2")
-    safe = select(positive, squares, lookup("OnesLike")(squares))
-    return select(positive, SQRT(safe), squares)
+    safe = SELECT_V2(positive, squares, ONES_LIKE(squares))
+    return SELECT_V2(positive, SQRT(safe), squares)
 
 
 @api("clip_by_norm")
@@ -142,10 +145,10 @@ def global_norm(t_list, name=None):
     for t in _tensors("linalg.global_norm", t_list):
         if t is not None:
             values = t.values if isinstance(t, IndexedSlices) else t
-            parts.append(lookup("L2Loss")(values))
+            parts.append(L2_LOSS(values))
     if not parts:
         return EagerTensor(np.zeros((), np.float32), dtypes.float32)
-    total = SUM(lookup("Pack")(parts, axis=0), [0])
+    total = SUM(PACK(parts, axis=0), [0])
     return SQRT(MUL(total, number_like(total, 2)), name=name)
 
 
@@ -196,8 +199,8 @@ def clip_by_average_norm(t, clip_norm, name=None):
     """`t`, scaled down when its Euclidean norm divided by its number of elements exceeds `clip_norm`."""
     t = to_tensor(t)
     clip_norm = to_tensor(clip_norm, t.dtype)
-    size = lookup("Size")(t, out_type=dtypes.int32)
+    size = SIZE(t, out_type=dtypes.int32)
     count = CAST(size, DstT=t.dtype)
     squares = SUM(MUL(t, t), axes_of(t, None), keep_dims=True)
-    inverse = MUL(lookup("Rsqrt")(squares), count)
+    inverse = MUL(RSQRT(squares), count)
     return MUL(t, MUL(clip_norm, MINIMUM(inverse, REAL_DIV(number_like(t, 1), clip_norm))), name=name)

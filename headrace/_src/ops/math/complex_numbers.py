@@ -12,6 +12,7 @@ from headrace._src.op.infer import broadcast, same_as_input
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import sum_to
 from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.math.comparison import LESS
 
 REAL_OF_COMPLEX = frozenset({dtypes.float32, dtypes.float64})
 
@@ -232,7 +233,7 @@ def angle(input, name=None):
     if input.dtype._kind != "f":
         raise TypeError(f"math.angle: input must be floating or complex, got {input.dtype.name}.")
     zeros = lookup("ZerosLike")(input)
-    negative = lookup("Less")(input, zeros)
+    negative = LESS(input, zeros)
     pi = lookup("OnesLike")(input)
     pi = lookup("Mul")(pi, CAST(EagerTensor(np.array(np.pi), dtypes.float64), DstT=input.dtype))
     return lookup("SelectV2")(negative, pi, zeros)

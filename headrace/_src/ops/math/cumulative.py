@@ -7,7 +7,8 @@ from headrace._src.core.lazy import jnp, lax
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.filling import ONES_LIKE
+from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, SUB
 from headrace._src.ops.math.comparison import GREATER, LESS
 from headrace._src.ops.math.complex_numbers import zero_like
@@ -155,9 +156,8 @@ def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
 
 def _log_of_positive(x, mask):
     """`log(x)` where the mask holds, and next to nothing elsewhere, also for gradients."""
-    select = lookup("SelectV2")
     lowest = EagerTensor(np.array(x.dtype.min), x.dtype)
-    return select(mask, LOG(select(mask, x, lookup("OnesLike")(x))), lowest)
+    return SELECT_V2(mask, LOG(SELECT_V2(mask, x, ONES_LIKE(x))), lowest)
 
 
 def _grad_cumulative_logsumexp(node, dy):

@@ -13,7 +13,7 @@ from headrace._src.op.registry import lookup
 from headrace._src.ops.math import exponential_kernels
 from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, SUB, number_like
 from headrace._src.ops.math.complex_numbers import COMPLEX, COMPLEX_ABS, CONJ, conjugate, zero_like
-from headrace._src.ops.math.division import REAL_DIV
+from headrace._src.ops.math.division import DIV_NO_NAN, REAL_DIV
 from headrace._src.ops.math.half_kernels import through_float32
 
 FLOATS = dtypes.FLOATING | dtypes.COMPLEX
@@ -108,7 +108,7 @@ def _grad_sign(node, dy):
     turned = SUB(dy, MUL(SQUARE(y), CONJ(dy)))
     size = COMPLEX_ABS(node.x, Tout=y.dtype.real_dtype)
     twice = COMPLEX(MUL(number_like(size, 2), size), zero_like(size), Tout=y.dtype)
-    return (lookup("DivNoNan")(turned, twice),)
+    return (DIV_NO_NAN(turned, twice),)
 
 
 SIGN = unary("Sign", _sign, _lower_sign, _grad_sign, ("x", "y"), T=FLOATS | dtypes.SIGNED)

@@ -15,6 +15,7 @@ from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, SUB, number_like
 from headrace._src.ops.math.comparison import GREATER, NOT_EQUAL
 from headrace._src.ops.math.complex_numbers import conjugate, zero_like
 from headrace._src.ops.math.division import REAL_DIV
+from headrace._src.ops.math.elementwise import LOG
 
 _NEGATIVE = "Pow: Integers to negative integer powers are not allowed"
 
@@ -57,7 +58,7 @@ def _grad_pow(node, dy):
         select, zero = lookup("SelectV2"), zero_like(a)
         mask = NOT_EQUAL(a, zero) if a.dtype._kind == "c" else GREATER(a, zero)
         safe = select(mask, a, lookup("OnesLike")(a))
-        log = select(mask, lookup("Log")(safe), lookup("ZerosLike")(a))
+        log = select(mask, LOG(safe), lookup("ZerosLike")(a))
         gy = sum_to(MUL(MUL(dy, z), log), y_shape, x_shape)
     return gx, gy
 

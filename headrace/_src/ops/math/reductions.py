@@ -21,11 +21,16 @@ from headrace._src.ops.arrays.broadcasting import (
     unreduce,
 )
 from headrace._src.ops.arrays.casting import CAST
-from headrace._src.ops.arrays.shaping import RESHAPE, known_value
-from headrace._src.ops.math.arithmetic import MUL, number_like
+from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.partitioning import LIST_DIFF
+from headrace._src.ops.arrays.rearranging import INVERT_PERMUTATION, TRANSPOSE
+from headrace._src.ops.arrays.shaping import RANK, RESHAPE, known_value
+from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MUL, number_like
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.complex_numbers import conjugate
-from headrace._src.ops.math.division import REAL_DIV
+from headrace._src.ops.math.division import FLOOR_DIV, FLOOR_MOD, REAL_DIV
 from headrace._src.ops.math.half_kernels import widened
 from headrace._src.ops.math.reduction_kernels import reduced
 
@@ -50,7 +55,7 @@ def axes_of(x, axis):
         return one_axis(axis)
     rank = x._a.ndim if type(x) is EagerTensor else x.shape.rank
     if rank is None:
-        return lookup("Range")(0, lookup("Rank")(x), 1)
+        return RANGE(0, RANK(x), 1)
     return _ALL_AXES[rank] if rank < 9 else np.arange(rank, dtype=np.int32)
 
 
@@ -149,8 +154,8 @@ def _grad_mean(node, dy):
         count = number_like(dy, max(_count(shape, reduction_axes(known, len(shape))), 1))
     else:
         out = node.output_shape
-        sizes = [lookup("Prod")(to_tensor(s, dtypes.int32), [0]) for s in (shape, out)]
-        count = CAST(lookup("FloorDiv")(sizes[0], lookup("Maximum")(sizes[1], 1)), DstT=dy.dtype)
+        sizes = [PROD(to_tensor(s, dtypes.int32), [0]) for s in (shape, out)]
+        count = CAST(FLOOR_DIV(sizes[0], MAXIMUM(sizes[1], 1)), DstT=dy.dtype)
     return unreduce(REAL_DIV(dy, count), shape, axes, node.attrs["keep_dims"]), None
 
 
@@ -253,10 +258,10 @@ def _grad_prod(node, dy):
     x, axes = node.input, node.reduction_indices
     shape = shape_of(x)
     dy = unreduce(dy, shape, axes, node.attrs["keep_dims"])
-    transpose, cumprod = lookup("Transpose"), lookup("Cumprod")
+    transpose, cumprod = TRANSPOSE, lookup("Cumprod")
     if isinstance(shape, tuple) and hasattr(axes, "_a"):
         if 0 in shape:
-            return MUL(dy, lookup("ZerosLike")(x)), None
+            return MUL(dy, ZEROS_LIKE(x)), None
         gone = reduction_axes(axes._a, len(shape))
         order = [*gone, *(i for i in range(len(shape)) if i not in gone)]
         inverse = np.argsort(order).astype(np.int32)
@@ -264,15 +269,15 @@ def _grad_prod(node, dy):
         flat = [_count(shape, gone), -1]
         permuted_shape = tuple(shape[i] for i in order)
     else:
-        rank = lookup("Rank")(x)
+        rank = RANK(x)
         axes = RESHAPE(CAST(axes, DstT=dtypes.int32), [-1])
-        gone = lookup("FloorMod")(lookup("AddV2")(axes, rank), rank)
-        kept = lookup("ListDiff")(lookup("Range")(0, rank, 1), gone).out
-        order = lookup("ConcatV2")([gone, kept], 0)
-        inverse = lookup("InvertPermutation")(order)
-        permuted_shape = lookup("GatherV2")(to_tensor(shape), order, 0)
-        many = PROD(lookup("GatherV2")(to_tensor(shape), gone, 0), [0])
-        flat = lookup("Pack")([many, -1], axis=0)
+        gone = FLOOR_MOD(ADD(axes, rank), rank)
+        kept = LIST_DIFF(RANGE(0, rank, 1), gone).out
+        order = CONCAT([gone, kept], 0)
+        inverse = INVERT_PERMUTATION(order)
+        permuted_shape = GATHER_V2(to_tensor(shape), order, 0)
+        many = PROD(GATHER_V2(to_tensor(shape), gone, 0), [0])
+        flat = PACK([many, -1], axis=0)
     matrix = RESHAPE(transpose(x, order), flat)
     left = cumprod(matrix, 0, exclusive=True)
     right = cumprod(matrix, 0, exclusive=True, reverse=True)

@@ -10,9 +10,15 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import FILL, ONES_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
-from headrace._src.ops.arrays.shaping import RESHAPE, checked_dims
+from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import RANK, RESHAPE, checked_dims
+from headrace._src.ops.math.arithmetic import MAXIMUM, MUL, SUB
+from headrace._src.ops.math.comparison import EQUAL
+from headrace._src.ops.math.division import DIV, REAL_DIV
 from headrace._src.ops.math.grouping import add_rows, wide
 from headrace._src.ops.math.unsorted_segments import (
     ALL,
@@ -108,24 +114,24 @@ def _grad_sorted_sum(node, dy):
 
 def _grad_sorted_mean(node, dy):
     ids = node.segment_ids
-    sizes = SEGMENT_SUM(lookup("OnesLike")(lookup("Cast")(ids, DstT=dy.dtype)), ids)
+    sizes = SEGMENT_SUM(ONES_LIKE(CAST(ids, DstT=dy.dtype)), ids)
     # An empty segment has no rows to share among. As integers: complex numbers have no order.
-    sizes = lookup("Maximum")(lookup("Cast")(sizes, DstT=dtypes.int32), to_tensor(1))
-    sizes = lookup("Cast")(sizes, DstT=dy.dtype)
+    sizes = MAXIMUM(CAST(sizes, DstT=dtypes.int32), to_tensor(1))
+    sizes = CAST(sizes, DstT=dy.dtype)
     if dy.shape.rank is not None:
         column = [-1] + [1] * (dy.shape.rank - 1)
     else:
-        rest = lookup("Sub")(lookup("Rank")(dy), to_tensor(1))
-        column = lookup("ConcatV2")([[-1], lookup("Fill")(lookup("Pack")([rest]), to_tensor(1))], 0)
-    return GATHER_V2(lookup("Div")(dy, RESHAPE(sizes, column)), ids, 0), None
+        rest = SUB(RANK(dy), to_tensor(1))
+        column = CONCAT([[-1], FILL(PACK([rest]), to_tensor(1))], 0)
+    return GATHER_V2(DIV(dy, RESHAPE(sizes, column)), ids, 0), None
 
 
 def _grad_sorted_extreme(node, dy):
     ids = node.segment_ids
-    selected = lookup("Equal")(node.data, GATHER_V2(node.output, ids, 0))
-    ties = SEGMENT_SUM(lookup("Cast")(selected, DstT=dy.dtype), ids)
-    share = lookup("RealDiv")(dy, lookup("Maximum")(ties, to_tensor(1, dy.dtype)))
-    return lookup("SelectV2")(selected, GATHER_V2(share, ids, 0), to_tensor(0, dy.dtype)), None
+    selected = EQUAL(node.data, GATHER_V2(node.output, ids, 0))
+    ties = SEGMENT_SUM(CAST(selected, DstT=dy.dtype), ids)
+    share = REAL_DIV(dy, MAXIMUM(ties, to_tensor(1, dy.dtype)))
+    return SELECT_V2(selected, GATHER_V2(share, ids, 0), to_tensor(0, dy.dtype)), None
 
 
 def _grad_sorted_prod(node, dy):
@@ -135,7 +141,7 @@ def _grad_sorted_prod(node, dy):
         lambda x: GATHER_V2(SEGMENT_SUM(x, ids), ids, 0),
         lambda x: GATHER_V2(SEGMENT_PROD(x, ids), ids, 0),
     )
-    return lookup("Mul")(GATHER_V2(dy, ids, 0), partial), None
+    return MUL(GATHER_V2(dy, ids, 0), partial), None
 
 
 def _sorted_op(kind, name, types, saves, grad):

@@ -10,12 +10,16 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, broadcast
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import SUM, shape_of, sum_to
+from headrace._src.ops.arrays.filling import ONES_LIKE
+from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.math import exponential_kernels
 from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, SUB, number_like
+from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.division import REAL_DIV
 from headrace._src.ops.math.elementwise import EXP, LOG, LOG1P, SQUARE, through_float32, unary
+from headrace._src.ops.math.powers import XLOGY
+from headrace._src.ops.math.trigonometry import COS, SIN
 from headrace._src.ops.random.gamma_derivative import gamma_sample_derivative
 
 FLOATING = dtypes.FLOATING
@@ -330,7 +334,7 @@ def _grad_betainc(node, dy):
     a, b, x = node.a, node.b, node.x
     one = number_like(x, 1)
     log_beta = SUB(ADD(LGAMMA(a), LGAMMA(b)), LGAMMA(ADD(a, b)))
-    powers = ADD(MUL(SUB(b, one), LOG1P(NEG(x))), lookup("Xlogy")(SUB(a, one), x))
+    powers = ADD(MUL(SUB(b, one), LOG1P(NEG(x))), XLOGY(SUB(a, one), x))
     partial = EXP(SUB(powers, log_beta))
     return None, None, sum_to(MUL(partial, dy), shape_of(x), shape_of(dy))
 
@@ -371,21 +375,20 @@ def _quarter_turns(x):
 
 
 def _grad_fresnel_cos(node, dy):
-    return (MUL(dy, lookup("Cos")(_quarter_turns(node.x))),)
+    return (MUL(dy, COS(_quarter_turns(node.x))),)
 
 
 def _grad_fresnel_sin(node, dy):
-    return (MUL(dy, lookup("Sin")(_quarter_turns(node.x))),)
+    return (MUL(dy, SIN(_quarter_turns(node.x))),)
 
 
 def _grad_spence(node, dy):
     x = node.x
     one = number_like(x, 1)
-    at_one = lookup("Equal")(x, one)
-    select = lookup("SelectV2")
+    at_one = EQUAL(x, one)
     # The limit at 1 is -1, and the quotient there must not be computed: its gradient is NaN.
-    safe = select(at_one, MUL(number_like(x, 2), lookup("OnesLike")(x)), x)
-    partial = select(at_one, NEG(lookup("OnesLike")(x)), REAL_DIV(LOG(safe), SUB(one, safe)))
+    safe = SELECT_V2(at_one, MUL(number_like(x, 2), ONES_LIKE(x)), x)
+    partial = SELECT_V2(at_one, NEG(ONES_LIKE(x)), REAL_DIV(LOG(safe), SUB(one, safe)))
     return (MUL(dy, partial),)
 
 

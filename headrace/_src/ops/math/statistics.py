@@ -7,10 +7,13 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import SUM, reduced_shape, reduction_axes, shape_of
 from headrace._src.ops.arrays.casting import CAST, cast
-from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.passing import STOP_GRADIENT
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import RESHAPE, SIZE
+from headrace._src.ops.arrays.slicing import STRIDED_SLICE
 from headrace._src.ops.math.arithmetic import ADD, MUL, SUB
 from headrace._src.ops.math.comparison import GREATER_EQUAL, LESS, NOT_EQUAL
 from headrace._src.ops.math.complex_numbers import CONJ, REAL, zero_like
@@ -65,8 +68,8 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
     x = to_tensor(input_tensor)
     axes = axes_of(x, axis)
     largest = MAX(x, axes, keep_dims=True)
-    finite = lookup("SelectV2")(IS_FINITE(largest), largest, lookup("ZerosLike")(largest))
-    shift = lookup("StopGradient")(finite)
+    finite = SELECT_V2(IS_FINITE(largest), largest, ZEROS_LIKE(largest))
+    shift = STOP_GRADIENT(finite)
     total = LOG(reduce(SUM, EXP(SUB(x, shift)), axis, keepdims, None))
     if not keepdims:
         shift = RESHAPE(shift, shape_of(total))
@@ -156,7 +159,7 @@ def zero_fraction(value, name=None):
     np.float32(0.5)
     """
     value = to_tensor(value)
-    size = lookup("Size")(value, out_type=dtypes.int64)
+    size = SIZE(value, out_type=dtypes.int64)
     zeros = SUB(size, count_nonzero(value))
     return REAL_DIV(CAST(zeros, DstT=dtypes.float32), CAST(size, DstT=dtypes.float32), name=name)
 
@@ -167,11 +170,10 @@ def _neighbours(function, x):
     if x.dtype._kind not in "fciuq":
         raise TypeError(f"{function}: x must be numeric, got {x.dtype.name}.")
     flat = RESHAPE(x, [-1])
-    slice_ = lookup("StridedSlice")
     masks = {"ellipsis_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 0}
     return (
-        slice_(flat, [0], [-1], [1], begin_mask=1, end_mask=0, **masks),
-        slice_(flat, [1], [0], [1], begin_mask=0, end_mask=1, **masks),
+        STRIDED_SLICE(flat, [0], [-1], [1], begin_mask=1, end_mask=0, **masks),
+        STRIDED_SLICE(flat, [1], [0], [1], begin_mask=0, end_mask=1, **masks),
     )
 
 

@@ -11,9 +11,17 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import FILL, ONES_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
-from headrace._src.ops.arrays.shaping import RESHAPE, checked_dims
+from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import RANK, RESHAPE, SHAPE, checked_dims
+from headrace._src.ops.math.arithmetic import MAXIMUM, MUL, SUB
+from headrace._src.ops.math.comparison import EQUAL, GREATER_EQUAL, LOGICAL_AND
+from headrace._src.ops.math.complex_numbers import CONJ
+from headrace._src.ops.math.division import DIV, REAL_DIV
+from headrace._src.ops.math.elementwise import SQRT
 from headrace._src.ops.math.grouping import add_rows, combine_rows, highest, lowest, wide
 
 UFUNCS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
@@ -106,8 +114,8 @@ def infer_unsorted(data, segment_ids, num_segments):
 def _drop_negatives(x, ids):
     """`x[ids]` with zeros where the id is negative; and where it is not, to broadcast with it."""
     zero = to_tensor(0, ids.dtype)
-    taken = GATHER_V2(x, lookup("Maximum")(ids, zero), 0)
-    kept = lookup("GreaterEqual")(ids, zero)
+    taken = GATHER_V2(x, MAXIMUM(ids, zero), 0)
+    kept = GREATER_EQUAL(ids, zero)
     if taken.shape.rank is not None and ids.shape.rank is not None:
         extra = [1] * (taken.shape.rank - ids.shape.rank)
         shape = [*ids.shape, *extra] if ids.shape.is_fully_defined() else None
@@ -115,12 +123,12 @@ def _drop_negatives(x, ids):
         shape = extra = None
     if shape is None:
         if extra is None:
-            extra = lookup("Fill")(
-                lookup("Pack")([lookup("Sub")(lookup("Rank")(taken), lookup("Rank")(ids))]), to_tensor(1)
+            extra = FILL(
+                PACK([SUB(RANK(taken), RANK(ids))]), to_tensor(1)
             )
-        shape = lookup("ConcatV2")([lookup("Shape")(ids), to_tensor(extra, dtypes.int32)], 0)
+        shape = CONCAT([SHAPE(ids), to_tensor(extra, dtypes.int32)], 0)
     kept = RESHAPE(kept, shape)
-    return lookup("SelectV2")(kept, taken, to_tensor(0, taken.dtype)), kept
+    return SELECT_V2(kept, taken, to_tensor(0, taken.dtype)), kept
 
 
 def grad_unsorted_sum(node, dy):
@@ -131,12 +139,12 @@ def grad_unsorted_extreme(node, dy):
     """Shared evenly by the elements that are the extreme of their segment."""
     ids, count = node.segment_ids, node.num_segments
     extremes, kept = _drop_negatives(node.output, ids)
-    selected = lookup("LogicalAnd")(lookup("Equal")(node.data, extremes), kept)
-    ties = UNSORTED_SEGMENT_SUM(lookup("Cast")(selected, DstT=dy.dtype), ids, count)
+    selected = LOGICAL_AND(EQUAL(node.data, extremes), kept)
+    ties = UNSORTED_SEGMENT_SUM(CAST(selected, DstT=dy.dtype), ids, count)
     # A segment without elements has none to share among.
-    share = lookup("RealDiv")(dy, lookup("Maximum")(ties, to_tensor(1, dy.dtype)))
+    share = REAL_DIV(dy, MAXIMUM(ties, to_tensor(1, dy.dtype)))
     taken, _ = _drop_negatives(share, ids)
-    return lookup("SelectV2")(selected, taken, to_tensor(0, dy.dtype)), None, None
+    return SELECT_V2(selected, taken, to_tensor(0, dy.dtype)), None, None
 
 
 def product_of_others(data, sums, products):
@@ -146,15 +154,15 @@ def product_of_others(data, sums, products):
         data: the elements.
         sums, products: functions that give, for each element, the sum or product over its segment.
     """
-    is_zero = lookup("Equal")(data, to_tensor(0, data.dtype))
-    zeros = lookup("Cast")(is_zero, DstT=dtypes.int32)
-    others = lookup("Sub")(sums(zeros), zeros)
-    factors = lookup("SelectV2")(is_zero, to_tensor(1, data.dtype), data)
+    is_zero = EQUAL(data, to_tensor(0, data.dtype))
+    zeros = CAST(is_zero, DstT=dtypes.int32)
+    others = SUB(sums(zeros), zeros)
+    factors = SELECT_V2(is_zero, to_tensor(1, data.dtype), data)
     product = products(factors)
     if data.dtype._kind == "c":
-        product, factors = lookup("Conj")(product), lookup("Conj")(factors)
-    partial = lookup("Div")(product, factors)
-    return lookup("SelectV2")(lookup("Equal")(others, to_tensor(0)), partial, to_tensor(0, data.dtype))
+        product, factors = CONJ(product), CONJ(factors)
+    partial = DIV(product, factors)
+    return SELECT_V2(EQUAL(others, to_tensor(0)), partial, to_tensor(0, data.dtype))
 
 
 def grad_unsorted_prod(node, dy):
@@ -164,7 +172,7 @@ def grad_unsorted_prod(node, dy):
         lambda x: _drop_negatives(UNSORTED_SEGMENT_SUM(x, ids, count), ids)[0],
         lambda x: _drop_negatives(UNSORTED_SEGMENT_PROD(x, ids, count), ids)[0],
     )
-    return lookup("Mul")(_drop_negatives(dy, ids)[0], partial), None, None
+    return MUL(_drop_negatives(dy, ids)[0], partial), None, None
 
 
 def _unsorted_op(kind, name, types, saves, grad):
@@ -249,14 +257,14 @@ def unsorted_segment_min(data, segment_ids, num_segments, name=None):
 
 def _counts(data, segment_ids, num_segments):
     """The number of elements of each segment, at least 1, in a shape that divides the segments' sums."""
-    ones = lookup("OnesLike")(lookup("Cast")(segment_ids, DstT=data.dtype))
+    ones = ONES_LIKE(CAST(segment_ids, DstT=data.dtype))
     count = UNSORTED_SEGMENT_SUM(ones, segment_ids, num_segments)
-    count = lookup("Maximum")(count, to_tensor(1, data.dtype))
+    count = MAXIMUM(count, to_tensor(1, data.dtype))
     if data.shape.rank is not None and segment_ids.shape.rank is not None:
         return RESHAPE(count, [-1] + [1] * (data.shape.rank - segment_ids.shape.rank))
-    extra = lookup("Sub")(lookup("Rank")(data), lookup("Rank")(segment_ids))
-    ones = lookup("Fill")(lookup("Pack")([extra]), to_tensor(1))
-    return RESHAPE(count, lookup("ConcatV2")([[-1], ones], 0))
+    extra = SUB(RANK(data), RANK(segment_ids))
+    ones = FILL(PACK([extra]), to_tensor(1))
+    return RESHAPE(count, CONCAT([[-1], ones], 0))
 
 
 @api("math.unsorted_segment_mean")
@@ -280,4 +288,4 @@ def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
     """
     data, segment_ids = to_tensor(data), to_tensor(segment_ids)
     total = UNSORTED_SEGMENT_SUM(data, segment_ids, num_segments)
-    return total / lookup("Sqrt")(_counts(data, segment_ids, num_segments))
+    return total / SQRT(_counts(data, segment_ids, num_segments))

@@ -10,11 +10,18 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.math import exponential_kernels
-from headrace._src.ops.math.elementwise import of_equal_shapes
+from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MUL, NEG, SUB
+from headrace._src.ops.math.comparison import LESS
+from headrace._src.ops.math.division import REAL_DIV
+from headrace._src.ops.math.elementwise import ABS, SIGMOID, SIGN, TANH, of_equal_shapes
 from headrace._src.ops.math.half_kernels import converted, through_float32, widened
 from headrace._src.ops.math.limit_kernels import between, chosen, kept, maximum
+from headrace._src.ops.math.special import ERF
 
 
 def _small(kernel):
@@ -52,7 +59,7 @@ def _activation(name, text, formula, grad, *, types=dtypes.FLOATING, saves, smal
 
 def _zeros(x):
     """The gradient of a step: zero almost everywhere."""
-    return lookup("ZerosLike")(x)
+    return ZEROS_LIKE(x)
 
 
 def _zero(x):
@@ -167,10 +174,10 @@ def leaky_relu(features, alpha=0.2, name=None):
     """`features` where positive, `alpha * features` elsewhere."""
     features = to_tensor(features)
     if features.dtype.is_integer:
-        features = lookup("Cast")(features, DstT=dtypes.float32)
+        features = CAST(features, DstT=dtypes.float32)
     if isinstance(alpha, (int, float)):
         return LEAKY_RELU(features, alpha=float(alpha), name=name)
-    return lookup("Maximum")(lookup("Mul")(to_tensor(alpha, features.dtype), features), features, name=name)
+    return MAXIMUM(MUL(to_tensor(alpha, features.dtype), features), features, name=name)
 
 
 # elu and selu
@@ -191,7 +198,7 @@ ELU_GRAD = _activation(
     lambda xp, dy, y: xp.where(y < 0, (y + y.dtype.type(1)) * dy, dy),
     lambda node, dy: (
         ELU_GRAD(dy, node.outputs),
-        lookup("SelectV2")(lookup("Less")(node.outputs, 0), lookup("Mul")(dy, node.gradients), 0.0),
+        SELECT_V2(LESS(node.outputs, 0), MUL(dy, node.gradients), 0.0),
     ),
     saves=("gradients", "outputs"),
     kernel=exponential_kernels.elu_grad,
@@ -223,7 +230,7 @@ SELU_GRAD = _activation(
     lambda xp, dy, y: xp.where(y < 0, (y + y.dtype.type(_SCALE_ALPHA)) * dy, y.dtype.type(_SCALE) * dy),
     lambda node, dy: (
         SELU_GRAD(dy, node.outputs),
-        lookup("SelectV2")(lookup("Less")(node.outputs, 0), lookup("Mul")(dy, node.gradients), 0.0),
+        SELECT_V2(LESS(node.outputs, 0), MUL(dy, node.gradients), 0.0),
     ),
     saves=("gradients", "outputs"),
     kernel=exponential_kernels.selu_grad,
@@ -249,9 +256,9 @@ SOFTPLUS = _activation(
 
 
 def _grad_softplus_grad(node, dy):
-    slope = lookup("Sigmoid")(node.features)
-    curve = lookup("Mul")(slope, lookup("Sub")(1.0, slope))
-    return lookup("Mul")(dy, slope), lookup("Mul")(lookup("Mul")(dy, node.gradients), curve)
+    slope = SIGMOID(node.features)
+    curve = MUL(slope, SUB(1.0, slope))
+    return MUL(dy, slope), MUL(MUL(dy, node.gradients), curve)
 
 
 SOFTPLUS_GRAD = _activation(
@@ -280,10 +287,10 @@ SOFTSIGN = _activation(
 
 
 def _grad_softsign_grad(node, dy):
-    mul, x = lookup("Mul"), node.features
-    bottom = lookup("AddV2")(lookup("Abs")(x), 1.0)
+    mul, x = MUL, node.features
+    bottom = ADD(ABS(x), 1.0)
     squared = mul(bottom, bottom)
-    curve = lookup("RealDiv")(mul(lookup("Sign")(x), -2.0), mul(squared, bottom))
+    curve = REAL_DIV(mul(SIGN(x), -2.0), mul(squared, bottom))
     return SOFTSIGN_GRAD(dy, x), mul(mul(dy, node.gradients), curve)
 
 
@@ -308,14 +315,14 @@ def softsign(features, name=None):
 @api("math.log_sigmoid")
 def log_sigmoid(x, name=None):
     """`log(sigmoid(x))`, without underflow."""
-    return lookup("Neg")(SOFTPLUS(lookup("Neg")(to_tensor(x))), name=name)
+    return NEG(SOFTPLUS(NEG(to_tensor(x))), name=name)
 
 
 @api("nn.crelu")
 def crelu(features, axis=-1, name=None):
     """relu of `features` and of `-features`, concatenated along `axis`."""
     features = to_tensor(features)
-    return RELU(lookup("ConcatV2")([features, lookup("Neg")(features)], axis), name=name)
+    return RELU(CONCAT([features, NEG(features)], axis), name=name)
 
 
 def _single(number, dtype):
@@ -335,18 +342,17 @@ def gelu(features, approximate=False, name=None):
     x = to_tensor(features)
     if not x.dtype.is_floating:
         raise ValueError(f"nn.gelu: features must be floating, got {x.dtype.name}.")
-    mul, add = lookup("Mul"), lookup("AddV2")
     if approximate:
-        cubic = mul(mul(mul(x, x), x), _single(0.044715, x.dtype))
-        inner = mul(_single(0.7978845608028654, x.dtype), add(x, cubic))
-        return mul(mul(to_tensor(0.5, x.dtype), x), add(lookup("Tanh")(inner), to_tensor(1.0, x.dtype)), name=name)
-    inner = mul(x, _single(0.7071067811865476, x.dtype))
-    return mul(mul(to_tensor(0.5, x.dtype), x), add(lookup("Erf")(inner), to_tensor(1.0, x.dtype)), name=name)
+        cubic = MUL(MUL(MUL(x, x), x), _single(0.044715, x.dtype))
+        inner = MUL(_single(0.7978845608028654, x.dtype), ADD(x, cubic))
+        return MUL(MUL(to_tensor(0.5, x.dtype), x), ADD(TANH(inner), to_tensor(1.0, x.dtype)), name=name)
+    inner = MUL(x, _single(0.7071067811865476, x.dtype))
+    return MUL(MUL(to_tensor(0.5, x.dtype), x), ADD(ERF(inner), to_tensor(1.0, x.dtype)), name=name)
 
 
 @api("nn.silu", "nn.swish")
 def silu(features, beta=1.0):
     """`features * sigmoid(beta * features)`."""
     x = to_tensor(features)
-    scaled = x if isinstance(beta, (int, float)) and beta == 1.0 else lookup("Mul")(to_tensor(beta, x.dtype), x)
-    return lookup("Mul")(x, lookup("Sigmoid")(scaled))
+    scaled = x if isinstance(beta, (int, float)) and beta == 1.0 else MUL(to_tensor(beta, x.dtype), x)
+    return MUL(x, SIGMOID(scaled))

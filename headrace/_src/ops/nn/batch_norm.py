@@ -13,6 +13,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.math.elementwise import RSQRT
 from headrace._src.ops.math.reductions import reduce_mean, reduce_sum
 from headrace._src.ops.windows.placement import LAYOUTS
 
@@ -276,16 +277,15 @@ def _gradient_of_gradient(node, a, b, c, *_):
         return reduce_mean(u, others, keepdims=True)
 
     scale, b, c = per_channel(node.scale), per_channel(b), per_channel(c)
-    rsqrt = lookup("Rsqrt")
     if not attrs["is_training"]:
-        r = rsqrt(per_channel(node.reserve_space_2) + attrs["epsilon"])
+        r = RSQRT(per_channel(node.reserve_space_2) + attrs["epsilon"])
         n = (x - per_channel(node.reserve_space_1)) * r
         to_dy = a * (scale * r) + b * n + c
         to_x = b * dy * r
         to_scale = reduce_sum(a * dy * r, others)
     else:
         centred = x - mean(x)
-        r = rsqrt(mean(centred * centred) + attrs["epsilon"])
+        r = RSQRT(mean(centred * centred) + attrs["epsilon"])
         n = centred * r
 
         def project(u):

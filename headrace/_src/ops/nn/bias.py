@@ -9,8 +9,9 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
+from headrace._src.ops.arrays.filling import ONES_LIKE
+from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.half_kernels import converted, widened
 
@@ -109,8 +110,8 @@ def _grad_bias_gradient(node, db):
         if isinstance(shape, tuple):
             db = RESHAPE(db, [-1, *[1] * (len(shape) - 2)])
         else:
-            ones = lookup("OnesLike")(shape[2:])
-            db = RESHAPE(db, lookup("ConcatV2")([[-1], ones], 0))
+            ones = ONES_LIKE(shape[2:])
+            db = RESHAPE(db, CONCAT([[-1], ones], 0))
     return (BROADCAST_TO(db, shape),)
 
 

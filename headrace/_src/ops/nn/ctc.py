@@ -7,11 +7,28 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays import filling
+from headrace._src.ops.arrays.broadcasting import SUM
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import ONES_LIKE, RANGE, ZEROS_LIKE
+from headrace._src.ops.arrays.gathering import GATHER_ND, GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.passing import PREVENT_GRADIENT
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
+from headrace._src.ops.arrays.scattering import SCATTER_ND
+from headrace._src.ops.arrays.selecting import SELECT_V2, WHERE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE
+from headrace._src.ops.arrays.slicing import SLICE
+from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MUL, SUB
+from headrace._src.ops.math.comparison import EQUAL, LESS, LESS_EQUAL, LOGICAL_AND, LOGICAL_NOT, NOT_EQUAL
+from headrace._src.ops.math.cumulative import CUMSUM
+from headrace._src.ops.math.reductions import ANY, MAX
 from headrace._src.ops.nn import ctc_kernels
+from headrace._src.ops.nn.activations import SOFTPLUS
+from headrace._src.ops.nn.softmax import LOG_SOFTMAX
 from headrace._src.ops.ragged.row_arithmetic import require
 from headrace._src.ops.sparse.tensor import SparseTensor
 
@@ -38,11 +55,11 @@ def _infer_loss(inputs, labels_indices, labels_values, sequence_length, **attrs)
 
 def _grad_loss(node, dloss, dgradient):
     # The gradient was computed along with the loss; as a value, it has no derivative of its own.
-    gradient = lookup("PreventGradient")(
+    gradient = PREVENT_GRADIENT(
         node.gradient, message="The second derivative of the CTC loss is not implemented."
     )
-    weight = lookup("ExpandDims")(lookup("ExpandDims")(dloss, 0), 2)
-    return lookup("Mul")(weight, gradient), None, None, None
+    weight = EXPAND_DIMS(EXPAND_DIMS(dloss, 0), 2)
+    return MUL(weight, gradient), None, None, None
 
 
 def _loss_op(name, blank):
@@ -179,7 +196,7 @@ def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1
 def _size(x, axis):
     """The length of an axis: an int, or in a graph a scalar tensor if it is unknown."""
     size = x.shape[axis] if x.shape.rank is not None else None
-    return lookup("Shape")(x)[axis] if size is None else size
+    return SHAPE(x)[axis] if size is None else size
 
 
 @api("nn.ctc_loss")
@@ -213,9 +230,9 @@ def ctc_loss(
     """
     logits = to_tensor(logits)
     small = logits.dtype in (dtypes.float16, dtypes.bfloat16)
-    scores = lookup("Cast")(logits, DstT=dtypes.float32) if small else logits
+    scores = CAST(logits, DstT=dtypes.float32) if small else logits
     if not logits_time_major:
-        scores = lookup("Transpose")(scores, [1, 0, 2])
+        scores = TRANSPOSE(scores, [1, 0, 2])
     classes = _size(scores, 2)
     sparse = isinstance(labels, SparseTensor)
     if sparse and blank_index is None:
@@ -228,15 +245,15 @@ def ctc_loss(
         if not 0 <= blank < classes:
             raise ValueError(f"nn.ctc_loss: blank_index must be in [{-classes}, {classes}), got {blank_index}.")
     else:
-        inside = lookup("LogicalAnd")(lookup("LessEqual")(0, blank), lookup("Less")(blank, classes))
+        inside = LOGICAL_AND(LESS_EQUAL(0, blank), LESS(blank, classes))
         require(inside, f"nn.ctc_loss: blank_index must be a class or count from the end, got {blank_index}")
-    logit_length = lookup("Cast")(to_tensor(logit_length), DstT=dtypes.int32)
+    logit_length = CAST(to_tensor(logit_length), DstT=dtypes.int32)
     fits = excess = None
     if not sparse:
-        labels = lookup("Cast")(to_tensor(labels), DstT=dtypes.int32)
+        labels = CAST(to_tensor(labels), DstT=dtypes.int32)
         if labels.shape.rank not in (2, None):
             raise errors.invalid_argument(f"nn.ctc_loss: labels must be [batch, n], got shape {labels.shape}.")
-        label_length = lookup("Cast")(to_tensor(label_length), DstT=dtypes.int32)
+        label_length = CAST(to_tensor(label_length), DstT=dtypes.int32)
         # TF: a label that is blank is the class before it, or where the blank is the first class, one that looks
         # like a blank.
         if isinstance(blank, int) and blank == 0:
@@ -244,20 +261,20 @@ def ctc_loss(
                 scores, labels, excess = _with_second_blank(scores, labels, classes, logit_length)
                 classes = classes + 1
         else:
-            labels = lookup("SelectV2")(lookup("Equal")(labels, blank), lookup("Sub")(blank, 1), labels)
+            labels = SELECT_V2(EQUAL(labels, blank), SUB(blank, 1), labels)
         fits = _fits(labels, label_length, logit_length)
         labels = _sparse_labels(labels, label_length, blank)
-    values = lookup("Cast")(labels.values, DstT=dtypes.int32)
+    values = CAST(labels.values, DstT=dtypes.int32)
     if not (isinstance(classes, int) and blank == classes - 1):
         # The op takes the last class as the blank: move it there.
         if isinstance(classes, int):
             order = [c for c in range(classes) if c != blank] + [blank]
         else:
             parts = (0, blank), (blank + 1, classes), (blank, blank + 1)
-            order = lookup("ConcatV2")([lookup("Range")(start, limit, 1) for start, limit in parts], 0)
-        scores = lookup("GatherV2")(scores, order, 2)
-        moved = lookup("SelectV2")(lookup("Less")(values, blank), values, lookup("Sub")(values, 1))
-        values = lookup("SelectV2")(lookup("Equal")(values, blank), classes - 1, moved)
+            order = CONCAT([RANGE(start, limit, 1) for start, limit in parts], 0)
+        scores = GATHER_V2(scores, order, 2)
+        moved = SELECT_V2(LESS(values, blank), values, SUB(values, 1))
+        values = SELECT_V2(EQUAL(values, blank), classes - 1, moved)
     loss = CTC_LOSS(
         scores,
         labels.indices,
@@ -267,10 +284,10 @@ def ctc_loss(
         name=name,
     ).loss
     if excess is not None:
-        loss = lookup("Sub")(loss, excess)
+        loss = SUB(loss, excess)
     if fits is not None:
-        loss = lookup("SelectV2")(fits, loss, to_tensor(np.inf, loss.dtype))
-    return lookup("Cast")(loss, DstT=logits.dtype) if small else loss
+        loss = SELECT_V2(fits, loss, to_tensor(np.inf, loss.dtype))
+    return CAST(loss, DstT=logits.dtype) if small else loss
 
 
 def _has_zeros(labels, lengths):
@@ -289,13 +306,13 @@ def _with_second_blank(scores, labels, classes, lengths):
         over all classes, in which the first now counts twice.
     """
     first = scores[:, :, :1]
-    longer = lookup("ConcatV2")([scores, first], 2)
-    labels = lookup("SelectV2")(lookup("Equal")(labels, 0), classes, labels)
-    share = lookup("LogSoftmax")(scores)[:, :, 0]
-    steps = lookup("ExpandDims")(lookup("Range")(0, _size(scores, 0), 1), 1)
-    inside = lookup("Less")(steps, lookup("ExpandDims")(lengths, 0))
-    excess = lookup("SelectV2")(inside, lookup("Softplus")(share), lookup("ZerosLike")(share))
-    return longer, labels, lookup("Sum")(excess, [0])
+    longer = CONCAT([scores, first], 2)
+    labels = SELECT_V2(EQUAL(labels, 0), classes, labels)
+    share = LOG_SOFTMAX(scores)[:, :, 0]
+    steps = EXPAND_DIMS(RANGE(0, _size(scores, 0), 1), 1)
+    inside = LESS(steps, EXPAND_DIMS(lengths, 0))
+    excess = SELECT_V2(inside, SOFTPLUS(share), ZEROS_LIKE(share))
+    return longer, labels, SUM(excess, [0])
 
 
 def _sparse_labels(labels, lengths, blank):
@@ -303,22 +320,22 @@ def _sparse_labels(labels, lengths, blank):
 
     The op refuses an example without labels, and leaves a blank at the end out.
     """
-    none = lookup("ExpandDims")(lookup("Equal")(lengths, 0), 1)
-    labels = lookup("SelectV2")(none, blank, labels)
-    lengths = lookup("Maximum")(lengths, 1)
+    none = EXPAND_DIMS(EQUAL(lengths, 0), 1)
+    labels = SELECT_V2(none, blank, labels)
+    lengths = MAXIMUM(lengths, 1)
     width = _size(labels, 1)
-    mask = lookup("Less")(lookup("ExpandDims")(lookup("Range")(0, width, 1), 0), lookup("ExpandDims")(lengths, 1))
-    indices = lookup("Where")(mask)
-    return SparseTensor(indices, lookup("GatherNd")(labels, indices), lookup("Shape")(labels, out_type=dtypes.int64))
+    mask = LESS(EXPAND_DIMS(RANGE(0, width, 1), 0), EXPAND_DIMS(lengths, 1))
+    indices = WHERE(mask)
+    return SparseTensor(indices, GATHER_ND(labels, indices), SHAPE(labels, out_type=dtypes.int64))
 
 
 def _fits(labels, label_length, logit_length):
     """Whether each labelling fits its time, counting a blank between equal neighbours."""
-    equal = lookup("Equal")(labels[:, 1:], labels[:, :-1])
-    positions = lookup("Range")(1, _size(equal, 1) + 1, 1)
-    inside = lookup("Less")(lookup("ExpandDims")(positions, 0), lookup("ExpandDims")(label_length, 1))
-    repeats = lookup("Sum")(lookup("Cast")(lookup("LogicalAnd")(equal, inside), DstT=dtypes.int32), [1])
-    return lookup("LessEqual")(lookup("AddV2")(label_length, repeats), logit_length)
+    equal = EQUAL(labels[:, 1:], labels[:, :-1])
+    positions = RANGE(1, _size(equal, 1) + 1, 1)
+    inside = LESS(EXPAND_DIMS(positions, 0), EXPAND_DIMS(label_length, 1))
+    repeats = SUM(CAST(LOGICAL_AND(equal, inside), DstT=dtypes.int32), [1])
+    return LESS_EQUAL(ADD(label_length, repeats), logit_length)
 
 
 @api("nn.ctc_unique_labels")
@@ -334,18 +351,17 @@ def ctc_unique_labels(labels, name=None):
     labels = to_tensor(labels)
     if labels.shape.rank not in (2, None):
         raise errors.invalid_argument(f"nn.ctc_unique_labels: labels must be [batch, n], got shape {labels.shape}.")
-    expand, number = lookup("ExpandDims"), lookup("Cast")
-    places = lookup("Range")(0, _size(labels, 1), 1)
-    same = lookup("Equal")(expand(labels, 2), expand(labels, 1))
-    earlier = lookup("Less")(expand(places, 0), expand(places, 1))
-    is_first = lookup("LogicalNot")(lookup("Any")(lookup("LogicalAnd")(same, earlier), [2]))
+    places = RANGE(0, _size(labels, 1), 1)
+    same = EQUAL(EXPAND_DIMS(labels, 2), EXPAND_DIMS(labels, 1))
+    earlier = LESS(EXPAND_DIMS(places, 0), EXPAND_DIMS(places, 1))
+    is_first = LOGICAL_NOT(ANY(LOGICAL_AND(same, earlier), [2]))
     # The distinct labels are numbered as they come.
-    order = lookup("Cumsum")(number(is_first, DstT=dtypes.int32), 1, exclusive=True)
-    from_first = number(lookup("LogicalAnd")(same, expand(is_first, 1)), DstT=dtypes.int32)
-    indices = lookup("Sum")(lookup("Mul")(from_first, expand(order, 1)), [2])
-    goes = lookup("LogicalAnd")(expand(is_first, 1), lookup("Equal")(expand(order, 1), expand(places, 1)))
-    wide = expand(number(labels, DstT=dtypes.int64), 1)
-    return lookup("Sum")(lookup("Mul")(number(goes, DstT=dtypes.int64), wide), [2]), indices
+    order = CUMSUM(CAST(is_first, DstT=dtypes.int32), 1, exclusive=True)
+    from_first = CAST(LOGICAL_AND(same, EXPAND_DIMS(is_first, 1)), DstT=dtypes.int32)
+    indices = SUM(MUL(from_first, EXPAND_DIMS(order, 1)), [2])
+    goes = LOGICAL_AND(EXPAND_DIMS(is_first, 1), EQUAL(EXPAND_DIMS(order, 1), EXPAND_DIMS(places, 1)))
+    wide = EXPAND_DIMS(CAST(labels, DstT=dtypes.int64), 1)
+    return SUM(MUL(CAST(goes, DstT=dtypes.int64), wide), [2]), indices
 
 
 @api("nn.collapse_repeated")
@@ -361,15 +377,15 @@ def collapse_repeated(labels, seq_length, name=None):
     """
     labels, lengths = to_tensor(labels), to_tensor(seq_length)
     width = _size(labels, 1)
-    first = lookup("OnesLike")(lookup("Slice")(labels, [0, 0], [-1, 1]))
-    changed = lookup("NotEqual")(labels[:, 1:], labels[:, :-1])
-    start = lookup("ConcatV2")([lookup("Cast")(first, DstT=dtypes.bool), changed], 1)
-    inside = PUBLIC["sequence_mask"](lengths, maxlen=width)
-    keep = lookup("LogicalAnd")(start, inside)
-    new_lengths = lookup("Sum")(lookup("Cast")(keep, DstT=lengths.dtype), [1])
-    longest = lookup("Max")(new_lengths, [0])
-    into = PUBLIC["sequence_mask"](new_lengths, maxlen=longest)
-    where = lookup("Where")(into)
-    kept = lookup("GatherNd")(labels, lookup("Where")(keep))
-    shape = lookup("Shape")(into, out_type=dtypes.int64)
-    return lookup("ScatterNd")(where, kept, shape), new_lengths
+    first = ONES_LIKE(SLICE(labels, [0, 0], [-1, 1]))
+    changed = NOT_EQUAL(labels[:, 1:], labels[:, :-1])
+    start = CONCAT([CAST(first, DstT=dtypes.bool), changed], 1)
+    inside = filling.sequence_mask(lengths, maxlen=width)
+    keep = LOGICAL_AND(start, inside)
+    new_lengths = SUM(CAST(keep, DstT=lengths.dtype), [1])
+    longest = MAX(new_lengths, [0])
+    into = filling.sequence_mask(new_lengths, maxlen=longest)
+    where = WHERE(into)
+    kept = GATHER_ND(labels, WHERE(keep))
+    shape = SHAPE(into, out_type=dtypes.int64)
+    return SCATTER_ND(where, kept, shape), new_lengths

@@ -10,25 +10,25 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.selecting import where
+from headrace._src.ops.arrays.shaping import SHAPE
 from headrace._src.ops.random.uniform_and_normal import stateless_uniform, uniform
 
 
 def _noise_shape(x, noise_shape):
     """The shape of the noise: the one of `x`, or the given one with its gaps filled from `x`."""
     if noise_shape is None:
-        return x.shape if x.shape.is_fully_defined() else lookup("Shape")(x)
+        return x.shape if x.shape.is_fully_defined() else SHAPE(x)
     if isinstance(noise_shape, Tensor):
         return noise_shape
     if isinstance(noise_shape, (list, tuple)) and any(isinstance(n, Tensor) for n in noise_shape):
-        return [lookup("Shape")(x)[i] if n is None else n for i, n in enumerate(noise_shape)]
+        return [SHAPE(x)[i] if n is None else n for i, n in enumerate(noise_shape)]
     shape = TensorShape(noise_shape).as_list()
     if x.shape.rank in (None, len(shape)):
         if x.shape.rank is not None:
             shape = [own if n is None else n for n, own in zip(shape, x.shape.as_list(), strict=True)]
         if None in shape:
-            own = lookup("Shape")(x)
+            own = SHAPE(x)
             return [own[i] if n is None else n for i, n in enumerate(shape)]
     return shape
 

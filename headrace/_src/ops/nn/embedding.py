@@ -1,12 +1,34 @@
 """Embedding look-ups: rows of a table by id, combined per example, and losses over sampled classes."""
 
 from headrace._src.core import dtypes
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.broadcasting import SUM
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import FILL, ONES_LIKE, RANGE, ZEROS_LIKE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.partitioning import DYNAMIC_PARTITION, DYNAMIC_STITCH, UNIQUE
+from headrace._src.ops.arrays.passing import STOP_GRADIENT
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, SHAPE, SIZE
+from headrace._src.ops.arrays.slicing import SLICE, STRIDED_SLICE
+from headrace._src.ops.arrays.splitting import SPLIT_V
+from headrace._src.ops.linalg.matmul import MATMUL
+from headrace._src.ops.math import clipping
+from headrace._src.ops.math.arithmetic import ADD, ADD_N, MAXIMUM, MUL, SUB
+from headrace._src.ops.math.comparison import GREATER, GREATER_EQUAL, LESS, LOGICAL_AND
+from headrace._src.ops.math.division import DIV_NO_NAN, FLOOR_DIV, FLOOR_MOD, REAL_DIV
+from headrace._src.ops.math.elementwise import LOG, SQRT
+from headrace._src.ops.math.reductions import ALL, MAX, PROD
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
+from headrace._src.ops.nn import candidate_sampling
 from headrace._src.ops.nn.losses import sigmoid_cross_entropy_with_logits
 from headrace._src.ops.nn.softmax import softmax_cross_entropy_with_logits
 from headrace._src.ops.ragged.row_arithmetic import require
+from headrace._src.ops.sparse import arranging
+from headrace._src.ops.sparse import rows as sparse_rows
 from headrace._src.ops.sparse.tensor import SparseTensor
 
 
@@ -14,22 +36,21 @@ def _gather(params, ids):
     """Rows of a table; a variable is read sparsely, so that its gradient has only those rows."""
     if hasattr(params, "sparse_read"):
         return params.sparse_read(ids)
-    return lookup("GatherV2")(params, ids, 0)
+    return GATHER_V2(params, ids, 0)
 
 
 def _divide(ids, total, count):
     """The table of each id and the row in it, for `total` rows over `count` tables."""
-    sub, mod, div = lookup("Sub"), lookup("FloorMod"), lookup("FloorDiv")
     if isinstance(total, int):
         each, extras = divmod(total, count)
     else:
-        each, extras = div(total, count), mod(total, count)
-    long_part = div(ids, each + 1)
+        each, extras = FLOOR_DIV(total, count), FLOOR_MOD(total, count)
+    long_part = FLOOR_DIV(ids, each + 1)
     if isinstance(each, int) and not each:
-        return lookup("Cast")(long_part, DstT=dtypes.int32), mod(ids, each + 1)
-    part = lookup("Maximum")(long_part, div(sub(ids, extras), each))
-    inside = lookup("SelectV2")(lookup("Less")(part, extras), mod(ids, each + 1), mod(sub(ids, extras), each))
-    return lookup("Cast")(part, DstT=dtypes.int32), inside
+        return CAST(long_part, DstT=dtypes.int32), FLOOR_MOD(ids, each + 1)
+    part = MAXIMUM(long_part, FLOOR_DIV(SUB(ids, extras), each))
+    inside = SELECT_V2(LESS(part, extras), FLOOR_MOD(ids, each + 1), FLOOR_MOD(SUB(ids, extras), each))
+    return CAST(part, DstT=dtypes.int32), inside
 
 
 def _rows_of(tables, dtype):
@@ -37,17 +58,17 @@ def _rows_of(tables, dtype):
     counts = [table.shape[0] for table in tables]
     if None not in counts:
         return sum(counts)
-    rows = [lookup("Shape")(table, out_type=dtype)[0] for table in tables]
-    return lookup("AddN")(rows)
+    rows = [SHAPE(table, out_type=dtype)[0] for table in tables]
+    return ADD_N(rows)
 
 
 def _clip_rows(rows, max_norm, axes):
-    return PUBLIC["clip_by_norm"](rows, max_norm, axes=axes)
+    return clipping.clip_by_norm(rows, max_norm, axes=axes)
 
 
 def _row_axes(rows, ids):
     if ids.shape.rank is None or rows.shape.rank is None:
-        return lookup("Range")(lookup("Rank")(ids), lookup("Rank")(rows), 1)
+        return RANGE(RANK(ids), RANK(rows), 1)
     return list(range(ids.shape.rank, rows.shape.rank))
 
 
@@ -77,34 +98,33 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
         rows = _gather(tables[0], ids)
         return rows if max_norm is None else _clip_rows(rows, max_norm, _row_axes(rows, ids))
     # Several tables: look up each part and put the rows back where their ids were.
-    flat = lookup("Reshape")(ids, [-1])
+    flat = RESHAPE(ids, [-1])
     part, inside = _divide(flat, _rows_of(tables, flat.dtype), len(tables))
-    places = lookup("DynamicPartition")(
-        lookup("Range")(0, lookup("Size")(flat), 1), part, num_partitions=len(tables)
+    places = DYNAMIC_PARTITION(
+        RANGE(0, SIZE(flat), 1), part, num_partitions=len(tables)
     )
-    wanted = lookup("DynamicPartition")(inside, part, num_partitions=len(tables))
+    wanted = DYNAMIC_PARTITION(inside, part, num_partitions=len(tables))
     found = [_gather(table, table_ids) for table, table_ids in zip(tables, wanted)]
-    rows = lookup("DynamicStitch")(places, found)
-    shape = lookup("ConcatV2")([lookup("Shape")(ids), lookup("Shape")(found[0])[1:]], 0)
-    rows = lookup("Reshape")(rows, shape)
+    rows = DYNAMIC_STITCH(places, found)
+    shape = CONCAT([SHAPE(ids), SHAPE(found[0])[1:]], 0)
+    rows = RESHAPE(rows, shape)
     return rows if max_norm is None else _clip_rows(rows, max_norm, _row_axes(rows, ids))
 
 
 def _combine(embeddings, weights, segment_ids, combiner, ignore_weights, number):
     """Rows of one example added up, averaged, or divided by the norm of the weights."""
-    segment_sum = lookup("UnsortedSegmentSum")
     if ignore_weights:
-        weights = lookup("Fill")(lookup("Shape")(segment_ids), to_tensor(1.0, embeddings.dtype))
-    tail = lookup("OnesLike")(lookup("Shape")(embeddings)[1:])
-    column = lookup("Reshape")(weights, lookup("ConcatV2")([[-1], tail], 0))
-    total = segment_sum(lookup("Mul")(embeddings, column), segment_ids, number)
+        weights = FILL(SHAPE(segment_ids), to_tensor(1.0, embeddings.dtype))
+    tail = ONES_LIKE(SHAPE(embeddings)[1:])
+    column = RESHAPE(weights, CONCAT([[-1], tail], 0))
+    total = UNSORTED_SEGMENT_SUM(MUL(embeddings, column), segment_ids, number)
     if combiner == "sum":
         return total
-    square = lookup("Mul")(column, column) if combiner == "sqrtn" else column
-    scale = segment_sum(square, segment_ids, number)
+    square = MUL(column, column) if combiner == "sqrtn" else column
+    scale = UNSORTED_SEGMENT_SUM(square, segment_ids, number)
     if combiner == "sqrtn":
-        scale = lookup("Sqrt")(scale)
-    return lookup("DivNoNan")(total, scale)
+        scale = SQRT(scale)
+    return DIV_NO_NAN(total, scale)
 
 
 @api("nn.embedding_lookup_sparse")
@@ -133,10 +153,10 @@ def embedding_lookup_sparse(
         )
     ids, segment_ids, rows = _ids_and_rows(sp_ids)
     if isinstance(sp_ids, SparseTensor):  # the rows of ragged ids are in order
-        steps = lookup("Sub")(segment_ids[1:], segment_ids[:-1])
-        growing = lookup("GreaterEqual")(lookup("ConcatV2")([segment_ids[:1], steps], 0), to_tensor(0, dtypes.int64))
+        steps = SUB(segment_ids[1:], segment_ids[:-1])
+        growing = GREATER_EQUAL(CONCAT([segment_ids[:1], steps], 0), to_tensor(0, dtypes.int64))
         require(
-            lookup("All")(growing, [0]),
+            ALL(growing, [0]),
             "nn.embedding_lookup_sparse: the rows of sp_ids must be sorted and not negative",
             segment_ids,
         )
@@ -148,29 +168,29 @@ def embedding_lookup_sparse(
                 f"{type(sp_weights).__name__}."
             )
         weights = _ids_and_rows(sp_weights)[0]
-    distinct = lookup("Unique")(ids)
+    distinct = UNIQUE(ids)
     embeddings = embedding_lookup(params, distinct.y, max_norm=max_norm)
-    embeddings = lookup("GatherV2")(embeddings, distinct.idx, 0)
+    embeddings = GATHER_V2(embeddings, distinct.idx, 0)
     small = embeddings.dtype in (dtypes.float16, dtypes.bfloat16)
     dtype = embeddings.dtype
     if small:
-        embeddings = lookup("Cast")(embeddings, DstT=dtypes.float32)
+        embeddings = CAST(embeddings, DstT=dtypes.float32)
     if weights is not None and weights.dtype is not embeddings.dtype:
-        weights = lookup("Cast")(weights, DstT=embeddings.dtype)
+        weights = CAST(weights, DstT=embeddings.dtype)
     result = _combine(embeddings, weights, segment_ids, combiner, weights is None, rows)
-    return lookup("Cast")(result, DstT=dtype) if small else result
+    return CAST(result, DstT=dtype) if small else result
 
 
 def _ids_and_rows(ids):
     """The values, the row of each, and the number of rows that have values up to the last one."""
     if isinstance(ids, SparseTensor):
-        column = lookup("StridedSlice")(
+        column = STRIDED_SLICE(
             ids.indices, [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1, shrink_axis_mask=2
         )
-        numbers = lookup("ConcatV2")([[-1], lookup("Cast")(column, DstT=dtypes.int32)], 0)
-        return ids.values, column, lookup("AddV2")(lookup("Max")(numbers, [0]), 1)
+        numbers = CONCAT([[-1], CAST(column, DstT=dtypes.int32)], 0)
+        return ids.values, column, ADD(MAX(numbers, [0]), 1)
     if hasattr(ids, "value_rowids") and hasattr(ids, "flat_values"):
-        return ids.values, ids.value_rowids(), lookup("Cast")(ids.nrows(), DstT=dtypes.int32)
+        return ids.values, ids.value_rowids(), CAST(ids.nrows(), DstT=dtypes.int32)
     raise TypeError(
         f"nn.embedding_lookup_sparse: sp_ids must be a SparseTensor or RaggedTensor, got {type(ids).__name__}."
     )
@@ -206,33 +226,33 @@ def safe_embedding_lookup_sparse(
         raise ValueError(f"nn.safe_embedding_lookup_sparse: embedding_weights must be given, got {embedding_weights}.")
     original = sparse_ids.dense_shape
     rank = sparse_ids.dense_shape.shape[0]
-    reshape = PUBLIC["sparse.reshape"]
-    outer = lookup("Slice")(original, [0], [rank - 1])
-    flat_shape = lookup("ConcatV2")(
+    reshape = arranging.reshape
+    outer = SLICE(original, [0], [rank - 1])
+    flat_shape = CONCAT(
         [
-            lookup("Reshape")(lookup("Prod")(outer, [0]), [1]),
-            lookup("Slice")(original, [rank - 1], [1]),
+            RESHAPE(PROD(outer, [0]), [1]),
+            SLICE(original, [rank - 1], [1]),
         ],
         0,
     )
     ids = reshape(sparse_ids, flat_shape)
     weights = None if sparse_weights is None else SparseTensor(ids.indices, sparse_weights.values, ids.dense_shape)
-    keep = lookup("GreaterEqual")(ids.values, to_tensor(0, ids.values.dtype))
+    keep = GREATER_EQUAL(ids.values, to_tensor(0, ids.values.dtype))
     if weights is not None:
-        keep = lookup("LogicalAnd")(keep, lookup("Greater")(weights.values, to_tensor(0.0, weights.values.dtype)))
-    retain = PUBLIC["sparse.retain"]
+        keep = LOGICAL_AND(keep, GREATER(weights.values, to_tensor(0.0, weights.values.dtype)))
+    retain = arranging.retain
     ids = retain(ids, keep)
     weights = None if weights is None else retain(weights, keep)
-    filled, empty = PUBLIC["sparse.fill_empty_rows"](ids, default_id or 0)
+    filled, empty = sparse_rows.fill_empty_rows(ids, default_id or 0)
     if weights is not None:
-        weights, _ = PUBLIC["sparse.fill_empty_rows"](weights, 1.0)
+        weights, _ = sparse_rows.fill_empty_rows(weights, 1.0)
     result = embedding_lookup_sparse(embedding_weights, filled, weights, combiner=combiner, max_norm=max_norm)
     if default_id is None:
-        tail = lookup("OnesLike")(lookup("Shape")(result)[1:])
-        column = lookup("Reshape")(empty, lookup("ConcatV2")([[-1], tail], 0))
-        result = lookup("SelectV2")(column, lookup("ZerosLike")(result), result)
-    shape = lookup("ConcatV2")([lookup("Cast")(outer, DstT=dtypes.int32), lookup("Shape")(result)[1:]], 0)
-    return lookup("Reshape")(result, shape, name=name)
+        tail = ONES_LIKE(SHAPE(result)[1:])
+        column = RESHAPE(empty, CONCAT([[-1], tail], 0))
+        result = SELECT_V2(column, ZEROS_LIKE(result), result)
+    shape = CONCAT([CAST(outer, DstT=dtypes.int32), SHAPE(result)[1:]], 0)
+    return RESHAPE(result, shape, name=name)
 
 
 def _sampled_logits(
@@ -242,43 +262,42 @@ def _sampled_logits(
     """Logits and labels of the true and the sampled classes."""
     labels = to_tensor(labels)
     if labels.dtype is not dtypes.int64:
-        labels = lookup("Cast")(labels, DstT=dtypes.int64)
+        labels = CAST(labels, DstT=dtypes.int64)
     inputs = to_tensor(inputs)
-    flat = lookup("Reshape")(labels, [-1])
+    flat = RESHAPE(labels, [-1])
     if sampled_values is None:
-        sampled_values = PUBLIC["random.log_uniform_candidate_sampler"](
+        sampled_values = candidate_sampling.log_uniform_candidate_sampler(
             labels, num_true, num_sampled, True, num_classes, seed=seed
         )
-    sampled, true_expected, sampled_expected = (lookup("StopGradient")(to_tensor(part)) for part in sampled_values)
-    sampled = lookup("Cast")(sampled, DstT=dtypes.int64)
-    every = lookup("ConcatV2")([flat, sampled], 0)
+    sampled, true_expected, sampled_expected = (STOP_GRADIENT(to_tensor(part)) for part in sampled_values)
+    sampled = CAST(sampled, DstT=dtypes.int64)
+    every = CONCAT([flat, sampled], 0)
     all_weights = embedding_lookup(weights, every)
     all_biases = embedding_lookup(biases, every)
-    count = lookup("Size")(flat)
-    split = lookup("Pack")([count, lookup("Size")(sampled)])
-    true_weights, sampled_weights = lookup("SplitV")(all_weights, split, 0, num_split=2)
-    true_biases, sampled_biases = lookup("SplitV")(all_biases, split, 0, num_split=2)
-    per_label = lookup("Reshape")(true_weights, [-1, num_true, lookup("Shape")(inputs)[-1]])
-    products = lookup("Mul")(lookup("ExpandDims")(inputs, 1), per_label)
-    true_logits = lookup("Sum")(products, [2])
-    true_logits = lookup("AddV2")(true_logits, lookup("Reshape")(true_biases, [-1, num_true]))
-    sampled_logits = lookup("MatMul")(inputs, sampled_weights, transpose_b=True)
-    sampled_logits = lookup("AddV2")(sampled_logits, sampled_biases)
+    count = SIZE(flat)
+    split = PACK([count, SIZE(sampled)])
+    true_weights, sampled_weights = SPLIT_V(all_weights, split, 0, num_split=2)
+    true_biases, sampled_biases = SPLIT_V(all_biases, split, 0, num_split=2)
+    per_label = RESHAPE(true_weights, [-1, num_true, SHAPE(inputs)[-1]])
+    products = MUL(EXPAND_DIMS(inputs, 1), per_label)
+    true_logits = SUM(products, [2])
+    true_logits = ADD(true_logits, RESHAPE(true_biases, [-1, num_true]))
+    sampled_logits = MATMUL(inputs, sampled_weights, transpose_b=True)
+    sampled_logits = ADD(sampled_logits, sampled_biases)
     if remove_accidental_hits:
-        hits = PUBLIC["nn.compute_accidental_hits"](labels, sampled, num_true=num_true)
+        hits = candidate_sampling.compute_accidental_hits(labels, sampled, num_true=num_true)
         rows, columns, values = hits
-        indices = lookup("Pack")([rows, lookup("Cast")(columns, DstT=dtypes.int32)], axis=1)
-        shape = lookup("Shape")(sampled_logits)
-        sampled_logits = lookup("AddV2")(
-            sampled_logits, lookup("ScatterNd")(indices, lookup("Cast")(values, DstT=inputs.dtype), shape)
+        indices = PACK([rows, CAST(columns, DstT=dtypes.int32)], axis=1)
+        shape = SHAPE(sampled_logits)
+        sampled_logits = ADD(
+            sampled_logits, lookup("ScatterNd")(indices, CAST(values, DstT=inputs.dtype), shape)
         )
     if subtract_log_q:
-        log = lookup("Log")
-        true_logits = lookup("Sub")(true_logits, log(lookup("Cast")(true_expected, DstT=inputs.dtype)))
-        sampled_logits = lookup("Sub")(sampled_logits, log(lookup("Cast")(sampled_expected, DstT=inputs.dtype)))
-    logits = lookup("ConcatV2")([true_logits, sampled_logits], 1)
-    ones = lookup("RealDiv")(lookup("OnesLike")(true_logits), to_tensor(float(num_true), inputs.dtype))
-    return logits, lookup("ConcatV2")([ones, lookup("ZerosLike")(sampled_logits)], 1)
+        true_logits = SUB(true_logits, LOG(CAST(true_expected, DstT=inputs.dtype)))
+        sampled_logits = SUB(sampled_logits, LOG(CAST(sampled_expected, DstT=inputs.dtype)))
+    logits = CONCAT([true_logits, sampled_logits], 1)
+    ones = REAL_DIV(ONES_LIKE(true_logits), to_tensor(float(num_true), inputs.dtype))
+    return logits, CONCAT([ones, ZEROS_LIKE(sampled_logits)], 1)
 
 
 @api("nn.nce_loss")
@@ -316,7 +335,7 @@ def nce_loss(
         remove_accidental_hits, None,
     )
     losses = sigmoid_cross_entropy_with_logits(labels=targets, logits=logits)
-    return lookup("Sum")(losses, [1])
+    return SUM(losses, [1])
 
 
 @api("nn.sampled_softmax_loss")
@@ -341,4 +360,4 @@ def sampled_softmax_loss(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, True,
         remove_accidental_hits, seed,
     )
-    return softmax_cross_entropy_with_logits(labels=lookup("StopGradient")(targets), logits=logits)
+    return softmax_cross_entropy_with_logits(labels=STOP_GRADIENT(targets), logits=logits)

@@ -8,6 +8,11 @@ from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, same_as_input
 from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
+from headrace._src.ops.math.comparison import EQUAL, LOGICAL_AND
+from headrace._src.ops.math.elementwise import FLOOR
 from headrace._src.ops.math.limit_kernels import between
 
 _MANY = 4096
@@ -178,18 +183,17 @@ def _nudged_tensors(low, high, num_bits, narrow_range):
     """As `_nudged`, on tensors."""
     first, last = 1.0 if narrow_range else 0.0, float((1 << num_bits) - 1)
     scale = (high - low) / (last - first)
-    zero = lookup("Floor")(first - low / scale + 0.5)
-    zero = lookup("Maximum")(lookup("Minimum")(zero, last), first)
+    zero = FLOOR(first - low / scale + 0.5)
+    zero = MAXIMUM(MINIMUM(zero, last), first)
     return (first - zero) * scale, (last - zero) * scale
 
 
 def _grad_vars_gradient(node, d_inputs, d_min, d_max):
     """The gradient is linear in `gradients`: each entry went to one of the three outputs."""
     inputs, low, high = node.inputs, node.min, node.max
-    equal, both = lookup("Equal"), lookup("LogicalAnd")
-    nothing = both(equal(low, 0.0), equal(high, 0.0))
+    nothing = LOGICAL_AND(EQUAL(low, 0.0), EQUAL(high, 0.0))
     low, high = _nudged_tensors(low, high, **node.attrs)
-    select, zero = lookup("SelectV2"), lookup("ZerosLike")(inputs)
+    select, zero = SELECT_V2, ZEROS_LIKE(inputs)
     outside = select(inputs < low, d_min + zero, select(inputs > high, d_max + zero, d_inputs))
     return select(nothing, d_inputs, outside), None, None, None
 

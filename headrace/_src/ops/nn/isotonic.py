@@ -9,8 +9,14 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import normalize_axis
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import known_rank
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import ONES_LIKE, RANGE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, SIZE, known_rank
+from headrace._src.ops.math.arithmetic import ADD, MUL, NEG
+from headrace._src.ops.math.division import DIV_NO_NAN
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 
 
 def _decreasing(row):
@@ -43,17 +49,17 @@ def _grad_isotonic(node, dy, dsegments):
     # Every element of a pool gets the mean of the pool's gradients.
     shape = node.input_shape
     width = shape[-1]
-    segments = lookup("Reshape")(node.segments, [-1, width])
-    rows = lookup("ExpandDims")(lookup("Range")(0, lookup("Shape")(segments)[0], 1), 1)
-    ids = lookup("AddV2")(segments, lookup("Mul")(rows, width))
-    flat = lookup("Reshape")(dy, [-1])
-    ids = lookup("Reshape")(ids, [-1])
-    size = lookup("Size")(ids)
-    total = lookup("UnsortedSegmentSum")(flat, ids, size)
-    count = lookup("UnsortedSegmentSum")(lookup("OnesLike")(flat), ids, size)
-    mean = lookup("DivNoNan")(total, count)
-    grad = lookup("Reshape")(lookup("GatherV2")(mean, ids, 0), shape)
-    return (grad if node.input_dtype is dy.dtype else lookup("Cast")(grad, DstT=node.input_dtype),)
+    segments = RESHAPE(node.segments, [-1, width])
+    rows = EXPAND_DIMS(RANGE(0, SHAPE(segments)[0], 1), 1)
+    ids = ADD(segments, MUL(rows, width))
+    flat = RESHAPE(dy, [-1])
+    ids = RESHAPE(ids, [-1])
+    size = SIZE(ids)
+    total = UNSORTED_SEGMENT_SUM(flat, ids, size)
+    count = UNSORTED_SEGMENT_SUM(ONES_LIKE(flat), ids, size)
+    mean = DIV_NO_NAN(total, count)
+    grad = RESHAPE(GATHER_V2(mean, ids, 0), shape)
+    return (grad if node.input_dtype is dy.dtype else CAST(grad, DstT=node.input_dtype),)
 
 
 ISOTONIC_REGRESSION = Op(
@@ -92,12 +98,12 @@ def isotonic_regression(inputs, decreasing=True, axis=-1):
     order[axis], order[-1] = order[-1], order[axis]
     moved = axis != rank - 1
     if moved:
-        x = lookup("Transpose")(x, order)
+        x = TRANSPOSE(x, order)
     if not decreasing:
-        x = lookup("Neg")(x)
+        x = NEG(x)
     output, segments = ISOTONIC_REGRESSION(x, output_dtype=dtype)
     if not decreasing:
-        output = lookup("Neg")(output)
+        output = NEG(output)
     if moved:
-        output, segments = lookup("Transpose")(output, order), lookup("Transpose")(segments, order)
+        output, segments = TRANSPOSE(output, order), TRANSPOSE(segments, order)
     return output, segments

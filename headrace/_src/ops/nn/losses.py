@@ -4,12 +4,21 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.lazy import jnp
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import scalar
 from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import known_rank
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE, known_rank
+from headrace._src.ops.arrays.slicing import STRIDED_SLICE
+from headrace._src.ops.math import reductions
+from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, SUB
+from headrace._src.ops.math.comparison import GREATER_EQUAL, LESS_EQUAL, LOGICAL_AND
+from headrace._src.ops.math.division import DIV_NO_NAN
+from headrace._src.ops.math.elementwise import ABS, EXP, LOG, LOG1P
 
 
 def _l2_loss(t):
@@ -25,7 +34,7 @@ L2_LOSS = Op(
     kernel=_l2_loss,
     lower=lambda ctx, t: jnp.sum(t * t) / 2,
     saves=("t",),
-    grad=lambda node, dy: (lookup("Mul")(node.t, dy),),
+    grad=lambda node, dy: (MUL(node.t, dy),),
 )
 
 
@@ -64,12 +73,11 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
     z = to_tensor(labels, hint=x.dtype)
     _check_same_shape("nn.sigmoid_cross_entropy_with_logits", x, z, ("logits", "labels"))
     # max(x, 0) - x z + log(1 + exp(-|x|)), with a gradient that is right at 0 too.
-    mul, sub, select = lookup("Mul"), lookup("Sub"), lookup("SelectV2")
-    zeros = lookup("ZerosLike")(x)
-    positive = lookup("GreaterEqual")(x, zeros)
-    relu = select(positive, x, zeros)
-    minus_abs = select(positive, lookup("Neg")(x), x)
-    return lookup("AddV2")(sub(relu, mul(x, z)), lookup("Log1p")(lookup("Exp")(minus_abs)), name=name)
+    zeros = ZEROS_LIKE(x)
+    positive = GREATER_EQUAL(x, zeros)
+    relu = SELECT_V2(positive, x, zeros)
+    minus_abs = SELECT_V2(positive, NEG(x), x)
+    return ADD(SUB(relu, MUL(x, z)), LOG1P(EXP(minus_abs)), name=name)
 
 
 @api("nn.weighted_cross_entropy_with_logits")
@@ -82,11 +90,10 @@ def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None
     x = to_tensor(logits)
     z = to_tensor(labels, hint=x.dtype)
     _check_same_shape("nn.weighted_cross_entropy_with_logits", x, z, ("logits", "labels"))
-    add, mul, sub = lookup("AddV2"), lookup("Mul"), lookup("Sub")
     one = to_tensor(1.0, x.dtype)
-    weight = add(one, mul(sub(to_tensor(pos_weight, hint=x.dtype), one), z))
-    tail = add(lookup("Log1p")(lookup("Exp")(lookup("Neg")(lookup("Abs")(x)))), lookup("Relu")(lookup("Neg")(x)))
-    return add(mul(sub(one, z), x), mul(weight, tail), name=name)
+    weight = ADD(one, MUL(SUB(to_tensor(pos_weight, hint=x.dtype), one), z))
+    tail = ADD(LOG1P(EXP(NEG(ABS(x)))), lookup("Relu")(NEG(x)))
+    return ADD(MUL(SUB(one, z), x), MUL(weight, tail), name=name)
 
 
 @api("nn.log_poisson_loss")
@@ -105,22 +112,21 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
     c = to_tensor(log_input)
     z = to_tensor(targets, hint=c.dtype)
     _check_same_shape("nn.log_poisson_loss", c, z, ("log_input", "targets"))
-    add, mul, sub = lookup("AddV2"), lookup("Mul"), lookup("Sub")
-    loss = sub(lookup("Exp")(c), mul(c, z), name=name)
+    loss = SUB(EXP(c), MUL(c, z), name=name)
     if not compute_full_loss:
         return loss
     half, two_pi = to_tensor(0.5, z.dtype), to_tensor(2 * np.pi, z.dtype)
-    stirling = add(sub(mul(z, lookup("Log")(z)), z), mul(half, lookup("Log")(mul(two_pi, z))))
+    stirling = ADD(SUB(MUL(z, LOG(z)), z), MUL(half, LOG(MUL(two_pi, z))))
     one = to_tensor(1.0, z.dtype)
-    inside = lookup("LogicalAnd")(lookup("GreaterEqual")(z, to_tensor(0.0, z.dtype)), lookup("LessEqual")(z, one))
-    return add(loss, lookup("SelectV2")(inside, lookup("ZerosLike")(z), stirling))
+    inside = LOGICAL_AND(GREATER_EQUAL(z, to_tensor(0.0, z.dtype)), LESS_EQUAL(z, one))
+    return ADD(loss, SELECT_V2(inside, ZEROS_LIKE(z), stirling))
 
 
 @api("nn.scale_regularization_loss")
 def scale_regularization_loss(regularization_loss):
     """The sum of the losses, divided by the number of replicas: one, unless a strategy distributes the model."""
     loss = to_tensor(regularization_loss)
-    return PUBLIC["math.reduce_sum"](loss)
+    return reductions.reduce_sum(loss)
 
 
 @api("nn.compute_average_loss")
@@ -141,21 +147,21 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
     if sample_weight is not None:
         weights = to_tensor(sample_weight, hint=dtype)
         if weights.dtype is not dtype:
-            weights = lookup("Cast")(weights, DstT=dtype)
+            weights = CAST(weights, DstT=dtype)
         rank = known_rank("nn.compute_average_loss", "per_example_loss", losses)
         while known_rank("nn.compute_average_loss", "sample_weight", weights) < rank:
-            weights = lookup("ExpandDims")(weights, -1)
-        losses = lookup("Mul")(losses, weights)
+            weights = EXPAND_DIMS(weights, -1)
+        losses = MUL(losses, weights)
     if global_batch_size is None:
         if losses.shape.rank == 0:
             raise ValueError("nn.compute_average_loss: a scalar loss needs global_batch_size.")
-        count = lookup("StridedSlice")(lookup("Shape")(losses), [0], [1], [1], shrink_axis_mask=1)
+        count = STRIDED_SLICE(SHAPE(losses), [0], [1], [1], shrink_axis_mask=1)
     else:
         count = to_tensor(global_batch_size)
         if count.shape.rank != 0:
             raise ValueError(f"nn.compute_average_loss: global_batch_size must be a scalar, got shape {count.shape}.")
         if not count.dtype.is_integer:
             raise TypeError(f"nn.compute_average_loss: global_batch_size must be an integer, got {count.dtype.name}.")
-    total = PUBLIC["math.reduce_sum"](losses)
+    total = reductions.reduce_sum(losses)
     # TF: an empty batch has loss 0.
-    return lookup("DivNoNan")(total, lookup("Cast")(count, DstT=dtype))
+    return DIV_NO_NAN(total, CAST(count, DstT=dtype))

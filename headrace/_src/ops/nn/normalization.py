@@ -7,12 +7,15 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import cast
-from headrace._src.ops.math.arithmetic import maximum, squared_difference
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.shaping import SHAPE, SQUEEZE
+from headrace._src.ops.math.arithmetic import MUL, maximum, squared_difference
 from headrace._src.ops.math.complex_numbers import complex as make_complex
 from headrace._src.ops.math.complex_numbers import conj, imag, real
-from headrace._src.ops.math.reductions import reduce_mean, reduce_sum
+from headrace._src.ops.math.elementwise import RECIPROCAL, RSQRT, SQUARE
+from headrace._src.ops.math.reductions import PROD, reduce_mean, reduce_sum
 from headrace._src.ops.nn import batch_norm as batch_norm  # its ops are public in tf.raw_ops alone
 
 _SMALL = (dtypes.float16, dtypes.bfloat16)
@@ -23,7 +26,7 @@ def _drop(x, axes):
     if isinstance(axes, (int, np.integer)):
         axes = [axes]
     if isinstance(axes, (list, tuple, np.ndarray)):
-        return lookup("Squeeze")(x, squeeze_dims=[int(a) for a in axes]) if len(axes) else x
+        return SQUEEZE(x, squeeze_dims=[int(a) for a in axes]) if len(axes) else x
     return reduce_sum(x, axes)
 
 
@@ -87,8 +90,8 @@ def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
         x = cast(x, dtypes.float32)
     if weights.dtype != x.dtype:
         weights = cast(weights, x.dtype)
-    whole = weights + lookup("ZerosLike")(x)
-    divisor = lookup("Reciprocal")(reduce_sum(whole, axes, keepdims=True))
+    whole = weights + ZEROS_LIKE(x)
+    divisor = RECIPROCAL(reduce_sum(whole, axes, keepdims=True))
     mean = reduce_sum(weights * x, axes, keepdims=True) * divisor
     variance = reduce_sum(weights * squared_difference(x, mean), axes, keepdims=True) * divisor
     if not keepdims:
@@ -126,13 +129,13 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
         number = int(np.prod([x.shape[a] for a in axes], dtype=np.int64))
         count = to_tensor(np.array(number, x.dtype.as_numpy_dtype))
     else:
-        sizes = lookup("GatherV2")(lookup("Shape")(x), axes, 0)
-        count = cast(lookup("Prod")(sizes, [0]), x.dtype)
+        sizes = GATHER_V2(SHAPE(x), axes, 0)
+        count = cast(PROD(sizes, [0]), x.dtype)
     if shift is None:
         return (
             count,
             reduce_sum(x, axes, keepdims=keepdims),
-            reduce_sum(lookup("Square")(x), axes, keepdims=keepdims),
+            reduce_sum(SQUARE(x), axes, keepdims=keepdims),
             None,
         )
     shift = to_tensor(shift, hint=x.dtype)
@@ -163,10 +166,10 @@ def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
     (2.0, 0.6667)
     """
     mean_ss, variance_ss = to_tensor(mean_ss), to_tensor(variance_ss)
-    divisor = lookup("Reciprocal")(to_tensor(counts, hint=mean_ss.dtype))
+    divisor = RECIPROCAL(to_tensor(counts, hint=mean_ss.dtype))
     shifted = mean_ss * divisor
     mean = shifted if shift is None else shifted + shift
-    return mean, variance_ss * divisor - lookup("Square")(shifted)
+    return mean, variance_ss * divisor - SQUARE(shifted)
 
 
 @api("nn.batch_normalization")
@@ -186,7 +189,7 @@ def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name
     array([ 9., 11.], dtype=float32)
     """
     x, variance = to_tensor(x), to_tensor(variance)
-    gain = lookup("Rsqrt")(variance + variance_epsilon)
+    gain = RSQRT(variance + variance_epsilon)
     if scale is not None:
         gain = gain * scale
     rest = -mean * gain if offset is None else offset - mean * gain
@@ -234,7 +237,7 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
     x = to_tensor(x)
     if x.dtype.is_complex:
         squares = reduce_sum(real(x * conj(x)), axis, keepdims=True)
-        factor = lookup("Rsqrt")(maximum(squares, epsilon))
+        factor = RSQRT(maximum(squares, epsilon))
         return make_complex(real(x) * factor, imag(x) * factor, name=name)
-    squares = reduce_sum(lookup("Square")(x), axis, keepdims=True)
-    return lookup("Mul")(x, lookup("Rsqrt")(maximum(squares, epsilon)), name=name)
+    squares = reduce_sum(SQUARE(x), axis, keepdims=True)
+    return MUL(x, RSQRT(maximum(squares, epsilon)), name=name)

@@ -9,8 +9,9 @@ from headrace._src.core.lazy import jnp
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.linalg.matmul import MATMUL
 
 
 def _check(op, shape, depth_radius):
@@ -94,8 +95,8 @@ def _grad_lrn_gradient(node, a):
     alpha, beta = attrs["alpha"], attrs["beta"]
     g, x, y = node.input_grads, node.input_image, node.output_image
     channels = x.shape[-1]
-    band = lookup("Cast")(_band(channels, attrs["depth_radius"]), DstT=x.dtype)
-    matmul, shape = lookup("MatMul"), node.input_image_shape
+    band = CAST(_band(channels, attrs["depth_radius"]), DstT=x.dtype)
+    matmul, shape = MATMUL, node.input_image_shape
 
     def sums(u):
         return RESHAPE(matmul(RESHAPE(u, [-1, channels]), band), shape)

@@ -9,9 +9,19 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import normalize_axis, same_as_input
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.broadcasting import SUM
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import RANGE
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, SHAPE
+from headrace._src.ops.arrays.slicing import STRIDED_SLICE
+from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, SUB
+from headrace._src.ops.math.comparison import EQUAL, LOGICAL_AND
+from headrace._src.ops.math.elementwise import EXP
 from headrace._src.ops.math.half_kernels import converted, widened
 from headrace._src.ops.math.reduction_kernels import reduced
+from headrace._src.ops.math.reductions import ALL
 from headrace._src.ops.ragged.row_arithmetic import require
 
 
@@ -38,9 +48,9 @@ def _softmax(logits):
 
 
 def _grad_softmax(node, dy):
-    mul, y = lookup("Mul"), node.softmax
-    inner = lookup("Sum")(mul(dy, y), [-1], keep_dims=True)
-    return (mul(lookup("Sub")(dy, inner), y),)
+    mul, y = MUL, node.softmax
+    inner = SUM(mul(dy, y), [-1], keep_dims=True)
+    return (mul(SUB(dy, inner), y),)
 
 
 SOFTMAX = Op(
@@ -68,8 +78,8 @@ def _log_softmax(logits):
 
 
 def _grad_log_softmax(node, dy):
-    total = lookup("Sum")(dy, [-1], keep_dims=True)
-    return (lookup("Sub")(dy, lookup("Mul")(total, lookup("Exp")(node.logsoftmax))),)
+    total = SUM(dy, [-1], keep_dims=True)
+    return (SUB(dy, MUL(total, EXP(node.logsoftmax))),)
 
 
 LOG_SOFTMAX = Op(
@@ -97,8 +107,7 @@ def _along(op, logits, axis, name):
         raise errors.invalid_argument(f"{op.name}: axis must be in [{-rank}, {rank}), got {axis}.")
     order = list(range(rank))
     order[axis], order[-1] = order[-1], order[axis]
-    transpose = lookup("Transpose")
-    return transpose(op(transpose(x, order)), order, name=name)
+    return TRANSPOSE(op(TRANSPOSE(x, order)), order, name=name)
 
 
 @api("nn.softmax", "math.softmax")
@@ -163,15 +172,15 @@ def _matrix(a, b):
 
 
 def _grad_cross_entropy(node, dloss, dbackprop):
-    mul, x = lookup("Mul"), node.features
-    column = lookup("ExpandDims")(dloss, -1)
+    mul, x = MUL, node.features
+    column = EXPAND_DIMS(dloss, -1)
     grad = mul(column, node.backprop)
     # The second output is softmax - labels, whose gradient matters to second order.
     p = SOFTMAX(x)
-    inner = lookup("Sum")(mul(dbackprop, p), [1], keep_dims=True)
-    grad = lookup("AddV2")(grad, mul(lookup("Sub")(dbackprop, inner), p))
+    inner = SUM(mul(dbackprop, p), [1], keep_dims=True)
+    grad = ADD(grad, mul(SUB(dbackprop, inner), p))
     # TensorFlow leaves out what reaches the labels through the second output; then mixed second derivatives are wrong.
-    return grad, lookup("Sub")(mul(column, lookup("Neg")(LOG_SOFTMAX(x))), dbackprop)
+    return grad, SUB(mul(column, NEG(LOG_SOFTMAX(x))), dbackprop)
 
 
 SOFTMAX_CROSS_ENTROPY = Op(
@@ -226,11 +235,10 @@ def _lower_sparse_cross_entropy(ctx, features, labels):
 
 
 def _grad_sparse_cross_entropy(node, dloss, dbackprop):
-    mul = lookup("Mul")
-    grad = mul(lookup("ExpandDims")(dloss, -1), node.backprop)
+    grad = MUL(EXPAND_DIMS(dloss, -1), node.backprop)
     p = SOFTMAX(node.features)
-    inner = lookup("Sum")(mul(dbackprop, p), [1], keep_dims=True)
-    return lookup("AddV2")(grad, mul(lookup("Sub")(dbackprop, inner), p)), None
+    inner = SUM(MUL(dbackprop, p), [1], keep_dims=True)
+    return ADD(grad, MUL(SUB(dbackprop, inner), p)), None
 
 
 SPARSE_SOFTMAX_CROSS_ENTROPY = Op(
@@ -255,15 +263,15 @@ def _flatten_outer(x):
     if shape.rank == 2:
         return x, None
     if shape.is_fully_defined():
-        return lookup("Reshape")(x, [-1 if shape.num_elements() else 0, shape[-1]]), tuple(shape[:-1].as_list())
-    full = lookup("Shape")(x)
-    classes = lookup("StridedSlice")(full, [-1], [0], [1], end_mask=1)
-    outer = lookup("StridedSlice")(full, [0], [-1], [1], begin_mask=1)
-    return lookup("Reshape")(x, lookup("ConcatV2")([[-1], classes], 0)), outer
+        return RESHAPE(x, [-1 if shape.num_elements() else 0, shape[-1]]), tuple(shape[:-1].as_list())
+    full = SHAPE(x)
+    classes = STRIDED_SLICE(full, [-1], [0], [1], end_mask=1)
+    outer = STRIDED_SLICE(full, [0], [-1], [1], begin_mask=1)
+    return RESHAPE(x, CONCAT([[-1], classes], 0)), outer
 
 
 def _cast(x, dtype):
-    return lookup("Cast")(x, DstT=dtype)
+    return CAST(x, DstT=dtype)
 
 
 @api("nn.softmax_cross_entropy_with_logits")
@@ -289,18 +297,18 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
     if rank is not None and rank and axis not in (-1, rank - 1):
         axis = normalize_axis(axis, rank, "softmax_cross_entropy_with_logits")
         order = [i for i in range(rank) if i != axis] + [axis]
-        precise, targets = lookup("Transpose")(precise, order), lookup("Transpose")(targets, order)
+        precise, targets = TRANSPOSE(precise, order), TRANSPOSE(targets, order)
     elif rank is None and axis != -1:
-        rank = lookup("Rank")(logits)
-        axis = lookup("AddV2")(rank, axis) if axis < 0 else axis
+        rank = RANK(logits)
+        axis = ADD(rank, axis) if axis < 0 else axis
         parts = (0, axis), (axis + 1, rank), (axis, axis + 1)
-        order = lookup("ConcatV2")([lookup("Range")(start, limit, 1) for start, limit in parts], 0)
-        precise, targets = lookup("Transpose")(precise, order), lookup("Transpose")(targets, order)
+        order = CONCAT([RANGE(start, limit, 1) for start, limit in parts], 0)
+        precise, targets = TRANSPOSE(precise, order), TRANSPOSE(targets, order)
     flat, outer = _flatten_outer(precise)
     flat_targets, _ = _flatten_outer(targets)
     loss = SOFTMAX_CROSS_ENTROPY(flat, flat_targets, name=name).loss
     if outer is not None:
-        loss = lookup("Reshape")(loss, outer)
+        loss = RESHAPE(loss, outer)
     return _cast(loss, logits.dtype) if small else loss
 
 
@@ -341,16 +349,16 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
             )
     flat, outer = _flatten_outer(precise)
     if outer is not None and not (labels.shape.is_fully_defined() and logits.shape.is_fully_defined()):
-        same_rank = lookup("Equal")(lookup("Rank")(labels) + 1, lookup("Rank")(logits))
-        same = lookup("Equal")(lookup("Shape")(labels), lookup("Shape")(logits)[:-1])
+        same_rank = EQUAL(RANK(labels) + 1, RANK(logits))
+        same = EQUAL(SHAPE(labels), SHAPE(logits)[:-1])
         require(
-            lookup("LogicalAnd")(same_rank, lookup("All")(same, [0])),
+            LOGICAL_AND(same_rank, ALL(same, [0])),
             "nn.sparse_softmax_cross_entropy_with_logits: labels must have the shape of logits without the last axis",
         )
-    flat_labels = labels if outer is None else lookup("Reshape")(labels, [-1])
+    flat_labels = labels if outer is None else RESHAPE(labels, [-1])
     loss = SPARSE_SOFTMAX_CROSS_ENTROPY(flat, flat_labels, name=name).loss
     if outer is not None:
-        loss = lookup("Reshape")(loss, outer)
+        loss = RESHAPE(loss, outer)
     return _cast(loss, logits.dtype) if small else loss
 
 

@@ -2,6 +2,7 @@
 
 from headrace._src.core import dtypes
 from headrace._src.op.api import PUBLIC, api
+from headrace._src.ops.numpy_api import shapes
 from headrace._src.ops.numpy_api.types import as_array, as_dtype, as_float, cast, promote, tf
 
 
@@ -244,6 +245,6 @@ def diff(a, n=1, axis=-1):
 @api("experimental.numpy.trace", dispatch=False)
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None):
     """The sum along a diagonal."""
-    diagonal = PUBLIC["experimental.numpy.diagonal"](a, offset, axis1, axis2)
+    diagonal = shapes.diagonal(a, offset, axis1, axis2)
     kind = None if dtype is None else as_dtype(dtype)
     return sum_(diagonal, -1, kind)

@@ -13,7 +13,8 @@ from headrace._src.formats.example_payloads import Column
 from headrace._src.formats.example_wire import ExampleParser, WrongKind
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY, Op
+from headrace._src.op.definition import Op
+from headrace._src.ops.arrays.shaping import ENSURE_SHAPE
 from headrace._src.ops.parsing.requests import EXAMPLE_FEATURES, Request, keys_tensor
 from headrace._src.ops.parsing.results import assemble
 from headrace._src.ops.strings.kernel_arrays import attribute_bytes
@@ -629,5 +630,5 @@ def one_string(function, serialized):
 
 def _ensured_scalar(tensor):
     """The tensor, checked to be a scalar when the graph runs."""
-    return REGISTRY["EnsureShape"](tensor, shape=())
+    return ENSURE_SHAPE(tensor, shape=())
 

@@ -3,7 +3,7 @@
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.parsing.features import (
     FixedLenFeature,
     FixedLenSequenceFeature,
@@ -119,7 +119,7 @@ class Request:
         if default is None:
             default = to_tensor([], dtype)
         else:
-            default = REGISTRY["Reshape"](to_tensor(default, dtype), to_tensor(shape.as_list(), dtypes.int32))
+            default = RESHAPE(to_tensor(default, dtype), to_tensor(shape.as_list(), dtypes.int32))
         self.dense[key] = (dtype, tuple(shape.as_list()), default)
 
     def _add_sequence(self, key, feature):
@@ -138,7 +138,7 @@ class Request:
             )
         if default is None:
             default = b"" if dtype is dtypes.string else 0
-        default = REGISTRY["Reshape"](to_tensor(default, dtype), to_tensor([], dtypes.int32))
+        default = RESHAPE(to_tensor(default, dtype), to_tensor([], dtypes.int32))
         self.dense[key] = (dtype, (None, *shape.as_list()), default)
 
     @property

@@ -2,7 +2,17 @@
 
 from headrace._src.core import dtypes
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.broadcasting import SUM
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import ONES_LIKE, RANGE, ZEROS_LIKE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.selecting import SELECT_V2, WHERE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, SIZE
+from headrace._src.ops.math.arithmetic import MAXIMUM
+from headrace._src.ops.math.comparison import EQUAL, LOGICAL_NOT
+from headrace._src.ops.math.cumulative import CUMSUM
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_MAX, UNSORTED_SEGMENT_SUM
 from headrace._src.ops.parsing.features import (
     RaggedFeature,
     RowLengths,
@@ -68,15 +78,15 @@ def _merged(feature, sparse):
     if len(keys) != len(sizes):
         raise ValueError(f"SparseFeature: {len(keys)} index keys, but {len(sizes)} sizes: {feature!r}.")
     values, places = sparse[feature.value_key], [sparse[key] for key in keys]
-    columns = [lookup("ExpandDims")(place.values, 1) for place in places]
-    indices = lookup("ConcatV2")([places[0].indices[:, :-1], *columns], 1)
-    shape = lookup("ConcatV2")([values.dense_shape[:-1], to_tensor(sizes, dtypes.int64)], 0)
+    columns = [EXPAND_DIMS(place.values, 1) for place in places]
+    indices = CONCAT([places[0].indices[:, :-1], *columns], 1)
+    shape = CONCAT([values.dense_shape[:-1], to_tensor(sizes, dtypes.int64)], 0)
     merged = SparseTensor(indices, values.values, shape)
     return merged if feature.already_sorted else reorder(merged)
 
 
 def _cast(tensor, dtype):
-    return tensor if tensor.dtype is dtype else lookup("Cast")(tensor, DstT=dtype)
+    return tensor if tensor.dtype is dtype else CAST(tensor, DstT=dtype)
 
 
 def _ragged(feature, value_key, ragged, batched):
@@ -96,7 +106,7 @@ def _ragged(feature, value_key, ragged, batched):
         lengths, counts = _lengths(partition, _cast(flat, dtype), bounds, counts)
         items = RaggedTensor.from_row_lengths(items, lengths, validate=feature.validate)
     if feature.partitions:
-        splits = lookup("ConcatV2")([to_tensor([0], dtype), lookup("Cumsum")(counts, 0)], 0)
+        splits = CONCAT([to_tensor([0], dtype), CUMSUM(counts, 0)], 0)
     return RaggedTensor.from_row_splits(items, splits, validate=False)
 
 
@@ -106,8 +116,8 @@ def _cut(items, partition, ragged, dtype, validate):
         if isinstance(items, RaggedTensor):
             length = to_tensor(partition.length, dtype)
             return RaggedTensor.from_uniform_row_length(items, length, validate=validate)
-        inner = lookup("Shape")(items, out_type=dtypes.int32)[1:]
-        return lookup("Reshape")(items, lookup("ConcatV2")([to_tensor([-1, partition.length]), inner], 0))
+        inner = SHAPE(items, out_type=dtypes.int32)[1:]
+        return RESHAPE(items, CONCAT([to_tensor([-1, partition.length]), inner], 0))
     flat = _cast(ragged[partition.key][0], dtype)
     if isinstance(partition, RowSplits):
         return RaggedTensor.from_row_splits(items, flat, validate=validate)
@@ -141,21 +151,21 @@ def _lengths(partition, flat, bounds, counts):
     owners = _owners(rows)
     if isinstance(partition, RowStarts):
         # The last row of an example ends with its items.
-        ends = lookup("ConcatV2")([flat[1:], flat[:1]], 0)
-        last = lookup("Equal")(_positions(flat) + 1, lookup("GatherV2")(bounds[1:], owners, 0))
-        return lookup("SelectV2")(last, lookup("GatherV2")(counts, owners, 0), ends) - flat, rows
+        ends = CONCAT([flat[1:], flat[:1]], 0)
+        last = EQUAL(_positions(flat) + 1, GATHER_V2(bounds[1:], owners, 0))
+        return SELECT_V2(last, GATHER_V2(counts, owners, 0), ends) - flat, rows
     if isinstance(partition, RowSplits):
-        first = lookup("Equal")(_positions(flat), lookup("GatherV2")(bounds[:-1], owners, 0))
-        inner = lookup("Where")(lookup("LogicalNot")(first))[:, 0]
+        first = EQUAL(_positions(flat), GATHER_V2(bounds[:-1], owners, 0))
+        inner = WHERE(LOGICAL_NOT(first))[:, 0]
         differences = flat - _before(flat, bounds, rows)
-        return lookup("GatherV2")(differences, inner, 0), lookup("Maximum")(rows - 1, _zero(rows))
-    count = lookup("Size")(rows, out_type=dtypes.int32)
-    highest = lookup("UnsortedSegmentMax")(flat + 1, owners, count)
-    rows = lookup("Maximum")(highest, _zero(rows))
-    offsets = lookup("Cumsum")(rows, 0, exclusive=True)
-    rowids = flat + lookup("GatherV2")(offsets, owners, 0)
-    total = lookup("Cast")(lookup("Sum")(rows, 0), DstT=dtypes.int32)
-    return lookup("UnsortedSegmentSum")(lookup("OnesLike")(rowids), rowids, total), rows
+        return GATHER_V2(differences, inner, 0), MAXIMUM(rows - 1, _zero(rows))
+    count = SIZE(rows, out_type=dtypes.int32)
+    highest = UNSORTED_SEGMENT_MAX(flat + 1, owners, count)
+    rows = MAXIMUM(highest, _zero(rows))
+    offsets = CUMSUM(rows, 0, exclusive=True)
+    rowids = flat + GATHER_V2(offsets, owners, 0)
+    total = CAST(SUM(rows, 0), DstT=dtypes.int32)
+    return UNSORTED_SEGMENT_SUM(ONES_LIKE(rowids), rowids, total), rows
 
 
 def _zero(tensor):
@@ -163,8 +173,8 @@ def _zero(tensor):
 
 
 def _positions(flat):
-    size = lookup("Size")(flat, out_type=flat.dtype)
-    return lookup("Range")(_zero(flat), size, to_tensor(1, flat.dtype))
+    size = SIZE(flat, out_type=flat.dtype)
+    return RANGE(_zero(flat), size, to_tensor(1, flat.dtype))
 
 
 def _owners(rows):
@@ -173,12 +183,12 @@ def _owners(rows):
 
 
 def _counted(rows):
-    total = lookup("Sum")(rows, 0)
-    return lookup("Range")(_zero(rows), total, to_tensor(1, rows.dtype))
+    total = SUM(rows, 0)
+    return RANGE(_zero(rows), total, to_tensor(1, rows.dtype))
 
 
 def _before(flat, bounds, rows):
     """For each description the one before it, 0 for the first of an example."""
-    earlier = lookup("ConcatV2")([flat[-1:], flat[:-1]], 0)
-    first = lookup("Equal")(_positions(flat), lookup("GatherV2")(bounds[:-1], _owners(rows), 0))
-    return lookup("SelectV2")(first, lookup("ZerosLike")(flat), earlier)
+    earlier = CONCAT([flat[-1:], flat[:-1]], 0)
+    first = EQUAL(_positions(flat), GATHER_V2(bounds[:-1], _owners(rows), 0))
+    return SELECT_V2(first, ZEROS_LIKE(flat), earlier)

@@ -7,7 +7,14 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.filling import FILL, RANGE, ZEROS_LIKE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
+from headrace._src.ops.math.arithmetic import ADD, MUL
+from headrace._src.ops.math.comparison import EQUAL, LOGICAL_OR
+from headrace._src.ops.math.reductions import ALL
 from headrace._src.ops.ragged import row_arithmetic as rows
 from headrace._src.ops.ragged.row_arithmetic import cast_to, dimensions, first_dimension, require, static_number
 from headrace._src.ops.ragged.row_partition import RowPartition
@@ -61,28 +68,28 @@ def _broadcast_rows(operands, dtype):
             raise errors.invalid_argument(f"Incompatible shapes: ragged tensors with {sizes} rows.")
         for operand, size in zip(operands, sizes):
             if size != target:
-                operand.index = lookup("Fill")([target], to_tensor(0, dtype))
+                operand.index = FILL([target], to_tensor(0, dtype))
         return to_tensor(target, dtype)
     one = to_tensor(1, dtype)
     # A size of 0 wins over 1, so the target is not simply the largest.
     target = one
     for operand in operands:
         size = cast_to(operand.nrows, dtype)
-        target = lookup("SelectV2")(lookup("Equal")(size, one), target, size)
-    steps = lookup("Range")(to_tensor(0, dtype), target, one)
+        target = SELECT_V2(EQUAL(size, one), target, size)
+    steps = RANGE(to_tensor(0, dtype), target, one)
     for operand in operands:
         size = cast_to(operand.nrows, dtype)
-        alone = lookup("Equal")(size, one)
+        alone = EQUAL(size, one)
         require(
-            lookup("LogicalOr")(alone, lookup("Equal")(size, target)),
+            LOGICAL_OR(alone, EQUAL(size, target)),
             "Incompatible shapes: numbers of rows differ",
         )
-        operand.index = lookup("SelectV2")(alone, lookup("ZerosLike")(steps), steps)
+        operand.index = SELECT_V2(alone, ZEROS_LIKE(steps), steps)
     return target
 
 
 def _chosen(tensor, index):
-    return tensor if index is None else lookup("GatherV2")(tensor, index, 0)
+    return tensor if index is None else GATHER_V2(tensor, index, 0)
 
 
 def _broadcast_level(operands, level, dtype):
@@ -123,7 +130,7 @@ def _broadcast_level(operands, level, dtype):
         if offsets is None:
             offsets = rows.offsets(result.row_splits())
         starts = _chosen(_chosen(own[i].row_starts(), operand.index), ids)
-        operand.index = lookup("AddV2")(starts, offsets)
+        operand.index = ADD(starts, offsets)
     return result
 
 
@@ -134,7 +141,7 @@ def _require_equal(lengths, wanted):
                 f"Incompatible shapes: ragged tensors with rows of lengths {lengths._a} and {wanted._a}."
             )
         return
-    require(lookup("All")(lookup("Equal")(lengths, wanted), [0]), "Incompatible shapes: row lengths differ")
+    require(ALL(EQUAL(lengths, wanted), [0]), "Incompatible shapes: row lengths differ")
 
 
 def outer_shape(value, rank, ragged_rank, dtype):
@@ -152,7 +159,7 @@ def outer_shape(value, rank, ragged_rank, dtype):
     missing = rank - value.shape.rank
     if not isinstance(value, RaggedTensor):
         for _ in range(missing):
-            value = lookup("ExpandDims")(value, 0)
+            value = EXPAND_DIMS(value, 0)
         partitions, flat, nrows = [], value, first_dimension(value, dtype)
     else:
         partitions, flat, nrows = list(value._nested_row_partitions), value.flat_values, value.nrows()
@@ -165,7 +172,7 @@ def outer_shape(value, rank, ragged_rank, dtype):
         for axis in range(1, ragged_rank - len(partitions) + 1):
             length = shape[axis]
             partitions.append(RowPartition.from_uniform_row_length(length, nrows=count, validate=False))
-            count = lookup("Mul")(count, length)
+            count = MUL(count, length)
         merged = flat.shape.rank - (rank - ragged_rank) + 1
         flat = _merge_first(flat, shape, merged)
     return Operand(nrows, partitions), flat
@@ -175,9 +182,9 @@ def _merge_first(tensor, shape, count):
     """The first `count` dimensions made one."""
     dims = tensor.shape.as_list()
     if None not in dims:
-        return lookup("Reshape")(tensor, [math.prod(dims[:count]), *dims[count:]])
+        return RESHAPE(tensor, [math.prod(dims[:count]), *dims[count:]])
     rest = cast_to(shape[count:], dtypes.int32)
-    return lookup("Reshape")(tensor, lookup("ConcatV2")([to_tensor([-1], dtypes.int32), rest], 0))
+    return RESHAPE(tensor, CONCAT([to_tensor([-1], dtypes.int32), rest], 0))
 
 
 def broadcast_values(values):
@@ -221,7 +228,7 @@ def broadcast_values(values):
     _, partitions = broadcast_partitions(operands, dtype)
     for place, operand in zip(places, operands):
         if operand.index is not None:
-            flats[place] = lookup("GatherV2")(flats[place], operand.index, 0)
+            flats[place] = GATHER_V2(flats[place], operand.index, 0)
     return flats, partitions
 
 
@@ -248,7 +255,7 @@ def _as_inner(value, rank):
     """A tensor whose leading dimensions are 1, with at most `rank` dimensions."""
     if value.shape.rank <= rank:
         return value
-    return lookup("Squeeze")(value, squeeze_dims=list(range(value.shape.rank - rank)))
+    return SQUEEZE(value, squeeze_dims=list(range(value.shape.rank - rank)))
 
 
 def with_partitions(flat_values, partitions):

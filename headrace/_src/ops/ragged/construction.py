@@ -4,7 +4,14 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.filling import RANGE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.selecting import WHERE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, SQUEEZE
+from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM, MUL
+from headrace._src.ops.math.comparison import EQUAL, LESS, NOT_EQUAL
+from headrace._src.ops.math.reductions import ALL, ANY, MAX, PROD
 from headrace._src.ops.ragged import row_arithmetic as rows
 from headrace._src.ops.ragged.row_arithmetic import cast_to, dimensions, first_dimension, require
 from headrace._src.ops.ragged.row_partition import RowPartition
@@ -33,7 +40,7 @@ class RaggedConstruction:
                 if nvals._a != ends._a:
                     raise errors.invalid_argument(f"{what}: the rows end at {ends._a} of {nvals._a} values.")
             else:
-                require(lookup("Equal")(cast_to(nvals, ends.dtype), ends), what)
+                require(EQUAL(cast_to(nvals, ends.dtype), ends), what)
         return cls(values=values, internal=True, row_partition=row_partition)
 
     @classmethod
@@ -259,12 +266,12 @@ class RaggedConstruction:
             lengths = cast_to(to_tensor(lengths, hint=row_splits_dtype), row_splits_dtype)
             lengths.shape.assert_has_rank(1)
         zero = to_tensor(0, row_splits_dtype)
-        lengths = lookup("Maximum")(lookup("Minimum")(lengths, columns), zero)
-        mask = lookup("Less")(
-            lookup("Range")(zero, columns, to_tensor(1, row_splits_dtype)), lookup("ExpandDims")(lengths, -1)
+        lengths = MAXIMUM(MINIMUM(lengths, columns), zero)
+        mask = LESS(
+            RANGE(zero, columns, to_tensor(1, row_splits_dtype)), EXPAND_DIMS(lengths, -1)
         )
-        kept = lookup("Where")(lookup("Reshape")(mask, [-1]))
-        values = lookup("GatherV2")(_merged(tensor, shape, 2), lookup("Squeeze")(kept, squeeze_dims=[1]), 0)
+        kept = WHERE(RESHAPE(mask, [-1]))
+        values = GATHER_V2(_merged(tensor, shape, 2), SQUEEZE(kept, squeeze_dims=[1]), 0)
         return cls.from_row_lengths(values, lengths, validate=False)
 
     @classmethod
@@ -324,7 +331,7 @@ class RaggedConstruction:
         require(rows.ends_below(ids, nrows), message, st_input.indices)
         splits = rows.splits_from_ids(ids, nrows)
         expected = rows.offsets(splits)
-        require(lookup("All")(lookup("Equal")(columns, expected), [0]), message, st_input.indices)
+        require(ALL(EQUAL(columns, expected), [0]), message, st_input.indices)
         return cls.from_value_rowids(
             st_input.values,
             cast_to(ids, row_splits_dtype),
@@ -361,36 +368,36 @@ def _is_nested_lengths(lengths):
 
 def _product(shape, count):
     """The number of elements in the first dimensions, as a scalar tensor of the shape's dtype."""
-    return lookup("Prod")(shape[:count], [0])
+    return PROD(shape[:count], [0])
 
 
 def _merged(tensor, shape, count):
     """The tensor with its first `count` dimensions made one."""
     if tensor.shape.rank is None:
-        merged = lookup("ConcatV2")([lookup("ExpandDims")(_product(shape, count), 0), shape[count:]], 0)
-        return lookup("Reshape")(tensor, merged)
+        merged = CONCAT([EXPAND_DIMS(_product(shape, count), 0), shape[count:]], 0)
+        return RESHAPE(tensor, merged)
     dims = tensor.shape.as_list()
     outer = 1
     for n in dims[:count]:
         outer = None if outer is None or n is None else outer * n
     if outer is not None and None not in dims[count:]:
-        return lookup("Reshape")(tensor, [outer, *dims[count:]])
-    parts = [lookup("ExpandDims")(_product(shape, count), 0), shape[count:]]
-    return lookup("Reshape")(tensor, lookup("ConcatV2")(parts, 0))
+        return RESHAPE(tensor, [outer, *dims[count:]])
+    parts = [EXPAND_DIMS(_product(shape, count), 0), shape[count:]]
+    return RESHAPE(tensor, CONCAT(parts, 0))
 
 
 def _lengths_without_padding(tensor, padding, dtype):
     """For each row: one more than the position of its last element that is not padding."""
     padding = to_tensor(padding, tensor.dtype)
     padding.shape.assert_is_compatible_with(tensor.shape[2:])
-    real = lookup("NotEqual")(tensor, padding)
+    real = NOT_EQUAL(tensor, padding)
     if tensor.shape.rank is None:
-        inner = lookup("Range")(2, lookup("Rank")(tensor), 1)
+        inner = RANGE(2, RANK(tensor), 1)
     else:
         inner = list(range(2, tensor.shape.rank))
-    real = lookup("Any")(real, inner) if inner is not None else real
+    real = ANY(real, inner) if inner is not None else real
     columns = dimensions(tensor, dtype)[1]
-    numbers = lookup("Range")(to_tensor(1, dtype), columns + to_tensor(1, dtype), to_tensor(1, dtype))
+    numbers = RANGE(to_tensor(1, dtype), columns + to_tensor(1, dtype), to_tensor(1, dtype))
     # A padding of rank 0 stands for itself; where none is real, 0 is the largest.
-    last = lookup("Mul")(cast_to(real, dtype), numbers)
-    return lookup("Maximum")(lookup("Max")(last, [1]), to_tensor(0, dtype))
+    last = MUL(cast_to(real, dtype), numbers)
+    return MAXIMUM(MAX(last, [1]), to_tensor(0, dtype))

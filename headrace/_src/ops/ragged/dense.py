@@ -8,7 +8,13 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.broadcasting import BROADCAST_GRADIENT_ARGS, SUM
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import RANGE
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.math.arithmetic import ADD, NEG, SUB
+from headrace._src.ops.math.comparison import GREATER
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 
 
 def checked_splits(op, splits, nvals):
@@ -180,28 +186,28 @@ def _dense_grad(node, dy):
     shape, values_shape = node.shape, node.values_shape
     partitions, types = node.row_partition_tensors, node.attrs["row_partition_types"]
     count = values_shape[0]
-    limit = lookup("AddV2")(lookup("Cast")(count, DstT=dtypes.int64), _int64(1))
-    numbers = lookup("Range")(_int64(1), limit, _int64(1))
+    limit = ADD(CAST(count, DstT=dtypes.int64), _int64(1))
+    numbers = RANGE(_int64(1), limit, _int64(1))
     # For each element of the result outside the inner dimensions: one more than the value there, 0 for none.
     ragged = sum(kind != "FIRST_DIM_SIZE" for kind in types)
     outer = shape if len(node.shape.shape) == 0 else shape[: ragged + 1]
-    places = lookup("RaggedTensorToTensor")(outer, numbers, _int64(0), partitions, row_partition_types=types)
+    places = RAGGED_TENSOR_TO_TENSOR(outer, numbers, _int64(0), partitions, row_partition_types=types)
     d_values = d_default = None
     if node.wants(1):
-        d_values = lookup("UnsortedSegmentSum")(dy, lookup("Sub")(places, _int64(1)), count)
+        d_values = UNSORTED_SEGMENT_SUM(dy, SUB(places, _int64(1)), count)
     if node.wants(2):
         # Segment 0 are the places without a value; negative segments are left out.
-        empty = lookup("Neg")(lookup("Cast")(lookup("Greater")(places, _int64(0)), DstT=dtypes.int32))
-        total = lookup("UnsortedSegmentSum")(dy, empty, 1)[0]
+        empty = NEG(CAST(GREATER(places, _int64(0)), DstT=dtypes.int32))
+        total = UNSORTED_SEGMENT_SUM(dy, empty, 1)[0]
         d_default = _sum_to(total, node.default_value_shape)
     return None, d_values, d_default, [None] * len(partitions)
 
 
 def _sum_to(tensor, shape):
     """Undo broadcasting: sum a tensor to `shape`."""
-    own = tensor.shape.as_list() if tensor.shape.is_fully_defined() else lookup("Shape")(tensor)
-    reduced = lookup("BroadcastGradientArgs")(_as_int32(own), _as_int32(shape)).r1
-    return lookup("Reshape")(lookup("Sum")(tensor, reduced), shape)
+    own = tensor.shape.as_list() if tensor.shape.is_fully_defined() else SHAPE(tensor)
+    reduced = BROADCAST_GRADIENT_ARGS(_as_int32(own), _as_int32(shape)).r1
+    return RESHAPE(SUM(tensor, reduced), shape)
 
 
 def _as_int32(shape):
@@ -263,7 +269,7 @@ def _sparse_infer(rt_nested_splits, rt_dense_values):
 
 def _sparse_grad(node, d_indices, d_values, d_shape):
     splits = [None] * len(node.rt_nested_splits_shape)
-    return splits, lookup("Reshape")(d_values, node.rt_dense_values_shape)
+    return splits, RESHAPE(d_values, node.rt_dense_values_shape)
 
 
 # The dense shape depends on the row lengths, and components are checked: host only.

@@ -9,8 +9,13 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import get_static_value
+from headrace._src.ops.arrays.filling import FILL
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, get_static_value
+from headrace._src.ops.math.arithmetic import MUL
+from headrace._src.ops.math.comparison import EQUAL
+from headrace._src.ops.math.reductions import ALL, PROD
 from headrace._src.ops.ragged.row_arithmetic import cast_to, dimensions, require
 from headrace._src.ops.ragged.row_partition import INDEX_TYPES, RowPartition
 from headrace._src.ops.ragged.shape_spec import DynamicRaggedShapeSpec
@@ -141,7 +146,7 @@ class DynamicRaggedShape(BatchableExtensionType):
         if not row_partitions:
             raise ValueError("row_partitions cannot be empty")
         nvals = row_partitions[-1].nvals()
-        return cls(row_partitions, lookup("ExpandDims")(nvals, 0), dtype)
+        return cls(row_partitions, EXPAND_DIMS(nvals, 0), dtype)
 
     @classmethod
     def _from_inner_shape(cls, inner_shape, dtype=None):
@@ -312,13 +317,13 @@ class DynamicRaggedShape(BatchableExtensionType):
         if stop <= self.num_row_partitions:
             partitions = self._row_partitions[: stop - 1]
             nvals = self._row_partitions[stop - 1].nrows()
-            return DynamicRaggedShape(partitions, lookup("ExpandDims")(nvals, 0), self.dtype)
+            return DynamicRaggedShape(partitions, EXPAND_DIMS(nvals, 0), self.dtype)
         kept = stop - self.num_row_partitions
         return DynamicRaggedShape(self._row_partitions, self._inner_shape[:kept], self.dtype)
 
     def _num_elements(self):
         """The number of elements, as a scalar tensor."""
-        return lookup("Prod")(self._inner_shape, [0])
+        return PROD(self._inner_shape, [0])
 
     def _num_slices_in_dimension(self, axis):
         """How many rows (or elements) there are altogether in dimension `axis`, as a scalar tensor."""
@@ -332,7 +337,7 @@ class DynamicRaggedShape(BatchableExtensionType):
             return self._dimension(0)
         if axis <= self.num_row_partitions:
             return self._row_partitions[axis - 1].nvals()
-        return lookup("Prod")(self._inner_shape[: axis - self.num_row_partitions + 1], [0])
+        return PROD(self._inner_shape[: axis - self.num_row_partitions + 1], [0])
 
     # The same shape in another form.
 
@@ -365,7 +370,7 @@ class DynamicRaggedShape(BatchableExtensionType):
             partitions, inner = list(self._row_partitions), self._inner_shape
             for _ in range(num_row_partitions - have):
                 partitions.append(RowPartition.from_uniform_row_length(inner[1], nrows=inner[0], validate=False))
-                inner = lookup("ConcatV2")([lookup("Prod")(inner[:2], [0], keep_dims=True), inner[2:]], 0)
+                inner = CONCAT([PROD(inner[:2], [0], keep_dims=True), inner[2:]], 0)
             return DynamicRaggedShape(partitions, inner, self.dtype)
         outer = []
         for axis in range(num_row_partitions, have):
@@ -373,7 +378,7 @@ class DynamicRaggedShape(BatchableExtensionType):
                 raise ValueError("Cannot get an inner shape over a ragged dimension")
             outer.append(self._row_partitions[axis].uniform_row_length())
         first = self._row_partitions[num_row_partitions].nrows()
-        inner = lookup("ConcatV2")([_vector([first, *outer], self.dtype), self._inner_shape[1:]], 0)
+        inner = CONCAT([_vector([first, *outer], self.dtype), self._inner_shape[1:]], 0)
         return DynamicRaggedShape(self._row_partitions[:num_row_partitions], inner, self.dtype)
 
     def _with_inner_rank(self, inner_rank):
@@ -400,7 +405,7 @@ class DynamicRaggedShape(BatchableExtensionType):
         """A tensor or ragged tensor of this shape with the given flat values."""
         if validate and isinstance(flat_values, Tensor):
             require(
-                lookup("All")(lookup("Equal")(dimensions(flat_values, self.dtype), self._inner_shape), [0]),
+                ALL(EQUAL(dimensions(flat_values, self.dtype), self._inner_shape), [0]),
                 "flat_values must have the inner shape",
             )
         if not self._row_partitions:
@@ -412,7 +417,7 @@ class DynamicRaggedShape(BatchableExtensionType):
         return self._add_row_partitions(self._filled_values())
 
     def _filled_values(self):
-        return lookup("Fill")(self._inner_shape, to_tensor(False))
+        return FILL(self._inner_shape, to_tensor(False))
 
     def _merge_dims(self, outer_axis, inner_axis):
         """This shape with dimensions made one."""
@@ -428,18 +433,18 @@ class DynamicRaggedShape(BatchableExtensionType):
         inner = self._inner_shape
         if dense:
             at = max(0, outer_axis - have)
-            product = lookup("Prod")(inner[at : at + dense + 1], [0], keep_dims=True)
-            factor = lookup("Prod")(inner[1 : dense + 1], [0])
-            inner = lookup("ConcatV2")([inner[:at], product, inner[at + dense + 1 :]], 0)
+            product = PROD(inner[at : at + dense + 1], [0], keep_dims=True)
+            factor = PROD(inner[1 : dense + 1], [0])
+            inner = CONCAT([inner[:at], product, inner[at + dense + 1 :]], 0)
         if outer_axis == 0:
             return DynamicRaggedShape(self._row_partitions[min(inner_axis, have) :], inner, self.dtype)
         if outer_axis > have:
             return DynamicRaggedShape(self._row_partitions, inner, self.dtype)
         splits = self._row_partitions[outer_axis - 1].row_splits()
         for partition in self._row_partitions[outer_axis:inner_axis]:
-            splits = lookup("GatherV2")(partition.row_splits(), splits, 0)
+            splits = GATHER_V2(partition.row_splits(), splits, 0)
         if dense:
-            splits = lookup("Mul")(splits, factor)
+            splits = MUL(splits, factor)
         merged = RowPartition.from_row_splits(splits, validate=False)
         partitions = [*self._row_partitions[: outer_axis - 1], merged, *self._row_partitions[inner_axis:]]
         return DynamicRaggedShape(partitions, inner, self.dtype)
@@ -483,7 +488,7 @@ def _vector(numbers, dtype):
     """A vector of ints and scalar tensors."""
     if not numbers:
         return to_tensor(np.zeros(0, dtype._np))
-    return lookup("Pack")([to_tensor(n, dtype) if isinstance(n, int) else cast_to(n, dtype) for n in numbers])
+    return PACK([to_tensor(n, dtype) if isinstance(n, int) else cast_to(n, dtype) for n in numbers])
 
 
 def _static_dims(inner_shape):
@@ -518,4 +523,4 @@ def _require_equal(x, y, message):
     if type(x) is EagerTensor and type(y) is EagerTensor:
         require(bool(x._a == y._a), f"{message}: {x._a} and {y._a}")
     else:
-        require(lookup("Equal")(x, y), message)
+        require(EQUAL(x, y), message)

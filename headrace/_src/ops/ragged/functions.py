@@ -5,10 +5,19 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.dispatch import dispatch_for_types
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays import filling, shaping
+from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
+from headrace._src.ops.arrays.filling import FILL, RANGE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.padding import PAD
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, SHAPE
 from headrace._src.ops.linalg import matmul
 from headrace._src.ops.math import arithmetic
+from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, SUB
+from headrace._src.ops.math.comparison import EQUAL, GREATER, LOGICAL_AND, LOGICAL_NOT, NOT_EQUAL
+from headrace._src.ops.math.reductions import ALL, ANY, MAX
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_MAX
 from headrace._src.ops.nn import dropout, embedding
 from headrace._src.ops.ragged.broadcasting import broadcast_values, with_partitions
 from headrace._src.ops.ragged.elementwise import as_operands
@@ -85,7 +94,7 @@ def rank(input, name=None):
     """The number of dimensions of a ragged tensor, as a scalar tensor."""
     if input.shape.rank is not None:
         return to_tensor(input.shape.rank, dtypes.int32)
-    return lookup("AddV2")(to_tensor(input.ragged_rank), lookup("Rank")(input.flat_values))
+    return ADD(to_tensor(input.ragged_rank), RANK(input.flat_values))
 
 
 @dispatch_for_types(filling.one_hot, RaggedTensor)
@@ -146,7 +155,7 @@ def _broadcast(flats):
             shape = own if shape is None else shaping.broadcast_dynamic_shape(shape, own)
     if rank == 0 or shape is None:
         return flats
-    return [flat if flat.shape.rank == 0 else lookup("BroadcastTo")(flat, shape) for flat in flats]
+    return [flat if flat.shape.rank == 0 else BROADCAST_TO(flat, shape) for flat in flats]
 
 
 # Products of matrices that differ in size.
@@ -202,7 +211,7 @@ def _rectangular(value):
     if not isinstance(value, RaggedTensor):
         return value
     lengths = value.row_lengths()
-    require(lookup("All")(lookup("Equal")(lengths, lookup("Max")(lengths, [0])), [0]), _UNEVEN)
+    require(ALL(EQUAL(lengths, MAX(lengths, [0])), [0]), _UNEVEN)
     return value.to_tensor()
 
 
@@ -210,7 +219,7 @@ def _nested_matmul(a, b, options):
     """More than one batch dimension: they must have the same rows."""
     a, b = with_ragged_rank(a, 1), with_ragged_rank(b, 1)
     require(
-        lookup("All")(lookup("Equal")(a.row_splits, b.row_splits), [0]),
+        ALL(EQUAL(a.row_splits, b.row_splits), [0]),
         "matmul: the batch dimensions of `a` and `b` differ",
     )
     inner = matmul.matmul(a.values, b.values, **options)
@@ -228,12 +237,12 @@ def _batch_matmul(a, b, options):
     if a_columns.shape != b_rows.shape and a_columns.shape.is_fully_defined() and b_rows.shape.is_fully_defined():
         raise errors.invalid_argument(f"matmul: `a` has {a_columns.shape[0]} matrices and `b` {b_rows.shape[0]}.")
     # An empty matrix has no rows to tell the length of.
-    unequal = lookup("LogicalAnd")(
-        lookup("NotEqual")(a_columns, b_rows),
-        lookup("LogicalAnd")(lookup("Greater")(a_rows, _zero(a_rows)), lookup("Greater")(b_columns, _zero(b_columns))),
+    unequal = LOGICAL_AND(
+        NOT_EQUAL(a_columns, b_rows),
+        LOGICAL_AND(GREATER(a_rows, _zero(a_rows)), GREATER(b_columns, _zero(b_columns))),
     )
     require(
-        lookup("LogicalNot")(lookup("Any")(unequal, [0])),
+        LOGICAL_NOT(ANY(unequal, [0])),
         "matmul: the inner dimensions of `a` and `b` differ",
     )
     # Rows and columns beyond a matrix are zero, so that they add nothing to the products.
@@ -242,7 +251,7 @@ def _batch_matmul(a, b, options):
         return RaggedTensor.from_tensor(product, row_splits_dtype=a_rows.dtype)
     if b_uniform[1] is not None:
         return RaggedTensor.from_tensor(product, lengths=a_rows, row_splits_dtype=a_rows.dtype)
-    columns = lookup("GatherV2")(b_columns, _row_batches(a_rows), 0)
+    columns = GATHER_V2(b_columns, _row_batches(a_rows), 0)
     return _clipped(product, a_rows, columns)
 
 
@@ -253,7 +262,7 @@ def _zero(like):
 def _row_batches(lengths):
     """For each row the batch that it is in."""
     return RaggedTensor.from_row_lengths(
-        lookup("Range")(_zero(lengths), lookup("Sum")(lengths, [0]), to_tensor(1, lengths.dtype)), lengths
+        RANGE(_zero(lengths), SUM(lengths, [0]), to_tensor(1, lengths.dtype)), lengths
     ).value_rowids()
 
 
@@ -271,40 +280,40 @@ def _uniform(value):
 def _padded(value):
     """For each matrix in a batch its numbers of rows and columns, and all as one dense tensor."""
     if not isinstance(value, RaggedTensor):
-        shape = lookup("Shape")(value, out_type=dtypes.int64)
-        count = lookup("ExpandDims")(shape[0], 0)
-        return lookup("Fill")(count, shape[1]), lookup("Fill")(count, shape[2]), value
+        shape = SHAPE(value, out_type=dtypes.int64)
+        count = EXPAND_DIMS(shape[0], 0)
+        return FILL(count, shape[1]), FILL(count, shape[2]), value
     heights = cast_to(value.row_lengths(), dtypes.int64)
     if value.ragged_rank == 1:
         width = _inner_width(value)
-        columns = lookup("Fill")(lookup("Shape")(heights), width)
+        columns = FILL(SHAPE(heights), width)
     else:
         widths = cast_to(value.values.row_lengths(), dtypes.int64)
         ids = value.value_rowids()
-        longest = lookup("UnsortedSegmentMax")(widths, ids, value.nrows())
-        columns = lookup("Maximum")(longest, to_tensor(0, dtypes.int64))
-        require(lookup("All")(lookup("Equal")(widths, lookup("GatherV2")(columns, ids, 0)), [0]), _UNEVEN)
+        longest = UNSORTED_SEGMENT_MAX(widths, ids, value.nrows())
+        columns = MAXIMUM(longest, to_tensor(0, dtypes.int64))
+        require(ALL(EQUAL(widths, GATHER_V2(columns, ids, 0)), [0]), _UNEVEN)
     return heights, columns, value.to_tensor()
 
 
 def _inner_width(value):
     """The size of the first dense dimension inside ragged ones, as int64."""
-    return lookup("Shape")(value.flat_values, out_type=dtypes.int64)[1]
+    return SHAPE(value.flat_values, out_type=dtypes.int64)[1]
 
 
 def _aligned(a, b, options):
     """Two padded batches with inner dimensions of one size."""
     a_axis = 1 if options["transpose_a"] or options["adjoint_a"] else 2
     b_axis = 2 if options["transpose_b"] or options["adjoint_b"] else 1
-    a_size = lookup("Shape")(a)[a_axis]
-    b_size = lookup("Shape")(b)[b_axis]
+    a_size = SHAPE(a)[a_axis]
+    b_size = SHAPE(b)[b_axis]
     if type(a_size) is EagerTensor and type(b_size) is EagerTensor and a_size._a == b_size._a:
         return a, b
-    largest = lookup("Maximum")(a_size, b_size)
-    return _widened(a, a_axis, lookup("Sub")(largest, a_size)), _widened(b, b_axis, lookup("Sub")(largest, b_size))
+    largest = MAXIMUM(a_size, b_size)
+    return _widened(a, a_axis, SUB(largest, a_size)), _widened(b, b_axis, SUB(largest, b_size))
 
 
 def _widened(tensor, axis, by):
     zero = to_tensor(0)
     paddings = [[zero, by if i == axis else zero] for i in range(3)]
-    return lookup("Pad")(tensor, lookup("Pack")([lookup("Pack")(pair) for pair in paddings]))
+    return PAD(tensor, PACK([PACK(pair) for pair in paddings]))

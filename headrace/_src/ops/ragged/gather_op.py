@@ -5,7 +5,8 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 
 
@@ -73,7 +74,7 @@ def _gather_infer(params_nested_splits, params_dense_values, indices, OUTPUT_RAG
 def _gather_grad(node, *dys):
     """Each gathered value hands its gradient back to where it came from."""
     count = node.params_dense_values_shape[0]
-    numbers = lookup("Range")(np.int64(0), lookup("Cast")(count, DstT=dtypes.int64), np.int64(1))
+    numbers = RANGE(np.int64(0), CAST(count, DstT=dtypes.int64), np.int64(1))
     places = RAGGED_GATHER(
         node.params_nested_splits, numbers, node.indices, OUTPUT_RAGGED_RANK=node.attrs["OUTPUT_RAGGED_RANK"]
     ).output_dense_values

@@ -5,7 +5,13 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
+from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MINIMUM, NEG, SUB
+from headrace._src.ops.math.comparison import GREATER_EQUAL, LESS
+from headrace._src.ops.math.division import FLOOR_MOD
 from headrace._src.ops.ragged.ranges import value_ranges
 from headrace._src.ops.ragged.row_arithmetic import cast_to, first_dimension, require
 from headrace._src.ops.ragged.row_partition import RowPartition
@@ -85,7 +91,7 @@ def _outer(rt, keys):
     if key is None:
         inner = _outer(rt, rest)
         if not isinstance(inner, RaggedTensor):
-            return lookup("ExpandDims")(inner, 0)
+            return EXPAND_DIMS(inner, 0)
         return RaggedTensor.from_uniform_row_length(inner, inner.nrows(), nrows=1, validate=False)
     if isinstance(key, slice):
         return _inner(_sliced_rows(rt, key), rest)
@@ -121,10 +127,10 @@ def _sliced_rows(rt, key):
             values = _outer(rt.values, [slice(int(first), int(last), None)])
         else:
             zero = to_tensor([0], starts.dtype)
-            first = lookup("ConcatV2")([starts, zero], 0)[0]
-            last = lookup("ConcatV2")([zero, limits], 0)[-1]
-            ends = lookup("ConcatV2")([starts, lookup("ExpandDims")(last, 0)], 0)
-            splits = lookup("Sub")(ends, first)
+            first = CONCAT([starts, zero], 0)[0]
+            last = CONCAT([zero, limits], 0)[-1]
+            ends = CONCAT([starts, EXPAND_DIMS(last, 0)], 0)
+            splits = SUB(ends, first)
             values = _outer(rt.values, [slice(first, last, None)])
         result = RaggedTensor.from_row_splits(values, splits, validate=False)
     else:
@@ -168,9 +174,9 @@ def _column(rt, key):
         raise ValueError("Cannot index into an inner ragged dimension.")
     key = to_tensor(key, length.dtype) if type(key) is int else cast_to(key, length.dtype)
     message = "Index out of bounds when indexing into a ragged tensor"
-    require(lookup("Less")(key, length), message, key)
-    require(lookup("GreaterEqual")(key, lookup("Neg")(length)), message, key)
-    place = lookup("FloorMod")(key, lookup("Maximum")(length, to_tensor(1, length.dtype)))
+    require(LESS(key, length), message, key)
+    require(GREATER_EQUAL(key, NEG(length)), message, key)
+    place = FLOOR_MOD(key, MAXIMUM(length, to_tensor(1, length.dtype)))
     if type(place) is EagerTensor and type(length) is EagerTensor:
         return _outer(rt.values, [slice(int(place._a), None, int(length._a))])
     return _outer(rt.values, [slice(place, None, length)])
@@ -183,21 +189,21 @@ def _sliced_columns(rt, key):
     step = 1 if key.step is None else key.step
     lengths, begins = partition.row_lengths(), partition.row_starts()
     zero, one = to_tensor(0, dtype), to_tensor(1, dtype)
-    down = lookup("Less")(_as(step, dtype), zero)
+    down = LESS(_as(step, dtype), zero)
     # Positions within a row: from 0 to its length, or for negative steps from -1 to one less.
-    lowest = lookup("SelectV2")(down, lookup("Neg")(one), zero)
-    highest = lookup("SelectV2")(down, lookup("Sub")(lengths, one), lengths)
+    lowest = SELECT_V2(down, NEG(one), zero)
+    highest = SELECT_V2(down, SUB(lengths, one), lengths)
 
     def bound(value, default):
         if value is None:
             return default
         value = _as(value, dtype)
-        counted = lookup("SelectV2")(lookup("Less")(value, zero), lookup("AddV2")(lengths, value), value)
-        return lookup("Minimum")(lookup("Maximum")(counted, lowest), highest)
+        counted = SELECT_V2(LESS(value, zero), ADD(lengths, value), value)
+        return MINIMUM(MAXIMUM(counted, lowest), highest)
 
-    starts = bound(key.start, lookup("SelectV2")(down, highest, lookup("ZerosLike")(lengths)))
-    limits = bound(key.stop, lookup("SelectV2")(down, lookup("Sub")(lookup("ZerosLike")(lengths), one), highest))
-    result = value_ranges(rt.values, lookup("AddV2")(begins, starts), lookup("AddV2")(begins, limits), _as(step, dtype))
+    starts = bound(key.start, SELECT_V2(down, highest, ZEROS_LIKE(lengths)))
+    limits = bound(key.stop, SELECT_V2(down, SUB(ZEROS_LIKE(lengths), one), highest))
+    result = value_ranges(rt.values, ADD(begins, starts), ADD(begins, limits), _as(step, dtype))
     if partition.is_uniform():
         kept = result._row_partition.row_lengths()
         # All rows are alike; without rows the length is that of an imagined one.

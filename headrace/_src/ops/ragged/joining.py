@@ -7,10 +7,18 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.dispatch import dispatch_for_types
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays import joining, rearranging, shaping
 from headrace._src.ops.arrays import splitting as dividing
-from headrace._src.ops.arrays.shaping import get_static_value, known_rank
+from headrace._src.ops.arrays.filling import RANGE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE, get_static_value, known_rank
+from headrace._src.ops.arrays.splitting import TILE
+from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MUL
+from headrace._src.ops.math.comparison import EQUAL
+from headrace._src.ops.math.division import FLOOR_MOD
+from headrace._src.ops.math.reductions import ALL
 from headrace._src.ops.ragged import row_arithmetic as rows
 from headrace._src.ops.ragged.ranges import value_ranges
 from headrace._src.ops.ragged.row_arithmetic import cast_to, first_dimension, require, static_number
@@ -94,7 +102,7 @@ def _combined(values, axis, stacked):
     if len(inputs) == 1:
         return _only(inputs[0], axis) if stacked else inputs[0]
     if axis == out_rank - 1 and not any(isinstance(x, RaggedTensor) for x in inputs):
-        return lookup("Pack")(inputs, axis=axis) if stacked else lookup("ConcatV2")(inputs, axis)
+        return PACK(inputs, axis=axis) if stacked else CONCAT(inputs, axis)
     return _combine(inputs, axis, stacked, dtype)
 
 
@@ -103,17 +111,17 @@ def _only(value, axis):
     if axis == 0:
         nrows = value.nrows() if isinstance(value, RaggedTensor) else None
         if nrows is None:
-            return lookup("ExpandDims")(value, 0)
+            return EXPAND_DIMS(value, 0)
         # TF: the new dimension is ragged.
-        return RaggedTensor.from_row_lengths(value, lookup("ExpandDims")(nrows, 0), validate=False)
-    return expand_dims(value, axis) if isinstance(value, RaggedTensor) else lookup("ExpandDims")(value, axis)
+        return RaggedTensor.from_row_lengths(value, EXPAND_DIMS(nrows, 0), validate=False)
+    return expand_dims(value, axis) if isinstance(value, RaggedTensor) else EXPAND_DIMS(value, axis)
 
 
 def _combine(inputs, axis, stacked, dtype):
     if axis == 0 and stacked and inputs[0].shape.rank == 1:
         # Vectors become rows. TF: with int32 row splits.
-        lengths = lookup("Pack")([first_dimension(x, dtypes.int32) for x in inputs])
-        return RaggedTensor.from_row_lengths(lookup("ConcatV2")(inputs, 0), lengths, validate=False)
+        lengths = PACK([first_dimension(x, dtypes.int32) for x in inputs])
+        return RaggedTensor.from_row_lengths(CONCAT(inputs, 0), lengths, validate=False)
     ragged_rank = max(x.ragged_rank if isinstance(x, RaggedTensor) else 1 for x in inputs)
     inputs = [
         x if isinstance(x, RaggedTensor) else RaggedTensor.from_tensor(x, ragged_rank=1, row_splits_dtype=dtype)
@@ -124,7 +132,7 @@ def _combine(inputs, axis, stacked, dtype):
         joined = concat_rows(inputs)
         if not stacked:
             return joined
-        return RaggedTensor.from_row_lengths(joined, lookup("Pack")([x.nrows() for x in inputs]), validate=False)
+        return RaggedTensor.from_row_lengths(joined, PACK([x.nrows() for x in inputs]), validate=False)
     if axis == 1:
         return _side_by_side(inputs, stacked, dtype)
     first = inputs[0].row_splits
@@ -134,9 +142,9 @@ def _combine(inputs, axis, stacked, dtype):
     if any(isinstance(x, RaggedTensor) for x in inner):
         values = _combine(inner, axis - 1, stacked, dtype)
     elif stacked:
-        values = lookup("Pack")(inner, axis=axis - 1)
+        values = PACK(inner, axis=axis - 1)
     else:
-        values = lookup("ConcatV2")(inner, axis - 1)
+        values = CONCAT(inner, axis - 1)
     return inputs[0].with_values(values)
 
 
@@ -144,15 +152,15 @@ def _require_same_splits(x, y):
     if type(x) is EagerTensor and type(y) is EagerTensor:
         require(bool(np.array_equal(x._a, y._a)), "Inputs must have identical ragged splits", y)
         return
-    require(lookup("All")(lookup("Equal")(x, y), [0]), "Inputs must have identical ragged splits")
+    require(ALL(EQUAL(x, y), [0]), "Inputs must have identical ragged splits")
 
 
 def concat_rows(inputs):
     """The rows of tensors of one ragged rank, one after the other."""
     if not isinstance(inputs[0], RaggedTensor):
-        return lookup("ConcatV2")(inputs, 0) if len(inputs) > 1 else inputs[0]
+        return CONCAT(inputs, 0) if len(inputs) > 1 else inputs[0]
     values = concat_rows([x.values for x in inputs])
-    lengths = lookup("ConcatV2")([x.row_lengths() for x in inputs], 0)
+    lengths = CONCAT([x.row_lengths() for x in inputs], 0)
     return RaggedTensor.from_row_lengths(values, lengths, validate=False)
 
 
@@ -161,26 +169,26 @@ def _side_by_side(inputs, stacked, dtype):
     nrows = inputs[0].nrows()
     for other in inputs[1:]:
         require(
-            lookup("Equal")(nrows, other.nrows()),
+            EQUAL(nrows, other.nrows()),
             "Input tensors have different numbers of rows",
             other.nrows(),
         )
     count = to_tensor(len(inputs), dtype)
     joined = concat_rows(inputs)
     # The rows of all inputs, in the order first row of each, second row of each ...
-    numbers = lookup("Range")(to_tensor(0, dtype), lookup("Mul")(nrows, count), to_tensor(1, dtype))
-    order = lookup("Reshape")(lookup("Transpose")(lookup("Reshape")(numbers, [len(inputs), -1]), [1, 0]), [-1])
+    numbers = RANGE(to_tensor(0, dtype), MUL(nrows, count), to_tensor(1, dtype))
+    order = RESHAPE(TRANSPOSE(RESHAPE(numbers, [len(inputs), -1]), [1, 0]), [-1])
     splits = joined.row_splits
-    starts = lookup("GatherV2")(splits, order, 0)
-    limits = lookup("GatherV2")(splits, lookup("AddV2")(order, to_tensor(1, dtype)), 0)
+    starts = GATHER_V2(splits, order, 0)
+    limits = GATHER_V2(splits, ADD(order, to_tensor(1, dtype)), 0)
     interleaved = value_ranges(joined.values, starts, limits, to_tensor(1, dtype))
-    ends = lookup("Mul")(
-        lookup("Range")(to_tensor(0, dtype), lookup("AddV2")(nrows, to_tensor(1, dtype)), to_tensor(1, dtype)),
+    ends = MUL(
+        RANGE(to_tensor(0, dtype), ADD(nrows, to_tensor(1, dtype)), to_tensor(1, dtype)),
         count,
     )
     if stacked:
         return RaggedTensor.from_row_splits(interleaved, ends, validate=False)
-    merged = lookup("GatherV2")(interleaved.row_splits, ends, 0)
+    merged = GATHER_V2(interleaved.row_splits, ends, 0)
     return RaggedTensor.from_row_splits(interleaved.values, merged, validate=False)
 
 
@@ -194,7 +202,7 @@ def expand_dims(input, axis, name=None):
 
 def _expanded(value, axis):
     if not isinstance(value, RaggedTensor):
-        return lookup("ExpandDims")(value, axis)
+        return EXPAND_DIMS(value, axis)
     if axis == 0:
         return RaggedTensor.from_uniform_row_length(value, value.nrows(), nrows=1, validate=False)
     if axis == 1:
@@ -218,15 +226,15 @@ def squeeze(input, axis=None, name=None):
 
 def _squeezed(value, axis, shown):
     if not isinstance(value, RaggedTensor):
-        return lookup("Squeeze")(value, squeeze_dims=[axis])
+        return SQUEEZE(value, squeeze_dims=[axis])
     if axis > 1:
         return value.with_values(_squeezed(value.values, axis - 1, shown))
     message = f"the given axis (axis = {shown}) is not squeezable!"
     if axis == 0:
-        require(lookup("Equal")(value.nrows(), to_tensor(1, value.row_splits.dtype)), message)
+        require(EQUAL(value.nrows(), to_tensor(1, value.row_splits.dtype)), message)
         return value.values
     lengths = value.row_lengths()
-    require(lookup("All")(lookup("Equal")(lengths, to_tensor(1, lengths.dtype)), [0]), message)
+    require(ALL(EQUAL(lengths, to_tensor(1, lengths.dtype)), [0]), message)
     return value.values
 
 
@@ -244,34 +252,34 @@ def tile(input, multiples, name=None):
         )
     require(rows.all_at_least(multiples, 0), "tile: multiples must be >= 0", multiples)
     zero, one = to_tensor(0, dtype), to_tensor(1, dtype)
-    numbers = lookup("Range")(zero, input.nrows(), one)
-    index = lookup("Tile")(numbers, lookup("ExpandDims")(multiples[0], 0))
+    numbers = RANGE(zero, input.nrows(), one)
+    index = TILE(numbers, EXPAND_DIMS(multiples[0], 0))
     partitions = []
     # `index` chooses rows at first, then in each step the values of these rows.
     for level, partition in enumerate(input._nested_row_partitions, 1):
-        lengths = lookup("GatherV2")(partition.row_lengths(), index, 0)
-        starts = lookup("GatherV2")(partition.row_starts(), index, 0)
+        lengths = GATHER_V2(partition.row_lengths(), index, 0)
+        starts = GATHER_V2(partition.row_starts(), index, 0)
         tiled = _tiled_partition(partition, lengths, multiples[level])
         ids = tiled.value_rowids()
-        places = lookup("FloorMod")(
-            tiled.offsets_in_rows(), lookup("Maximum")(lookup("GatherV2")(lengths, ids, 0), one)
+        places = FLOOR_MOD(
+            tiled.offsets_in_rows(), MAXIMUM(GATHER_V2(lengths, ids, 0), one)
         )
-        index = lookup("AddV2")(lookup("GatherV2")(starts, ids, 0), places)
+        index = ADD(GATHER_V2(starts, ids, 0), places)
         partitions.append(tiled)
-    flat = lookup("GatherV2")(input.flat_values, index, 0)
+    flat = GATHER_V2(input.flat_values, index, 0)
     inner = input.shape.rank - input.ragged_rank - 1
     if inner:
         ones = to_tensor(np.ones(1, dtype._np))
-        flat = lookup("Tile")(flat, lookup("ConcatV2")([ones, multiples[input.ragged_rank + 1 :]], 0))
+        flat = TILE(flat, CONCAT([ones, multiples[input.ragged_rank + 1 :]], 0))
     return RaggedTensor._from_nested_row_partitions(flat, partitions, validate=False)
 
 
 def _tiled_partition(partition, lengths, multiple):
-    longer = lookup("Mul")(lengths, multiple)
+    longer = MUL(lengths, multiple)
     if not partition.is_uniform():
         return RowPartition.from_row_lengths(longer, validate=False)
     return RowPartition.from_uniform_row_length(
-        lookup("Mul")(partition.uniform_row_length(), multiple),
+        MUL(partition.uniform_row_length(), multiple),
         nrows=first_dimension(longer, longer.dtype),
         validate=False,
     )
@@ -348,4 +356,4 @@ def _uniform_size(value, axis):
 def reshape_flat(tensor, shape, name=None):
     """The innermost values of a ragged tensor in a dense shape."""
     flat = tensor.flat_values if isinstance(tensor, RaggedTensor) else to_tensor(tensor)
-    return lookup("Reshape")(flat, to_tensor(shape, hint=dtypes.int32), name=name)
+    return RESHAPE(flat, to_tensor(shape, hint=dtypes.int32), name=name)

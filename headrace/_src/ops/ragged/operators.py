@@ -1,7 +1,6 @@
 """Python's operators on ragged tensors."""
 
 from headrace._src.core import errors
-from headrace._src.op.api import PUBLIC
 from headrace._src.ops.math import arithmetic, comparison, division, elementwise, powers
 from headrace._src.ops.ragged.tensor import RaggedTensor
 
@@ -41,7 +40,7 @@ def _not_equal(self, other):
 
 def _divide(x, y):
     """`__div__`: as Python 2 divides."""
-    return division.floordiv(x, y) if not x.dtype.is_floating else PUBLIC["realdiv"](x, y)
+    return division.floordiv(x, y) if not x.dtype.is_floating else division.realdiv(x, y)
 
 
 def _attach():

@@ -8,8 +8,9 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.ragged import row_arithmetic as rows
+from headrace._src.ops.ragged.gather_op import RAGGED_GATHER
 from headrace._src.ops.ragged.row_arithmetic import cast_to, require
 from headrace._src.ops.ragged.tensor import RaggedTensor
 
@@ -199,7 +200,7 @@ def value_ranges(values, starts, limits, steps):
     """The rows `values[starts[i]:limits[i]:steps]` as a ragged tensor."""
     splits, places = RAGGED_RANGE(starts, limits, steps, Tsplits=starts.dtype)
     if isinstance(values, RaggedTensor):
-        inner = lookup("RaggedGather")(
+        inner = RAGGED_GATHER(
             list(values.nested_row_splits),
             values.flat_values,
             places,
@@ -209,5 +210,5 @@ def value_ranges(values, starts, limits, steps):
             inner.output_dense_values, inner.output_nested_splits, validate=False
         )
     else:
-        gathered = lookup("GatherV2")(values, places, 0)
+        gathered = GATHER_V2(values, places, 0)
     return RaggedTensor.from_row_splits(gathered, splits, validate=False)

@@ -3,10 +3,14 @@
 import functools
 
 from headrace._src.core import dtypes
-from headrace._src.op.api import PUBLIC
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.dispatch import dispatch_for_types
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays import constants, shaping
+from headrace._src.ops.arrays.filling import ONES_LIKE, ZEROS_LIKE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.passing import STOP_GRADIENT
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
 from headrace._src.ops.math import (
     arithmetic,
     bincounts,
@@ -17,6 +21,11 @@ from headrace._src.ops.math import (
     statistics,
     unsorted_segments,
 )
+from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MINIMUM
+from headrace._src.ops.math.comparison import EQUAL, GREATER
+from headrace._src.ops.math.elementwise import IS_FINITE
+from headrace._src.ops.math.reductions import ALL, MAX
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_MAX
 from headrace._src.ops.nn import softmax
 from headrace._src.ops.ragged import row_arithmetic as rows
 from headrace._src.ops.ragged.joining import expand_dims
@@ -44,7 +53,7 @@ def reduce_ragged(reduce_dense, reduce_segments, value, axis, keepdims):
         return reduce_dense(value, axis, keepdims)
     if axis is None:
         total = reduce_dense(value.flat_values, None, False)
-        return lookup("Reshape")(total, [1] * value.shape.rank) if keepdims else total
+        return RESHAPE(total, [1] * value.shape.rank) if keepdims else total
     if isinstance(axis, (list, tuple)):
         if not axis:
             return value
@@ -59,7 +68,7 @@ def reduce_ragged(reduce_dense, reduce_segments, value, axis, keepdims):
     axis = normalized_axis(axis, value.shape.rank)
     partition = value._row_partition
     if axis == 0:
-        width = lookup("Maximum")(lookup("Max")(value.row_lengths(), [0]), to_tensor(0, partition.dtype))
+        width = MAXIMUM(MAX(value.row_lengths(), [0]), to_tensor(0, partition.dtype))
         result = segment_rows(reduce_segments, value.values, partition.offsets_in_rows(), width)
     elif axis == 1:
         result = segment_rows(reduce_segments, value.values, partition.value_rowids(), partition.nrows())
@@ -70,7 +79,7 @@ def reduce_ragged(reduce_dense, reduce_segments, value, axis, keepdims):
         return result
     if isinstance(result, RaggedTensor):
         return expand_dims(result, axis)
-    return lookup("ExpandDims")(result, axis)
+    return EXPAND_DIMS(result, axis)
 
 
 def segment_rows(reduce_segments, data, segment_ids, num_segments):
@@ -81,7 +90,7 @@ def segment_rows(reduce_segments, data, segment_ids, num_segments):
         return reduce_segments(data, segment_ids, num_segments)
     if isinstance(segment_ids, RaggedTensor):
         require(
-            lookup("All")(lookup("Equal")(data.row_splits, segment_ids.row_splits), [0]),
+            ALL(EQUAL(data.row_splits, segment_ids.row_splits), [0]),
             "segment_ids must have the ragged shape of data",
         )
         return segment_rows(reduce_segments, data.values, segment_ids.values, num_segments)
@@ -90,12 +99,12 @@ def segment_rows(reduce_segments, data, segment_ids, num_segments):
     num_segments = cast_to(to_tensor(num_segments), dtype)
     segment_ids = cast_to(segment_ids, dtype)
     lengths = data.row_lengths()
-    longest = lookup("Maximum")(lookup("UnsortedSegmentMax")(lengths, segment_ids, num_segments), to_tensor(0, dtype))
+    longest = MAXIMUM(UNSORTED_SEGMENT_MAX(lengths, segment_ids, num_segments), to_tensor(0, dtype))
     splits = rows.splits_from_lengths(longest)
     # Each value goes to the place that it has in its row, within the row of its segment.
-    starts = lookup("GatherV2")(splits, segment_ids, 0)
+    starts = GATHER_V2(splits, segment_ids, 0)
     partition = data._row_partition
-    places = lookup("AddV2")(lookup("GatherV2")(starts, partition.value_rowids(), 0), partition.offsets_in_rows())
+    places = ADD(GATHER_V2(starts, partition.value_rowids(), 0), partition.offsets_in_rows())
     values = segment_rows(reduce_segments, data.values, places, splits[-1])
     return RaggedTensor.from_row_splits(values, splits, validate=False)
 
@@ -126,7 +135,7 @@ reduce_max = _reduction(reductions.reduce_max, unsorted_segments.unsorted_segmen
 def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
     """The mean along dimensions; of integers it is floating, of nothing NaN."""
     total = reduce_sum(input_tensor, axis, keepdims)
-    ones = input_tensor.with_flat_values(lookup("OnesLike")(input_tensor.flat_values))
+    ones = input_tensor.with_flat_values(ONES_LIKE(input_tensor.flat_values))
     count = reduce_sum(ones, axis, keepdims)
     if isinstance(total, RaggedTensor):
         return total.with_flat_values(division.truediv(total.flat_values, count.flat_values))
@@ -152,7 +161,7 @@ def _as_int(value):
 def _as_bool(value):
     if isinstance(value, RaggedTensor):
         return value.with_flat_values(_as_bool(value.flat_values))
-    return lookup("Greater")(value, to_tensor(0))
+    return GREATER(value, to_tensor(0))
 
 
 @dispatch_for_types(statistics.reduce_variance, RaggedTensor)
@@ -182,14 +191,14 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
     if keepdims:
         return result
     if isinstance(result, RaggedTensor):
-        return PUBLIC["squeeze"](result, axis=axis)
+        return shaping.squeeze(result, axis=axis)
     axes = range(input_tensor.shape.rank) if axis is None else [axis] if isinstance(axis, int) else axis
-    return lookup("Squeeze")(result, squeeze_dims=list(axes))
+    return SQUEEZE(result, squeeze_dims=list(axes))
 
 
 def _finite(tensor):
-    kept = lookup("SelectV2")(lookup("IsFinite")(tensor), tensor, lookup("ZerosLike")(tensor))
-    return lookup("StopGradient")(kept)
+    kept = SELECT_V2(IS_FINITE(tensor), tensor, ZEROS_LIKE(tensor))
+    return STOP_GRADIENT(kept)
 
 
 @dispatch_for_types(softmax.softmax, RaggedTensor)
@@ -231,7 +240,7 @@ segment_min = _segments(unsorted_segments.unsorted_segment_min)
 
 
 def _counts(data, segment_ids, num_segments):
-    ones = data.with_flat_values(lookup("OnesLike")(data.flat_values))
+    ones = data.with_flat_values(ONES_LIKE(data.flat_values))
     return segment_rows(unsorted_segments.unsorted_segment_sum, ones, segment_ids, num_segments)
 
 
@@ -304,13 +313,13 @@ def bincount(
     if values.dtype not in dtypes.INDEX:
         values = cast_to(values, dtypes.int32)
     index = values.dtype
-    size = lookup("Maximum")(lookup("AddV2")(lookup("Max")(values, [0]), to_tensor(1, index)), to_tensor(0, index))
+    size = MAXIMUM(ADD(MAX(values, [0]), to_tensor(1, index)), to_tensor(0, index))
     if minlength is not None:
-        size = lookup("Maximum")(cast_to(to_tensor(minlength, hint=index), index), size)
+        size = MAXIMUM(cast_to(to_tensor(minlength, hint=index), index), size)
     if maxlength is not None:
-        size = lookup("Minimum")(cast_to(to_tensor(maxlength, hint=index), index), size)
+        size = MINIMUM(cast_to(to_tensor(maxlength, hint=index), index), size)
     if own is None:
-        own = PUBLIC["zeros"]([0], dtypes.as_dtype(dtype))
+        own = constants.zeros([0], dtypes.as_dtype(dtype))
     options = dict(binary_output=bool(binary_output), name=name)
     if sparse:
         return SPARSE_BINCOUNT(arr.indices, values, arr.dense_shape, size, own, **options)

@@ -6,8 +6,17 @@ from headrace._src.core import errors
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import PUBLIC
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import get_static_value
+from headrace._src.ops.arrays.broadcasting import SUM
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import RANGE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.searching import LOWER_BOUND, UPPER_BOUND
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE, SQUEEZE, get_static_value
+from headrace._src.ops.math.arithmetic import ADD, MUL, SUB
+from headrace._src.ops.math.comparison import EQUAL, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
+from headrace._src.ops.math.cumulative import CUMSUM
+from headrace._src.ops.math.reductions import ALL
 
 
 def static_number(tensor):
@@ -22,7 +31,7 @@ def cast_to(tensor, dtype):
     """The tensor with that dtype; None stays None."""
     if tensor is None or tensor.dtype is dtype:
         return tensor
-    return lookup("Cast")(tensor, DstT=dtype)
+    return CAST(tensor, DstT=dtype)
 
 
 def first_dimension(tensor, dtype):
@@ -30,14 +39,14 @@ def first_dimension(tensor, dtype):
     size = tensor.shape[0] if tensor.shape.rank else None
     if size is not None:
         return to_tensor(size, dtype)
-    return lookup("Shape")(tensor, out_type=dtype)[0]
+    return SHAPE(tensor, out_type=dtype)[0]
 
 
 def dimensions(tensor, dtype):
     """The shape as a vector tensor."""
     if tensor.shape.is_fully_defined():
         return to_tensor(np.array(tensor.shape.as_list(), dtype._np))
-    return lookup("Shape")(tensor, out_type=dtype)
+    return SHAPE(tensor, out_type=dtype)
 
 
 def require(condition, message, tensor=None):
@@ -57,7 +66,7 @@ def _known(*tensors):
 
 
 def _range(start, limit, dtype):
-    return lookup("Range")(_scalar(start, dtype), _scalar(limit, dtype), to_tensor(1, dtype))
+    return RANGE(_scalar(start, dtype), _scalar(limit, dtype), to_tensor(1, dtype))
 
 
 def _scalar(value, dtype):
@@ -65,7 +74,7 @@ def _scalar(value, dtype):
 
 
 def _all(condition):
-    return lookup("All")(condition, [0])
+    return ALL(condition, [0])
 
 
 def splits_from_lengths(lengths):
@@ -74,7 +83,7 @@ def splits_from_lengths(lengths):
         splits = np.zeros(lengths._a.size + 1, lengths._a.dtype)
         np.cumsum(lengths._a, out=splits[1:])
         return EagerTensor(splits, lengths.dtype)
-    return prepended(lookup("Cumsum")(lengths, 0), 0)
+    return prepended(CUMSUM(lengths, 0), 0)
 
 
 def splits_from_ids(ids, nrows):
@@ -85,9 +94,9 @@ def splits_from_ids(ids, nrows):
         splits = np.zeros(count + 1, ids._a.dtype)
         np.cumsum(np.bincount(inside, minlength=count), out=splits[1:])
         return EagerTensor(splits, ids.dtype)
-    rows = lookup("ExpandDims")(_range(0, lookup("AddV2")(nrows, to_tensor(1, nrows.dtype)), ids.dtype), 0)
-    found = lookup("LowerBound")(lookup("ExpandDims")(ids, 0), rows, out_type=ids.dtype)
-    return lookup("Squeeze")(found, squeeze_dims=[0])
+    rows = EXPAND_DIMS(_range(0, ADD(nrows, to_tensor(1, nrows.dtype)), ids.dtype), 0)
+    found = LOWER_BOUND(EXPAND_DIMS(ids, 0), rows, out_type=ids.dtype)
+    return SQUEEZE(found, squeeze_dims=[0])
 
 
 def ids_from_splits(splits):
@@ -95,9 +104,9 @@ def ids_from_splits(splits):
     if _known(splits):
         lengths = np.maximum(np.diff(splits._a), 0)
         return EagerTensor(np.repeat(np.arange(lengths.size, dtype=splits._a.dtype), lengths), splits.dtype)
-    values = lookup("ExpandDims")(_range(0, splits[-1], splits.dtype), 0)
-    found = lookup("UpperBound")(lookup("ExpandDims")(splits[1:], 0), values, out_type=splits.dtype)
-    return lookup("Squeeze")(found, squeeze_dims=[0])
+    values = EXPAND_DIMS(_range(0, splits[-1], splits.dtype), 0)
+    found = UPPER_BOUND(EXPAND_DIMS(splits[1:], 0), values, out_type=splits.dtype)
+    return SQUEEZE(found, squeeze_dims=[0])
 
 
 def offsets(splits):
@@ -106,8 +115,8 @@ def offsets(splits):
     if _known(splits):
         places = np.arange(ids._a.size, dtype=splits._a.dtype)
         return EagerTensor(places - splits._a[ids._a], splits.dtype)
-    starts = lookup("GatherV2")(splits, ids, 0)
-    return lookup("Sub")(_range(0, splits[-1], splits.dtype), starts)
+    starts = GATHER_V2(splits, ids, 0)
+    return SUB(_range(0, splits[-1], splits.dtype), starts)
 
 
 def uniform_splits(nrows, length):
@@ -117,30 +126,30 @@ def uniform_splits(nrows, length):
             return EagerTensor(np.arange(int(nrows._a) + 1, dtype=nrows._a.dtype) * length._a, nrows.dtype)
         except (MemoryError, ValueError) as error:
             raise errors.resource_exhausted(f"A RowPartition of {nrows._a} rows: {error}") from None
-    rows = _range(0, lookup("AddV2")(nrows, to_tensor(1, nrows.dtype)), nrows.dtype)
-    return lookup("Mul")(rows, length)
+    rows = _range(0, ADD(nrows, to_tensor(1, nrows.dtype)), nrows.dtype)
+    return MUL(rows, length)
 
 
 def count_from_ids(ids):
     """One more than the last id; 0 without ids."""
     if _known(ids):
         return EagerTensor(np.array(ids._a[-1] + 1 if ids._a.size else 0, ids._a.dtype), ids.dtype)
-    last = lookup("AddV2")(ids[-1:], to_tensor(1, ids.dtype))
-    return lookup("Sum")(last, [0])
+    last = ADD(ids[-1:], to_tensor(1, ids.dtype))
+    return SUM(last, [0])
 
 
 def appended(vector, number):
     """The vector and a scalar tensor after it."""
     if _known(vector, number):
         return EagerTensor(np.append(vector._a, number._a), vector.dtype)
-    return lookup("ConcatV2")([vector, lookup("ExpandDims")(number, 0)], 0)
+    return CONCAT([vector, EXPAND_DIMS(number, 0)], 0)
 
 
 def prepended(vector, number):
     """The vector and an int before it."""
     if _known(vector):
         return EagerTensor(np.concatenate([np.array([number], vector._a.dtype), vector._a]), vector.dtype)
-    return lookup("ConcatV2")([to_tensor([number], vector.dtype), vector], 0)
+    return CONCAT([to_tensor([number], vector.dtype), vector], 0)
 
 
 # Conditions: a bool for values, a scalar bool tensor for symbols.
@@ -149,19 +158,19 @@ def prepended(vector, number):
 def is_ascending(vector):
     if _known(vector):
         return bool((vector._a[1:] >= vector._a[:-1]).all())
-    return _all(lookup("GreaterEqual")(vector[1:], vector[:-1]))
+    return _all(GREATER_EQUAL(vector[1:], vector[:-1]))
 
 
 def is_not_empty(vector):
     if _known(vector):
         return vector._a.size > 0
-    return lookup("Greater")(first_dimension(vector, vector.dtype), to_tensor(0, vector.dtype))
+    return GREATER(first_dimension(vector, vector.dtype), to_tensor(0, vector.dtype))
 
 
 def all_at_least(vector, number):
     if _known(vector):
         return bool((vector._a >= number).all())
-    return _all(lookup("GreaterEqual")(vector, to_tensor(number, vector.dtype)))
+    return _all(GREATER_EQUAL(vector, to_tensor(number, vector.dtype)))
 
 
 def starts_at_least(vector, number):
@@ -171,16 +180,16 @@ def starts_at_least(vector, number):
 def starts_with_zero(vector):
     if _known(vector):
         return bool((vector._a[:1] == 0).all())
-    return _all(lookup("Equal")(vector[:1], to_tensor(0, vector.dtype)))
+    return _all(EQUAL(vector[:1], to_tensor(0, vector.dtype)))
 
 
 def ends_below(vector, number):
     if _known(vector, number):
         return bool((vector._a[-1:] < number._a).all())
-    return _all(lookup("Less")(vector[-1:], number))
+    return _all(LESS(vector[-1:], number))
 
 
 def ends_at_most(vector, number):
     if _known(vector, number):
         return bool((vector._a[-1:] <= number._a).all())
-    return _all(lookup("LessEqual")(vector[-1:], number))
+    return _all(LESS_EQUAL(vector[-1:], number))

@@ -8,7 +8,10 @@ from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
+from headrace._src.ops.math.arithmetic import MAXIMUM, MUL, SUB
+from headrace._src.ops.math.comparison import EQUAL
+from headrace._src.ops.math.division import FLOOR_DIV
+from headrace._src.ops.math.reductions import ALL
 from headrace._src.ops.ragged import row_arithmetic as rows
 from headrace._src.ops.ragged.row_arithmetic import cast_to, first_dimension, require, static_number
 from headrace._src.ops.ragged.row_partition_spec import INDEX_TYPES as INDEX_TYPES
@@ -193,13 +196,13 @@ class RowPartition(CompositeTensor):
             raise ValueError("uniform_row_length must be >= 0.")
         given_rows = nrows is not None
         if nvals is None:
-            nvals = lookup("Mul")(nrows, uniform_row_length)
+            nvals = MUL(nrows, uniform_row_length)
         if nrows is None:
             # TF: no values in rows without any are no rows.
             if length is not None:
-                nrows = lookup("FloorDiv")(nvals, to_tensor(max(length, 1), nvals.dtype))
+                nrows = FLOOR_DIV(nvals, to_tensor(max(length, 1), nvals.dtype))
             else:
-                nrows = lookup("FloorDiv")(nvals, lookup("Maximum")(uniform_row_length, _one(nvals)))
+                nrows = FLOOR_DIV(nvals, MAXIMUM(uniform_row_length, _one(nvals)))
         static_rows, static_vals = static_number(nrows), static_number(nvals)
         if static_rows is not None and static_rows < 0:
             raise ValueError(f"Expected nrows >= 0; got {static_rows}")
@@ -210,9 +213,9 @@ class RowPartition(CompositeTensor):
                         f"uniform_row_length={length} times nrows={static_rows} must equal nvals={static_vals}"
                     )
             elif validate:
-                product = lookup("Mul")(nrows, uniform_row_length)
+                product = MUL(nrows, uniform_row_length)
                 require(
-                    lookup("Equal")(product, nvals),
+                    EQUAL(product, nvals),
                     "from_uniform_row_length: uniform_row_length times nrows must equal nvals",
                     product,
                 )
@@ -290,7 +293,7 @@ class RowPartition(CompositeTensor):
         known = self.static_nrows
         if known is not None:
             return to_tensor(known, self.dtype)
-        return lookup("Sub")(first_dimension(self._row_splits, self.dtype), _one(self._row_splits))
+        return SUB(first_dimension(self._row_splits, self.dtype), _one(self._row_splits))
 
     def uniform_row_length(self):
         """The length of all rows as a scalar tensor, or None if it is not known to be one."""
@@ -308,7 +311,7 @@ class RowPartition(CompositeTensor):
         """The length of each row."""
         if self._row_lengths is not None:
             return self._row_lengths
-        return lookup("Sub")(self._row_splits[1:], self._row_splits[:-1])
+        return SUB(self._row_splits[1:], self._row_splits[:-1])
 
     def offsets_in_rows(self):
         """The place of each value within its row.
@@ -517,7 +520,7 @@ def _same_values(x, y):
         return bool(np.array_equal(x._a, y._a))
     if not x.shape.is_compatible_with(y.shape):
         raise ValueError(f"RowPartitions are incompatible: row_splits have shapes {x.shape} and {y.shape}.")
-    return lookup("All")(lookup("Equal")(x, y), [0])
+    return ALL(EQUAL(x, y), [0])
 
 
 register_row_partition(RowPartition)

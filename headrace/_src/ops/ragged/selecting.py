@@ -7,9 +7,20 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.dispatch import dispatch_for_types
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays import gathering, partitioning, selecting
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import FILL, RANGE
+from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.indexing import boolean_mask as dense_boolean_mask
+from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.ranking import TOP_K_V2
+from headrace._src.ops.arrays.selecting import SELECT_V2, WHERE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE
+from headrace._src.ops.arrays.splitting import TILE
+from headrace._src.ops.math.arithmetic import ADD, MUL, NEG
+from headrace._src.ops.math.comparison import EQUAL, GREATER_EQUAL, LESS, LOGICAL_AND
+from headrace._src.ops.math.reductions import ALL
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 from headrace._src.ops.ragged.broadcasting import broadcast_values, with_partitions
 from headrace._src.ops.ragged.gather_op import RAGGED_GATHER
 from headrace._src.ops.ragged.joining import with_ragged_rank
@@ -47,7 +58,7 @@ def gather_rows(params, indices):
     if isinstance(indices, RaggedTensor):
         return indices.with_values(gather_rows(params, indices.values))
     if not isinstance(params, RaggedTensor):
-        return lookup("GatherV2")(params, indices, 0)
+        return GATHER_V2(params, indices, 0)
     rank = indices.shape.rank
     if rank is None:
         raise ValueError("gather: the rank of indices must be known.")
@@ -66,14 +77,14 @@ def _row_offsets(params, indices, ids, dtype):
 
     TF: an index past the end of its row would read the next row; here it is an error.
     """
-    starts = lookup("GatherV2")(params.row_starts(), ids, 0)
-    lengths = lookup("GatherV2")(params.row_lengths(), ids, 0)
-    inner = lookup("Cast")(indices, DstT=dtype) if indices.dtype is not dtype else indices
+    starts = GATHER_V2(params.row_starts(), ids, 0)
+    lengths = GATHER_V2(params.row_lengths(), ids, 0)
+    inner = CAST(indices, DstT=dtype) if indices.dtype is not dtype else indices
     for _ in range(inner.shape.rank - 1):
-        starts, lengths = lookup("ExpandDims")(starts, -1), lookup("ExpandDims")(lengths, -1)
-    inside = lookup("LogicalAnd")(lookup("GreaterEqual")(inner, to_tensor(0, dtype)), lookup("Less")(inner, lengths))
-    require(lookup("All")(inside, list(range(inner.shape.rank))), "gather: an index is outside its row", indices)
-    return lookup("AddV2")(inner, starts)
+        starts, lengths = EXPAND_DIMS(starts, -1), EXPAND_DIMS(lengths, -1)
+    inside = LOGICAL_AND(GREATER_EQUAL(inner, to_tensor(0, dtype)), LESS(inner, lengths))
+    require(ALL(inside, list(range(inner.shape.rank))), "gather: an index is outside its row", indices)
+    return ADD(inner, starts)
 
 
 def _axis_gather(params, indices, axis):
@@ -93,10 +104,10 @@ def _repeated(indices, count, dtype):
     """Indices, once for each row: with a new first dimension of that size."""
     if not isinstance(indices, RaggedTensor):
         ones = np.ones(indices.shape.rank, dtype._np)
-        multiples = lookup("ConcatV2")([lookup("ExpandDims")(count, 0), to_tensor(ones, dtype)], 0)
-        return lookup("Tile")(lookup("ExpandDims")(indices, 0), multiples)
-    numbers = lookup("Range")(to_tensor(0, dtype), indices.nrows(), to_tensor(1, dtype))
-    order = lookup("Tile")(numbers, lookup("ExpandDims")(count, 0))
+        multiples = CONCAT([EXPAND_DIMS(count, 0), to_tensor(ones, dtype)], 0)
+        return TILE(EXPAND_DIMS(indices, 0), multiples)
+    numbers = RANGE(to_tensor(0, dtype), indices.nrows(), to_tensor(1, dtype))
+    order = TILE(numbers, EXPAND_DIMS(count, 0))
     copies = gather_rows(indices, order)
     partition = RowPartition.from_uniform_row_length(indices.nrows(), nrows=count, validate=False)
     return RaggedTensor._from_row_partition(copies, partition, validate=False)
@@ -108,7 +119,7 @@ def _batch_gather_rows(params, indices):
     if isinstance(indices, RaggedTensor):
         places = _offset_ragged(params, indices, indices.value_rowids(), dtype)
         return gather_rows(params.values, indices.with_values(places))
-    ids = lookup("Range")(to_tensor(0, dtype), params.nrows(), to_tensor(1, dtype))
+    ids = RANGE(to_tensor(0, dtype), params.nrows(), to_tensor(1, dtype))
     return gather_rows(params.values, _row_offsets(params, indices, ids, dtype))
 
 
@@ -117,7 +128,7 @@ def _offset_ragged(params, indices, ids, dtype):
     inner = indices.values
     if not isinstance(inner, RaggedTensor):
         return _row_offsets(params, inner, ids, dtype)
-    deeper = lookup("GatherV2")(ids, inner.value_rowids(), 0)
+    deeper = GATHER_V2(ids, inner.value_rowids(), 0)
     return inner.with_values(_offset_ragged(params, inner, deeper, dtype))
 
 
@@ -130,7 +141,7 @@ def _batch_gather(params, indices, batch_dims, axis):
     if batch_dims > 1:
         params, indices = with_ragged_rank(params, 1), with_ragged_rank(indices, 1)
         require(
-            lookup("All")(lookup("Equal")(params.row_splits, indices.row_splits), [0]),
+            ALL(EQUAL(params.row_splits, indices.row_splits), [0]),
             "gather: the batches of params and indices have different shapes",
         )
         inner = _batch_gather(params.values, indices.values, batch_dims - 1, axis - 1)
@@ -141,7 +152,7 @@ def _batch_gather(params, indices, batch_dims, axis):
         ids = params.value_rowids()
         for _ in range(axis - 2):
             params_inner = params.values
-            ids = lookup("GatherV2")(ids, params_inner.value_rowids(), 0)
+            ids = GATHER_V2(ids, params_inner.value_rowids(), 0)
         return _under(params, axis - 1, lambda inner: _batch_gather_rows(inner, gather_rows(indices, ids)))
     return _batch_gather_rows(params, indices)
 
@@ -172,7 +183,7 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
     if isinstance(indices, RaggedTensor):
         return indices.with_flat_values(_gather_nd_dense(params, indices.flat_values, depth, dtype))
     if rank == 1:
-        return gather_nd(params, lookup("ExpandDims")(indices, 0))[0]
+        return gather_nd(params, EXPAND_DIMS(indices, 0))[0]
     return _gather_nd_dense(params, indices, depth, dtype)
 
 
@@ -187,14 +198,14 @@ def _gather_nd_dense(params, indices, depth, dtype):
     count = dimensions(indices, dtype)[0]
     if depth == 0:
         whole = RaggedTensor.from_uniform_row_length(params, params.nrows(), nrows=1, validate=False)
-        return gather_rows(whole, lookup("Fill")(lookup("ExpandDims")(count, 0), to_tensor(0, dtype)))
+        return gather_rows(whole, FILL(EXPAND_DIMS(count, 0), to_tensor(0, dtype)))
     indices = cast_to(indices, dtype)
     places = indices[:, 0]
     current = params
     for column in range(1, depth):
         current = with_ragged_rank(current, 1)
         require(
-            lookup("All")(_inside(places, current.nrows()), [0]),
+            ALL(_inside(places, current.nrows()), [0]),
             "gather_nd: an index is out of bounds",
             indices,
         )
@@ -204,8 +215,8 @@ def _gather_nd_dense(params, indices, depth, dtype):
 
 
 def _inside(places, count):
-    return lookup("LogicalAnd")(
-        lookup("GreaterEqual")(places, to_tensor(0, places.dtype)), lookup("Less")(places, count)
+    return LOGICAL_AND(
+        GREATER_EQUAL(places, to_tensor(0, places.dtype)), LESS(places, count)
     )
 
 
@@ -220,21 +231,21 @@ def where(condition, x=None, y=None, name=None):
     hint = next((v.dtype for v in (x, y) if isinstance(v, RaggedTensor)), None)
     x, y = tensor_or_ragged(x, hint=hint), tensor_or_ragged(y, hint=hint)
     flats, partitions = broadcast_values([condition, x, y])
-    return with_partitions(lookup("SelectV2")(*flats), partitions)
+    return with_partitions(SELECT_V2(*flats), partitions)
 
 
 def _coordinates(condition):
     """The indices of the true (or non-zero) elements, int64 [n, rank]."""
-    found = lookup("Where")(condition.flat_values)
+    found = WHERE(condition.flat_values)
     if found.shape[1] is None:
         raise ValueError("where: the rank of the condition must be known.")
     places, inner = found[:, 0], found[:, 1:]
     columns = []
     for partition in reversed(condition._nested_row_partitions):
         offsets = cast_to(partition.offsets_in_rows(), dtypes.int64)
-        columns.insert(0, lookup("GatherV2")(offsets, places, 0))
-        places = lookup("GatherV2")(cast_to(partition.value_rowids(), dtypes.int64), places, 0)
-    return lookup("ConcatV2")([lookup("Pack")([places, *columns], axis=1), inner], 1)
+        columns.insert(0, GATHER_V2(offsets, places, 0))
+        places = GATHER_V2(cast_to(partition.value_rowids(), dtypes.int64), places, 0)
+    return CONCAT([PACK([places, *columns], axis=1), inner], 1)
 
 
 @api("ragged.boolean_mask")
@@ -273,7 +284,7 @@ def _masked(data, mask):
         data.shape[:1].assert_is_compatible_with(mask.shape)
         if not isinstance(data, RaggedTensor):
             return dense_boolean_mask(data, mask)
-        kept = lookup("Reshape")(lookup("Where")(mask), [-1])
+        kept = RESHAPE(WHERE(mask), [-1])
         return gather_rows(data, cast_to(kept, data.row_splits.dtype))
     dtype = next((x.row_splits.dtype for x in (data, mask) if isinstance(x, RaggedTensor)), dtypes.int64)
     if not isinstance(mask, RaggedTensor):
@@ -289,13 +300,13 @@ def _masked(data, mask):
     if type(x) is EagerTensor and type(y) is EagerTensor:
         require(bool(np.array_equal(x._a, y._a)), "boolean_mask: data and mask have rows of different lengths", y)
     else:
-        require(lookup("All")(lookup("Equal")(x, y), [0]), "boolean_mask: row lengths of data and mask differ")
+        require(ALL(EQUAL(x, y), [0]), "boolean_mask: row lengths of data and mask differ")
     values = _masked(data.values, mask.values)
     if rank > 2:
         # The rows of the mask's own rows keep their number.
         return data.with_values(values)
-    trues = lookup("Cast")(mask.values, DstT=dtype)
-    lengths = lookup("UnsortedSegmentSum")(trues, mask.value_rowids(), mask.nrows())
+    trues = CAST(mask.values, DstT=dtype)
+    lengths = UNSORTED_SEGMENT_SUM(trues, mask.value_rowids(), mask.nrows())
     return RaggedTensor.from_row_lengths(values, lengths, validate=False)
 
 
@@ -324,8 +335,8 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
         if isinstance(data, RaggedTensor):
             data = RaggedTensor.from_uniform_row_length(data, data.nrows(), nrows=1, validate=False)
         else:
-            data = lookup("ExpandDims")(data, 0)
-        partitions = lookup("ExpandDims")(partitions, 0)
+            data = EXPAND_DIMS(data, 0)
+        partitions = EXPAND_DIMS(partitions, 0)
         rank = 1
     ragged = next((x for x in (data, partitions) if isinstance(x, RaggedTensor)), None)
     dtype = partitions.dtype if ragged is None else ragged.row_splits.dtype
@@ -335,19 +346,19 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
         if isinstance(partitions, RaggedTensor):
             own = with_ragged_rank(data, partitions.ragged_rank)
             for x, y in zip(own.nested_row_splits, partitions.nested_row_splits):
-                same = lookup("All")(lookup("Equal")(x, y), [0])
+                same = ALL(EQUAL(x, y), [0])
                 require(same, "stack_dynamic_partitions: the ragged shapes of data and partitions differ")
         data = merge_dims(data, 0, rank - 1)
         partitions = merge_dims(partitions, 0, rank - 1)
     require(
-        lookup("All")(_inside(partitions, count), [0]),
+        ALL(_inside(partitions, count), [0]),
         "stack_dynamic_partitions: partitions must be at least 0 and less than num_partitions",
         partitions,
     )
     order = _stable_order(partitions)
     return RaggedTensor.from_value_rowids(
         gather_rows(data, order),
-        cast_to(lookup("GatherV2")(partitions, order, 0), dtype),
+        cast_to(GATHER_V2(partitions, order, 0), dtype),
         nrows=cast_to(count, dtype),
         validate=False,
     )
@@ -357,11 +368,11 @@ def _stable_order(partitions):
     """The permutation that sorts a vector, equal elements in their order."""
     if type(partitions) is EagerTensor:
         return EagerTensor(np.argsort(partitions._a, kind="stable"), dtypes.int64)
-    size = lookup("Shape")(partitions, out_type=dtypes.int64)[0]
-    places = lookup("Range")(to_tensor(0, dtypes.int64), size, to_tensor(1, dtypes.int64))
+    size = SHAPE(partitions, out_type=dtypes.int64)[0]
+    places = RANGE(to_tensor(0, dtypes.int64), size, to_tensor(1, dtypes.int64))
     # Distinct keys make any sorting stable; the largest come first, so they are negated.
-    keys = lookup("AddV2")(lookup("Mul")(cast_to(partitions, dtypes.int64), size), places)
-    return cast_to(lookup("TopKV2")(lookup("Neg")(keys), cast_to(size, dtypes.int32)).indices, dtypes.int64)
+    keys = ADD(MUL(cast_to(partitions, dtypes.int64), size), places)
+    return cast_to(TOP_K_V2(NEG(keys), cast_to(size, dtypes.int32)).indices, dtypes.int64)
 
 
 @dispatch_for_types(partitioning.dynamic_partition, RaggedTensor)

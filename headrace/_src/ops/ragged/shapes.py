@@ -3,8 +3,13 @@
 from headrace._src.core import dtypes, errors
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.dispatch import dispatch_for_types
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays import broadcasting, constants, filling, shaping
+from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
+from headrace._src.ops.arrays.filling import FILL
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.shaping import BROADCAST_ARGS, EXPAND_DIMS, RESHAPE
+from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.ragged.broadcasting import Operand, broadcast_partitions, outer_shape
 from headrace._src.ops.ragged.dynamic_shape import DynamicRaggedShape
 from headrace._src.ops.ragged.row_arithmetic import cast_to, require
@@ -26,7 +31,7 @@ def reshape(tensor, shape, name=None):
     flat = tensor.flat_values if isinstance(tensor, RaggedTensor) else tensor
     if not isinstance(shape, DynamicRaggedShape):
         return shaping.reshape(flat, shape, name=name)
-    return shape._add_row_partitions(lookup("Reshape")(flat, shape.inner_shape, name=name))
+    return shape._add_row_partitions(RESHAPE(flat, shape.inner_shape, name=name))
 
 
 @dispatch_for_types(constants.zeros, DynamicRaggedShape)
@@ -58,8 +63,8 @@ def _operand(shape, rank, ragged_rank):
     missing = rank - shape.rank
     if not partitions and missing:
         # Without partitions dimensions of size 1 are put before the others.
-        ones = lookup("Fill")([missing], to_tensor(1, dtype))
-        return _operand(DynamicRaggedShape._from_inner_shape(lookup("ConcatV2")([ones, inner], 0)), rank, ragged_rank)
+        ones = FILL([missing], to_tensor(1, dtype))
+        return _operand(DynamicRaggedShape._from_inner_shape(CONCAT([ones, inner], 0)), rank, ragged_rank)
     for _ in range(missing):
         partitions.insert(0, RowPartition.from_uniform_row_length(nrows, nrows=1, validate=False, dtype=dtype))
         nrows = to_tensor(1, dtype)
@@ -87,13 +92,13 @@ def broadcast_dynamic_shape(shape_x, shape_y):
     shapes = [one.with_dtype(dtype) for one in shapes]
     rank, ragged_rank = _target(shapes)
     if not ragged_rank:
-        inner = lookup("BroadcastArgs")(*(one.inner_shape for one in shapes))
+        inner = BROADCAST_ARGS(*(one.inner_shape for one in shapes))
         return DynamicRaggedShape._from_inner_shape(inner)
     parts = [_operand(one, rank, ragged_rank) for one in shapes]
     _, partitions = broadcast_partitions([operand for operand, _ in parts], dtype)
-    inner = lookup("BroadcastArgs")(*(inner[1:] for _, inner in parts))
-    nvals = lookup("ExpandDims")(partitions[-1].nvals(), 0)
-    return DynamicRaggedShape(partitions, lookup("ConcatV2")([nvals, inner], 0), dtype)
+    inner = BROADCAST_ARGS(*(inner[1:] for _, inner in parts))
+    nvals = EXPAND_DIMS(partitions[-1].nvals(), 0)
+    return DynamicRaggedShape(partitions, CONCAT([nvals, inner], 0), dtype)
 
 
 @dispatch_for_types(broadcasting.broadcast_to, RaggedTensor, DynamicRaggedShape)
@@ -123,8 +128,8 @@ def broadcast_to(input, shape, name=None):
     for mine, wanted in zip(
         (nrows, *(p.nvals() for p in partitions)), (goal.nrows, *(p.nvals() for p in goal.partitions))
     ):
-        require(lookup("Equal")(mine, wanted), f"Cannot broadcast shape {value.shape} to {shape}")
+        require(EQUAL(mine, wanted), f"Cannot broadcast shape {value.shape} to {shape}")
     if operand.index is not None:
-        flat = lookup("GatherV2")(flat, operand.index, 0)
-    flat = lookup("BroadcastTo")(flat, cast_to(inner, dtype))
+        flat = GATHER_V2(flat, operand.index, 0)
+    flat = BROADCAST_TO(flat, cast_to(inner, dtype))
     return RaggedTensor._from_nested_row_partitions(flat, partitions, validate=False)

@@ -10,7 +10,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
 from headrace._src.ops.ragged.constant import constant as ragged_constant
 from headrace._src.ops.ragged.dynamic_shape import DynamicRaggedShape
 from headrace._src.ops.ragged.row_arithmetic import cast_to
@@ -479,7 +479,7 @@ def _shape_from_arguments(fields, shape, nrows, row_partitions, dtype):
         if nrows is None:
             raise ValueError("Must specify `nrows`, a fully specified `shape`, or have `fields` if `rank=1`")
         count = cast_to(to_tensor(nrows, hint=dtype), dtype)
-        return DynamicRaggedShape._from_inner_shape(lookup("ExpandDims")(count, 0))
+        return DynamicRaggedShape._from_inner_shape(EXPAND_DIMS(count, 0))
     raise ValueError("Must specify row_partitions, a fully specified shape, or have fields if rank > 1")
 
 

@@ -8,7 +8,12 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.filling import FILL
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.math.arithmetic import MAXIMUM, MUL
+from headrace._src.ops.math.reductions import MAX, PROD
 from headrace._src.ops.ragged.construction import RaggedConstruction
 from headrace._src.ops.ragged.dense import RAGGED_TENSOR_TO_SPARSE, RAGGED_TENSOR_TO_TENSOR
 from headrace._src.ops.ragged.row_arithmetic import cast_to, dimensions
@@ -149,7 +154,7 @@ class RaggedTensor(RaggedConstruction, CompositeTensor):
         if isinstance(self._values, RaggedTensor):
             return self.with_values(self._values.row_lengths(axis - 1))
         shape = dimensions(self._values, self._row_partition.dtype)
-        return self.with_values(lookup("Fill")(shape[: axis - 1], shape[axis - 1]))
+        return self.with_values(FILL(shape[: axis - 1], shape[axis - 1]))
 
     def nested_row_lengths(self, name=None) -> tuple:
         """The row lengths of all ragged dimensions, outermost first."""
@@ -211,8 +216,8 @@ class RaggedTensor(RaggedConstruction, CompositeTensor):
             return cast_to(_longest(self._row_partition), out_type)
         outer = [self.nrows()] + [_longest(partition) for partition in self._nested_row_partitions]
         inner = dimensions(self.flat_values, self._row_partition.dtype)[1:]
-        bounds = cast_to(lookup("ConcatV2")([lookup("Pack")(outer), inner], 0), out_type)
-        return bounds if axis is None else lookup("GatherV2")(bounds, axis, 0)
+        bounds = cast_to(CONCAT([PACK(outer), inner], 0), out_type)
+        return bounds if axis is None else GATHER_V2(bounds, axis, 0)
 
     # The same rows with something else inside.
 
@@ -481,7 +486,7 @@ def merge_dims(value, outer_axis, inner_axis):
     if not isinstance(value, RaggedTensor):
         shape = dimensions(value, dtypes.int32)
         parts = [shape[:outer_axis], [-1], shape[inner_axis + 1 :]]
-        result = lookup("Reshape")(value, lookup("ConcatV2")(parts, 0))
+        result = RESHAPE(value, CONCAT(parts, 0))
         if type(result) is not EagerTensor and value.shape.rank is not None:
             kept = value.shape[:outer_axis].concatenate([None]).concatenate(value.shape[inner_axis + 1 :])
             result.set_shape(kept)
@@ -494,12 +499,12 @@ def merge_dims(value, outer_axis, inner_axis):
     splits, inner = value.row_splits, value.values
     depth = inner_axis - 1
     while depth and isinstance(inner, RaggedTensor):
-        splits = lookup("GatherV2")(inner.row_splits, splits, 0)
+        splits = GATHER_V2(inner.row_splits, splits, 0)
         inner = inner.values
         depth -= 1
     if depth:
-        factor = lookup("Prod")(dimensions(inner, splits.dtype)[1 : depth + 1], [0])
-        splits = lookup("Mul")(splits, factor)
+        factor = PROD(dimensions(inner, splits.dtype)[1 : depth + 1], [0])
+        splits = MUL(splits, factor)
         inner = merge_dims(inner, 0, depth)
     return RaggedTensor.from_row_splits(inner, splits, validate=False)
 
@@ -510,4 +515,4 @@ def _longest(partition):
     if length is not None:
         return length
     lengths = partition.row_lengths()
-    return lookup("Maximum")(lookup("Max")(lengths, [0]), to_tensor(0, partition.dtype))
+    return MAXIMUM(MAX(lengths, [0]), to_tensor(0, partition.dtype))

@@ -5,7 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.ragged.dense import checked_splits
 
 
@@ -75,10 +75,10 @@ def _to_variant_infer(rt_nested_splits, rt_dense_values, batched_input):
 def _to_variant_grad(node, dy):
     splits = node.rt_nested_splits
     first = splits[0] if splits else np.zeros(0, np.int64)
-    d_values = lookup("RaggedTensorToVariantGradient")(
+    d_values = RAGGED_TENSOR_TO_VARIANT_GRADIENT(
         dy,
         first,
-        lookup("Cast")(node.rt_dense_values_shape, DstT=dtypes.int32),
+        CAST(node.rt_dense_values_shape, DstT=dtypes.int32),
         Tvalues=node.rt_dense_values_dtype,
     )
     return [None] * len(splits), d_values

@@ -14,8 +14,8 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, sum_to
+from headrace._src.ops.arrays.shaping import BROADCAST_ARGS, SHAPE
 from headrace._src.ops.math.arithmetic import maximum, multiply
 from headrace._src.ops.math.division import divide
 from headrace._src.ops.random import lowering as random_lowering
@@ -247,9 +247,9 @@ def broadcast_dense(x, *others):
         shape = broadcast_shapes(shape, other.shape)
     if shape.is_fully_defined():
         return BROADCAST_TO(x, shape.as_list())
-    target = lookup("Shape")(x, out_type=dtypes.int32)
+    target = SHAPE(x, out_type=dtypes.int32)
     for other in others:
-        target = lookup("BroadcastArgs")(target, lookup("Shape")(other, out_type=dtypes.int32))
+        target = BROADCAST_ARGS(target, SHAPE(other, out_type=dtypes.int32))
     return BROADCAST_TO(x, target)
 
 

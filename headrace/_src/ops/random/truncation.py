@@ -12,11 +12,11 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import sum_to
 from headrace._src.ops.math.arithmetic import add, maximum, minimum, multiply, negative, subtract
 from headrace._src.ops.math.division import divide
 from headrace._src.ops.math.elementwise import exp, log, log1p, square
+from headrace._src.ops.math.special import ERFC
 from headrace._src.ops.random import bounded_normal as random_bounded_normal
 from headrace._src.ops.random import lowering as random_lowering
 from headrace._src.ops.random import rejection_lowering as random_rejection_lowering
@@ -124,7 +124,7 @@ def _lower_stateless(ctx, shape, seed, *parameters):
 
 def _below(x):
     """The standard normal distribution function."""
-    erfc = lookup("Erfc")(multiply(x, to_tensor(-math.sqrt(0.5), x.dtype)))
+    erfc = ERFC(multiply(x, to_tensor(-math.sqrt(0.5), x.dtype)))
     return multiply(erfc, to_tensor(0.5, x.dtype))
 
 

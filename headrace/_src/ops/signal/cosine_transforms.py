@@ -5,9 +5,17 @@ import math
 from headrace._src.core import dtypes
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import cast
+from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
+from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.padding import pad_axis
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.arrays.splitting import SPLIT
+from headrace._src.ops.math.comparison import EQUAL
+from headrace._src.ops.math.complex_numbers import COMPLEX, REAL
+from headrace._src.ops.math.elementwise import RSQRT
+from headrace._src.ops.math.trigonometry import COS, SIN
 from headrace._src.ops.signal.fourier import COMPLEX_OF, fft, irfft, rfft
 from headrace._src.ops.signal.framing import frame, overlap_and_add, scalar
 from headrace._src.ops.signal.window_functions import vorbis_window
@@ -36,7 +44,7 @@ def _resized(x, n):
     x = x[..., :n]
     size = x.shape[-1]
     if size is None:
-        size = lookup("Shape")(x, out_type=dtypes.int32)[-1]
+        size = SHAPE(x, out_type=dtypes.int32)[-1]
     elif size == n:
         return x
     return pad_axis(x, -1, 0, n - size)
@@ -44,7 +52,7 @@ def _resized(x, n):
 
 def _size(x):
     size = x.shape[-1]
-    return lookup("Shape")(x, out_type=dtypes.int32)[-1] if size is None else size
+    return SHAPE(x, out_type=dtypes.int32)[-1] if size is None else size
 
 
 def _number(value, dtype):
@@ -53,33 +61,33 @@ def _number(value, dtype):
 
 def _turned(size, dtype, sign, offset=0.0):
     """exp(sign * i * pi * (k + offset) / (2 * size)) for each k, as complex numbers."""
-    angle = cast(lookup("Range")(0, size, 1), dtype) + to_tensor(offset, dtype)
+    angle = cast(RANGE(0, size, 1), dtype) + to_tensor(offset, dtype)
     angle = angle * to_tensor(sign * math.pi * 0.5, dtype) / _number(size, dtype)
-    return lookup("Complex")(lookup("Cos")(angle), lookup("Sin")(angle), Tout=COMPLEX_OF[dtype])
+    return COMPLEX(COS(angle), SIN(angle), Tout=COMPLEX_OF[dtype])
 
 
 def _real(x):
-    return lookup("Real")(x, Tout=x.dtype.real_dtype)
+    return REAL(x, Tout=x.dtype.real_dtype)
 
 
 def _weights(size, dtype, first, others):
     """`first` for the first sample and `others` for the rest, each divided by the root of the size."""
-    at_first = lookup("Equal")(lookup("Range")(0, size, 1), 0)
-    weights = lookup("SelectV2")(at_first, to_tensor(first, dtype), to_tensor(others, dtype))
-    return weights * lookup("Rsqrt")(_number(size, dtype))
+    at_first = EQUAL(RANGE(0, size, 1), 0)
+    weights = SELECT_V2(at_first, to_tensor(first, dtype), to_tensor(others, dtype))
+    return weights * RSQRT(_number(size, dtype))
 
 
 def _as_complex(x):
-    return lookup("Complex")(x, lookup("ZerosLike")(x), Tout=COMPLEX_OF[x.dtype])
+    return COMPLEX(x, ZEROS_LIKE(x), Tout=COMPLEX_OF[x.dtype])
 
 
 def _lengths(size):
-    return [size] if isinstance(size, int) else lookup("Reshape")(size, [1])
+    return [size] if isinstance(size, int) else RESHAPE(size, [1])
 
 
 def _dct1(x, size, norm):
     """x[0] + (-1)^k x[N-1] + 2 sum of x[n] cos(pi k n / (N - 1)): the transform of the signal mirrored."""
-    return _real(rfft(lookup("ConcatV2")([x, x[..., -2:0:-1]], -1)))
+    return _real(rfft(CONCAT([x, x[..., -2:0:-1]], -1)))
 
 
 def _dct2(x, size, norm):
@@ -188,8 +196,8 @@ def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=Non
         raise ValueError(f"signal.mdct: frame_length must be a multiple of 4, got {length}.")
     frames = frame(signals, length, length // 2, pad_end=pad_end)
     frames = frames * _window(window_fn, length, frames.dtype)
-    a, b, c, d = lookup("Split")(-1, frames, num_split=4)
-    folded = lookup("ConcatV2")([-c[..., ::-1] - d, a - b[..., ::-1]], -1)
+    a, b, c, d = SPLIT(-1, frames, num_split=4)
+    folded = CONCAT([-c[..., ::-1] - d, a - b[..., ::-1]], -1)
     return dct(folded, type=4, norm=norm, name=name)
 
 
@@ -208,8 +216,8 @@ def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None):
         raise ValueError(f"signal.inverse_mdct: mdcts must have rank 2 or more, got shape {mdcts.shape}.")
     count = _size(mdcts)
     folded = idct(mdcts, type=4, norm=norm)
-    first, second = lookup("Split")(-1, folded, num_split=2)
-    frames = lookup("ConcatV2")([second, -second[..., ::-1], -first[..., ::-1], -first], -1)
+    first, second = SPLIT(-1, folded, num_split=2)
+    frames = CONCAT([second, -second[..., ::-1], -first[..., ::-1], -first], -1)
     if norm is None:
         frames = frames * (to_tensor(0.5, mdcts.dtype) / _number(count, mdcts.dtype))
     frames = frames * _window(window_fn, 2 * count, mdcts.dtype)

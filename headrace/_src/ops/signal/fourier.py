@@ -13,7 +13,16 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import cast
-from headrace._src.ops.arrays.shaping import known_value
+from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.padding import PAD
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import SHAPE, SIZE, known_value
+from headrace._src.ops.math.arithmetic import MAXIMUM
+from headrace._src.ops.math.comparison import EQUAL, LOGICAL_OR
+from headrace._src.ops.math.division import FLOOR_MOD
+from headrace._src.ops.math.reductions import PROD
 
 COMPLEX_OF = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
 REAL_OF = {complex_: real for real, complex_ in COMPLEX_OF.items()}
@@ -45,10 +54,10 @@ def number_of(shape, axes):
     """The product of some dimensions: a number, or a scalar tensor for a shape that is known only later."""
     if isinstance(shape, tuple):
         return float(math.prod(shape[axis] for axis in axes))
-    places = lookup("FloorMod")(
-        to_tensor(list(axes), dtypes.int32), lookup("Size")(shape, out_type=dtypes.int32)
+    places = FLOOR_MOD(
+        to_tensor(list(axes), dtypes.int32), SIZE(shape, out_type=dtypes.int32)
     )
-    return lookup("Prod")(lookup("GatherV2")(shape, places, 0), [0])
+    return PROD(GATHER_V2(shape, places, 0), [0])
 
 
 def scaled(x, number, divide=False):
@@ -183,10 +192,9 @@ def _check_empty(op, input, lengths):
 
 def half_weights(last, count, dtype, inner):
     """A weight per frequency: `inner` for those that stand for two, 1 for the first and a middle one."""
-    k = lookup("Range")(0, count, 1)
-    equal = lookup("Equal")
-    single = lookup("LogicalOr")(equal(k, 0), equal(k * 2, last))
-    return cast(lookup("SelectV2")(single, to_tensor(1.0), to_tensor(inner)), dtype)
+    k = RANGE(0, count, 1)
+    single = LOGICAL_OR(EQUAL(k, 0), EQUAL(k * 2, last))
+    return cast(SELECT_V2(single, to_tensor(1.0), to_tensor(inner)), dtype)
 
 
 def padded_back(grad, shape, rank):
@@ -194,14 +202,14 @@ def padded_back(grad, shape, rank):
     if isinstance(shape, tuple) and grad.shape.is_fully_defined():
         if tuple(grad.shape) == shape:
             return grad
-        return lookup("Pad")(grad, [[0, n - m] for n, m in zip(shape, grad.shape.as_list())])
-    missing = to_tensor(shape, dtypes.int32) - lookup("Shape")(grad, out_type=dtypes.int32)
-    return lookup("Pad")(grad, lookup("Pack")([lookup("ZerosLike")(missing), missing], axis=1))
+        return PAD(grad, [[0, n - m] for n, m in zip(shape, grad.shape.as_list())])
+    missing = to_tensor(shape, dtypes.int32) - SHAPE(grad, out_type=dtypes.int32)
+    return PAD(grad, PACK([ZEROS_LIKE(missing), missing], axis=1))
 
 
 def _last_size(x):
     size = x.shape[-1]
-    return lookup("Shape")(x, out_type=dtypes.int32)[-1] if size is None else size
+    return SHAPE(x, out_type=dtypes.int32)[-1] if size is None else size
 
 
 def _forward_transform(name, rank, partner):
@@ -228,7 +236,7 @@ def _forward_transform(name, rank, partner):
         weights = half_weights(node.fft_length[-1], _last_size(dy), dy.dtype, 0.5)
         real = node.input_dtype
         dx = lookup(partner)(dy * weights, node.fft_length, Treal=real)
-        size = lookup("Prod")(node.fft_length, [0])
+        size = PROD(node.fft_length, [0])
         return padded_back(scaled(dx, size), node.input_shape, rank), None
 
     return Op(
@@ -265,7 +273,7 @@ def _inverse_transform(name, rank, partner):
         complex_ = node.input_dtype
         dx = lookup(partner)(dy, node.fft_length, Tcomplex=complex_)
         weights = half_weights(node.fft_length[-1], _last_size(dx), complex_, 2.0)
-        size = lookup("Prod")(node.fft_length, [0])
+        size = PROD(node.fft_length, [0])
         return padded_back(scaled(dx * weights, size, divide=True), node.input_shape, rank), None
 
     return Op(
@@ -318,12 +326,12 @@ def _pad_for(input, wanted, rank):
     if shape.is_fully_defined() and isinstance(wanted, list):
         pads = [[0, 0]] * (shape.rank - rank)
         pads += [[0, max(n - m, 0)] for n, m in zip(wanted, shape.as_list()[-rank:])]
-        return lookup("Pad")(input, pads) if any(after for _, after in pads) else input
-    dims = lookup("Shape")(input, out_type=dtypes.int32)
+        return PAD(input, pads) if any(after for _, after in pads) else input
+    dims = SHAPE(input, out_type=dtypes.int32)
     wanted = to_tensor(wanted, dtypes.int32)
-    missing = lookup("Maximum")(wanted - dims[-rank:], 0)
-    after = lookup("ConcatV2")([lookup("ZerosLike")(dims[:-rank]), missing], 0)
-    return lookup("Pad")(input, lookup("Pack")([lookup("ZerosLike")(after), after], axis=1))
+    missing = MAXIMUM(wanted - dims[-rank:], 0)
+    after = CONCAT([ZEROS_LIKE(dims[:-rank]), missing], 0)
+    return PAD(input, PACK([ZEROS_LIKE(after), after], axis=1))
 
 
 def _checked_input(name, input_tensor, rank, table):
@@ -343,7 +351,7 @@ def _real_transform(name, op, rank, input_tensor, fft_length, label):
         if x.shape.rank is not None and x.shape[-rank:].is_fully_defined():
             lengths = x.shape.as_list()[-rank:]
         else:
-            lengths = lookup("Shape")(x, out_type=dtypes.int32)[-rank:]
+            lengths = SHAPE(x, out_type=dtypes.int32)[-rank:]
         return op(x, lengths, Tcomplex=complex_, name=label)
     lengths = known_lengths(fft_length)
     if lengths is None:
@@ -360,14 +368,14 @@ def _inverse_real_transform(name, op, rank, input_tensor, fft_length, label):
             lengths = x.shape.as_list()[-rank:]
             lengths[-1] = max(2 * (lengths[-1] - 1), 0)
         else:
-            dims = lookup("Shape")(x, out_type=dtypes.int32)[-rank:]
-            last = lookup("Maximum")(2 * (dims[-1:] - 1), 0)
-            lengths = lookup("ConcatV2")([dims[:-1], last], 0)
+            dims = SHAPE(x, out_type=dtypes.int32)[-rank:]
+            last = MAXIMUM(2 * (dims[-1:] - 1), 0)
+            lengths = CONCAT([dims[:-1], last], 0)
         return op(x, lengths, Treal=real, name=label)
     lengths = known_lengths(fft_length)
     if lengths is None:
         lengths = to_tensor(fft_length)
-        wanted = lookup("ConcatV2")([lengths[:-1], lengths[-1:] // 2 + 1], 0)
+        wanted = CONCAT([lengths[:-1], lengths[-1:] // 2 + 1], 0)
         return op(_pad_for(x, wanted, rank), lengths, Treal=real, name=label)
     if len(lengths) == rank:
         x = _pad_for(x, [*lengths[:-1], half(lengths[-1])], rank)

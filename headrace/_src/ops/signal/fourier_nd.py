@@ -12,7 +12,17 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import known_rank
+from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
+from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.padding import PAD
+from headrace._src.ops.arrays.rearranging import ROLL
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE, known_rank
+from headrace._src.ops.arrays.slicing import SLICE
+from headrace._src.ops.math.arithmetic import MINIMUM
+from headrace._src.ops.math.comparison import EQUAL
+from headrace._src.ops.math.division import FLOOR_MOD
+from headrace._src.ops.math.reductions import PROD
 from headrace._src.ops.signal.fourier import COMPLEX_OF, REAL_OF, half, half_weights, known_lengths, scaled
 
 
@@ -60,27 +70,27 @@ def _resized(x, shape):
         if tuple(dims) == shape:
             return x
         kept = [min(n, m) for n, m in zip(dims, shape)]
-        x = lookup("Slice")(x, [0] * len(kept), kept)
-        return lookup("Pad")(x, [[0, n - m] for n, m in zip(shape, kept)])
+        x = SLICE(x, [0] * len(kept), kept)
+        return PAD(x, [[0, n - m] for n, m in zip(shape, kept)])
     shape = to_tensor(shape, dtypes.int32)
-    kept = lookup("Minimum")(shape, lookup("Shape")(x, out_type=dtypes.int32))
-    zeros = lookup("ZerosLike")(kept)
-    return lookup("Pad")(lookup("Slice")(x, zeros, kept), lookup("Pack")([zeros, shape - kept], axis=1))
+    kept = MINIMUM(shape, SHAPE(x, out_type=dtypes.int32))
+    zeros = ZEROS_LIKE(kept)
+    return PAD(SLICE(x, zeros, kept), PACK([zeros, shape - kept], axis=1))
 
 
 def _points(fft_length):
-    return lookup("Prod")(fft_length, [0])
+    return PROD(fft_length, [0])
 
 
 def _weighted(x, node, inner):
     """`x` with the weights of frequencies along the last one of the axes."""
     rank = known_rank("fftnd", "the spectrum", x)
-    place = lookup("FloorMod")(node.axes[-1], rank)
+    place = FLOOR_MOD(node.axes[-1], rank)
     last = node.fft_length[-1]
     count = last // 2 + 1
     weights = half_weights(last, count, x.dtype, inner)
-    here = lookup("Equal")(lookup("Range")(0, rank, 1), place)
-    return x * lookup("Reshape")(weights, lookup("SelectV2")(here, count, to_tensor(1, dtypes.int32)))
+    here = EQUAL(RANGE(0, rank, 1), place)
+    return x * RESHAPE(weights, SELECT_V2(here, count, to_tensor(1, dtypes.int32)))
 
 
 def _complex_transform(name, inverse, partner):
@@ -288,9 +298,9 @@ def _shifted(x, axes, back):
             )
         size = x.shape[a] if rank is not None else None
         if size is None:
-            size = lookup("Shape")(x, out_type=dtypes.int32)[a]
+            size = SHAPE(x, out_type=dtypes.int32)[a]
         shifts.append(0 - size // 2 if back else size // 2)
-    return lookup("Roll")(x, shifts, places)
+    return ROLL(x, shifts, places)
 
 
 @api("signal.fftshift")

@@ -6,11 +6,20 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
+from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
 from headrace._src.ops.arrays.casting import cast
-from headrace._src.ops.arrays.padding import pad_axis
-from headrace._src.ops.arrays.shaping import known_value
+from headrace._src.ops.arrays.filling import RANGE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.padding import PAD, PAD_CONSTANT, pad_axis
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, known_value
+from headrace._src.ops.math.arithmetic import MAXIMUM
+from headrace._src.ops.math.division import DIV_NO_NAN
+from headrace._src.ops.math.elementwise import CEIL, LOG
+from headrace._src.ops.math.powers import POW
+from headrace._src.ops.math.reductions import PROD
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 from headrace._src.ops.ragged.row_arithmetic import require
 from headrace._src.ops.signal.fourier import irfft, rfft
 from headrace._src.ops.signal.window_functions import hann_window
@@ -29,13 +38,13 @@ def scalar(name, argument, value):
 
 def _size(x, axis):
     size = x.shape[axis]
-    return lookup("Shape")(x, out_type=dtypes.int32)[axis] if size is None else size
+    return SHAPE(x, out_type=dtypes.int32)[axis] if size is None else size
 
 
 def _maximum(x, y):
     if isinstance(x, int) and isinstance(y, int):
         return max(x, y)
-    return lookup("Maximum")(x, y)
+    return MAXIMUM(x, y)
 
 
 def _require_positive(name, step):
@@ -84,14 +93,14 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
         count = _maximum(0, 0 - (0 - size) // step)
         missing = _maximum(0, length + step * (count - 1) - size)
         pads = [[0, 0] if i != axis else [0, missing] for i in range(rank)]
-        signal = lookup("PadV2")(signal, pads, to_tensor(pad_value, signal.dtype))
+        signal = PAD_CONSTANT(signal, pads, to_tensor(pad_value, signal.dtype))
     else:
         count = _maximum(0, 1 + (size - length) // step)
-    starts = lookup("ExpandDims")(lookup("Range")(0, count, 1) * step, 1)
-    places = starts + lookup("ExpandDims")(lookup("Range")(0, length, 1), 0)
+    starts = EXPAND_DIMS(RANGE(0, count, 1) * step, 1)
+    places = starts + EXPAND_DIMS(RANGE(0, length, 1), 0)
     # TF: the gradient is dense, as that of a Reshape, whatever the axis.
-    signal = lookup("Reshape")(signal, [_size(signal, i) for i in range(rank)])
-    return lookup("GatherV2")(signal, places, axis, name=name)
+    signal = RESHAPE(signal, [_size(signal, i) for i in range(rank)])
+    return GATHER_V2(signal, places, axis, name=name)
 
 
 @api("signal.overlap_and_add")
@@ -125,29 +134,29 @@ def overlap_and_add(signal, frame_step, name=None):
     _require_positive("signal.overlap_and_add", step)
     total = (frames - 1) * step + length
     # Samples that meet carry the same number: they are summed as segments.
-    starts = lookup("ExpandDims")(lookup("Range")(0, frames, 1) * step, 1)
-    places = lookup("Reshape")(starts + lookup("ExpandDims")(lookup("Range")(0, length, 1), 0), [-1])
-    dims = lookup("Shape")(signal, out_type=dtypes.int32)
-    batch = lookup("Prod")(dims[:-2], [0])
-    flat = lookup("Reshape")(signal, lookup("Pack")([batch, frames * length], axis=0))
-    sums = lookup("UnsortedSegmentSum")(lookup("Transpose")(flat, [1, 0]), places, _maximum(total, 0))
-    shape = lookup("ConcatV2")([dims[:-2], lookup("Reshape")(to_tensor(total, dtypes.int32), [1])], 0)
-    return lookup("Reshape")(lookup("Transpose")(sums, [1, 0]), shape, name=name)
+    starts = EXPAND_DIMS(RANGE(0, frames, 1) * step, 1)
+    places = RESHAPE(starts + EXPAND_DIMS(RANGE(0, length, 1), 0), [-1])
+    dims = SHAPE(signal, out_type=dtypes.int32)
+    batch = PROD(dims[:-2], [0])
+    flat = RESHAPE(signal, PACK([batch, frames * length], axis=0))
+    sums = UNSORTED_SEGMENT_SUM(TRANSPOSE(flat, [1, 0]), places, _maximum(total, 0))
+    shape = CONCAT([dims[:-2], RESHAPE(to_tensor(total, dtypes.int32), [1])], 0)
+    return RESHAPE(TRANSPOSE(sums, [1, 0]), shape, name=name)
 
 
 def _enclosing_power_of_two(value):
     """The smallest power of two that is not below `value`."""
     if isinstance(value, int):
         return 1 << max(value - 1, 0).bit_length() if value > 0 else 1
-    exponent = lookup("Ceil")(
-        lookup("Log")(cast(value, dtypes.float32)) / to_tensor(float(np.log(2.0)), dtypes.float32)
+    exponent = CEIL(
+        LOG(cast(value, dtypes.float32)) / to_tensor(float(np.log(2.0)), dtypes.float32)
     )
-    return cast(lookup("Pow")(to_tensor(2.0), exponent), dtypes.int32)
+    return cast(POW(to_tensor(2.0), exponent), dtypes.int32)
 
 
 def _as_lengths(fft_length):
     """A number of points as the list that transforms take."""
-    return [fft_length] if isinstance(fft_length, int) else lookup("Reshape")(fft_length, [1])
+    return [fft_length] if isinstance(fft_length, int) else RESHAPE(fft_length, [1])
 
 
 @api("signal.stft")
@@ -204,11 +213,11 @@ def inverse_stft_window_fn(frame_step, forward_window_fn=hann_window, name=None)
         window = forward_window_fn(length, dtype=dtype)
         # What overlaps at a sample is the window at all distances that are multiples of the step.
         overlaps = 0 - (0 - length) // step
-        squares = lookup("Pad")(window * window, [[0, overlaps * step - length]])
-        sums = lookup("Sum")(lookup("Reshape")(squares, [overlaps, step]), [0], keep_dims=True)
-        denominator = lookup("Reshape")(BROADCAST_TO(sums, [overlaps, step]), [-1])
+        squares = PAD(window * window, [[0, overlaps * step - length]])
+        sums = SUM(RESHAPE(squares, [overlaps, step]), [0], keep_dims=True)
+        denominator = RESHAPE(BROADCAST_TO(sums, [overlaps, step]), [-1])
         # TF: where no window reaches, the result is zero.
-        return lookup("DivNoNan")(window, denominator[:length])
+        return DIV_NO_NAN(window, denominator[:length])
 
     return inverse_stft_window_fn_inner
 

@@ -6,8 +6,12 @@ from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import cast
+from headrace._src.ops.arrays.padding import PAD
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE
+from headrace._src.ops.arrays.spacing import LINSPACE
+from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
+from headrace._src.ops.math.elementwise import LOG, RSQRT
 from headrace._src.ops.signal.cosine_transforms import dct
 
 # The scale of HTK.
@@ -17,7 +21,7 @@ _HIGH_Q = 1127.0
 
 def _to_mel(hertz):
     """Frequencies in mel."""
-    return to_tensor(_HIGH_Q, hertz.dtype) * lookup("Log")(
+    return to_tensor(_HIGH_Q, hertz.dtype) * LOG(
         to_tensor(1.0, hertz.dtype) + hertz / to_tensor(_BREAK_HERTZ, hertz.dtype)
     )
 
@@ -45,7 +49,7 @@ def _check(num_mel_bins, sample_rate, lower, upper, dtype):
 
 
 def _spaced(start, stop, count):
-    return lookup("LinSpace")(start, stop, to_tensor(count, dtypes.int32))
+    return LINSPACE(start, stop, to_tensor(count, dtypes.int32))
 
 
 @api("signal.linear_to_mel_weight_matrix")
@@ -86,16 +90,16 @@ def linear_to_mel_weight_matrix(
     zero = to_tensor(0.0, dtype)
     # The lowest frequency belongs to no band.
     linear = _spaced(zero, rate / to_tensor(2.0, dtype), max(num_spectrogram_bins, 1))[1:]
-    bins = lookup("ExpandDims")(_to_mel(linear), 1)
+    bins = EXPAND_DIMS(_to_mel(linear), 1)
     low, high = (_to_mel(to_tensor(edge, dtype)) for edge in (lower_edge_hertz, upper_edge_hertz))
     edges = _spaced(low, high, num_mel_bins + 2)
     lower, center, upper = (
-        lookup("Reshape")(edges[i : i + num_mel_bins], [1, num_mel_bins]) for i in range(3)
+        RESHAPE(edges[i : i + num_mel_bins], [1, num_mel_bins]) for i in range(3)
     )
     rising = (bins - lower) / (center - lower)
     falling = (upper - bins) / (upper - center)
-    triangles = lookup("Maximum")(zero, lookup("Minimum")(rising, falling))
-    return lookup("Pad")(triangles, [[1, 0], [0, 0]], name=name)
+    triangles = MAXIMUM(zero, MINIMUM(rising, falling))
+    return PAD(triangles, [[1, 0], [0, 0]], name=name)
 
 
 @api("signal.mfccs_from_log_mel_spectrograms")
@@ -115,12 +119,12 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
     x = to_tensor(log_mel_spectrograms)
     count = x.shape[-1] if x.shape.rank else None
     if count is None:
-        count = lookup("Shape")(x, out_type=dtypes.int32)[-1]
+        count = SHAPE(x, out_type=dtypes.int32)[-1]
     elif count == 0:
         raise ValueError(f"mfccs_from_log_mel_spectrograms: there are no mel bins, the shape is {x.shape}.")
     weight = (
         to_tensor(float(1 / np.sqrt(2.0 * count)), x.dtype)
         if isinstance(count, int)
-        else lookup("Rsqrt")(cast(count, x.dtype) * to_tensor(2.0, x.dtype))
+        else RSQRT(cast(count, x.dtype) * to_tensor(2.0, x.dtype))
     )
     return dct(x, type=2) * weight

@@ -7,8 +7,14 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import cast
+from headrace._src.ops.arrays.filling import FILL, RANGE
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.math.arithmetic import MAXIMUM
+from headrace._src.ops.math.bessel import I0E
+from headrace._src.ops.math.cumulative import CUMSUM
+from headrace._src.ops.math.elementwise import EXP, SQRT
+from headrace._src.ops.math.trigonometry import COS, SIN
 
 
 def _checked(name, window_length, dtype):
@@ -30,8 +36,8 @@ def _checked(name, window_length, dtype):
 def _raised_cosine(name, window_length, periodic, dtype, a, b):
     length, dtype = _checked(name, window_length, dtype)
     if isinstance(length, int) and length == 1:
-        return lookup("Fill")([1], to_tensor(1, dtype))
-    count = cast(lookup("Range")(0, length, 1), dtype)
+        return FILL([1], to_tensor(1, dtype))
+    count = cast(RANGE(0, length, 1), dtype)
     # A periodic window of even length is a symmetric one of the next length without its end.
     even = 1 - length % 2
     n = length + (even if periodic else 0) - 1
@@ -39,7 +45,7 @@ def _raised_cosine(name, window_length, periodic, dtype, a, b):
         step = to_tensor(2 * math.pi, dtype) * count / to_tensor(n, dtype)
     else:
         step = to_tensor(2 * math.pi, dtype) * count / cast(n, dtype)
-    return to_tensor(a, dtype) - to_tensor(b, dtype) * lookup("Cos")(step)
+    return to_tensor(a, dtype) - to_tensor(b, dtype) * COS(step)
 
 
 @api("signal.hann_window")
@@ -76,22 +82,21 @@ def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
     """
     length, dtype = _checked("kaiser_window", window_length, dtype)
     if isinstance(length, int) and length == 1:
-        return lookup("Fill")([1], to_tensor(1, dtype))
+        return FILL([1], to_tensor(1, dtype))
     wide = dtype if dtype.size >= 4 else dtypes.float32
     if isinstance(length, int):
         middle = to_tensor((length - 1) / 2, wide)
         limit = (length - 1) / 2 + 0.1
-        positions = lookup("Range")(*(to_tensor(x, dtypes.float32) for x in (-(length - 1) / 2, limit, 1.0)))
+        positions = RANGE(*(to_tensor(x, dtypes.float32) for x in (-(length - 1) / 2, limit, 1.0)))
         positions = cast(positions, wide)
     else:
         middle = cast(length - 1, wide) / to_tensor(2, wide)
-        positions = cast(lookup("Range")(0, length, 1), wide) - middle
+        positions = cast(RANGE(0, length, 1), wide) - middle
     beta = to_tensor(beta, wide) if not hasattr(beta, "dtype") else cast(beta, wide)
     ratio = positions / middle
-    inside = lookup("Maximum")(to_tensor(1, wide) - ratio * ratio, to_tensor(0, wide))
-    argument = beta * lookup("Sqrt")(inside)
-    i0e = lookup("BesselI0e")
-    window = lookup("Exp")(argument - beta) * i0e(argument) / i0e(beta)
+    inside = MAXIMUM(to_tensor(1, wide) - ratio * ratio, to_tensor(0, wide))
+    argument = beta * SQRT(inside)
+    window = EXP(argument - beta) * I0E(argument) / I0E(beta)
     return cast(window, dtype)
 
 
@@ -107,9 +112,9 @@ def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=dtypes.float32,
     """
     length, dtype = _checked("kaiser_bessel_derived_window", window_length, dtype)
     kaiser = kaiser_window(length // 2 + 1, beta, dtype)
-    total = lookup("Cumsum")(kaiser, 0)
-    rising = lookup("Sqrt")(total[:-1] / total[-1])
-    return lookup("ConcatV2")([rising, rising[::-1]], 0)
+    total = CUMSUM(kaiser, 0)
+    rising = SQRT(total[:-1] / total[-1])
+    return CONCAT([rising, rising[::-1]], 0)
 
 
 @api("signal.vorbis_window")
@@ -122,7 +127,7 @@ def vorbis_window(window_length, dtype=dtypes.float32, name=None):
         name: accepted for compatibility.
     """
     length, dtype = _checked("vorbis_window", window_length, dtype)
-    count = cast(lookup("Range")(0, length, 1), dtype)
+    count = cast(RANGE(0, length, 1), dtype)
     width = to_tensor(length, dtype) if isinstance(length, int) else cast(length, dtype)
-    inner = lookup("Sin")(to_tensor(np.pi, dtype) / width * (count + to_tensor(0.5, dtype)))
-    return lookup("Sin")(to_tensor(np.pi / 2, dtype) * inner * inner)
+    inner = SIN(to_tensor(np.pi, dtype) / width * (count + to_tensor(0.5, dtype)))
+    return SIN(to_tensor(np.pi / 2, dtype) * inner * inner)

@@ -8,7 +8,17 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
+from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.partitioning import LIST_DIFF
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import SHAPE
+from headrace._src.ops.math.arithmetic import ADD, SUB
+from headrace._src.ops.math.comparison import EQUAL
+from headrace._src.ops.math.reductions import ALL
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 from headrace._src.ops.ragged.row_arithmetic import require
 from headrace._src.ops.sparse.dense import SPARSE_TENSOR_DENSE_ADD, as_sparse
 from headrace._src.ops.sparse.indices import check_components, match, order_of, starts_of_groups
@@ -117,12 +127,12 @@ def _add_grad_kernel(backprop_val_grad, a_indices, b_indices, sum_indices):
 
 def _add_grad_grad(node, d_a, d_b):
     # The numbers of the sums, passed through the same op, say which sum each element went into.
-    count = lookup("Shape")(node.sum_indices, out_type=dtypes.int64)[0]
+    count = SHAPE(node.sum_indices, out_type=dtypes.int64)[0]
     one = to_tensor(1, dtypes.int64)
-    numbers = lookup("Range")(one, lookup("AddV2")(count, one), one)
+    numbers = RANGE(one, ADD(count, one), one)
     places = SPARSE_ADD_GRAD(numbers, node.a_indices, node.b_indices, node.sum_indices)
-    segments = lookup("Sub")(lookup("ConcatV2")([places.a_val_grad, places.b_val_grad], 0), one)
-    total = lookup("UnsortedSegmentSum")(lookup("ConcatV2")([d_a, d_b], 0), segments, count)
+    segments = SUB(CONCAT([places.a_val_grad, places.b_val_grad], 0), one)
+    total = UNSORTED_SEGMENT_SUM(CONCAT([d_a, d_b], 0), segments, count)
     return total, None, None, None
 
 
@@ -198,18 +208,18 @@ def _extremum(name, function, T):
 
     def grad(node, d_indices, d_values):
         """The larger (or smaller) element takes the gradient, the first one when they are equal."""
-        count = lookup("Shape")(node.output_indices, out_type=dtypes.int64)[0]
+        count = SHAPE(node.output_indices, out_type=dtypes.int64)[0]
         one = to_tensor(1, dtypes.int64)
-        numbers = lookup("Range")(one, lookup("AddV2")(count, one), one)
+        numbers = RANGE(one, ADD(count, one), one)
         places = SPARSE_ADD_GRAD(numbers, node.a_indices, node.b_indices, node.output_indices)
-        a_places = lookup("Sub")(places.a_val_grad, one)
-        b_places = lookup("Sub")(places.b_val_grad, one)
-        a = lookup("UnsortedSegmentSum")(node.a_values, a_places, count)
-        b = lookup("UnsortedSegmentSum")(node.b_values, b_places, count)
+        a_places = SUB(places.a_val_grad, one)
+        b_places = SUB(places.b_val_grad, one)
+        a = UNSORTED_SEGMENT_SUM(node.a_values, a_places, count)
+        b = UNSORTED_SEGMENT_SUM(node.b_values, b_places, count)
         first = lookup("GreaterEqual" if function is np.maximum else "LessEqual")(a, b)
-        zeros = lookup("ZerosLike")(d_values)
-        d_a = lookup("GatherV2")(lookup("SelectV2")(first, d_values, zeros), a_places, 0)
-        d_b = lookup("GatherV2")(lookup("SelectV2")(first, zeros, d_values), b_places, 0)
+        zeros = ZEROS_LIKE(d_values)
+        d_a = GATHER_V2(SELECT_V2(first, d_values, zeros), a_places, 0)
+        d_b = GATHER_V2(SELECT_V2(first, zeros, d_values), b_places, 0)
         return None, d_a, None, None, d_b, None
 
     # How many elements the result has depends on the data: host only.
@@ -291,7 +301,7 @@ def map_values(op, *args, **kwargs):
         raise ValueError("No SparseTensor in argument list of map_values")
     for other in sparse[1:]:
         if other.indices is not sparse[0].indices:
-            same = lookup("All")(lookup("Equal")(sparse[0].indices, other.indices), [0, 1])
+            same = ALL(EQUAL(sparse[0].indices, other.indices), [0, 1])
             require(same, "sparse.map_values: the sparse tensors have elements at different positions")
     result = to_tensor(op(*own_args, **own_kwargs))
     result.shape.with_rank(1)
@@ -307,5 +317,5 @@ def mask(a, mask_indices, name=None):
     >>> tf.sparse.mask(slices, [3]).indices.numpy().tolist()
     [5]
     """
-    kept, places = lookup("ListDiff")(a.indices, to_tensor(mask_indices, hint=a.indices.dtype))
-    return IndexedSlices(lookup("GatherV2")(a.values, places, 0), kept, a.dense_shape)
+    kept, places = LIST_DIFF(a.indices, to_tensor(mask_indices, hint=a.indices.dtype))
+    return IndexedSlices(GATHER_V2(a.values, places, 0), kept, a.dense_shape)

@@ -11,8 +11,16 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import get_static_value
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import FILL, RANGE, ZEROS_LIKE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.rearranging import INVERT_PERMUTATION
+from headrace._src.ops.arrays.selecting import WHERE
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE, get_static_value
+from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, SUB
+from headrace._src.ops.math.comparison import LESS_EQUAL
+from headrace._src.ops.math.reductions import ALL, MAX
 from headrace._src.ops.ragged.row_arithmetic import require
 from headrace._src.ops.sparse.dense import as_sparse
 from headrace._src.ops.sparse.indices import check_components, order_of
@@ -46,10 +54,10 @@ def _reorder_lower(ctx, input_indices, input_values, input_shape):
 
 
 def _reorder_grad(node, d_indices, d_values):
-    count = lookup("Shape")(d_values, out_type=dtypes.int64)[0]
-    numbers = lookup("Range")(to_tensor(0, dtypes.int64), count, to_tensor(1, dtypes.int64))
+    count = SHAPE(d_values, out_type=dtypes.int64)[0]
+    numbers = RANGE(to_tensor(0, dtypes.int64), count, to_tensor(1, dtypes.int64))
     order = SPARSE_REORDER(node.input_indices, numbers, node.input_shape).output_values
-    return None, lookup("GatherV2")(d_values, lookup("InvertPermutation")(order), 0), None
+    return None, GATHER_V2(d_values, INVERT_PERMUTATION(order), 0), None
 
 
 SPARSE_REORDER = Op(
@@ -187,7 +195,7 @@ def reshape(sp_input, shape, name=None):
     ([[1], [5]], [6])
     """
     sp_input = as_sparse(sp_input)
-    shape = lookup("Cast")(to_tensor(shape, hint=dtypes.int64), DstT=dtypes.int64)
+    shape = CAST(to_tensor(shape, hint=dtypes.int64), DstT=dtypes.int64)
     indices, new_shape = SPARSE_RESHAPE(sp_input.indices, sp_input.dense_shape, shape, name=name)
     result = SparseTensor(indices, sp_input.values, new_shape)
     known = get_static_value(shape)
@@ -213,13 +221,13 @@ def transpose(sp_input, perm=None, name=None):
         if rank is not None:
             perm = list(range(rank))[::-1]
         else:
-            last = lookup("Sub")(lookup("Shape")(sp_input.dense_shape)[0], to_tensor(1))
-            perm = lookup("Sub")(last, lookup("Range")(0, lookup("AddV2")(last, to_tensor(1)), 1))
+            last = SUB(SHAPE(sp_input.dense_shape)[0], to_tensor(1))
+            perm = SUB(last, RANGE(0, ADD(last, to_tensor(1)), 1))
     perm = to_tensor(perm, hint=dtypes.int32)
     if rank is not None and perm.shape.rank == 1 and perm.shape[0] not in (None, rank):
         raise ValueError(f"sparse.transpose: Dimensions {perm.shape[0]} and {rank} are not compatible.")
-    indices = lookup("GatherV2")(sp_input.indices, perm, 1)
-    shape = lookup("GatherV2")(sp_input.dense_shape, perm, 0)
+    indices = GATHER_V2(sp_input.indices, perm, 1)
+    shape = GATHER_V2(sp_input.dense_shape, perm, 0)
     moved = SparseTensor(indices, sp_input.values, shape)
     known = get_static_value(perm)
     if known is not None and rank is not None:
@@ -247,13 +255,13 @@ def expand_dims(sp_input, axis=None, name=None):
         raise errors.invalid_argument(f"sparse.expand_dims: axis must be in [{-rank - 1}, {rank}], got {at}.")
     at = at + rank + 1 if at < 0 else at
     zeros = (
-        lookup("ZerosLike")(sp_input.indices[:, :1])
+        ZEROS_LIKE(sp_input.indices[:, :1])
         if rank
-        else lookup("Fill")([lookup("Shape")(sp_input.values)[0], 1], to_tensor(0, dtypes.int64))
+        else FILL([SHAPE(sp_input.values)[0], 1], to_tensor(0, dtypes.int64))
     )
-    indices = lookup("ConcatV2")([sp_input.indices[:, :at], zeros, sp_input.indices[:, at:]], 1)
+    indices = CONCAT([sp_input.indices[:, :at], zeros, sp_input.indices[:, at:]], 1)
     one = to_tensor([1], dtypes.int64)
-    shape = lookup("ConcatV2")([sp_input.dense_shape[:at], one, sp_input.dense_shape[at:]], 0)
+    shape = CONCAT([sp_input.dense_shape[:at], one, sp_input.dense_shape[at:]], 0)
     result = SparseTensor(indices, sp_input.values, shape)
     if sp_input.shape.rank is not None:
         dims = sp_input.shape.as_list()
@@ -279,9 +287,9 @@ def retain(sp_input, to_retain):
         raise ValueError(
             f"sparse.retain: Dimensions {sp_input.values.shape[0]} and {retained[0]} are not compatible."
         )
-    kept = lookup("Reshape")(lookup("Where")(to_retain), [-1])
-    indices = lookup("GatherV2")(sp_input.indices, kept, 0)
-    values = lookup("GatherV2")(sp_input.values, kept, 0)
+    kept = RESHAPE(WHERE(to_retain), [-1])
+    indices = GATHER_V2(sp_input.indices, kept, 0)
+    values = GATHER_V2(sp_input.values, kept, 0)
     return _shaped(SparseTensor(indices, values, sp_input.dense_shape), sp_input.shape)
 
 
@@ -299,11 +307,11 @@ def reset_shape(sp_input, new_shape=None):
     sp_input = as_sparse(sp_input)
     if new_shape is None:
         # Without elements the tightest shape is empty.
-        highest = lookup("Max")(sp_input.indices, [0])
-        tight = lookup("AddV2")(highest, to_tensor(1, dtypes.int64))
-        shape = lookup("Maximum")(to_tensor(0, dtypes.int64), tight)
+        highest = MAX(sp_input.indices, [0])
+        tight = ADD(highest, to_tensor(1, dtypes.int64))
+        shape = MAXIMUM(to_tensor(0, dtypes.int64), tight)
         return SparseTensor(sp_input.indices, sp_input.values, shape)
-    shape = lookup("Cast")(to_tensor(new_shape, hint=dtypes.int64), DstT=dtypes.int64)
+    shape = CAST(to_tensor(new_shape, hint=dtypes.int64), DstT=dtypes.int64)
     rank = sp_input.indices.shape[1] if sp_input.indices.shape.rank else None
     shape.shape.with_rank(1)
     if None not in (rank, shape.shape[0]) and rank != shape.shape[0]:
@@ -316,6 +324,6 @@ def reset_shape(sp_input, new_shape=None):
                 f"({known.tolist()}), sp_input.shape ({sp_input.shape.as_list()})."
             )
     else:
-        fits = lookup("All")(lookup("LessEqual")(sp_input.dense_shape, shape), [0])
+        fits = ALL(LESS_EQUAL(sp_input.dense_shape, shape), [0])
         require(fits, "sparse.reset_shape: new_shape must not be smaller than the dense shape", shape)
     return SparseTensor(sp_input.indices, sp_input.values, shape)

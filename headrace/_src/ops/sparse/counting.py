@@ -8,7 +8,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.ragged.row_arithmetic import cast_to
 from headrace._src.ops.ragged.tensor import RaggedTensor
 from headrace._src.ops.sparse.indices import check_components
@@ -365,8 +365,8 @@ def _flattened(values, weights):
             weights = _weights_of(values, weights)
         return values.flat_values, weights
     if weights is not None:
-        weights = lookup("Reshape")(to_tensor(weights), [-1])
-    return lookup("Reshape")(values, [-1]), weights
+        weights = RESHAPE(to_tensor(weights), [-1])
+    return RESHAPE(values, [-1]), weights
 
 
 def _weights_of(values, weights):

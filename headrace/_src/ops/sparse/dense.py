@@ -11,7 +11,17 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.broadcasting import SUM
+from headrace._src.ops.arrays.filling import FILL, RANGE
+from headrace._src.ops.arrays.gathering import GATHER_ND
+from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.scattering import SCATTER_ND
+from headrace._src.ops.arrays.selecting import WHERE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, SHAPE
+from headrace._src.ops.math.arithmetic import MINIMUM, MUL, NEG, SUB
+from headrace._src.ops.math.comparison import NOT_EQUAL
+from headrace._src.ops.math.complex_numbers import CONJ
+from headrace._src.ops.math.division import REAL_DIV
 from headrace._src.ops.ragged.row_arithmetic import cast_to
 from headrace._src.ops.sparse.indices import check_ascending, check_in_range, dense_dims
 from headrace._src.ops.sparse.tensor import SparseTensor, SparseTensorValue
@@ -101,18 +111,18 @@ def _to_dense_infer(sparse_indices, output_shape, sparse_values, default_value, 
 def _to_dense_grad(node, dy):
     indices = node.sparse_indices
     if indices.shape.rank is not None and indices.shape.rank < 2:
-        indices = lookup("Reshape")(indices, [-1, 1])
-    at_values = lookup("GatherNd")(dy, indices)
+        indices = RESHAPE(indices, [-1, 1])
+    at_values = GATHER_ND(dy, indices)
     everything = list(range(dy.shape.rank)) if dy.shape.rank is not None else _all_axes(dy)
     d_values = at_values
     if len(node.sparse_values_shape) == 0 if isinstance(node.sparse_values_shape, tuple) else False:
-        d_values = lookup("Sum")(at_values, [0])
-    d_default = lookup("Sub")(lookup("Sum")(dy, everything), lookup("Sum")(at_values, [0]))
+        d_values = SUM(at_values, [0])
+    d_default = SUB(SUM(dy, everything), SUM(at_values, [0]))
     return None, None, d_values, d_default
 
 
 def _all_axes(tensor):
-    return lookup("Range")(0, lookup("Rank")(tensor), 1)
+    return RANGE(0, RANK(tensor), 1)
 
 
 SPARSE_TO_DENSE = Op(
@@ -173,12 +183,12 @@ def from_dense(tensor, name=None):
     [7, 8]
     """
     tensor = to_tensor(tensor)
-    indices = lookup("Where")(lookup("NotEqual")(tensor, _zero(tensor.dtype)))
-    values = lookup("GatherNd")(tensor, indices)
+    indices = WHERE(NOT_EQUAL(tensor, _zero(tensor.dtype)))
+    values = GATHER_ND(tensor, indices)
     if tensor.shape.is_fully_defined():
         shape = to_tensor(np.array(tensor.shape.as_list(), np.int64))
     else:
-        shape = lookup("Shape")(tensor, out_type=dtypes.int64)
+        shape = SHAPE(tensor, out_type=dtypes.int64)
     result = SparseTensor(indices, values, shape)
     result.set_shape(tensor.shape)
     return result
@@ -198,12 +208,12 @@ def to_indicator(sp_input, vocab_size, name=None):
         name: a name for the operation.
     """
     sp_input = as_sparse(sp_input)
-    count = lookup("Shape")(sp_input.indices)[:1]
-    trues = SparseTensor(sp_input.indices, lookup("Fill")(count, to_tensor(True)), sp_input.dense_shape)
-    ids = lookup("ExpandDims")(cast_to(sp_input.values, dtypes.int64), 1)
-    indices = lookup("ConcatV2")([sp_input.indices[:, :-1], ids], 1)
-    size = lookup("Reshape")(cast_to(to_tensor(vocab_size), dtypes.int64), [1])
-    shape = lookup("ConcatV2")([sp_input.dense_shape[:-1], size], 0)
+    count = SHAPE(sp_input.indices)[:1]
+    trues = SparseTensor(sp_input.indices, FILL(count, to_tensor(True)), sp_input.dense_shape)
+    ids = EXPAND_DIMS(cast_to(sp_input.values, dtypes.int64), 1)
+    indices = CONCAT([sp_input.indices[:, :-1], ids], 1)
+    size = RESHAPE(cast_to(to_tensor(vocab_size), dtypes.int64), [1])
+    shape = CONCAT([sp_input.dense_shape[:-1], size], 0)
     # An id may occur twice in a row.
     return to_dense(SparseTensor(indices, trues.values, shape), False, validate_indices=False, name=name)
 
@@ -216,10 +226,10 @@ def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
     columns = (
         rows if num_columns is None else cast_to(to_tensor(num_columns, hint=dtypes.int64), dtypes.int64)
     )
-    size = lookup("Minimum")(rows, columns)
-    diagonal = lookup("Range")(to_tensor(0, dtypes.int64), size, to_tensor(1, dtypes.int64))
-    ones = lookup("Fill")(lookup("ExpandDims")(size, 0), to_tensor(np.ones((), dtype._np), dtype))
-    return SparseTensor(lookup("Pack")([diagonal, diagonal], axis=1), ones, lookup("Pack")([rows, columns]))
+    size = MINIMUM(rows, columns)
+    diagonal = RANGE(to_tensor(0, dtypes.int64), size, to_tensor(1, dtypes.int64))
+    ones = FILL(EXPAND_DIMS(size, 0), to_tensor(np.ones((), dtype._np), dtype))
+    return SparseTensor(PACK([diagonal, diagonal], axis=1), ones, PACK([rows, columns]))
 
 
 def _dense_add_kernel(a_indices, a_values, a_shape, b):
@@ -268,7 +278,7 @@ def _dense_add_lower(ctx, a_indices, a_values, a_shape, b):
 
 
 def _dense_add_grad(node, dy):
-    return None, lookup("GatherNd")(dy, node.a_indices), None, dy
+    return None, GATHER_ND(dy, node.a_indices), None, dy
 
 
 SPARSE_TENSOR_DENSE_ADD = Op(
@@ -348,25 +358,25 @@ def _dense_places(node):
     if rank is None:
         raise ValueError(f"The gradient of {node.op.name} needs a dense operand of known rank.")
     own = indices[:, indices.shape[1] - rank :]
-    shape = lookup("Shape")(node.dense, out_type=dtypes.int64)
+    shape = SHAPE(node.dense, out_type=dtypes.int64)
     # Index 0 where the dense operand has been broadcast.
-    return lookup("Minimum")(own, lookup("Sub")(shape, to_tensor(1, dtypes.int64))), shape
+    return MINIMUM(own, SUB(shape, to_tensor(1, dtypes.int64))), shape
 
 
 def _conjugate(tensor):
-    return lookup("Conj")(tensor) if tensor.dtype.is_complex else tensor
+    return CONJ(tensor) if tensor.dtype.is_complex else tensor
 
 
 def _cwise_grads(node, dy, d_values, d_others):
     if node.dense.shape.rank == 0:
-        return None, d_values(dy, node.dense), None, lookup("Sum")(d_others(dy, node.dense), [0])
+        return None, d_values(dy, node.dense), None, SUM(d_others(dy, node.dense), [0])
     places, shape = _dense_places(node)
-    others = lookup("GatherNd")(node.dense, places)
+    others = GATHER_ND(node.dense, places)
     return (
         None,
         d_values(dy, others),
         None,
-        lookup("ScatterNd")(places, d_others(dy, others), shape),
+        SCATTER_ND(places, d_others(dy, others), shape),
     )
 
 
@@ -378,17 +388,17 @@ def _mul_grad(node, dy):
     return _cwise_grads(
         node,
         dy,
-        lambda dy, y: lookup("Mul")(dy, _conjugate(y)),
-        lambda dy, y: lookup("Mul")(dy, _conjugate(node.sp_values)),
+        lambda dy, y: MUL(dy, _conjugate(y)),
+        lambda dy, y: MUL(dy, _conjugate(node.sp_values)),
     )
 
 
 def _div_grad(node, dy):
     def d_others(dy, y):
-        quotient = lookup("RealDiv")(lookup("RealDiv")(lookup("Neg")(node.sp_values), y), y)
-        return lookup("Mul")(dy, _conjugate(quotient))
+        quotient = REAL_DIV(REAL_DIV(NEG(node.sp_values), y), y)
+        return MUL(dy, _conjugate(quotient))
 
-    return _cwise_grads(node, dy, lambda dy, y: lookup("RealDiv")(dy, _conjugate(y)), d_others)
+    return _cwise_grads(node, dy, lambda dy, y: REAL_DIV(dy, _conjugate(y)), d_others)
 
 
 def _divide(xp, x, y):

@@ -4,8 +4,9 @@ from headrace._src.core import dtypes
 from headrace._src.op.api import PUBLIC
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.dispatch import Dispatcher, dispatch_for_types, global_dispatchers, signature_of
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays import casting, shaping
+from headrace._src.ops.arrays.shaping import SIZE
+from headrace._src.ops.math.reductions import PROD
 from headrace._src.ops.ragged.row_arithmetic import cast_to
 from headrace._src.ops.sparse.tensor import SparseTensor
 
@@ -60,11 +61,11 @@ def shape(input, out_type=None, name=None):
 def size(input, out_type=None, name=None):
     """The number of elements of a sparse tensor, zeros included."""
     out_type = dtypes.int32 if out_type is None else dtypes.as_dtype(out_type)
-    return lookup("Prod")(cast_to(input.dense_shape, out_type), [0])
+    return PROD(cast_to(input.dense_shape, out_type), [0])
 
 
 @dispatch_for_types(shaping.rank, SparseTensor)
 def rank(input, name=None):
     """The number of dimensions of a sparse tensor, as a scalar tensor."""
     known = input.dense_shape.shape[0]
-    return to_tensor(known, dtypes.int32) if known is not None else lookup("Size")(input.dense_shape)
+    return to_tensor(known, dtypes.int32) if known is not None else SIZE(input.dense_shape)

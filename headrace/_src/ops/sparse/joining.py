@@ -9,7 +9,12 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import RANGE
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import SHAPE
+from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, SUB
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 from headrace._src.ops.sparse.dense import as_sparse
 from headrace._src.ops.sparse.indices import check_components, match, order_of
 from headrace._src.ops.sparse.tensor import SparseTensor
@@ -147,10 +152,10 @@ def _expanded(axis, shapes):
     rank = shapes[0].shape[0]
     largest = shapes[0]
     for shape in shapes[1:]:
-        largest = lookup("Maximum")(largest, shape)
+        largest = MAXIMUM(largest, shape)
     at = int(axis) % rank if -rank <= int(axis) < rank else 0
     here = np.arange(rank) == at
-    return [lookup("SelectV2")(to_tensor(here), shape, largest) for shape in shapes]
+    return [SELECT_V2(to_tensor(here), shape, largest) for shape in shapes]
 
 
 def _split_kernel(split_dim, indices, values, shape, num_split):
@@ -227,7 +232,7 @@ def split(sp_input=None, num_split=None, axis=None, name=None):
     sp_input = as_sparse(sp_input)
     if int(num_split) < 1:
         raise errors.invalid_argument(f"sparse.split: num_split must be at least 1, got {num_split}.")
-    axis = lookup("Cast")(to_tensor(axis, hint=dtypes.int64), DstT=dtypes.int64)
+    axis = CAST(to_tensor(axis, hint=dtypes.int64), DstT=dtypes.int64)
     parts = SPARSE_SPLIT(
         axis, sp_input.indices, sp_input.values, sp_input.dense_shape, num_split=int(num_split), name=name
     )
@@ -302,11 +307,11 @@ def _slice_grad_kernel(backprop_val_grad, input_indices, input_start, output_ind
 
 def _slice_grad_grad(node, dy):
     # The numbers of the elements, passed through the same op, say where each came from.
-    count = lookup("Shape")(node.output_indices, out_type=dtypes.int64)[0]
+    count = SHAPE(node.output_indices, out_type=dtypes.int64)[0]
     one = to_tensor(1, dtypes.int64)
-    numbers = lookup("Range")(one, lookup("AddV2")(count, one), one)
+    numbers = RANGE(one, ADD(count, one), one)
     places = SPARSE_SLICE_GRAD(numbers, node.input_indices, node.input_start, node.output_indices)
-    total = lookup("UnsortedSegmentSum")(dy, lookup("Sub")(places, one), count)
+    total = UNSORTED_SEGMENT_SUM(dy, SUB(places, one), count)
     return total, None, None, None
 
 

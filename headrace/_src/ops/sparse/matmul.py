@@ -8,8 +8,12 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.broadcasting import SUM
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.rearranging import CONJUGATE_TRANSPOSE, TRANSPOSE
 from headrace._src.ops.arrays.shaping import get_static_value
+from headrace._src.ops.math.arithmetic import ADD, MUL
+from headrace._src.ops.math.complex_numbers import CONJ
 from headrace._src.ops.ragged.row_arithmetic import cast_to
 from headrace._src.ops.sparse.dense import as_sparse
 from headrace._src.ops.sparse.tensor import SparseTensor, SparseTensorValue
@@ -95,7 +99,7 @@ def _infer(a_indices, a_values, a_shape, b, adjoint_a, adjoint_b):
 
 
 def _conjugate(tensor):
-    return lookup("Conj")(tensor) if tensor.dtype.is_complex else tensor
+    return CONJ(tensor) if tensor.dtype.is_complex else tensor
 
 
 def _grad(node, dy):
@@ -105,18 +109,18 @@ def _grad(node, dy):
         rows, columns = node.a_indices[:, 0], node.a_indices[:, 1]
         if adjoint_a:
             rows, columns = columns, rows
-        b = lookup("ConjugateTranspose")(node.b, [1, 0]) if adjoint_b else node.b
-        left = lookup("GatherV2")(dy, rows, 0)
-        right = lookup("GatherV2")(b, columns, 0)
+        b = CONJUGATE_TRANSPOSE(node.b, [1, 0]) if adjoint_b else node.b
+        left = GATHER_V2(dy, rows, 0)
+        right = GATHER_V2(b, columns, 0)
         if adjoint_a:
             left, right = right, left
-        d_values = lookup("Sum")(lookup("Mul")(left, _conjugate(right)), [1])
+        d_values = SUM(MUL(left, _conjugate(right)), [1])
     if node.wants(3):
         d_b = SPARSE_TENSOR_DENSE_MAT_MUL(
             node.a_indices, node.a_values, node.a_shape, dy, adjoint_a=not adjoint_a, adjoint_b=False
         )
         if adjoint_b:
-            d_b = lookup("ConjugateTranspose")(d_b, [1, 0])
+            d_b = CONJUGATE_TRANSPOSE(d_b, [1, 0])
     return None, d_values, None, d_b
 
 
@@ -159,7 +163,7 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
             raise TypeError("sparse.sparse_dense_matmul: one of sp_a and b must be dense, both are sparse.")
         # A B = (B' A')', where ' is the adjoint.
         product = sparse_dense_matmul(b, sp_a, adjoint_a=not adjoint_b, adjoint_b=not adjoint_a, name=name)
-        return lookup("ConjugateTranspose")(product, [1, 0])
+        return CONJUGATE_TRANSPOSE(product, [1, 0])
     sp_a = as_sparse(sp_a)
     b = to_tensor(b, hint=sp_a.dtype)
     return SPARSE_TENSOR_DENSE_MAT_MUL(
@@ -209,13 +213,13 @@ def sampled_addmm(indices, values, dense_shape, mat1, mat2, beta=1.0, alpha=1.0,
             f"sparse.sampled_addmm: dense_shape must be that of the product, {product}, got {wanted.tolist()}."
         )
     batches = mat1.shape.rank - 2
-    rows = lookup("GatherV2")(mat1, indices[..., 0], batches, batch_dims=batches)
-    columns = lookup("GatherV2")(
-        lookup("Transpose")(mat2, [*range(batches), batches + 1, batches]),
+    rows = GATHER_V2(mat1, indices[..., 0], batches, batch_dims=batches)
+    columns = GATHER_V2(
+        TRANSPOSE(mat2, [*range(batches), batches + 1, batches]),
         indices[..., 1],
         batches,
         batch_dims=batches,
     )
-    dots = lookup("Sum")(lookup("Mul")(rows, columns), [-1])
-    scaled = lookup("Mul")(to_tensor(alpha, output_type), dots)
-    return indices, lookup("AddV2")(scaled, lookup("Mul")(to_tensor(beta, output_type), values)), dense_shape
+    dots = SUM(MUL(rows, columns), [-1])
+    scaled = MUL(to_tensor(alpha, output_type), dots)
+    return indices, ADD(scaled, MUL(to_tensor(beta, output_type), values)), dense_shape

@@ -10,7 +10,13 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import FILL, ONES_LIKE, RANGE
+from headrace._src.ops.arrays.gathering import GATHER_ND
+from headrace._src.ops.arrays.partitioning import DYNAMIC_STITCH
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.math.arithmetic import MINIMUM, MUL, SUB
+from headrace._src.ops.math.division import FLOOR_MOD
 from headrace._src.ops.sparse.dense import as_sparse
 from headrace._src.ops.sparse.indices import (
     check_components,
@@ -160,16 +166,16 @@ def _sum_grad(node, dy):
     """Every element gets the gradient of the sum that it went into."""
     rank = node.input_indices.shape[1]
     if rank == 0:
-        return None, lookup("Fill")(lookup("Shape")(node.input_indices)[:1], dy), None, None
-    axes = lookup("FloorMod")(node.reduction_axes, to_tensor(rank))
-    ones = lookup("OnesLike")(axes)
-    kept = lookup("DynamicStitch")(
+        return None, FILL(SHAPE(node.input_indices)[:1], dy), None, None
+    axes = FLOOR_MOD(node.reduction_axes, to_tensor(rank))
+    ones = ONES_LIKE(axes)
+    kept = DYNAMIC_STITCH(
         [to_tensor(np.arange(rank, dtype=np.int32)), axes],
-        [node.input_shape, lookup("Cast")(ones, DstT=dtypes.int64)],
+        [node.input_shape, CAST(ones, DstT=dtypes.int64)],
     )
     # Index 0 in the dimensions that are gone.
-    places = lookup("Minimum")(node.input_indices, lookup("Sub")(kept, to_tensor(1, dtypes.int64)))
-    return None, lookup("GatherNd")(lookup("Reshape")(dy, kept), places), None, None
+    places = MINIMUM(node.input_indices, SUB(kept, to_tensor(1, dtypes.int64)))
+    return None, GATHER_ND(RESHAPE(dy, kept), places), None, None
 
 
 _DENSE = (
@@ -233,9 +239,9 @@ def _reduce(dense, sparse, sp_input, axis, keepdims, output_is_sparse, name):
         axis = (
             list(range(rank))
             if rank is not None
-            else lookup("Range")(0, lookup("Shape")(sp_input.dense_shape)[0], 1)
+            else RANGE(0, SHAPE(sp_input.dense_shape)[0], 1)
         )
-    axis = lookup("Cast")(to_tensor(axis, hint=dtypes.int32), DstT=dtypes.int32)
+    axis = CAST(to_tensor(axis, hint=dtypes.int32), DstT=dtypes.int32)
     op = sparse if output_is_sparse else dense
     result = op(
         sp_input.indices, sp_input.values, sp_input.dense_shape, axis, keep_dims=bool(keepdims), name=name
@@ -323,10 +329,10 @@ def _softmax_lower(ctx, sp_indices, sp_values, sp_shape):
 
 def _softmax_grad(node, dy):
     y = node.output
-    products = lookup("Mul")(dy, y)
+    products = MUL(dy, y)
     totals = SPARSE_REDUCE_SUM(node.sp_indices, products, node.sp_shape, [-1])
     own = node.sp_indices[:, :-1]
-    return None, lookup("Sub")(products, lookup("Mul")(y, lookup("GatherNd")(totals, own))), None
+    return None, SUB(products, MUL(y, GATHER_ND(totals, own))), None
 
 
 SPARSE_SOFTMAX = Op(

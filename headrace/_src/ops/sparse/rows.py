@@ -8,7 +8,10 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.scattering import SCATTER_ND
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
+from headrace._src.ops.math.arithmetic import ADD, SUB
 from headrace._src.ops.sparse.dense import as_sparse
 from headrace._src.ops.sparse.indices import check_components
 from headrace._src.ops.sparse.tensor import SparseTensor
@@ -165,9 +168,9 @@ def _grad_op(op):
 
     def grad(node, d_values, d_default):
         shape = node.grad_values_shape
-        places = lookup("ExpandDims")(node.reverse_index_map, 1)
-        spread = lookup("ScatterNd")(places, lookup("Sub")(d_values, d_default), _int64(shape))
-        return None, lookup("AddV2")(spread, d_default)
+        places = EXPAND_DIMS(node.reverse_index_map, 1)
+        spread = SCATTER_ND(places, SUB(d_values, d_default), _int64(shape))
+        return None, ADD(spread, d_default)
 
     return Op(
         op,
@@ -184,7 +187,7 @@ def _grad_op(op):
 def _int64(shape):
     if isinstance(shape, tuple):
         return np.array(shape, np.int64)
-    return lookup("Cast")(shape, DstT=dtypes.int64)
+    return CAST(shape, DstT=dtypes.int64)
 
 
 SPARSE_FILL_EMPTY_ROWS_GRAD = _grad_op("SparseFillEmptyRowsGrad")

@@ -14,7 +14,8 @@ from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.gathering import check_indices
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
-from headrace._src.ops.arrays.shaping import checked_dims
+from headrace._src.ops.arrays.searching import LOWER_BOUND
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SQUEEZE, checked_dims
 from headrace._src.ops.math.grouping import add_rows, wide
 from headrace._src.ops.math.segments import check_increasing, sums_and_counts
 
@@ -258,10 +259,10 @@ def _sparse_transpose_op(kind):
 
     def grad_of_slices(node, dy, _):
         # Each distinct index has its row of `output`: find it, and go on as in the dense case.
-        places = lookup("LowerBound")(
-            lookup("ExpandDims")(node.sorted_unique_indices, 0), lookup("ExpandDims")(node.indices, 0)
+        places = LOWER_BOUND(
+            EXPAND_DIMS(node.sorted_unique_indices, 0), EXPAND_DIMS(node.indices, 0)
         )
-        places = lookup("Squeeze")(places, squeeze_dims=[0])
+        places = SQUEEZE(places, squeeze_dims=[0])
         forward = {"sum": COUNTED_SUM, "mean": COUNTED_MEAN, "sqrt_n": COUNTED_SQRT_N}[kind]
         return forward(dy, places, node.segment_ids, node.grad_shape[0]), None, None, None
 

@@ -5,11 +5,14 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape, broadcast_shapes
 from headrace._src.core.tensor import Tensor
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN, same_as_input
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays import joining
+from headrace._src.ops.arrays.filling import RANGE
+from headrace._src.ops.arrays.shaping import RANK
+from headrace._src.ops.math.arithmetic import SUB
 from headrace._src.ops.strings.kernel_arrays import (
     attribute_bytes,
     attribute_text,
@@ -70,7 +73,7 @@ def join(inputs, separator="", name=None):
         name: a name for the operation.
     """
     if isinstance(inputs, Tensor):
-        inputs = PUBLIC["unstack"](inputs)
+        inputs = joining.unstack(inputs)
     elif not isinstance(inputs, (list, tuple)):
         raise TypeError(f"strings.join: inputs must be a list of string tensors, got {inputs!r}.")
     return STRING_JOIN(list(inputs), separator=attribute_text(separator), name=name)
@@ -353,7 +356,7 @@ def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
 
 def _axes_from_last(tensor):
     """The axes of a tensor of unknown rank, the last one first."""
-    return lookup("Range")(lookup("Sub")(lookup("Rank")(tensor), 1), -1, -1)
+    return RANGE(SUB(RANK(tensor), 1), -1, -1)
 
 
 def _segment_join(inputs, segment_ids, num_segments, separator):

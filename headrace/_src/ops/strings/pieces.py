@@ -3,8 +3,13 @@
 from headrace._src.core import dtypes
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import reshape
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import RANGE
+from headrace._src.ops.arrays.joining import CONCAT, UNPACK
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE, reshape
+from headrace._src.ops.math.arithmetic import MUL
+from headrace._src.ops.math.bincounts import BINCOUNT
+from headrace._src.ops.math.cumulative import CUMSUM
 from headrace._src.ops.ragged.tensor import RaggedTensor
 from headrace._src.ops.strings.kernel_arrays import attribute_text
 from headrace._src.ops.strings.splitting import STRING_NGRAMS, STRING_SPLIT, STRING_SPLIT_V2
@@ -40,9 +45,9 @@ def _each_string(name, input, split_vector, count=1):
 def _splits_of(parts, count):
     """Row splits of what StringSplit returns, whose indices are (row, position)."""
     rows = parts.indices[:, 0]
-    narrow = [lookup("Cast")(tensor, DstT=dtypes.int32) for tensor in (rows, count)]
-    lengths = lookup("Bincount")(*narrow, to_tensor([], dtypes.int64))
-    return lookup("ConcatV2")([to_tensor([0], dtypes.int64), lookup("Cumsum")(lengths, 0)], 0)
+    narrow = [CAST(tensor, DstT=dtypes.int32) for tensor in (rows, count)]
+    lengths = BINCOUNT(*narrow, to_tensor([], dtypes.int64))
+    return CONCAT([to_tensor([0], dtypes.int64), CUMSUM(lengths, 0)], 0)
 
 
 @api("strings.split")
@@ -173,7 +178,7 @@ def _characters(codes, encoding, errors, replacement_char):
     """Each code point as a string of its own."""
     if isinstance(codes, RaggedTensor):
         return codes.with_flat_values(_characters(codes.flat_values, encoding, errors, replacement_char))
-    return unicode_encode(lookup("ExpandDims")(codes, -1), encoding, errors, replacement_char)
+    return unicode_encode(EXPAND_DIMS(codes, -1), encoding, errors, replacement_char)
 
 
 @api("strings.unicode_split")
@@ -205,15 +210,15 @@ def _static_or_dynamic(tensor):
     """The shape as a list of ints; where it is not known, as a list of int32 tensors."""
     if tensor.shape.is_fully_defined():
         return tensor.shape.as_list()
-    return lookup("Unpack")(lookup("Shape")(tensor, out_type=dtypes.int32), num=tensor.shape.rank, axis=0)
+    return UNPACK(SHAPE(tensor, out_type=dtypes.int32), num=tensor.shape.rank, axis=0)
 
 
 def _even_splits(rows, width):
     """Row splits of `rows` rows of one width."""
     if isinstance(rows, int) and isinstance(width, int):
         return to_tensor([width * i for i in range(rows + 1)], dtypes.int64)
-    numbers = lookup("Range")(0, rows + 1, 1)
-    return lookup("Cast")(lookup("Mul")(numbers, width), DstT=dtypes.int64)
+    numbers = RANGE(0, rows + 1, 1)
+    return CAST(MUL(numbers, width), DstT=dtypes.int64)
 
 
 def _product(sizes):

@@ -11,8 +11,8 @@ from headrace._src.core.handle_data import HandleData, handle_data_rule
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN, shape_from_value
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.constants import zeros
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.tensor_lists import lowering
 from headrace._src.ops.tensor_lists.values import TensorList, boxed, fits, is_full, merged, shape_text
 
@@ -302,7 +302,7 @@ def _pop_grad(node, dlist, dtensor):
     if dlist is None:
         dlist = reserved_like(node.output_handle, node.attrs["element_dtype"])
     if dtensor is None:
-        dtensor = lookup("ZerosLike")(node.tensor)
+        dtensor = ZEROS_LIKE(node.tensor)
     return TENSOR_LIST_PUSH_BACK(dlist, dtensor), None
 
 
@@ -374,7 +374,7 @@ def _set_grad(node, dlist):
     if node.wants(0):
         # Asking for the shape only spares a loop from keeping each element.
         is_variant = node.item_dtype is dtypes.variant
-        blank = lookup("ZerosLike")(node.item) if is_variant else zeros(node.item_shape, node.item_dtype)
+        blank = ZEROS_LIKE(node.item) if is_variant else zeros(node.item_shape, node.item_dtype)
         d_rest = TENSOR_LIST_SET_ITEM(dlist, node.index, blank)
         if node.attrs["resize_if_index_out_of_bounds"]:  # the list was perhaps shorter before
             d_rest = TENSOR_LIST_RESIZE(d_rest, TENSOR_LIST_LENGTH(node.input_handle))

@@ -7,7 +7,14 @@ from headrace._src.core.handle_data import HandleData, handle_data_rule
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, shape_from_value
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import FILL, RANGE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.shaping import RESHAPE, SIZE
+from headrace._src.ops.math.comparison import EQUAL
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_MAX, UNSORTED_SEGMENT_SUM
 from headrace._src.ops.tensor_lists import lowering
 from headrace._src.ops.tensor_lists.single_elements import (
     TENSOR_LIST_LENGTH,
@@ -186,9 +193,9 @@ def _gather_infer(input_handle, indices, element_shape, element_dtype):
 
 def _gather_grad(node, dy):
     # Elements that were gathered more than once get the sum. TF: they get the last one's gradient only.
-    indices = lookup("Reshape")(node.indices, [-1])
+    indices = RESHAPE(node.indices, [-1])
     count = TENSOR_LIST_LENGTH(node.input_handle)
-    sums = lookup("GatherV2")(lookup("UnsortedSegmentSum")(dy, indices, count), indices, 0)
+    sums = GATHER_V2(UNSORTED_SEGMENT_SUM(dy, indices, count), indices, 0)
     return TENSOR_LIST_SCATTER_V2(sums, indices, element_shape(node.input_handle), count), None, None
 
 
@@ -241,14 +248,14 @@ def _scatter_v2_kernel(tensor, indices, element_shape, num_elements):
 
 def _rows_gradient(node, dlist):
     """The gradient of rows that were scattered; zeros for those that others have overwritten."""
-    indices = lookup("Reshape")(node.indices, [-1])
+    indices = RESHAPE(node.indices, [-1])
     drows = TENSOR_LIST_GATHER(dlist, indices, _rows_of(node.tensor_shape), element_dtype=node.tensor_dtype)
     count = node.tensor_shape[0]
-    order = lookup("Range")(0, count, 1)
-    last = lookup("UnsortedSegmentMax")(order, indices, TENSOR_LIST_LENGTH(dlist))
-    kept = lookup("Equal")(lookup("GatherV2")(last, indices, 0), order)
+    order = RANGE(0, count, 1)
+    last = UNSORTED_SEGMENT_MAX(order, indices, TENSOR_LIST_LENGTH(dlist))
+    kept = EQUAL(GATHER_V2(last, indices, 0), order)
     # Rows with a negative number are left out.
-    return lookup("UnsortedSegmentSum")(drows, lookup("SelectV2")(kept, order, -1), count)
+    return UNSORTED_SEGMENT_SUM(drows, SELECT_V2(kept, order, -1), count)
 
 
 TENSOR_LIST_SCATTER = Op(
@@ -301,7 +308,7 @@ def _scatter_into_grad(node, dlist):
     if node.wants(1):
         drows = _rows_gradient(node, dlist)
     if node.wants(0):
-        blank = lookup("Fill")(node.tensor_shape, lookup("Cast")(0, DstT=node.tensor_dtype))
+        blank = FILL(node.tensor_shape, CAST(0, DstT=node.tensor_dtype))
         d_rest = TENSOR_LIST_SCATTER_INTO_EXISTING_LIST(dlist, blank, node.indices)
         d_rest = TENSOR_LIST_RESIZE(d_rest, TENSOR_LIST_LENGTH(node.input_handle))
     return d_rest, drows, None
@@ -470,8 +477,8 @@ def _split_kernel(tensor, element_shape, lengths):
 
 def _split_grad(node, dlist):
     shape = node.tensor_shape
-    rows = (-1, *shape[1:]) if isinstance(shape, tuple) else lookup("ConcatV2")([[-1], _rows_of(shape)], 0)
-    dlist = TENSOR_LIST_RESIZE(dlist, lookup("Size")(node.lengths))
+    rows = (-1, *shape[1:]) if isinstance(shape, tuple) else CONCAT([[-1], _rows_of(shape)], 0)
+    dlist = TENSOR_LIST_RESIZE(dlist, SIZE(node.lengths))
     dtensor, _ = TENSOR_LIST_CONCAT_V2(dlist, rows, node.lengths, element_dtype=node.tensor_dtype)
     return dtensor, None, None
 

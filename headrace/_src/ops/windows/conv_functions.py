@@ -8,8 +8,8 @@ from headrace._src.core import dtypes
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, SQUEEZE
 from headrace._src.ops.windows.conv import CONV2D, CONV2D_BACKPROP_INPUT, CONV3D, CONV3D_BACKPROP_INPUT
 
 
@@ -65,7 +65,7 @@ def expand(x, axis: int):
         dims = shape.as_list()
         at = axis if axis >= 0 else axis + len(dims) + 1
         return RESHAPE(x, (*dims[:at], 1, *dims[at:]))
-    return lookup("ExpandDims")(x, axis)
+    return EXPAND_DIMS(x, axis)
 
 
 def squeeze(x, axis: int):
@@ -75,7 +75,7 @@ def squeeze(x, axis: int):
         dims = shape.as_list()
         at = axis % len(dims)
         return RESHAPE(x, (*dims[:at], *dims[at + 1 :]))
-    return lookup("Squeeze")(x, squeeze_dims=[axis])
+    return SQUEEZE(x, squeeze_dims=[axis])
 
 
 def with_one_batch_dim(x, rank: int, convolve):
@@ -88,9 +88,8 @@ def with_one_batch_dim(x, rank: int, convolve):
         dims = x.shape.as_list()
         y = convolve(RESHAPE(x, (-1, *dims[batch_dims:]) if 0 not in dims else _flattened(dims, batch_dims)))
         return RESHAPE(y, (*dims[:batch_dims], *y.shape.as_list()[1:]))
-    shape, concat = lookup("Shape"), lookup("ConcatV2")
-    y = convolve(RESHAPE(x, concat([[-1], shape(x)[batch_dims:]], 0)))
-    return RESHAPE(y, concat([shape(x)[:batch_dims], shape(y)[1:]], 0))
+    y = convolve(RESHAPE(x, CONCAT([[-1], SHAPE(x)[batch_dims:]], 0)))
+    return RESHAPE(y, CONCAT([SHAPE(x)[:batch_dims], SHAPE(y)[1:]], 0))
 
 
 def _flattened(dims, batch_dims):
@@ -313,7 +312,7 @@ def conv1d_transpose(
         output_shape = [*output_shape[:at], 1, *output_shape[at:]]
     else:
         output_shape = to_tensor(output_shape)
-        output_shape = lookup("ConcatV2")([output_shape[:at], [1], output_shape[at:]], 0)
+        output_shape = CONCAT([output_shape[:at], [1], output_shape[at:]], 0)
     input = to_tensor(input, hint=dtype_of(filters))
     filters = to_tensor(filters, hint=input.dtype)
     y = CONV2D_BACKPROP_INPUT(

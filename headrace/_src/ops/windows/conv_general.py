@@ -9,8 +9,10 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import RESHAPE, known_rank
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.padding import PAD
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, known_rank
+from headrace._src.ops.arrays.slicing import SLICE
 from headrace._src.ops.windows import conv, conv_kernels, conv_rules
 from headrace._src.ops.windows.placement import CHANNELS_FIRST, CHANNELS_LAST
 
@@ -104,13 +106,13 @@ def _grad(node, dy):
     strides, dilations = list(attrs["strides"]), list(attrs["dilations"] or [1] * (dims + 2))
     explicit = list(attrs["explicit_paddings"] or ())
     if batch_dims > 1:
-        tail = lookup("Shape")(x)[batch_dims:]
-        x = RESHAPE(x, lookup("ConcatV2")([[-1], tail], 0))
-        dy = RESHAPE(dy, lookup("ConcatV2")([[-1], lookup("Shape")(dy)[batch_dims:]], 0))
+        tail = SHAPE(x)[batch_dims:]
+        x = RESHAPE(x, CONCAT([[-1], tail], 0))
+        dy = RESHAPE(dy, CONCAT([[-1], SHAPE(dy)[batch_dims:]], 0))
     at = 2 if first else 1
     if dims == 1:
         # A row of height 1; padding is none there.
-        x, dy, f = (lookup("ExpandDims")(t, axis) for t, axis in ((x, at), (dy, at), (f, 0)))
+        x, dy, f = (EXPAND_DIMS(t, axis) for t, axis in ((x, at), (dy, at), (f, 0)))
         strides.insert(at, 1)
         dilations.insert(at, 1)
         explicit[2 * at : 2 * at] = [0, 0] if explicit else []
@@ -124,7 +126,7 @@ def _grad(node, dy):
     if dims == 3 and shared["padding"] == "EXPLICIT":
         # The 3-D ops know no explicit padding, so it becomes part of the data.
         pairs = [explicit[i : i + 2] for i in range(0, len(explicit), 2)]
-        grown, shared["padding"] = lookup("Pad")(x, pairs), "VALID"
+        grown, shared["padding"] = PAD(x, pairs), "VALID"
     elif dims < 3:
         shared["explicit_paddings"] = explicit
     to_input, to_filter = (
@@ -132,15 +134,14 @@ def _grad(node, dy):
         if dims == 3
         else (conv.CONV2D_BACKPROP_INPUT, conv.CONV2D_BACKPROP_FILTER)
     )
-    shape = lookup("Shape")
     dx = df = None
     if node.wants(0):
-        dx = to_input(shape(grown), f, dy, **shared)
+        dx = to_input(SHAPE(grown), f, dy, **shared)
         if grown is not x:
-            dx = lookup("Slice")(dx, [pair[0] for pair in pairs], shape(x))
+            dx = SLICE(dx, [pair[0] for pair in pairs], SHAPE(x))
         dx = RESHAPE(dx, x_shape)
     if node.wants(1):
-        df = RESHAPE(to_filter(grown, shape(f), dy, **shared), node.filter_shape)
+        df = RESHAPE(to_filter(grown, SHAPE(f), dy, **shared), node.filter_shape)
     return dx, df
 
 

@@ -8,7 +8,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.rearranging import REVERSE
 from headrace._src.ops.math.arithmetic import negative
 from headrace._src.ops.windows import conv_rules, morphology_kernels
 from headrace._src.ops.windows.lowering import chosen_taps, tap_values, to_chosen
@@ -205,5 +205,5 @@ def erosion2d(value, filters, strides, padding, data_format, dilations, name=Non
     """
     _check_format("erosion2d", data_format)
     value = to_tensor(value)
-    turned = lookup("ReverseV2")(to_tensor(filters, hint=value.dtype), [0, 1])
+    turned = REVERSE(to_tensor(filters, hint=value.dtype), [0, 1])
     return negative(dilation2d(negative(value), turned, strides, padding, data_format, dilations), name=name)

@@ -12,8 +12,11 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.filling import RANGE
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.math.reductions import PROD
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 from headrace._src.ops.windows.conv_rules import infer_windows
 from headrace._src.ops.windows.lowering import tap_values
 from headrace._src.ops.windows.placement import CHANNELS_LAST, LAYOUTS, check_elements, resolve, spatial_entries
@@ -87,17 +90,16 @@ def _patch_gradient(op, shape, dy, attrs):
 
     Patches of position numbers tell where each value came from; padding is number 0.
     """
-    reshape, transpose = RESHAPE, lookup("Transpose")
     known = isinstance(shape, tuple)
     sizes = list(shape) if known else [shape[i] for i in range(dy.shape.rank)]
     batch, spatial, channels = sizes[0], sizes[1:-1], sizes[-1]
-    count = prod(spatial) if known else lookup("Prod")(shape[1:-1], [0])
-    numbers = reshape(lookup("Range")(1, count + 1, 1), [1, *spatial, 1])
-    where = reshape(op(numbers, **attrs), [-1])
+    count = prod(spatial) if known else PROD(shape[1:-1], [0])
+    numbers = RESHAPE(RANGE(1, count + 1, 1), [1, *spatial, 1])
+    where = RESHAPE(op(numbers, **attrs), [-1])
     # Values first, so that rows of (batch, channels) are summed by position.
-    rows = transpose(reshape(dy, [batch, -1, channels]), [1, 0, 2])
-    sums = lookup("UnsortedSegmentSum")(rows, where, count + 1)
-    return reshape(transpose(sums[1:], [1, 0, 2]), shape)
+    rows = TRANSPOSE(RESHAPE(dy, [batch, -1, channels]), [1, 0, 2])
+    sums = UNSORTED_SEGMENT_SUM(rows, where, count + 1)
+    return RESHAPE(TRANSPOSE(sums[1:], [1, 0, 2]), shape)
 
 
 EXTRACT_IMAGE_PATCHES = Op(

@@ -13,6 +13,8 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value
 from headrace._src.op.registry import lookup
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.padding import PAD, PAD_CONSTANT
 from headrace._src.ops.windows import pool_kernels
 from headrace._src.ops.windows.lowering import chosen_taps, readers, tap_values, to_chosen
 from headrace._src.ops.windows.placement import check_elements, layout_of
@@ -26,7 +28,7 @@ _FIRST = "orig_input: T, orig_output: T, grad: T"
 
 
 def _zeros_like(x):
-    return lookup("ZerosLike")(x)
+    return ZEROS_LIKE(x)
 
 
 def _gradient_plan(op, dims, x_shape, y_shape, dy_shape, attrs):
@@ -86,9 +88,9 @@ def _grad_max_pool_grad(node, ddx):
     if explicit:
         # MaxPoolGradGrad knows no explicit padding, so the data gets it: the lowest value is no maximum.
         pairs = [list(explicit[i : i + 2]) for i in range(0, 8, 2)]
-        padded = lookup("PadV2")(x, pairs, -math.inf)
+        padded = PAD_CONSTANT(x, pairs, -math.inf)
         attrs["padding"] = "VALID"
-        dout = MAX_POOL_GRAD_GRAD(padded, y, lookup("Pad")(ddx, pairs), **attrs)
+        dout = MAX_POOL_GRAD_GRAD(padded, y, PAD(ddx, pairs), **attrs)
     else:
         dout = MAX_POOL_GRAD_GRAD(x, y, ddx, **attrs)
     return _zeros_like(x), _zeros_like(y), dout

@@ -13,8 +13,10 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import known_value
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.shaping import SHAPE, known_value
+from headrace._src.ops.linalg.matmul import MATMUL
 from headrace._src.ops.windows.placement import check_elements
 
 _TYPES = dtypes.ANY - {dtypes.string, dtypes.resource, dtypes.variant}
@@ -425,8 +427,7 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
         )
     start, end = base[:, 0], base[:, 1]
     extra = (block - (size + start + end) % block) % block
-    pack = lookup("Pack")
-    return pack([start, end + extra], axis=1), pack([extra * 0, extra], axis=1)
+    return PACK([start, end + extra], axis=1), PACK([extra * 0, extra], axis=1)
 
 
 @api("nn.with_space_to_batch")
@@ -475,19 +476,18 @@ def with_space_to_batch(
         if filter_shape is None:
             raise ValueError("with_space_to_batch: filter_shape must be given for padding 'SAME'.")
         total = (to_tensor(filter_shape, dtypes.int32) - 1) * rates
-        base = lookup("Pack")([total // 2, total - total // 2], axis=1)
+        base = PACK([total // 2, total - total // 2], axis=1)
     elif padding == "VALID":
         base = np.zeros((dims, 2), np.int32)
     else:
         raise ValueError(f"with_space_to_batch: padding must be 'SAME' or 'VALID', got {padding!r}.")
     sizes = [input.shape[a] for a in axes] if input.shape.rank is not None else [None]
     if None in sizes:
-        sizes = lookup("GatherV2")(lookup("Shape")(input), axes, 0)
+        sizes = GATHER_V2(SHAPE(input), axes, 0)
     paddings, crops = required_space_to_batch_paddings(sizes, rates, base)
     # Axes between the batch and the last spatial one take part with blocks of 1.
     blocks = np.ones(axes[-1], np.int32)
     blocks[np.array(axes) - 1] = rates
     where = np.eye(axes[-1], dtype=np.int32)[:, np.array(axes) - 1]
-    matmul = lookup("MatMul")
-    moved = SPACE_TO_BATCH_ND(input, blocks, matmul(where, paddings))
-    return BATCH_TO_SPACE_ND(op(moved, dims, "VALID"), blocks, matmul(where, crops))
+    moved = SPACE_TO_BATCH_ND(input, blocks, MATMUL(where, paddings))
+    return BATCH_TO_SPACE_ND(op(moved, dims, "VALID"), blocks, MATMUL(where, crops))
