@@ -115,6 +115,7 @@ if TYPE_CHECKING:
     from headrace._src.graph.derivatives.gradients import hessians as hessians
     from headrace._src.graph.messages.graph_import import import_graph_def as import_graph_def
     from headrace._src.graph.vectorizing.vectorized_map import vectorized_map as vectorized_map
+    from headrace._src.op.convert import register_tensor_conversion_function as register_tensor_conversion_function
     from headrace._src.ops.arrays.broadcasting import broadcast_to as broadcast_to
     from headrace._src.ops.arrays.casting import bitcast as bitcast
     from headrace._src.ops.arrays.casting import cast as cast

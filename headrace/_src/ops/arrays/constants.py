@@ -8,13 +8,12 @@ from headrace._src.core import device_use, dtypes, errors
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.op import convert
-from headrace._src.op.api import api
+from headrace._src.op.api import api, export
 from headrace._src.op.convert import register_tensor_conversion_function, to_tensor
 from headrace._src.op.definition import REGISTRY
 from headrace._src.ops.arrays.shaping import RESHAPE
 
-convert.register_tensor_conversion_function = register_tensor_conversion_function
+export("register_tensor_conversion_function")(register_tensor_conversion_function)
 
 
 @api("constant", dispatch=False)
