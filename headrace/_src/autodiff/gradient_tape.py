@@ -16,7 +16,6 @@ from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
 from headrace._src.ops.arrays.constants import ones, zeros
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import RESHAPE
-from headrace._src.ops.math.arithmetic import ADD
 
 logger = logging.getLogger("headrace")
 
@@ -402,7 +401,7 @@ def _gradients(tape, targets, weights, handles):
                     f"gradient: output_gradients must have the target's shape {target.shape}, got {weight.shape}."
                 )
         if tensor._id in start:
-            weight = ADD(start[tensor._id], weight)
+            weight = start[tensor._id] + weight
         start[tensor._id] = weight
     ids = [handle._id for handle in handles]
     found = tape.backward(start, ids)

@@ -18,7 +18,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.shaping import RESHAPE
-from headrace._src.ops.math.arithmetic import ADD, ADD_N
+from headrace._src.ops.math.arithmetic import ADD_N
 from headrace._src.ops.math.comparison import GREATER, LESS, LOGICAL_AND
 from headrace._src.ops.tensor_lists.single_elements import (
     EMPTY_TENSOR_LIST,
@@ -172,7 +172,7 @@ def _grad(node, dys):
         results = backward_call(derivative, dys_of_body, residuals)
         after = dict(zip(found.wanted, results))
         new = [zeros_for(inputs[i]) if after[i] is None else dense(after[i]) for i in changed]
-        new_sums = [ADD(sums[i], dense(after[i])) if after[i].dtype._kind != "v"
+        new_sums = [sums[i] + dense(after[i]) if after[i].dtype._kind != "v"
                     else ADD_N([sums[i], after[i]]) for i in totals]
         body_graph.outputs = [
             body_graph.inside(x) for x in [left - 1, *new, *new_sums, *(stacks[place] for place in lists)]

@@ -15,7 +15,7 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, SQUEEZE, checked_dims, known_value
 from headrace._src.ops.arrays.slicing import SLICE
-from headrace._src.ops.math.arithmetic import MUL, SUB
+from headrace._src.ops.math.arithmetic import MUL
 from headrace._src.ops.math.comparison import EQUAL
 
 
@@ -111,7 +111,7 @@ def _grad_pad_constant(node, dy):
         # The constant fills all that is not the input.
         rank = dy.shape.rank
         axes = list(range(rank)) if rank is not None else RANGE(0, RANK(dy), 1)
-        constant = SUB(SUM(dy, axes), SUM(inner, axes))
+        constant = SUM(dy, axes) - SUM(inner, axes)
     return inner, None, constant
 
 

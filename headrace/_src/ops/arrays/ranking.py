@@ -17,9 +17,7 @@ from headrace._src.ops.arrays.filling import ONE_HOT, RANGE
 from headrace._src.ops.arrays.scattering import SCATTER_ND
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE
 from headrace._src.ops.arrays.small_integers import integers
-from headrace._src.ops.math.arithmetic import ADD, MUL
 from headrace._src.ops.math.comparison import EQUAL
-from headrace._src.ops.math.division import REAL_DIV
 from headrace._src.ops.math.reductions import PROD
 
 # With fewer elements than this, or more than a part of them wanted, all are sorted.
@@ -152,14 +150,12 @@ def _grad_top_k(node, dy):
         rows = PROD(shape[:-1], [0])
     places = CAST(node.indices, DstT=dtypes.int64)
     n = CAST(to_tensor(n), DstT=dtypes.int64)
-    starts = MUL(
-        RANGE(to_tensor(0, dtypes.int64), CAST(to_tensor(rows), DstT=dtypes.int64),
-                        to_tensor(1, dtypes.int64)), n
-    )  # fmt: skip
+    starts = RANGE(to_tensor(0, dtypes.int64), CAST(to_tensor(rows), DstT=dtypes.int64),
+                        to_tensor(1, dtypes.int64)) * n  # fmt: skip
     k = node.indices.shape[-1] if node.indices.shape.rank is not None else None
     if k is None:
         k = SHAPE(node.indices)[-1]
-    places = ADD(RESHAPE(places, [rows, k]), RESHAPE(starts, [-1, 1]))
+    places = RESHAPE(places, [rows, k]) + RESHAPE(starts, [-1, 1])
     flat = SCATTER_ND(
         RESHAPE(places, [-1, 1]),
         RESHAPE(dy, [-1]),
@@ -272,7 +268,7 @@ def _grad_approx_top_k(node, dy, _):
     axis = node.attrs["reduction_dimension"] % rank
     n = node.input_shape[axis]
     hot = ONE_HOT(node.indices, n, to_tensor(1, dy.dtype), to_tensor(0, dy.dtype), axis=axis)
-    return (SUM(MUL(hot, EXPAND_DIMS(dy, axis)), axis + 1),)
+    return (SUM(hot * EXPAND_DIMS(dy, axis), axis + 1),)
 
 
 APPROX_TOP_K = Op(
@@ -574,8 +570,8 @@ def _grad_nth_element(node, dy):
     """Shared evenly by the elements that are equal to it."""
     chosen = EQUAL(EXPAND_DIMS(node.values, -1), node.input)
     chosen = CAST(chosen, DstT=dy.dtype)
-    share = REAL_DIV(chosen, SUM(chosen, -1, keep_dims=True))
-    return MUL(share, EXPAND_DIMS(dy, -1)), None
+    share = chosen / SUM(chosen, -1, keep_dims=True)
+    return share * EXPAND_DIMS(dy, -1), None
 
 
 NTH_ELEMENT = Op(

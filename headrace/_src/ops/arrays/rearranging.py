@@ -13,7 +13,7 @@ from headrace._src.op.infer import UNKNOWN, same_as_input
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.shaping import RANK, checked_vector, known_value
 from headrace._src.ops.arrays.small_integers import integers
-from headrace._src.ops.math.arithmetic import NEG, SUB
+from headrace._src.ops.math.arithmetic import SUB
 
 
 def _permutation(op, perm, rank):
@@ -378,7 +378,7 @@ ROLL = Op(
     lower=_lower_roll,
     static=("axis",),
     saves=("shift", "axis"),
-    grad=lambda node, dy: (ROLL(dy, NEG(node.shift), node.axis), None, None),
+    grad=lambda node, dy: (ROLL(dy, -node.shift, node.axis), None, None),
 )
 
 

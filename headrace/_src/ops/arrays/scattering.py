@@ -14,9 +14,7 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL
 from headrace._src.ops.arrays.gathering import GATHER_ND, check_policy, flat_places, lower_places
 from headrace._src.ops.arrays.shaping import checked_dims, checked_vector
-from headrace._src.ops.math.arithmetic import MUL, NEG
 from headrace._src.ops.math.comparison import EQUAL
-from headrace._src.ops.math.division import REAL_DIV
 from headrace._src.ops.math.grouping import add_rows, combine_rows, wide
 
 
@@ -178,7 +176,7 @@ def _grad_add(node, dy):
 
 
 def _grad_sub(node, dy):
-    updates = NEG(GATHER_ND(dy, node.indices, **node.attrs)) if node.wants(2) else None
+    updates = -GATHER_ND(dy, node.indices, **node.attrs) if node.wants(2) else None
     return dy, None, updates
 
 
@@ -187,11 +185,11 @@ def _grad_extreme(node, dy):
     indices, attrs = node.indices, node.attrs
     mine = CAST(EQUAL(node.tensor, node.output), DstT=dy.dtype)
     theirs = CAST(EQUAL(node.updates, GATHER_ND(node.output, indices, **attrs)), DstT=dy.dtype)
-    share = REAL_DIV(dy, TENSOR_SCATTER_ADD(mine, indices, theirs, **attrs))
+    share = dy / TENSOR_SCATTER_ADD(mine, indices, theirs, **attrs)
     return (
-        MUL(share, mine),
+        share * mine,
         None,
-        MUL(GATHER_ND(share, indices, **attrs), theirs) if node.wants(2) else None,
+        GATHER_ND(share, indices, **attrs) * theirs if node.wants(2) else None,
     )
 
 

@@ -19,7 +19,6 @@ from headrace._src.ops.arrays.broadcasting import sum_to
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.shaping import SHAPE, checked_dims, checked_vector, known_value
-from headrace._src.ops.math.arithmetic import SUB
 
 _MASKS = (
     "begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, "
@@ -454,7 +453,7 @@ def _grad_slice(node, dy):
         return lookup("Pad")(dy, paddings), None, None
     kind = node.begin.dtype
     shape, taken = (CAST(to_tensor(s), DstT=kind) for s in (shape, node.output_shape))
-    after = SUB(SUB(shape, taken), node.begin)
+    after = shape - taken - node.begin
     return lookup("Pad")(dy, lookup("Pack")([node.begin, after], axis=1)), None, None
 
 

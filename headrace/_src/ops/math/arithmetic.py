@@ -32,7 +32,7 @@ def _number(number, dtype):
 
 
 def _grad_neg(node, dy):
-    return (NEG(dy),)
+    return (-dy,)
 
 
 NEG = Op(
@@ -106,7 +106,7 @@ def _grad_subtract(node, dy):
     wants_x, wants_y = node.wanted or _BOTH
     return (
         sum_to(dy, x_shape, y_shape) if wants_x else None,
-        sum_to(NEG(dy), y_shape, x_shape) if wants_y else None,
+        sum_to(-dy, y_shape, x_shape) if wants_y else None,
     )
 
 
@@ -269,10 +269,10 @@ def _grad_squared_difference(node, dy):
     x, y = node.x, node.y
     x_shape, y_shape = shape_of(x), shape_of(y)
     # TF: the difference is not conjugated for complex tensors.
-    g = MUL(MUL(number_like(dy, 2), dy), SUB(x, y))
+    g = number_like(dy, 2) * dy * (x - y)
     return (
         sum_to(g, x_shape, y_shape) if node.wants(0) else None,
-        sum_to(NEG(g), y_shape, x_shape) if node.wants(1) else None,
+        sum_to(-g, y_shape, x_shape) if node.wants(1) else None,
     )
 
 

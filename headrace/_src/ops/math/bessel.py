@@ -6,7 +6,7 @@ from headrace._src.core.lazy import jax_special, lax, scipy_special
 from headrace._src.op.api import api
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.math.arithmetic import MUL, NEG, SUB, number_like
+from headrace._src.ops.math.arithmetic import MUL, number_like
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.complex_numbers import zero_like
 from headrace._src.ops.math.division import REAL_DIV
@@ -22,60 +22,60 @@ def _over_x(y, x, at_zero):
 
 
 def _grad_i0(node, dy):
-    return (MUL(dy, I1(node.x)),)
+    return (dy * I1(node.x),)
 
 
 def _grad_i1(node, dy):
     x = node.x
-    return (MUL(dy, SUB(I0(x), _over_x(node.y, x, 0.5))),)
+    return (dy * (I0(x) - _over_x(node.y, x, 0.5)),)
 
 
 def _grad_i0e(node, dy):
     x = node.x
-    return (MUL(dy, SUB(I1E(x), MUL(SIGN(x), node.y))),)
+    return (dy * (I1E(x) - SIGN(x) * node.y),)
 
 
 def _grad_i1e(node, dy):
     x = node.x
-    partial = SUB(SUB(I0E(x), MUL(SIGN(x), node.y)), _over_x(node.y, x, 0.5))
-    return (MUL(dy, partial),)
+    partial = I0E(x) - SIGN(x) * node.y - _over_x(node.y, x, 0.5)
+    return (dy * partial,)
 
 
 def _grad_j0(node, dy):
-    return (NEG(MUL(dy, J1(node.x))),)
+    return (-(dy * J1(node.x)),)
 
 
 def _grad_j1(node, dy):
     x = node.x
-    return (MUL(dy, SUB(J0(x), _over_x(node.y, x, 0.5))),)
+    return (dy * (J0(x) - _over_x(node.y, x, 0.5)),)
 
 
 def _grad_k0(node, dy):
-    return (NEG(MUL(dy, K1(node.x))),)
+    return (-(dy * K1(node.x)),)
 
 
 def _grad_k0e(node, dy):
-    return (MUL(dy, SUB(node.y, K1E(node.x))),)
+    return (dy * (node.y - K1E(node.x)),)
 
 
 def _grad_k1(node, dy):
     x = node.x
-    return (MUL(dy, SUB(NEG(K0(x)), REAL_DIV(node.y, x))),)
+    return (dy * (-K0(x) - node.y / x),)
 
 
 def _grad_k1e(node, dy):
     x = node.x
-    partial = SUB(MUL(node.y, SUB(number_like(x, 1), RECIPROCAL(x))), K0E(x))
-    return (MUL(dy, partial),)
+    partial = node.y * (1 - RECIPROCAL(x)) - K0E(x)
+    return (dy * partial,)
 
 
 def _grad_y0(node, dy):
-    return (NEG(MUL(dy, Y1(node.x))),)
+    return (-(dy * Y1(node.x)),)
 
 
 def _grad_y1(node, dy):
     x = node.x
-    return (MUL(dy, SUB(Y0(x), REAL_DIV(node.y, x))),)
+    return (dy * (Y0(x) - node.y / x),)
 
 
 def _positive(function, outside):

@@ -9,7 +9,6 @@ from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, SUB
 from headrace._src.ops.math.comparison import GREATER, LESS
 from headrace._src.ops.math.complex_numbers import zero_like
 from headrace._src.ops.math.division import DIV_NO_NAN
@@ -121,7 +120,7 @@ def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
 
 def _grad_cumprod(node, dy):
     attrs = node.attrs
-    total = CUMSUM(MUL(node.out, dy), node.axis, exclusive=attrs["exclusive"], reverse=not attrs["reverse"])
+    total = CUMSUM(node.out * dy, node.axis, exclusive=attrs["exclusive"], reverse=not attrs["reverse"])
     # TF: where x is zero the gradient is zero, and complex tensors are not conjugated.
     return DIV_NO_NAN(total, node.x), None
 
@@ -166,14 +165,14 @@ def _grad_cumulative_logsumexp(node, dy):
     x, y = node.x, node.out
 
     def part(mask, size):
-        logs = SUB(_log_of_positive(size, mask), y)
+        logs = _log_of_positive(size, mask) - y
         total = CUMULATIVE_LOGSUMEXP(
             logs, node.axis, exclusive=attrs["exclusive"], reverse=not attrs["reverse"]
         )
-        return EXP(ADD(total, x))
+        return EXP(total + x)
 
     zero = zero_like(dy)
-    return SUB(part(GREATER(dy, zero), dy), part(LESS(dy, zero), NEG(dy))), None
+    return part(GREATER(dy, zero), dy) - part(LESS(dy, zero), -dy), None
 
 
 def _lower_logsumexp(x, axis, reverse):

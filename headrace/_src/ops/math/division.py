@@ -12,7 +12,6 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import broadcast
 from headrace._src.ops.arrays.broadcasting import shape_of, sum_to
 from headrace._src.ops.arrays.casting import CAST
-from headrace._src.ops.math.arithmetic import MUL, NEG
 from headrace._src.ops.math.complex_numbers import conjugate
 
 
@@ -57,7 +56,7 @@ def _grad_divide(node, dy):
     op, x, y = node.op, conjugate(x), conjugate(y)
     return (
         sum_to(op(dy, y), x_shape, y_shape) if node.wants(0) else None,
-        sum_to(MUL(dy, op(op(NEG(x), y), y)), y_shape, x_shape) if node.wants(1) else None,
+        sum_to(dy * op(op(-x, y), y), y_shape, x_shape) if node.wants(1) else None,
     )
 
 
@@ -150,7 +149,7 @@ def _grad_divide_no_nan(node, dy):
     x, y = conjugate(x), conjugate(y)
     return (
         sum_to(DIV_NO_NAN(dy, y), x_shape, y_shape) if node.wants(0) else None,
-        sum_to(MUL(dy, DIV_NO_NAN(DIV_NO_NAN(NEG(x), y), y)), y_shape, x_shape) if node.wants(1) else None,
+        sum_to(dy * DIV_NO_NAN(DIV_NO_NAN(-x, y), y), y_shape, x_shape) if node.wants(1) else None,
     )
 
 
@@ -300,7 +299,7 @@ def _grad_floor_mod(node, dy):
     x_shape, y_shape = shape_of(x), shape_of(y)
     return (
         sum_to(dy, x_shape, y_shape) if node.wants(0) else None,
-        sum_to(MUL(dy, NEG(FLOOR_DIV(x, y))), y_shape, x_shape) if node.wants(1) else None,
+        sum_to(dy * -FLOOR_DIV(x, y), y_shape, x_shape) if node.wants(1) else None,
     )
 
 

@@ -11,9 +11,9 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
 from headrace._src.op.registry import lookup
 from headrace._src.ops.math import exponential_kernels
-from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, SUB, number_like
+from headrace._src.ops.math.arithmetic import MUL, number_like
 from headrace._src.ops.math.complex_numbers import COMPLEX, COMPLEX_ABS, CONJ, conjugate, zero_like
-from headrace._src.ops.math.division import DIV_NO_NAN, REAL_DIV
+from headrace._src.ops.math.division import DIV_NO_NAN
 from headrace._src.ops.math.half_kernels import through_float32
 
 FLOATS = dtypes.FLOATING | dtypes.COMPLEX
@@ -66,7 +66,7 @@ def gradient_op(name, kernel, lower, grad, saves=("y", "dy")):
 
 
 def _grad_abs(node, dy):
-    return (MUL(dy, SIGN(node.x)),)
+    return (dy * SIGN(node.x),)
 
 
 ABS = unary("Abs", np.abs, lambda x: jnp.abs(x), _grad_abs, T=dtypes.FLOATING | dtypes.SIGNED)
@@ -105,9 +105,9 @@ def _grad_sign(node, dy):
         return (lookup("ZerosLike")(dy),)
     # The sign of a complex number turns with it: (dy - y^2 conj(dy)) / 2|x|, and 0 at 0.
     y = node.y
-    turned = SUB(dy, MUL(SQUARE(y), CONJ(dy)))
+    turned = dy - SQUARE(y) * CONJ(dy)
     size = COMPLEX_ABS(node.x, Tout=y.dtype.real_dtype)
-    twice = COMPLEX(MUL(number_like(size, 2), size), zero_like(size), Tout=y.dtype)
+    twice = COMPLEX(2 * size, zero_like(size), Tout=y.dtype)
     return (DIV_NO_NAN(turned, twice),)
 
 
@@ -152,10 +152,10 @@ def _sqrt_grad(xp, y, dy):
 
 def _grad_sqrt_grad(node, ddz):
     y, dy = node.y, node.dy
-    scaled = REAL_DIV(ddz, y)
+    scaled = ddz / y
     return (
-        MUL(NEG(conjugate(scaled)), SQRT_GRAD(y, dy)) if node.wants(0) else None,
-        MUL(number_like(ddz, 0.5), scaled),
+        -conjugate(scaled) * SQRT_GRAD(y, dy) if node.wants(0) else None,
+        0.5 * scaled,
     )
 
 
@@ -195,9 +195,9 @@ def _rsqrt_grad(xp, y, dy):
 
 def _grad_rsqrt_grad(node, ddz):
     a = conjugate(node.y)
-    scaled = MUL(conjugate(ddz), node.dy)
+    scaled = conjugate(ddz) * node.dy
     return (
-        MUL(MUL(number_like(a, -1.5), scaled), MUL(a, a)) if node.wants(0) else None,
+        -1.5 * scaled * (a * a) if node.wants(0) else None,
         RSQRT_GRAD(a, ddz) if node.wants(1) else None,
     )
 
@@ -237,7 +237,7 @@ def _reciprocal_pair(name, gradient_name):
     def grad_of_gradient(node, ddz):
         a = conjugate(node.y)
         return (
-            MUL(MUL(number_like(a, -2), conjugate(ddz)), MUL(node.dy, a)) if node.wants(0) else None,
+            -2 * conjugate(ddz) * (node.dy * a) if node.wants(0) else None,
             gradient(a, ddz) if node.wants(1) else None,
         )
 
@@ -259,7 +259,7 @@ def reciprocal(x, name=None):
 
 
 def _grad_exp(node, dy):
-    return (MUL(dy, conjugate(node.y)),)
+    return (dy * conjugate(node.y),)
 
 
 EXP = unary("Exp", through_float32(np.exp), lambda x: jnp.exp(x), _grad_exp, ("y",))
@@ -276,7 +276,7 @@ def exp(x, name=None):
 
 
 def _grad_expm1(node, dy):
-    return (MUL(dy, EXP(conjugate(node.x))),)
+    return (dy * EXP(conjugate(node.x)),)
 
 
 EXPM1 = unary("Expm1", through_float32(exponential_kernels.expm1), lambda x: jnp.expm1(x), _grad_expm1)
@@ -289,7 +289,7 @@ def expm1(x, name=None):
 
 
 def _grad_log(node, dy):
-    return (MUL(dy, RECIPROCAL(conjugate(node.x))),)
+    return (dy * RECIPROCAL(conjugate(node.x)),)
 
 
 LOG = unary("Log", through_float32(np.log), lambda x: jnp.log(x), _grad_log)
@@ -303,7 +303,7 @@ def log(x, name=None):
 
 def _grad_log1p(node, dy):
     x = conjugate(node.x)
-    return (MUL(dy, RECIPROCAL(ADD(x, number_like(x, 1)))),)
+    return (dy * RECIPROCAL(x + 1),)
 
 
 LOG1P = unary("Log1p", through_float32(exponential_kernels.log1p), lambda x: jnp.log1p(x), _grad_log1p)
@@ -339,9 +339,9 @@ def _lower_sigmoid_grad(y, dy):
 def _grad_sigmoid_grad(node, ddz):
     a = conjugate(node.y)
     one = number_like(a, 1)
-    scaled = MUL(ddz, conjugate(node.dy))
+    scaled = ddz * conjugate(node.dy)
     return (
-        MUL(scaled, SUB(one, MUL(number_like(a, 2), a))) if node.wants(0) else None,
+        scaled * (one - 2 * a) if node.wants(0) else None,
         SIGMOID_GRAD(a, ddz) if node.wants(1) else None,
     )
 
@@ -373,7 +373,7 @@ def _lower_tanh_grad(y, dy):
 def _grad_tanh_grad(node, ddz):
     a = conjugate(node.y)
     return (
-        MUL(MUL(number_like(ddz, -2), ddz), MUL(conjugate(node.dy), a)) if node.wants(0) else None,
+        number_like(ddz, -2) * ddz * (conjugate(node.dy) * a) if node.wants(0) else None,
         TANH_GRAD(a, ddz) if node.wants(1) else None,
     )
 

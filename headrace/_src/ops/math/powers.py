@@ -11,10 +11,9 @@ from headrace._src.op.infer import broadcast
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import shape_of, sum_to
 from headrace._src.ops.arrays.casting import CAST
-from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, SUB, number_like
+from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, number_like
 from headrace._src.ops.math.comparison import GREATER, NOT_EQUAL
 from headrace._src.ops.math.complex_numbers import conjugate, zero_like
-from headrace._src.ops.math.division import REAL_DIV
 from headrace._src.ops.math.elementwise import LOG
 
 _NEGATIVE = "Pow: Integers to negative integer powers are not allowed"
@@ -50,8 +49,8 @@ def _grad_pow(node, dy):
     gx = gy = None
     if node.wants(0):
         a, b = conjugate(x), conjugate(y)
-        power = POW(a, SUB(b, number_like(b, 1)))
-        gx = sum_to(MUL(MUL(dy, b), power), x_shape, y_shape)
+        power = POW(a, b - 1)
+        gx = sum_to(dy * b * power, x_shape, y_shape)
     if node.wants(1):
         a, z = conjugate(x), conjugate(node.z)
         # The logarithm only where it is real, so that 0 ** y has gradient 0 and not NaN.
@@ -59,7 +58,7 @@ def _grad_pow(node, dy):
         mask = NOT_EQUAL(a, zero) if a.dtype._kind == "c" else GREATER(a, zero)
         safe = select(mask, a, lookup("OnesLike")(a))
         log = select(mask, LOG(safe), lookup("ZerosLike")(a))
-        gy = sum_to(MUL(MUL(dy, z), log), y_shape, x_shape)
+        gy = sum_to(dy * z * log, y_shape, x_shape)
     return gx, gy
 
 
@@ -104,8 +103,8 @@ def _product(name, function, partial_x, partial_y):
         x_shape, y_shape = shape_of(x), shape_of(y)
         # TF: complex tensors are not conjugated.
         return (
-            sum_to(MUL(partial_x(_nonzero(x), y), dy), x_shape, y_shape) if node.wants(0) else None,
-            sum_to(MUL(partial_y(x, y), dy), y_shape, x_shape) if node.wants(1) else None,
+            sum_to(partial_x(_nonzero(x), y) * dy, x_shape, y_shape) if node.wants(0) else None,
+            sum_to(partial_y(x, y) * dy, y_shape, x_shape) if node.wants(1) else None,
         )
 
     return Op(
@@ -165,10 +164,10 @@ def xlog1py(x, y, name=None):
 def _grad_atan2(node, dy):
     y, x = node.y, node.x
     y_shape, x_shape = shape_of(y), shape_of(x)
-    scaled = REAL_DIV(dy, ADD(MUL(x, x), MUL(y, y)))
+    scaled = dy / (x * x + y * y)
     return (
-        sum_to(MUL(x, scaled), y_shape, x_shape) if node.wants(0) else None,
-        sum_to(NEG(MUL(y, scaled)), x_shape, y_shape) if node.wants(1) else None,
+        sum_to(x * scaled, y_shape, x_shape) if node.wants(0) else None,
+        sum_to(-(y * scaled), x_shape, y_shape) if node.wants(1) else None,
     )
 
 

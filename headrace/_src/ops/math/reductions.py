@@ -27,7 +27,7 @@ from headrace._src.ops.arrays.joining import CONCAT, PACK
 from headrace._src.ops.arrays.partitioning import LIST_DIFF
 from headrace._src.ops.arrays.rearranging import INVERT_PERMUTATION, TRANSPOSE
 from headrace._src.ops.arrays.shaping import RANK, RESHAPE, known_value
-from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MUL, number_like
+from headrace._src.ops.math.arithmetic import MAXIMUM, number_like
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.complex_numbers import conjugate
 from headrace._src.ops.math.division import FLOOR_DIV, FLOOR_MOD, REAL_DIV
@@ -156,7 +156,7 @@ def _grad_mean(node, dy):
         out = node.output_shape
         sizes = [PROD(to_tensor(s, dtypes.int32), [0]) for s in (shape, out)]
         count = CAST(FLOOR_DIV(sizes[0], MAXIMUM(sizes[1], 1)), DstT=dy.dtype)
-    return unreduce(REAL_DIV(dy, count), shape, axes, node.attrs["keep_dims"]), None
+    return unreduce(dy / count, shape, axes, node.attrs["keep_dims"]), None
 
 
 MEAN = reduction("Mean", NUMBERS, _mean, _lower_mean, _grad_mean,
@@ -219,7 +219,7 @@ def _grad_extreme(node, dy):
         y, dy = RESHAPE(y, kept), RESHAPE(dy, kept)
     chosen = CAST(EQUAL(x, y), DstT=dy.dtype)
     many = SUM(chosen, axes, keep_dims=True)
-    return MUL(REAL_DIV(chosen, many), dy), None
+    return chosen / many * dy, None
 
 
 MAX = _extreme("Max", np.maximum, lambda *a, **k: jnp.max(*a, **k), _lowest)
@@ -261,7 +261,7 @@ def _grad_prod(node, dy):
     transpose, cumprod = TRANSPOSE, lookup("Cumprod")
     if isinstance(shape, tuple) and hasattr(axes, "_a"):
         if 0 in shape:
-            return MUL(dy, ZEROS_LIKE(x)), None
+            return dy * ZEROS_LIKE(x), None
         gone = reduction_axes(axes._a, len(shape))
         order = [*gone, *(i for i in range(len(shape)) if i not in gone)]
         inverse = np.argsort(order).astype(np.int32)
@@ -271,7 +271,7 @@ def _grad_prod(node, dy):
     else:
         rank = RANK(x)
         axes = RESHAPE(CAST(axes, DstT=dtypes.int32), [-1])
-        gone = FLOOR_MOD(ADD(axes, rank), rank)
+        gone = FLOOR_MOD(axes + rank, rank)
         kept = LIST_DIFF(RANGE(0, rank, 1), gone).out
         order = CONCAT([gone, kept], 0)
         inverse = INVERT_PERMUTATION(order)
@@ -281,8 +281,8 @@ def _grad_prod(node, dy):
     matrix = RESHAPE(transpose(x, order), flat)
     left = cumprod(matrix, 0, exclusive=True)
     right = cumprod(matrix, 0, exclusive=True, reverse=True)
-    others = RESHAPE(MUL(conjugate(left), conjugate(right)), permuted_shape)
-    return MUL(dy, transpose(others, inverse)), None
+    others = RESHAPE(conjugate(left) * conjugate(right), permuted_shape)
+    return dy * transpose(others, inverse), None
 
 
 PROD = reduction("Prod", NUMBERS, _prod, _lower_prod, _grad_prod, ("input", "reduction_indices"),

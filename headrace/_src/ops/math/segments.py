@@ -16,9 +16,9 @@ from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import RANK, RESHAPE, checked_dims
-from headrace._src.ops.math.arithmetic import MAXIMUM, MUL, SUB
+from headrace._src.ops.math.arithmetic import MAXIMUM
 from headrace._src.ops.math.comparison import EQUAL
-from headrace._src.ops.math.division import DIV, REAL_DIV
+from headrace._src.ops.math.division import DIV
 from headrace._src.ops.math.grouping import add_rows, wide
 from headrace._src.ops.math.unsorted_segments import (
     ALL,
@@ -121,7 +121,7 @@ def _grad_sorted_mean(node, dy):
     if dy.shape.rank is not None:
         column = [-1] + [1] * (dy.shape.rank - 1)
     else:
-        rest = SUB(RANK(dy), to_tensor(1))
+        rest = RANK(dy) - to_tensor(1)
         column = CONCAT([[-1], FILL(PACK([rest]), to_tensor(1))], 0)
     return GATHER_V2(DIV(dy, RESHAPE(sizes, column)), ids, 0), None
 
@@ -130,7 +130,7 @@ def _grad_sorted_extreme(node, dy):
     ids = node.segment_ids
     selected = EQUAL(node.data, GATHER_V2(node.output, ids, 0))
     ties = SEGMENT_SUM(CAST(selected, DstT=dy.dtype), ids)
-    share = REAL_DIV(dy, MAXIMUM(ties, to_tensor(1, dy.dtype)))
+    share = dy / MAXIMUM(ties, to_tensor(1, dy.dtype))
     return SELECT_V2(selected, GATHER_V2(share, ids, 0), to_tensor(0, dy.dtype)), None
 
 
@@ -141,7 +141,7 @@ def _grad_sorted_prod(node, dy):
         lambda x: GATHER_V2(SEGMENT_SUM(x, ids), ids, 0),
         lambda x: GATHER_V2(SEGMENT_PROD(x, ids), ids, 0),
     )
-    return MUL(GATHER_V2(dy, ids, 0), partial), None
+    return GATHER_V2(dy, ids, 0) * partial, None
 
 
 def _sorted_op(kind, name, types, saves, grad):

@@ -14,9 +14,8 @@ from headrace._src.ops.arrays.broadcasting import SUM, shape_of, sum_to
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.math import exponential_kernels
-from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, SUB, number_like
+from headrace._src.ops.math.arithmetic import MUL, NEG, SUB, number_like
 from headrace._src.ops.math.comparison import EQUAL
-from headrace._src.ops.math.division import REAL_DIV
 from headrace._src.ops.math.elementwise import EXP, LOG, LOG1P, SQUARE, through_float32, unary
 from headrace._src.ops.math.powers import XLOGY
 from headrace._src.ops.math.trigonometry import COS, SIN
@@ -42,11 +41,11 @@ def special(name, kernel, lower, grad, saves=("x",)):
 
 
 def _grad_erf(node, dy):
-    return (_times(dy, EXP(NEG(SQUARE(node.x))), 2 / math.sqrt(math.pi)),)
+    return (_times(dy, EXP(-SQUARE(node.x)), 2 / math.sqrt(math.pi)),)
 
 
 def _grad_erfc(node, dy):
-    return (_times(dy, EXP(NEG(SQUARE(node.x))), -2 / math.sqrt(math.pi)),)
+    return (_times(dy, EXP(-SQUARE(node.x)), -2 / math.sqrt(math.pi)),)
 
 
 def _grad_erfinv(node, dy):
@@ -54,7 +53,7 @@ def _grad_erfinv(node, dy):
 
 
 def _grad_ndtri(node, dy):
-    half = MUL(SQUARE(node.y), number_like(node.y, 0.5))
+    half = SQUARE(node.y) * 0.5
     return (_times(dy, EXP(half), math.sqrt(2 * math.pi)),)
 
 
@@ -105,12 +104,12 @@ def erfcinv(x, name=None):
 
 
 def _grad_lgamma(node, dy):
-    return (MUL(dy, DIGAMMA(node.x)),)
+    return (dy * DIGAMMA(node.x),)
 
 
 def _grad_digamma(node, dy):
     x = node.x
-    return (MUL(dy, POLYGAMMA(number_like(x, 1), x)),)
+    return (dy * POLYGAMMA(number_like(x, 1), x),)
 
 
 def _digamma(x):
@@ -184,8 +183,8 @@ def _zeta(x, q):
 
 def _grad_zeta(node, dy):
     x, q = node.x, node.q
-    partial = MUL(NEG(x), ZETA(ADD(x, number_like(x, 1)), q))
-    return None, sum_to(MUL(dy, partial), shape_of(q), shape_of(x)) if node.wants(1) else None
+    partial = -x * ZETA(x + 1, q)
+    return None, sum_to(dy * partial, shape_of(q), shape_of(x)) if node.wants(1) else None
 
 
 ZETA = _pair("Zeta", "x: T, q: T -> z: T", _zeta, lambda x, q: lax.zeta(x, q), _grad_zeta)
@@ -216,8 +215,8 @@ def _lower_polygamma(a, x):
 
 def _grad_polygamma(node, dy):
     a, x = node.a, node.x
-    partial = POLYGAMMA(ADD(a, number_like(a, 1)), x)
-    return None, sum_to(MUL(dy, partial), shape_of(x), shape_of(a)) if node.wants(1) else None
+    partial = POLYGAMMA(a + 1, x)
+    return None, sum_to(dy * partial, shape_of(x), shape_of(a)) if node.wants(1) else None
 
 
 POLYGAMMA = _pair("Polygamma", "a: T, x: T -> z: T", _polygamma, _lower_polygamma, _grad_polygamma)
@@ -252,15 +251,15 @@ def _grad_igamma(node, dy):
     a_shape, x_shape = shape_of(a), shape_of(x)
     da = dx = None
     if node.wants(0):
-        da = sum_to(MUL(IGAMMA_GRAD_A(a, x), dy), a_shape, x_shape)
+        da = sum_to(IGAMMA_GRAD_A(a, x) * dy, a_shape, x_shape)
     if node.wants(1):
-        powers = MUL(SUB(a, number_like(a, 1)), LOG(x))
-        dx = sum_to(MUL(EXP(SUB(ADD(NEG(x), powers), LGAMMA(a))), dy), x_shape, a_shape)
+        powers = (a - 1) * LOG(x)
+        dx = sum_to(EXP(-x + powers - LGAMMA(a)) * dy, x_shape, a_shape)
     return da, dx
 
 
 def _grad_igammac(node, dy):
-    return tuple(None if part is None else NEG(part) for part in _grad_igamma(node, dy))
+    return tuple(None if part is None else -part for part in _grad_igamma(node, dy))
 
 
 IGAMMA = _pair("Igamma", "a: T, x: T -> z: T", _igamma, _lower_igamma, _grad_igamma, FLOATING)
@@ -333,10 +332,10 @@ def _grad_betainc(node, dy):
         return None, None, None
     a, b, x = node.a, node.b, node.x
     one = number_like(x, 1)
-    log_beta = SUB(ADD(LGAMMA(a), LGAMMA(b)), LGAMMA(ADD(a, b)))
-    powers = ADD(MUL(SUB(b, one), LOG1P(NEG(x))), XLOGY(SUB(a, one), x))
-    partial = EXP(SUB(powers, log_beta))
-    return None, None, sum_to(MUL(partial, dy), shape_of(x), shape_of(dy))
+    log_beta = LGAMMA(a) + LGAMMA(b) - LGAMMA(a + b)
+    powers = (b - one) * LOG1P(-x) + XLOGY(a - one, x)
+    partial = EXP(powers - log_beta)
+    return None, None, sum_to(partial * dy, shape_of(x), shape_of(dy))
 
 
 BETAINC = Op(
@@ -363,11 +362,11 @@ def betainc(a, b, x, name=None):
 
 def _grad_dawsn(node, dy):
     x = node.x
-    return (MUL(dy, SUB(number_like(x, 1), MUL(MUL(number_like(x, 2), x), node.y))),)
+    return (dy * (1 - 2 * x * node.y),)
 
 
 def _grad_expint(node, dy):
-    return (REAL_DIV(MUL(dy, EXP(node.x)), node.x),)
+    return (dy * EXP(node.x) / node.x,)
 
 
 def _quarter_turns(x):
@@ -375,11 +374,11 @@ def _quarter_turns(x):
 
 
 def _grad_fresnel_cos(node, dy):
-    return (MUL(dy, COS(_quarter_turns(node.x))),)
+    return (dy * COS(_quarter_turns(node.x)),)
 
 
 def _grad_fresnel_sin(node, dy):
-    return (MUL(dy, SIN(_quarter_turns(node.x))),)
+    return (dy * SIN(_quarter_turns(node.x)),)
 
 
 def _grad_spence(node, dy):
@@ -387,9 +386,9 @@ def _grad_spence(node, dy):
     one = number_like(x, 1)
     at_one = EQUAL(x, one)
     # The limit at 1 is -1, and the quotient there must not be computed: its gradient is NaN.
-    safe = SELECT_V2(at_one, MUL(number_like(x, 2), ONES_LIKE(x)), x)
-    partial = SELECT_V2(at_one, NEG(ONES_LIKE(x)), REAL_DIV(LOG(safe), SUB(one, safe)))
-    return (MUL(dy, partial),)
+    safe = SELECT_V2(at_one, 2 * ONES_LIKE(x), x)
+    partial = SELECT_V2(at_one, -ONES_LIKE(x), LOG(safe) / (one - safe))
+    return (dy * partial,)
 
 
 def _expint(x):

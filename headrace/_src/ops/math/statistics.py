@@ -106,7 +106,7 @@ def _grad_euclidean_norm(node, dy):
     if not node.attrs["keep_dims"]:
         kept = reduced_shape(shape_of(x), node.reduction_indices)
         y, dy = RESHAPE(y, kept), RESHAPE(dy, kept)
-    return REAL_DIV(x, REAL_DIV(y, dy)), None
+    return x / (y / dy), None
 
 
 EUCLIDEAN_NORM = reduction(

@@ -4,9 +4,8 @@ import numpy as np
 
 from headrace._src.core.lazy import jnp
 from headrace._src.op.api import api
-from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, SUB, number_like
+from headrace._src.ops.math.arithmetic import number_like
 from headrace._src.ops.math.complex_numbers import conjugate
-from headrace._src.ops.math.division import REAL_DIV
 from headrace._src.ops.math.elementwise import RECIPROCAL, SQRT, SQUARE, through_float32, unary
 
 
@@ -15,52 +14,52 @@ def _one(x):
 
 
 def _grad_sin(node, dy):
-    return (MUL(dy, COS(conjugate(node.x))),)
+    return (dy * COS(conjugate(node.x)),)
 
 
 def _grad_cos(node, dy):
-    return (NEG(MUL(dy, SIN(conjugate(node.x)))),)
+    return (-(dy * SIN(conjugate(node.x))),)
 
 
 def _grad_tan(node, dy):
     secant = RECIPROCAL(COS(conjugate(node.x)))
-    return (MUL(SQUARE(secant), dy),)
+    return (SQUARE(secant) * dy,)
 
 
 def _grad_asin(node, dy):
     x = conjugate(node.x)
-    return (MUL(dy, RECIPROCAL(SQRT(SUB(_one(x), SQUARE(x))))),)
+    return (dy * RECIPROCAL(SQRT(_one(x) - SQUARE(x))),)
 
 
 def _grad_acos(node, dy):
     x = conjugate(node.x)
-    return (NEG(MUL(dy, RECIPROCAL(SQRT(SUB(_one(x), SQUARE(x)))))),)
+    return (-(dy * RECIPROCAL(SQRT(_one(x) - SQUARE(x)))),)
 
 
 def _grad_atan(node, dy):
     x = conjugate(node.x)
-    return (MUL(dy, RECIPROCAL(ADD(_one(x), SQUARE(x)))),)
+    return (dy * RECIPROCAL(_one(x) + SQUARE(x)),)
 
 
 def _grad_sinh(node, dy):
-    return (MUL(dy, COSH(conjugate(node.x))),)
+    return (dy * COSH(conjugate(node.x)),)
 
 
 def _grad_cosh(node, dy):
-    return (MUL(dy, SINH(conjugate(node.x))),)
+    return (dy * SINH(conjugate(node.x)),)
 
 
 def _grad_asinh(node, dy):
-    return (REAL_DIV(dy, COSH(conjugate(node.y))),)
+    return (dy / COSH(conjugate(node.y)),)
 
 
 def _grad_acosh(node, dy):
-    return (REAL_DIV(dy, SINH(conjugate(node.y))),)
+    return (dy / SINH(conjugate(node.y)),)
 
 
 def _grad_atanh(node, dy):
     x = conjugate(node.x)
-    return (MUL(dy, RECIPROCAL(SUB(_one(x), SQUARE(x)))),)
+    return (dy * RECIPROCAL(_one(x) - SQUARE(x)),)
 
 
 SIN = unary("Sin", through_float32(np.sin), lambda x: jnp.sin(x), _grad_sin)

@@ -17,10 +17,10 @@ from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import RANK, RESHAPE, SHAPE, checked_dims
-from headrace._src.ops.math.arithmetic import MAXIMUM, MUL, SUB
+from headrace._src.ops.math.arithmetic import MAXIMUM, SUB
 from headrace._src.ops.math.comparison import EQUAL, GREATER_EQUAL, LOGICAL_AND
 from headrace._src.ops.math.complex_numbers import CONJ
-from headrace._src.ops.math.division import DIV, REAL_DIV
+from headrace._src.ops.math.division import DIV
 from headrace._src.ops.math.elementwise import SQRT
 from headrace._src.ops.math.grouping import add_rows, combine_rows, highest, lowest, wide
 
@@ -142,7 +142,7 @@ def grad_unsorted_extreme(node, dy):
     selected = LOGICAL_AND(EQUAL(node.data, extremes), kept)
     ties = UNSORTED_SEGMENT_SUM(CAST(selected, DstT=dy.dtype), ids, count)
     # A segment without elements has none to share among.
-    share = REAL_DIV(dy, MAXIMUM(ties, to_tensor(1, dy.dtype)))
+    share = dy / MAXIMUM(ties, to_tensor(1, dy.dtype))
     taken, _ = _drop_negatives(share, ids)
     return SELECT_V2(selected, taken, to_tensor(0, dy.dtype)), None, None
 
@@ -172,7 +172,7 @@ def grad_unsorted_prod(node, dy):
         lambda x: _drop_negatives(UNSORTED_SEGMENT_SUM(x, ids, count), ids)[0],
         lambda x: _drop_negatives(UNSORTED_SEGMENT_PROD(x, ids, count), ids)[0],
     )
-    return MUL(_drop_negatives(dy, ids)[0], partial), None, None
+    return _drop_negatives(dy, ids)[0] * partial, None, None
 
 
 def _unsorted_op(kind, name, types, saves, grad):

@@ -15,9 +15,8 @@ from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.math import exponential_kernels
-from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MUL, NEG, SUB
+from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MUL, NEG
 from headrace._src.ops.math.comparison import LESS
-from headrace._src.ops.math.division import REAL_DIV
 from headrace._src.ops.math.elementwise import ABS, SIGMOID, SIGN, TANH, of_equal_shapes
 from headrace._src.ops.math.half_kernels import converted, through_float32, widened
 from headrace._src.ops.math.limit_kernels import between, chosen, kept, maximum
@@ -198,7 +197,7 @@ ELU_GRAD = _activation(
     lambda xp, dy, y: xp.where(y < 0, (y + y.dtype.type(1)) * dy, dy),
     lambda node, dy: (
         ELU_GRAD(dy, node.outputs),
-        SELECT_V2(LESS(node.outputs, 0), MUL(dy, node.gradients), 0.0),
+        SELECT_V2(LESS(node.outputs, 0), dy * node.gradients, 0.0),
     ),
     saves=("gradients", "outputs"),
     kernel=exponential_kernels.elu_grad,
@@ -230,7 +229,7 @@ SELU_GRAD = _activation(
     lambda xp, dy, y: xp.where(y < 0, (y + y.dtype.type(_SCALE_ALPHA)) * dy, y.dtype.type(_SCALE) * dy),
     lambda node, dy: (
         SELU_GRAD(dy, node.outputs),
-        SELECT_V2(LESS(node.outputs, 0), MUL(dy, node.gradients), 0.0),
+        SELECT_V2(LESS(node.outputs, 0), dy * node.gradients, 0.0),
     ),
     saves=("gradients", "outputs"),
     kernel=exponential_kernels.selu_grad,
@@ -257,8 +256,8 @@ SOFTPLUS = _activation(
 
 def _grad_softplus_grad(node, dy):
     slope = SIGMOID(node.features)
-    curve = MUL(slope, SUB(1.0, slope))
-    return MUL(dy, slope), MUL(MUL(dy, node.gradients), curve)
+    curve = slope * (1.0 - slope)
+    return dy * slope, dy * node.gradients * curve
 
 
 SOFTPLUS_GRAD = _activation(
@@ -288,9 +287,9 @@ SOFTSIGN = _activation(
 
 def _grad_softsign_grad(node, dy):
     mul, x = MUL, node.features
-    bottom = ADD(ABS(x), 1.0)
+    bottom = ABS(x) + 1.0
     squared = mul(bottom, bottom)
-    curve = REAL_DIV(mul(SIGN(x), -2.0), mul(squared, bottom))
+    curve = mul(SIGN(x), -2.0) / mul(squared, bottom)
     return SOFTSIGN_GRAD(dy, x), mul(mul(dy, node.gradients), curve)
 
 

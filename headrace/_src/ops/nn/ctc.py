@@ -59,7 +59,7 @@ def _grad_loss(node, dloss, dgradient):
         node.gradient, message="The second derivative of the CTC loss is not implemented."
     )
     weight = EXPAND_DIMS(EXPAND_DIMS(dloss, 0), 2)
-    return MUL(weight, gradient), None, None, None
+    return weight * gradient, None, None, None
 
 
 def _loss_op(name, blank):

@@ -14,7 +14,7 @@ from headrace._src.ops.arrays.filling import ONES_LIKE, RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, SIZE, known_rank
-from headrace._src.ops.math.arithmetic import ADD, MUL, NEG
+from headrace._src.ops.math.arithmetic import NEG
 from headrace._src.ops.math.division import DIV_NO_NAN
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 
@@ -51,7 +51,7 @@ def _grad_isotonic(node, dy, dsegments):
     width = shape[-1]
     segments = RESHAPE(node.segments, [-1, width])
     rows = EXPAND_DIMS(RANGE(0, SHAPE(segments)[0], 1), 1)
-    ids = ADD(segments, MUL(rows, width))
+    ids = segments + rows * width
     flat = RESHAPE(dy, [-1])
     ids = RESHAPE(ids, [-1])
     size = SIZE(ids)

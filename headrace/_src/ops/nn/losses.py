@@ -34,7 +34,7 @@ L2_LOSS = Op(
     kernel=_l2_loss,
     lower=lambda ctx, t: jnp.sum(t * t) / 2,
     saves=("t",),
-    grad=lambda node, dy: (MUL(node.t, dy),),
+    grad=lambda node, dy: (node.t * dy,),
 )
 
 

@@ -16,7 +16,7 @@ from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, SHAPE
 from headrace._src.ops.arrays.slicing import STRIDED_SLICE
-from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, SUB
+from headrace._src.ops.math.arithmetic import ADD, MUL
 from headrace._src.ops.math.comparison import EQUAL, LOGICAL_AND
 from headrace._src.ops.math.elementwise import EXP
 from headrace._src.ops.math.half_kernels import converted, widened
@@ -50,7 +50,7 @@ def _softmax(logits):
 def _grad_softmax(node, dy):
     mul, y = MUL, node.softmax
     inner = SUM(mul(dy, y), [-1], keep_dims=True)
-    return (mul(SUB(dy, inner), y),)
+    return (mul(dy - inner, y),)
 
 
 SOFTMAX = Op(
@@ -79,7 +79,7 @@ def _log_softmax(logits):
 
 def _grad_log_softmax(node, dy):
     total = SUM(dy, [-1], keep_dims=True)
-    return (SUB(dy, MUL(total, EXP(node.logsoftmax))),)
+    return (dy - total * EXP(node.logsoftmax),)
 
 
 LOG_SOFTMAX = Op(
@@ -178,9 +178,9 @@ def _grad_cross_entropy(node, dloss, dbackprop):
     # The second output is softmax - labels, whose gradient matters to second order.
     p = SOFTMAX(x)
     inner = SUM(mul(dbackprop, p), [1], keep_dims=True)
-    grad = ADD(grad, mul(SUB(dbackprop, inner), p))
+    grad = grad + mul(dbackprop - inner, p)
     # TensorFlow leaves out what reaches the labels through the second output; then mixed second derivatives are wrong.
-    return grad, SUB(mul(column, NEG(LOG_SOFTMAX(x))), dbackprop)
+    return grad, mul(column, -LOG_SOFTMAX(x)) - dbackprop
 
 
 SOFTMAX_CROSS_ENTROPY = Op(
@@ -235,10 +235,10 @@ def _lower_sparse_cross_entropy(ctx, features, labels):
 
 
 def _grad_sparse_cross_entropy(node, dloss, dbackprop):
-    grad = MUL(EXPAND_DIMS(dloss, -1), node.backprop)
+    grad = EXPAND_DIMS(dloss, -1) * node.backprop
     p = SOFTMAX(node.features)
-    inner = SUM(MUL(dbackprop, p), [1], keep_dims=True)
-    return ADD(grad, MUL(SUB(dbackprop, inner), p)), None
+    inner = SUM(dbackprop * p, [1], keep_dims=True)
+    return grad + (dbackprop - inner) * p, None
 
 
 SPARSE_SOFTMAX_CROSS_ENTROPY = Op(

@@ -12,7 +12,6 @@ from headrace._src.ops.arrays.broadcasting import BROADCAST_GRADIENT_ARGS, SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
-from headrace._src.ops.math.arithmetic import ADD, NEG, SUB
 from headrace._src.ops.math.comparison import GREATER
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 
@@ -186,7 +185,7 @@ def _dense_grad(node, dy):
     shape, values_shape = node.shape, node.values_shape
     partitions, types = node.row_partition_tensors, node.attrs["row_partition_types"]
     count = values_shape[0]
-    limit = ADD(CAST(count, DstT=dtypes.int64), _int64(1))
+    limit = CAST(count, DstT=dtypes.int64) + _int64(1)
     numbers = RANGE(_int64(1), limit, _int64(1))
     # For each element of the result outside the inner dimensions: one more than the value there, 0 for none.
     ragged = sum(kind != "FIRST_DIM_SIZE" for kind in types)
@@ -194,10 +193,10 @@ def _dense_grad(node, dy):
     places = RAGGED_TENSOR_TO_TENSOR(outer, numbers, _int64(0), partitions, row_partition_types=types)
     d_values = d_default = None
     if node.wants(1):
-        d_values = UNSORTED_SEGMENT_SUM(dy, SUB(places, _int64(1)), count)
+        d_values = UNSORTED_SEGMENT_SUM(dy, places - _int64(1), count)
     if node.wants(2):
         # Segment 0 are the places without a value; negative segments are left out.
-        empty = NEG(CAST(GREATER(places, _int64(0)), DstT=dtypes.int32))
+        empty = -CAST(GREATER(places, _int64(0)), DstT=dtypes.int32)
         total = UNSORTED_SEGMENT_SUM(dy, empty, 1)[0]
         d_default = _sum_to(total, node.default_value_shape)
     return None, d_values, d_default, [None] * len(partitions)

@@ -15,7 +15,6 @@ from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.partitioning import LIST_DIFF
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import SHAPE
-from headrace._src.ops.math.arithmetic import ADD, SUB
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.reductions import ALL
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
@@ -129,9 +128,9 @@ def _add_grad_grad(node, d_a, d_b):
     # The numbers of the sums, passed through the same op, say which sum each element went into.
     count = SHAPE(node.sum_indices, out_type=dtypes.int64)[0]
     one = to_tensor(1, dtypes.int64)
-    numbers = RANGE(one, ADD(count, one), one)
+    numbers = RANGE(one, count + one, one)
     places = SPARSE_ADD_GRAD(numbers, node.a_indices, node.b_indices, node.sum_indices)
-    segments = SUB(CONCAT([places.a_val_grad, places.b_val_grad], 0), one)
+    segments = CONCAT([places.a_val_grad, places.b_val_grad], 0) - one
     total = UNSORTED_SEGMENT_SUM(CONCAT([d_a, d_b], 0), segments, count)
     return total, None, None, None
 
@@ -210,10 +209,10 @@ def _extremum(name, function, T):
         """The larger (or smaller) element takes the gradient, the first one when they are equal."""
         count = SHAPE(node.output_indices, out_type=dtypes.int64)[0]
         one = to_tensor(1, dtypes.int64)
-        numbers = RANGE(one, ADD(count, one), one)
+        numbers = RANGE(one, count + one, one)
         places = SPARSE_ADD_GRAD(numbers, node.a_indices, node.b_indices, node.output_indices)
-        a_places = SUB(places.a_val_grad, one)
-        b_places = SUB(places.b_val_grad, one)
+        a_places = places.a_val_grad - one
+        b_places = places.b_val_grad - one
         a = UNSORTED_SEGMENT_SUM(node.a_values, a_places, count)
         b = UNSORTED_SEGMENT_SUM(node.b_values, b_places, count)
         first = lookup("GreaterEqual" if function is np.maximum else "LessEqual")(a, b)

@@ -18,10 +18,9 @@ from headrace._src.ops.arrays.joining import CONCAT, PACK
 from headrace._src.ops.arrays.scattering import SCATTER_ND
 from headrace._src.ops.arrays.selecting import WHERE
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, SHAPE
-from headrace._src.ops.math.arithmetic import MINIMUM, MUL, NEG, SUB
+from headrace._src.ops.math.arithmetic import MINIMUM
 from headrace._src.ops.math.comparison import NOT_EQUAL
 from headrace._src.ops.math.complex_numbers import CONJ
-from headrace._src.ops.math.division import REAL_DIV
 from headrace._src.ops.ragged.row_arithmetic import cast_to
 from headrace._src.ops.sparse.indices import check_ascending, check_in_range, dense_dims
 from headrace._src.ops.sparse.tensor import SparseTensor, SparseTensorValue
@@ -117,7 +116,7 @@ def _to_dense_grad(node, dy):
     d_values = at_values
     if len(node.sparse_values_shape) == 0 if isinstance(node.sparse_values_shape, tuple) else False:
         d_values = SUM(at_values, [0])
-    d_default = SUB(SUM(dy, everything), SUM(at_values, [0]))
+    d_default = SUM(dy, everything) - SUM(at_values, [0])
     return None, None, d_values, d_default
 
 
@@ -360,7 +359,7 @@ def _dense_places(node):
     own = indices[:, indices.shape[1] - rank :]
     shape = SHAPE(node.dense, out_type=dtypes.int64)
     # Index 0 where the dense operand has been broadcast.
-    return MINIMUM(own, SUB(shape, to_tensor(1, dtypes.int64))), shape
+    return MINIMUM(own, shape - to_tensor(1, dtypes.int64)), shape
 
 
 def _conjugate(tensor):
@@ -388,17 +387,17 @@ def _mul_grad(node, dy):
     return _cwise_grads(
         node,
         dy,
-        lambda dy, y: MUL(dy, _conjugate(y)),
-        lambda dy, y: MUL(dy, _conjugate(node.sp_values)),
+        lambda dy, y: dy * _conjugate(y),
+        lambda dy, y: dy * _conjugate(node.sp_values),
     )
 
 
 def _div_grad(node, dy):
     def d_others(dy, y):
-        quotient = REAL_DIV(REAL_DIV(NEG(node.sp_values), y), y)
-        return MUL(dy, _conjugate(quotient))
+        quotient = -node.sp_values / y / y
+        return dy * _conjugate(quotient)
 
-    return _cwise_grads(node, dy, lambda dy, y: REAL_DIV(dy, _conjugate(y)), d_others)
+    return _cwise_grads(node, dy, lambda dy, y: dy / _conjugate(y), d_others)
 
 
 def _divide(xp, x, y):

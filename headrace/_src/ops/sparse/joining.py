@@ -13,7 +13,7 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import SHAPE
-from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, SUB
+from headrace._src.ops.math.arithmetic import MAXIMUM
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 from headrace._src.ops.sparse.dense import as_sparse
 from headrace._src.ops.sparse.indices import check_components, match, order_of
@@ -309,9 +309,9 @@ def _slice_grad_grad(node, dy):
     # The numbers of the elements, passed through the same op, say where each came from.
     count = SHAPE(node.output_indices, out_type=dtypes.int64)[0]
     one = to_tensor(1, dtypes.int64)
-    numbers = RANGE(one, ADD(count, one), one)
+    numbers = RANGE(one, count + one, one)
     places = SPARSE_SLICE_GRAD(numbers, node.input_indices, node.input_start, node.output_indices)
-    total = UNSORTED_SEGMENT_SUM(dy, SUB(places, one), count)
+    total = UNSORTED_SEGMENT_SUM(dy, places - one, count)
     return total, None, None, None
 
 

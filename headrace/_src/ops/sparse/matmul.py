@@ -114,7 +114,7 @@ def _grad(node, dy):
         right = GATHER_V2(b, columns, 0)
         if adjoint_a:
             left, right = right, left
-        d_values = SUM(MUL(left, _conjugate(right)), [1])
+        d_values = SUM(left * _conjugate(right), [1])
     if node.wants(3):
         d_b = SPARSE_TENSOR_DENSE_MAT_MUL(
             node.a_indices, node.a_values, node.a_shape, dy, adjoint_a=not adjoint_a, adjoint_b=False

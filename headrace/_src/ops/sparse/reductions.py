@@ -15,7 +15,7 @@ from headrace._src.ops.arrays.filling import FILL, ONES_LIKE, RANGE
 from headrace._src.ops.arrays.gathering import GATHER_ND
 from headrace._src.ops.arrays.partitioning import DYNAMIC_STITCH
 from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
-from headrace._src.ops.math.arithmetic import MINIMUM, MUL, SUB
+from headrace._src.ops.math.arithmetic import MINIMUM
 from headrace._src.ops.math.division import FLOOR_MOD
 from headrace._src.ops.sparse.dense import as_sparse
 from headrace._src.ops.sparse.indices import (
@@ -174,7 +174,7 @@ def _sum_grad(node, dy):
         [node.input_shape, CAST(ones, DstT=dtypes.int64)],
     )
     # Index 0 in the dimensions that are gone.
-    places = MINIMUM(node.input_indices, SUB(kept, to_tensor(1, dtypes.int64)))
+    places = MINIMUM(node.input_indices, kept - to_tensor(1, dtypes.int64))
     return None, GATHER_ND(RESHAPE(dy, kept), places), None, None
 
 
@@ -329,10 +329,10 @@ def _softmax_lower(ctx, sp_indices, sp_values, sp_shape):
 
 def _softmax_grad(node, dy):
     y = node.output
-    products = MUL(dy, y)
+    products = dy * y
     totals = SPARSE_REDUCE_SUM(node.sp_indices, products, node.sp_shape, [-1])
     own = node.sp_indices[:, :-1]
-    return None, SUB(products, MUL(y, GATHER_ND(totals, own))), None
+    return None, products - y * GATHER_ND(totals, own), None
 
 
 SPARSE_SOFTMAX = Op(

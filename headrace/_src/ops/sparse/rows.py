@@ -11,7 +11,6 @@ from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.scattering import SCATTER_ND
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS
-from headrace._src.ops.math.arithmetic import ADD, SUB
 from headrace._src.ops.sparse.dense import as_sparse
 from headrace._src.ops.sparse.indices import check_components
 from headrace._src.ops.sparse.tensor import SparseTensor
@@ -169,8 +168,8 @@ def _grad_op(op):
     def grad(node, d_values, d_default):
         shape = node.grad_values_shape
         places = EXPAND_DIMS(node.reverse_index_map, 1)
-        spread = SCATTER_ND(places, SUB(d_values, d_default), _int64(shape))
-        return None, ADD(spread, d_default)
+        spread = SCATTER_ND(places, d_values - d_default, _int64(shape))
+        return None, spread + d_default
 
     return Op(
         op,
