@@ -4332,6 +4332,7 @@ FILES: tuple = (
     "compat.keras_additions",
     "compat.keras_former_calls",
     "compat.keras_functional",
+    "compat.keras_replacements",
     "compat.keras_speed",
     "compat.logging",
     "compat.losses",

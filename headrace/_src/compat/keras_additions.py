@@ -1,54 +1,28 @@
-"""What the documents of TensorFlow 2.0 promise of Keras and Keras 3 dropped, added to Keras as its files are imported.
+"""What the documents of TensorFlow 2.0 promise of Keras and Keras 3 dropped: names, attributes, files.
 
-Keras's own files stay as they are. `ADDITIONS` says for each of its modules what is done to it once it is there.
+`keras_replacements.py` says where in Keras each of these goes.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import importlib
-import inspect
 import os
 import urllib.error
 import urllib.parse
 import warnings
-from collections.abc import Callable
 
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.state.variables import Variable
 from headrace._src.tracing.function import inline_while
 
-ADDITIONS: dict[str, Callable] = {}
-
-
-def addition(module: str):
-    """Decorator: call the function with this module of Keras, once it has been imported."""
-
-    def declare(function):
-        before = ADDITIONS.get(module)
-
-        def both(loaded):
-            before(loaded)
-            function(loaded)
-
-        ADDITIONS[module] = function if before is None else both
-        return function
-
-    return declare
-
-
 # Names of 2.0.
 
 
-@addition("keras.src.metrics.metric")
-def _metrics(module):
-    def reset_states(self):
-        """The name of `reset_state` in TensorFlow 2.0."""
-        return self.reset_state()
-
-    module.Metric.reset_states = reset_states
+def reset_states(self):
+    """The name of `Metric.reset_state` in TensorFlow 2.0."""
+    return self.reset_state()
 
 
 _ARGUMENTS_OF_ADD_VARIABLE = (
@@ -59,119 +33,60 @@ _TAKEN_BY_ADD_WEIGHT = frozenset(
 )
 
 
-@addition("keras.src.layers.layer")
-def _layers(module):
-    layer = module.Layer
-
-    modern = layer.add_variable
-
-    @functools.wraps(modern)
-    def add_variable(self, *args, **kwargs):
-        """The name of `add_weight` in TensorFlow 2.0, where the name comes first; today's order is taken, too."""
-        if args and isinstance(args[0], str):
-            kwargs.update(zip(_ARGUMENTS_OF_ADD_VARIABLE, args))
-            args = ()
-        if args or ("initializer" in kwargs and "shape" not in kwargs):
-            return modern(self, *args, **kwargs)
-        return self.add_weight(**{name: value for name, value in kwargs.items() if name in _TAKEN_BY_ADD_WEIGHT})
-
-    layer.add_variable = add_variable
-    _without_shape_warning(layer)
+def add_variable(original, self, *args, **kwargs):
+    """The name of `Layer.add_weight` in TensorFlow 2.0, where the name comes first; today's order is taken, too."""
+    if args and isinstance(args[0], str):
+        kwargs.update(zip(_ARGUMENTS_OF_ADD_VARIABLE, args))
+        args = ()
+    if args or ("initializer" in kwargs and "shape" not in kwargs):
+        return original(self, *args, **kwargs)
+    return self.add_weight(**{name: value for name, value in kwargs.items() if name in _TAKEN_BY_ADD_WEIGHT})
 
 
-def _without_shape_warning(layer):
+def init_without_shape_warning(original, self, *args, **kwargs):
     """`Dense(10, input_shape=(4,))` is what the documents do: no warning for it."""
-    init = layer.__init__
-
-    @functools.wraps(init)
-    def quiet(self, *args, **kwargs):
-        if "input_shape" not in kwargs and "input_dim" not in kwargs:
-            return init(self, *args, **kwargs)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Do not pass an `input_shape`")
-            return init(self, *args, **kwargs)
-
-    quiet.__signature__ = inspect.signature(init)  # Keras binds a layer's arguments by it
-    layer.__init__ = quiet
+    if "input_shape" not in kwargs and "input_dim" not in kwargs:
+        return original(self, *args, **kwargs)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Do not pass an `input_shape`")
+        return original(self, *args, **kwargs)
 
 
-def _with_modern_names(name):
+def add_modern_names(module):
     """`tf.keras.losses.mean_squared_error` is there beside `mse`, as in 2.0: Keras has it only in `keras.losses`."""
-
-    @addition(f"keras._tf_keras.keras.{name}")
-    def add(module):
-        for attribute, value in vars(importlib.import_module(f"keras.{name}")).items():
-            if not attribute.startswith("_"):
-                vars(module).setdefault(attribute, value)
+    modern = importlib.import_module(f"keras.{module.__name__.rpartition('.')[2]}")
+    for attribute, value in vars(modern).items():
+        if not attribute.startswith("_"):
+            vars(module).setdefault(attribute, value)
 
 
-for _name in ("losses", "metrics"):
-    _with_modern_names(_name)
-
-
-@addition("keras._tf_keras.keras")
-def _saving(module):
+def load_saving(module):
     """`tf.keras.saving` needs no import of its own."""
     importlib.import_module(f"{module.__name__}.saving")
 
 
-@addition("keras.src.backend.common.variables")
-def _variables(module):
+def repr_of_variable(original, self):
     """The variables of a layer are shown as in 2.0, by the name of the layer and their own."""
-    original = module.Variable.__repr__
-
-    @functools.wraps(original)
-    def shown(self):
-        if "/" not in self.path or not isinstance(value := getattr(self, "_value", None), Variable):
-            return original(self)
-        return repr(value).replace(repr(value.name), f"'{self.path}:0'", 1)
-
-    module.Variable.__repr__ = shown
+    if "/" not in self.path or not isinstance(value := getattr(self, "_value", None), Variable):
+        return original(self)
+    return repr(value).replace(repr(value.name), f"'{self.path}:0'", 1)
 
 
-def _accepting_dtype(cell):
+def get_initial_state(original, self, inputs=None, batch_size=None, dtype=None):
     """`cell.get_initial_state(inputs=None, batch_size=None, dtype=None)`, as in 2.0."""
-    original = cell.get_initial_state
-
-    @functools.wraps(original)
-    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        if isinstance(inputs, int) and batch_size is None:  # Keras 3's only argument
-            inputs, batch_size = None, inputs
-        if inputs is not None:
-            batch_size = inputs.shape[0] if batch_size is None else batch_size
-            dtype = inputs.dtype if dtype is None else dtype
-        states = original(self, batch_size=batch_size)
-        if dtype is None:
-            return states
-        return [cast(to_tensor(s), dtype) for s in states] if isinstance(states, list) else cast(states, dtype)
-
-    cell.get_initial_state = get_initial_state
+    if isinstance(inputs, int) and batch_size is None:  # Keras 3's only argument
+        inputs, batch_size = None, inputs
+    if inputs is not None:
+        batch_size = inputs.shape[0] if batch_size is None else batch_size
+        dtype = inputs.dtype if dtype is None else dtype
+    states = original(self, batch_size=batch_size)
+    if dtype is None:
+        return states
+    return [cast(to_tensor(s), dtype) for s in states] if isinstance(states, list) else cast(states, dtype)
 
 
-@addition("keras.src.layers.rnn.lstm")
-def _lstm(module):
-    _accepting_dtype(module.LSTMCell)
-
-
-@addition("keras.src.layers.rnn.gru")
-def _gru(module):
-    _accepting_dtype(module.GRUCell)
-
-
-@addition("keras.src.layers.rnn.simple_rnn")
-def _simple_rnn(module):
-    _accepting_dtype(module.SimpleRNNCell)
-
-
-@addition("keras.src.ops.operation")
-def _operation(module):
-    """`self.output = ...` and `self.input = ...` in a subclass are attributes of the user's."""
-    for name in ("input", "output"):
-        setattr(module.Operation, name, _Assignable(getattr(module.Operation, name)))
-
-
-class _Assignable:
-    """A property that a value of the user's may take the place of."""
+class Assignable:
+    """A property that a value of the user's may take the place of: `self.output = ...` in a subclass."""
 
     def __init__(self, original):
         self._original = original
@@ -180,9 +95,9 @@ class _Assignable:
     def __get__(self, instance, owner=None):
         if instance is None:
             return self
-        given = instance.__dict__.get("_headrace_assigned", {})
+        assigned = instance.__dict__.get("_headrace_assigned", {})
         name = self._original.fget.__name__
-        return given[name] if name in given else self._original.__get__(instance, owner)
+        return assigned[name] if name in assigned else self._original.__get__(instance, owner)
 
     def __set__(self, instance, value):
         instance.__dict__.setdefault("_headrace_assigned", {})[self._original.fget.__name__] = value
@@ -194,7 +109,7 @@ class _Assignable:
         instance.__dict__.get("_headrace_assigned", {}).pop(self._original.fget.__name__, None)
 
 
-class _OfBuilt(_Assignable):
+class OfBuilt(Assignable):
     """The input or output of a `Sequential` that knows its shapes, called or not."""
 
     def __get__(self, instance, owner=None):
@@ -211,13 +126,6 @@ class _OfBuilt(_Assignable):
         self._original.__delete__(instance)
 
 
-@addition("keras.src.models.sequential")
-def _sequential(module):
-    """`Sequential.output` is there once the model knows its shapes, as in 2.0."""
-    for name in ("input", "output"):
-        setattr(module.Sequential, name, _OfBuilt(getattr(module.Sequential, name)))
-
-
 # Files.
 
 
@@ -232,9 +140,9 @@ def _hash_of(path, length):
     return digest.hexdigest()
 
 
-def _places(module, fname, origin, cache_dir, cache_subdir, extracts):
+def _places(home, fname, origin, cache_subdir, extracts):
     """Where Keras looks for a file in its cache, and the folder that it extracts an archive to (else None)."""
-    folder = os.path.join(os.path.expanduser(str(cache_dir or module.config.keras_home())), str(cache_subdir))
+    folder = os.path.join(home, str(cache_subdir))
     name = str(fname or os.path.basename(urllib.parse.urlsplit(str(origin or "")).path))
     if not extracts:
         return os.path.join(folder, name), None
@@ -243,52 +151,44 @@ def _places(module, fname, origin, cache_dir, cache_subdir, extracts):
     return os.path.join(folder, name + "_archive"), os.path.join(folder, name)
 
 
-@addition("keras.src.utils.file_utils")
-def _files(module):
+def get_file(original, fname=None, origin=None, untar=False, md5_hash=None, file_hash=None, cache_subdir="datasets",
+             hash_algorithm="auto", extract=False, archive_format="auto", cache_dir=None,
+             force_download=False):  # fmt: skip
     """A file that is in the cache is used, whatever its hash; one that cannot be had says where to put it."""
-    original = module.get_file
-
-    @functools.wraps(original)
-    def get_file(fname=None, origin=None, untar=False, md5_hash=None, file_hash=None, cache_subdir="datasets",
-                 hash_algorithm="auto", extract=False, archive_format="auto", cache_dir=None,
-                 force_download=False):  # fmt: skip
-        expected = file_hash or md5_hash
-        path, extracted = _places(module, fname, origin, cache_dir, cache_subdir, extract or untar)
-        if os.path.isfile(path) and not force_download:
-            published = not str(origin or "").startswith("file:")  # a file of this machine can always be had again
-            if expected and published and _hash_of(path, len(expected)) != expected:
-                warnings.warn(
-                    f"{path} is not the file that Keras has published (its hash is another one). It is used all the "
-                    "same; delete it to have it downloaded again.",
-                    stacklevel=2,
-                )
-                file_hash = md5_hash = None
-            # Keras turns away from a cache that it cannot write to, even from the files in it.
-            home = os.path.expanduser(str(cache_dir or module.config.keras_home()))
-            if not os.access(home, os.W_OK) and (extracted is None or os.path.isdir(extracted)):
-                return extracted or path
-        try:
-            return original(
-                fname=fname, origin=origin, untar=untar, md5_hash=md5_hash, file_hash=file_hash,
-                cache_subdir=cache_subdir, hash_algorithm=hash_algorithm, extract=extract,
-                archive_format=archive_format, cache_dir=cache_dir, force_download=force_download,
-            )  # fmt: skip
-        except Exception as error:
-            if "URL fetch failure" not in str(error) and not isinstance(error, _NETWORK_ERRORS):
-                raise
-            kind = Exception if isinstance(error, urllib.error.HTTPError) else type(error)  # its arguments are others
-            raise kind(
-                f"{error}. Without a network, put the file there by hand: download {origin} elsewhere and save it as "
-                f"{path}"
-            ) from error
-
-    module.get_file = get_file
+    home = os.path.expanduser(str(cache_dir or importlib.import_module("keras.src.backend.config").keras_home()))
+    expected = file_hash or md5_hash
+    path, extracted = _places(home, fname, origin, cache_subdir, extract or untar)
+    if os.path.isfile(path) and not force_download:
+        published = not str(origin or "").startswith("file:")  # a file of this machine can always be had again
+        if expected and published and _hash_of(path, len(expected)) != expected:
+            warnings.warn(
+                f"{path} is not the file that Keras has published (its hash is another one). It is used all the "
+                "same; delete it to have it downloaded again.",
+                stacklevel=2,
+            )
+            file_hash = md5_hash = None
+        # Keras turns away from a cache that it cannot write to, even from the files in it.
+        if not os.access(home, os.W_OK) and (extracted is None or os.path.isdir(extracted)):
+            return extracted or path
+    try:
+        return original(
+            fname=fname, origin=origin, untar=untar, md5_hash=md5_hash, file_hash=file_hash,
+            cache_subdir=cache_subdir, hash_algorithm=hash_algorithm, extract=extract,
+            archive_format=archive_format, cache_dir=cache_dir, force_download=force_download,
+        )  # fmt: skip
+    except Exception as error:
+        if "URL fetch failure" not in str(error) and not isinstance(error, _NETWORK_ERRORS):
+            raise
+        kind = Exception if isinstance(error, urllib.error.HTTPError) else type(error)  # its arguments are others
+        raise kind(
+            f"{error}. Without a network, put the file there by hand: download {origin} elsewhere and save it as "
+            f"{path}"
+        ) from error
 
 
 # Functions.
 
 
-@addition("keras.src.backend.common.stateless_scope")
-def _scopes(module):
+def inline_functions(module):
     """A `@tf.function` on `call`, met while Keras finds out shapes, runs as plain Python: that trace must not stay."""
     inline_while(module.in_stateless_scope)

@@ -1,6 +1,7 @@
 """Functions of `tf` on the symbolic tensors of Keras: each call becomes a step of the model that is being made.
 
 In TensorFlow 2.0, `tf.concat([a, b], -1)` of the outputs of two layers was a layer by itself. Keras 3 refuses it.
+`keras_replacements.py` says where in Keras this is put.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ import functools
 import importlib
 import inspect
 
-from headrace._src.compat.keras_additions import addition
 from headrace._src.core import nest
 from headrace._src.op.api import PUBLIC
 from headrace._src.op.dispatch import Dispatcher, dispatchable, global_dispatchers
@@ -18,8 +18,8 @@ from headrace._src.op.dispatch import Dispatcher, dispatchable, global_dispatche
 _CONVERSIONS = frozenset({"convert_to_tensor", "constant", "identity_n"})
 
 
-@addition("keras.src.backend.common.keras_tensor")
-def _dispatch_symbolic_tensors(module):
+def dispatch_symbolic_tensors(module):
+    """Public functions that get a `KerasTensor` become steps of the model."""
     kind = module.KerasTensor
 
     def handle(function, args, kwargs):
@@ -37,8 +37,7 @@ def _dispatch_symbolic_tensors(module):
     global_dispatchers.append(handle)
 
 
-@addition("keras.src.legacy.backend")
-def _dispatch_functions_of_the_backend(module):
+def dispatch_functions_of_the_backend(module):
     """`K.mean(x)` and the like, which look at what only tensors have before they call functions of `tf`."""
     for name, function in list(vars(module).items()):
         if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_"):
@@ -93,15 +92,8 @@ def _operation():
     return TensorFlowFunction
 
 
-@addition("keras.src.saving.serialization_lib")
-def _make_known(module):
-    """A model that has such steps can be loaded before any was made."""
-    original = module._retrieve_class_or_fn
-
-    @functools.wraps(original)
-    def retrieve(name, registered_name, *args, **kwargs):
-        if registered_name == "headrace>TensorFlowFunction":
-            return _operation()
-        return original(name, registered_name, *args, **kwargs)
-
-    module._retrieve_class_or_fn = retrieve
+def retrieve(original, name, registered_name, *args, **kwargs):
+    """The class or function of a saved model: one that has such steps can be loaded before any was made."""
+    if registered_name == "headrace>TensorFlowFunction":
+        return _operation()
+    return original(name, registered_name, *args, **kwargs)

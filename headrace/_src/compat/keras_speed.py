@@ -2,13 +2,15 @@
 
 What they are worth: `python benchmarks/keras_training.py eager`. In a profile of such a step, most of Keras's own time
 goes to the names of dtypes, to which dtype results have, and to the optimizer's many small operations.
+
+`keras_replacements.py` says where in Keras each of these goes.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 
-from headrace._src.compat.keras_additions import addition
 from headrace._src.core.context import context
 from headrace._src.core.dtypes import DType
 from headrace._src.core.tensor import EagerTensor
@@ -21,9 +23,8 @@ _MOST_FUNCTIONS = 8
 _SETTINGS = frozenset((int, float, bool, str))
 
 
-@addition("keras.src.backend.common.variables")
-def _names_of_dtypes(module):
-    original = module.standardize_dtype
+def with_known_names(original):
+    """`standardize_dtype`, which finds out the name of each dtype once."""
     names: dict = {}  # by id: dtypes live as long as the process
 
     @functools.wraps(original)
@@ -35,12 +36,12 @@ def _names_of_dtypes(module):
             return name
         return original(dtype)
 
-    module.standardize_dtype = standardize_dtype
+    return standardize_dtype
 
 
-@addition("keras.src.backend.common.dtypes")
-def _dtypes_of_results(module):
-    original, config = module.result_type, module.config
+def with_known_results(original):
+    """`result_type`, which finds out the dtype of each combination once."""
+    config = importlib.import_module("keras.src.backend.config")
     known: dict = {}
 
     @functools.wraps(original)
@@ -55,12 +56,12 @@ def _dtypes_of_results(module):
             else:
                 return original(*dtypes)
         places = tuple(key)
-        found = known.get(places)
-        if found is None:
-            found = known[places] = original(*dtypes)
-        return found
+        result = known.get(places)
+        if result is None:
+            result = known[places] = original(*dtypes)
+        return result
 
-    module.result_type = result_type
+    return result_type
 
 
 class _Updates(dict):
@@ -76,34 +77,26 @@ class _Updates(dict):
         return _Updates, ()
 
 
-@addition("keras.src.backend.tensorflow.optimizer")
-def _updates_as_functions(module):
+def update(original, self, grads, trainable_variables, learning_rate):
     """Let Keras's own optimizers update all variables in one call of a function, traced when it is first used."""
-    optimizer = module.TFOptimizer
-    original = optimizer._backend_update_step
-
-    @functools.wraps(original)
-    def update(self, grads, trainable_variables, learning_rate):
-        # What a user's own optimizer does in Python is done in each step, as the user wrote it.
-        is_kerass = type(self).__module__.startswith("keras.src.optimizers.")
-        if context.graph is not None or not is_kerass or functions_run_eagerly():
+    # What a user's own optimizer does in Python is done in each step, as the user wrote it.
+    is_kerass = type(self).__module__.startswith("keras.src.optimizers.")
+    if context.graph is not None or not is_kerass or functions_run_eagerly():
+        return original(self, grads, trainable_variables, learning_rate)
+    rate = to_tensor(learning_rate)
+    if type(rate) is not EagerTensor or not all(type(grad) is EagerTensor for grad in grads):
+        return original(self, grads, trainable_variables, learning_rate)
+    updates = self.__dict__.setdefault("_headrace_updates", _Updates())
+    # Settings such as beta_1 are Python numbers, and part of the trace.
+    settings = tuple([(k, v) for k, v in self.__dict__.items() if type(v) in _SETTINGS])
+    key = (tuple(map(id, trainable_variables)), settings)
+    step = updates.get(key)
+    if step is None:
+        if len(updates) >= _MOST_FUNCTIONS:
             return original(self, grads, trainable_variables, learning_rate)
-        rate = to_tensor(learning_rate)
-        if type(rate) is not EagerTensor or not all(type(grad) is EagerTensor for grad in grads):
-            return original(self, grads, trainable_variables, learning_rate)
-        updates = self.__dict__.setdefault("_headrace_updates", _Updates())
-        # Settings such as beta_1 are Python numbers, and part of the trace.
-        settings = tuple([(k, v) for k, v in self.__dict__.items() if type(v) in _SETTINGS])
-        key = (tuple(map(id, trainable_variables)), settings)
-        made = updates.get(key)
-        if made is None:
-            if len(updates) >= _MOST_FUNCTIONS:
-                return original(self, grads, trainable_variables, learning_rate)
-            variables = list(trainable_variables)
-            traced = function(lambda grads, rate: original(self, grads, variables, rate), autograph=False)
-            made = traced.get_concrete_function(grads, rate)
-            made.graph.stays_interpreted = True
-            updates[key] = made
-        made.call_flat([*grads, rate])
-
-    optimizer._backend_update_step = update
+        variables = list(trainable_variables)
+        traced = function(lambda grads, rate: original(self, grads, variables, rate), autograph=False)
+        step = traced.get_concrete_function(grads, rate)
+        step.graph.stays_interpreted = True
+        updates[key] = step
+    step.call_flat([*grads, rate])

@@ -14,10 +14,7 @@ import os
 import sys
 import types
 
-from headrace._src.compat import keras_former_calls as keras_former_calls  # they add to the additions
-from headrace._src.compat import keras_functional as keras_functional
-from headrace._src.compat import keras_speed as keras_speed
-from headrace._src.compat.keras_additions import ADDITIONS
+from headrace._src.compat.keras_replacements import MODULES, replace_in
 from headrace._src.compat.tensorflow_python import CLASSES, INTERNALS
 from headrace._src.op.api import api
 from headrace._src.op.loading import load
@@ -56,19 +53,19 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         sys.modules[alias.name] = module
 
 
-class _Additions(importlib.abc.MetaPathFinder):
-    """Finds the modules of Keras that something is added to, and has it added after they are read."""
+class _Replacing(importlib.abc.MetaPathFinder):
+    """Finds the modules of Keras in which names are replaced, and replaces them once the module has been read."""
 
     def find_spec(self, fullname, path=None, target=None):
-        if fullname not in ADDITIONS:
+        if fullname not in MODULES:
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
-            read, add = spec.loader.exec_module, ADDITIONS[fullname]
+            read = spec.loader.exec_module
 
             def exec_module(module):
                 read(module)
-                add(module)
+                replace_in(module)
 
             spec.loader.exec_module = exec_module
         return spec
@@ -148,10 +145,10 @@ def install():
             "tf.keras (or call headrace.install_as_tensorflow()) before anything imports keras."
         )
     os.environ["KERAS_BACKEND"] = "tensorflow"
-    sys.meta_path[:0] = [_Alias(), _Additions()]
-    for name, add in ADDITIONS.items():
+    sys.meta_path[:0] = [_Alias(), _Replacing()]
+    for name in MODULES:
         if name in sys.modules:
-            add(sys.modules[name])
+            replace_in(sys.modules[name])
     for place, (module, name) in CLASSES.items():
         folder, _, attribute = place.partition(":")
         getattr(load(folder), attribute).__module__ = f"{_NAME}.{module}"
