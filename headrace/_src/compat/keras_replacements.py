@@ -5,7 +5,7 @@ module's rows, in the order of the table. What is put there stands in the files 
 (names and rules of TensorFlow 2.0), `keras_former_calls.py` (its arguments and methods), `keras_functional.py`
 (functions of `tf` on symbolic tensors) and `keras_speed.py` (short ways to the same results).
 
-All rows were tried with Keras 3.10 to 3.15. To see which rows a release of Keras does not fit, run
+All rows find their names in Keras 3.10 to 3.15. To see which rows a release of Keras does not fit, run
 `tests/compat/test_keras_replacements.py` with it.
 """
 
