@@ -21,10 +21,10 @@ from headrace._src.core.context import context
 from headrace._src.core.lazy import jax, jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.data.stages import Cursor, Run, Stage, dataset_tensor, stage_of
-from headrace._src.graph.blocks import BlockBuilder
-from headrace._src.graph.lowering import Lowering
-from headrace._src.graph.programs import Program, build, signature_of
+from headrace._src.data.running.stages import Cursor, Run, Stage, dataset_tensor, stage_of
+from headrace._src.graph.compiling.blocks import BlockBuilder
+from headrace._src.graph.compiling.lowering import Lowering
+from headrace._src.graph.compiling.programs import Program, build, signature_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY, Op, Spec
 from headrace._src.op.infer import same_as_input
@@ -226,7 +226,7 @@ assert np.allclose(second.numpy(), by_differences, rtol=1e-4)
 print("7. the second derivative agrees with finite differences:", second.numpy())
 
 
-# 8. Tracing: the same Python, run on tensors without values                            graph/func_graph.py
+# 8. Tracing: the same Python, run on tensors without values                            graph/building/func_graph.py
 #
 # So far each op ran at once. A graph keeps the ops for later. To make one, we put a graph into the context and call
 # the function with stand-ins: tensors that have a shape and a dtype, but no value. `apply` then runs no kernel. It
@@ -295,7 +295,7 @@ assert [op.name for op, _, _, _ in graph.nodes][:3] == ["TourLogSquare", "Mul", 
 print(f"9. the graph of f has 3 operations, that of its derivative {len(graph.nodes)}")
 
 
-# 10. Planning: a list of kernels to call                                               graph/plan.py
+# 10. Planning: a list of kernels to call                                               graph/running/plan.py
 #
 # To run a graph, give each value a numbered place and turn each node into an instruction: this kernel, these places in,
 # that place out. Nodes that the result does not depend on are left out, and a value is dropped after its last use.
@@ -353,7 +353,7 @@ assert [step.type for step in steps] == ["TourLogSquare", "Mul", "AddV2", "AddV2
 print("10. a plan runs the graph; after passes, f(x) + f(x) is", [step.type for step in steps])
 
 
-# 11. Lowering: the same instructions on jax values                                     graph/lowering.py
+# 11. Lowering: the same instructions on jax values                                     graph/compiling/lowering.py
 #
 # If we walk through the same instructions, but call `lower` where the plan calls `kernel`, we get a function of jax
 # values.
@@ -380,7 +380,7 @@ assert np.allclose(small_lowered(plan)(jnp.asarray(x.numpy())), slope.numpy(), a
 print("11. lowered:", [instruction.op for instruction in block.instructions])
 
 
-# 12. Compiling: XLA makes one program of it                                            graph/programs.py
+# 12. Compiling: XLA makes one program of it                                            graph/compiling/programs.py
 #
 # jax traces that function of jax values, as we traced f, and XLA compiles what it sees to machine code, for one shape.
 
@@ -391,9 +391,10 @@ signature, _ = signature_of([x.numpy()])  # the shapes that the program is made 
 program = Program(build(block, signature), signature, random_nodes=[], fixed=1)
 assert np.allclose(program.run([x.numpy()])[0], f(x).numpy(), atol=1e-6)
 
-# In a user's program, graph/compilation.py decides: a function begins with its plan. If it is called often enough with
-# the same shapes, a process beside it compiles (graph/compile_worker.py), and the program takes over when it is there.
-# If a check fails in it, the plan runs again, to raise the error with all its words. `jit_compile=True` does not wait.
+# In a user's program, graph/compiling/compilation.py decides. A function begins with its plan. If it is called again
+# with the same shapes and is large enough, another process compiles it (graph/compiling/worker.py), and the program
+# takes over when it is there. If a check in it fails, the plan runs instead, because it can raise the op's own error.
+# `jit_compile=True` compiles before the first call.
 
 at_once = tf.function(f, jit_compile=True)
 assert np.allclose(at_once(x).numpy(), f(x).numpy(), atol=1e-6)
@@ -434,7 +435,7 @@ assert calls == [[2], [3]] * 2
 print("13. three calls with two shapes: traced for", calls[:2])
 
 
-# 14. A dataset is a chain of stages, a walk through it a chain of cursors              data/stages.py
+# 14. A dataset is a chain of stages, a walk through it a chain of cursors              data/running/stages.py
 #
 # A stage describes a step of an input pipeline, and does nothing. To iterate, each stage makes a cursor, which pulls
 # elements from the cursor of the stage before. An element is a tuple of arrays; None says that there are no more.
@@ -518,7 +519,7 @@ assert pairs.map(lambda x: x * x).batch(2).as_numpy_iterator().next().tolist() =
 print("14. a stage of our own, in a real pipeline:", [int(x) for x in pairs])
 
 
-# 15. The state of a cursor is where to go on                                           data/iterators.py
+# 15. The state of a cursor is where to go on                                           data/running/iterators.py
 #
 # `state` asks the whole chain of cursors, and `restore` tells it. That is how a checkpoint of a training run goes on
 # with the element after the last one that was used, without reading those before it.
