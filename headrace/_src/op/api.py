@@ -1,6 +1,6 @@
 """Declaring public names where the functions are: `@api("math.sqrt", "sqrt")`.
 
-`scripts/exports` writes the public modules (`headrace/math.py` ...) from these declarations, as plain explicit
+`scripts/exports` writes the public modules (`headrace/math/__init__.py` ...) from these declarations, as plain explicit
 re-exports, and the check fails when they are stale.
 """
 
@@ -44,5 +44,5 @@ def api(*names: str, dispatch: bool = True):
 
 
 def export(*names: str):
-    """For values that are no functions: `export("math.pi")(pi)`. The same as `api` without dispatch."""
+    """For values other than functions: `export("math.pi")(pi)`. The same as `api` without dispatch."""
     return api(*names, dispatch=False)

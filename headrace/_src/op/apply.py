@@ -27,7 +27,7 @@ def call(self, *args, name=None, **attrs):
 
 
 def _lane(op):
-    """`lane(args, attrs, name)`: the same as a call, for those who cannot afford calling an object."""
+    """`lane(args, attrs, name)`: the same as calling the op, but faster, as it is a plain function."""
     device_use.in_use = True  # a lane is written when the op is first applied
     return write_lane(op, {
         "apply": apply, "complete": complete, "as_array": as_array, "check_dtype": check_dtype,
@@ -205,7 +205,7 @@ def _has_tensors(sequence):
 
 
 def _check_int32(op, argument, value):
-    """Refuse sizes and the like that would lose their high bits (which `tf.constant` lets happen)."""
+    """Refuse integers that do not fit into the dtype. (`tf.constant` drops their high bits instead.)"""
     for number in value if type(value) in (list, tuple) else (value,):
         if type(number) is int and not -(2**31) <= number < 2**31:
             raise errors.invalid_argument(
@@ -214,7 +214,7 @@ def _check_int32(op, argument, value):
 
 
 def _integer_hint(op, attr, value):
-    """int32 where integers are due and an empty list came, such as the shape of a scalar, or fractions; else None."""
+    """int32 if integers are expected and the value is an empty list (the shape of a scalar) or floating; else None."""
     for _ in range(MAX_RANK):  # a list may hold itself
         if not isinstance(value, (list, tuple)):
             # TF: sizes may be floating tensors in a list, or a floating array; a floating tensor is refused.
@@ -233,7 +233,7 @@ def _input_tensor(op, argument, value, dtype=None, hint=None):
     try:
         tensor = to_tensor(value, dtype, hint)
     except (TypeError, ValueError) as error:
-        # The same error, of whatever class and with its traceback, but telling where.
+        # The same exception object, with its traceback; only its message is extended by where it happened.
         if not isinstance(error, errors.OpError) and error.args and isinstance(error.args[0], str):
             error.args = (f"{op.name}: {argument.name}: {error.args[0]}", *error.args[1:])
             error.says_where = True

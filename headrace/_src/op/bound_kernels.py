@@ -1,4 +1,4 @@
-"""Kernels for when some inputs are constants, as they are in most steps of a graph: what they imply is worked out once.
+"""Kernels for steps of a graph in which some inputs are constants: what follows from these is worked out only once.
 
 `x[1:]`, `tf.reshape(x, [-1])` or `tf.concat([a, b], 1)` take longer to check their bounds, sizes and axes than to run.
 A binder is given those inputs and the attributes, and returns a kernel with the arguments of the op's own, which looks
@@ -14,7 +14,7 @@ _SHAPES = 64
 
 
 def binder(op: str, *constants: str):
-    """Decorator: `function(**constants, **attributes)` returns a kernel for the op, or None when it has none."""
+    """Decorator: `function(**constants, **attributes)` returns a kernel for the op, or None."""
 
     def declare(function):
         _BINDERS[op] = constants, function
@@ -24,12 +24,12 @@ def binder(op: str, *constants: str):
 
 
 def bound_kernel(record, attrs, constant_at) -> Callable | None:
-    """The kernel of an op whose inputs are constants where its binder wants them; None if there is none.
+    """The kernel that the op's binder makes; None without a binder, or if an input that it needs is not a constant.
 
     Args:
         record: the op.
         attrs: the attributes of the operation.
-        constant_at: from the position of an input of the signature to its array, None for what is no constant.
+        constant_at: from an input's position in the signature to its array; None if it is not a constant.
     """
     found = _BINDERS.get(record.name)
     if found is None:

@@ -21,7 +21,7 @@ class DTypeMismatchError(errors.InvalidArgumentError, TypeError):
 
 
 class CompositeConversionError(TypeError, ValueError):
-    """A composite where a dense tensor is due. TensorFlow raises one or the other class, by the path taken."""
+    """A composite tensor where a dense one is expected. TensorFlow raises one or the other class, by the path taken."""
 
 
 # (base class, conversion function, priority), most urgent first; filled by users.
@@ -81,7 +81,7 @@ def to_tensor(value, dtype: DType | None = None, hint: DType | None = None, name
             if result is not NotImplemented:
                 return result
     if isinstance(value, CompositeTensor):
-        # Without the value: the functions that take composites come this way, and its text would take long.
+        # The message leaves out the value, which takes long to write: functions that take composites catch this error.
         raise CompositeConversionError(
             f"A {kind.__name__} cannot become a dense tensor by itself; convert it, for instance with its to_tensor() "
             "or tf.sparse.to_dense."
@@ -142,7 +142,7 @@ def eager_constant(value, dtype: DType | None = None) -> EagerTensor:
 
     Raises:
         TypeError: for values that the dtype cannot hold.
-        ValueError: for values that are no tensor.
+        ValueError: for values that cannot be a tensor.
     """
     kind = type(value)
     if kind is float:
@@ -166,7 +166,7 @@ _numbers: dict[tuple, EagerTensor] = {}
 
 
 def eager_number(number, dtype: DType) -> EagerTensor | None:
-    """A Python float or int with a given dtype, kept for the next time; None when it takes more than that.
+    """A Python float or int as an eager tensor of a given dtype, kept for the next time; None in less simple cases.
 
     Only for inputs of ops: tensors that users see must be objects of their own.
     """
@@ -411,7 +411,7 @@ def _contains_none(value):
 def _shorten(value):
     try:
         text = repr(value)
-    except Exception:  # a message must not fail for what it is about
+    except Exception:  # making the message must not raise an error of its own
         text = f"<{type(value).__name__} object>"
     return text if len(text) < 200 else text[:200] + "..."
 

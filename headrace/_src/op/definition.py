@@ -155,12 +155,12 @@ class Op:
         return names["make"]
 
     def replace_kernel(self, kernel):
-        """Use another implementation for eager and interpreted execution; returns the one that was."""
+        """Use another implementation for eager and interpreted execution; returns the former one."""
         before, self.kernel = self.kernel, kernel
         return before
 
     def replace_lowering(self, lower):
-        """Use another implementation for compiled execution; returns the one that was."""
+        """Use another implementation for compiled execution; returns the former one."""
         before, self.lower = self.lower, lower
         return before
 
@@ -214,7 +214,7 @@ class Node:
 class Spec:
     """What `infer` knows of an input: shape and dtype, and the value when it is a constant.
 
-    `partial`: of a vector or scalar of integers that is no constant, the elements that are certain, else None.
+    `partial`: for a vector or scalar of integers that is not a constant, the elements that are known; else None.
     `handle_data`: of a variant, what is known about the tensors inside; see core/handle_data.py.
     """
 

@@ -85,12 +85,12 @@ def _fallback(wrapper, args, kwargs):
 
 
 def _say_where(error, wrapper, args, kwargs):
-    """Name the function and its arguments in an error of ours that does not, such as one of conversion."""
+    """Add the function's name and arguments to an error of headrace that lacks them, such as one of a conversion."""
     text = error.args[0] if error.args else None
     if not isinstance(text, str) or "[Op:" in str(error):
         return
     name = wrapper.__name__
-    # "top_k: ..." is told, and so is "TopKV2: ...".
+    # A message that begins with "top_k: ..." or "TopKV2: ..." has a name already.
     told = re.search(rf"\b{name.replace('_', '')}(v\d)?[:(]", text.replace("_", ""), re.IGNORECASE)
     if getattr(error, "says_where", False):
         # The innermost function knows best; the ones around it only add their names.
@@ -103,11 +103,11 @@ def _say_where(error, wrapper, args, kwargs):
         last = last.tb_next
     module = last.tb_frame.f_globals.get("__name__", "")
     if told or not module.startswith("headrace._src."):
-        return  # raised by the user's own code, or telling already
+        return  # raised by the user's own code, or it names the function already
     try:
         given = signature_of(wrapper).bind(*args, **kwargs).arguments
         values = ", ".join(f"{key}={brief(value)}" for key, value in given.items())
-    except Exception:  # an object that cannot even be looked at; the first error matters
+    except Exception:  # an argument that cannot be shown; the first error is the one to raise
         return
     _set_text(error, f"{name}: {text.rstrip('. ')}. Got {values}.")
 

@@ -27,7 +27,7 @@ _KERAS_NAMES = {
 
 
 def load(module: str):
-    """Import `headrace._src.<module>`, and what belongs with whatever that brought in."""
+    """Import `headrace._src.<module>`, and the companions of every type that came with it."""
     found = importlib.import_module(_ROOT + module)
     load_companions()
     return found

@@ -13,4 +13,4 @@ class NotLowerable(Exception):
 
 
 class NeedsValue(NotLowerable):
-    """The same for an application that a program could have if a value were known when it is compiled."""
+    """The same, for an application that could be compiled if one of its input values were known while compiling."""

@@ -1,6 +1,6 @@
-"""Watching every op that runs: what checks numbers, logs devices or records runs installs an observer.
+"""Watching every op that runs. Code that checks numbers, logs devices or records runs installs an observer.
 
-While there is none, kernels are what their ops say and cost nothing extra.
+Without observers, the ops' own kernels run and nothing is paid.
 """
 
 import functools
@@ -11,7 +11,7 @@ import numpy as np
 from headrace._src.op.definition import REGISTRY
 from headrace._src.op.registry import all_ops
 
-# Called as `rewrite(op, outputs)` for each operation that is added to a graph; gives what to use as its outputs.
+# Called as `rewrite(op, outputs)` for each operation that is added to a graph; returns what to use as its outputs.
 node_rewriters: list = []
 
 _observers: list = []
@@ -33,7 +33,7 @@ def _observed(op, kernel):
 
 
 def add_observer(observe):
-    """Call `observe(op, arrays, attrs, results)` after every kernel; what it raises, the op raises."""
+    """Call `observe(op, arrays, attrs, results)` after every kernel. An error that it raises becomes the op's."""
     with _lock:
         if not _observers:
             for op in all_ops():  # imports all files: an op that came later would not be observed

@@ -1,6 +1,6 @@
-"""The name scopes that functions made of several ops open while a graph is built, as TensorFlow's do.
+"""The name scopes of functions that consist of several ops. TensorFlow's functions open them while a graph is built.
 
-So the names of the operations that a program makes itself do not depend on how such a function is written here.
+With them, the names of a program's own operations do not depend on how headrace writes such a function.
 """
 
 import functools
