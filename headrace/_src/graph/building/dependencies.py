@@ -45,7 +45,7 @@ def control_dependencies(control_inputs):
 
 
 def _operations(name, items):
-    """The operations that compute tensors, variables and composites, or that they are."""
+    """The operations behind some items, which are operations, tensors, variables or composites."""
     found = []
     for item in items:
         if isinstance(item, Operation):
@@ -80,7 +80,7 @@ def group(*inputs, **kwargs):
 
 @api("tuple", dispatch=False)
 def tuple_(tensors, control_inputs=None, name=None):
-    """The tensors, each of which is there only after all of them have been computed.
+    """The same tensors, except that none of them is available before all have been computed.
 
     Args:
         tensors: a list of tensors, IndexedSlices, operations and None.
@@ -91,7 +91,7 @@ def tuple_(tensors, control_inputs=None, name=None):
         A list like `tensors`.
 
     Raises:
-        ValueError: there is no tensor. TypeError: something else is among them.
+        ValueError: the list holds no tensor. TypeError: it holds something else.
     """
     if context.graph is None:
         return tensors

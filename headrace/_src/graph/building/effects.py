@@ -16,7 +16,7 @@ READING = frozenset({
 
 
 def has_effect(node) -> bool:
-    """Whether an operation must run, whoever wants its outputs."""
+    """Whether an operation must run even if nothing reads its outputs."""
     return node.record is not PLACEHOLDER and is_stateful(node)
 
 
@@ -43,7 +43,7 @@ def control_inputs_of_effects(nodes) -> dict:
             continue
         resources = [_origin(tensor) for tensor in node.inputs if tensor.dtype is dtypes.resource]
         if node.record.name in READING:
-            # What cannot be followed to its origin may be any resource.
+            # A handle whose origin is not known may be any resource.
             before = last if any(not _is_certain(x) for x in resources) else touched.get(id(resources[0]))
             found[id(node)] = [] if before is None else [before]
             reads.append(node)
@@ -58,7 +58,7 @@ def control_inputs_of_effects(nodes) -> dict:
 
 
 class _AlwaysLast(dict):
-    """After an effect on some resource that is not known: it counts for every resource."""
+    """After an effect on a resource that is not known, which counts as an effect on every resource."""
 
     def __init__(self, node):
         super().__init__()

@@ -29,8 +29,8 @@ _SURROUNDING = object()  # the graph that is being built where a FuncGraph is ma
 class FuncGraph(BaseGraph):
     """A graph with inputs and outputs.
 
-    Tensors from outside that its operations use become extra inputs, the captures: whoever calls the function passes
-    their values after the arguments.
+    Tensors from outside that its operations use become extra inputs, the captures. A call of the function passes their
+    values after the arguments.
     """
 
     building_function = True
@@ -108,7 +108,7 @@ class FuncGraph(BaseGraph):
                 return self.shared_constant(tensor.op.attrs["value"], name)
             known = tensor._known
             if known is not None and tensor.dtype._kind in "iub" and known.size <= _INLINED:
-                # Computed from constants, such as the bounds of a slice: what uses it here can know it as well.
+                # Computed from constants, such as the bounds of a slice: it can be a constant here as well.
                 if id(tensor) not in self._constants:
                     before, self._control_inputs = self._control_inputs, ()
                     self._constants[id(tensor)] = (tensor, self.constant_array(known, tensor.dtype, name))
@@ -190,7 +190,7 @@ class FuncGraphView:
     loop_plans = None  # see passes/loop_invariants.py, for the body of a loop
 
     def __init__(self, graph, outputs, inputs=None):
-        # Weakly, for the graph keeps its derivatives, which are views of it. Whoever holds a view holds the graph.
+        # Held weakly: the graph holds its derivatives, which are views of it. Code that holds a view holds the graph.
         self._base = weakref.ref(graph.base)
         self.name = graph.name
         self.outputs = list(outputs)
@@ -226,7 +226,7 @@ class FuncGraphView:
 
 
 def copy_handle_data(source, target):
-    """Hand on what is known of the elements of a list or the content of a resource."""
+    """Copy what is known about the elements of a list or the content of a resource."""
     data = source.__dict__.get("_handle_data")
     if data is not None:
         target._handle_data = data

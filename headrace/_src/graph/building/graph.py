@@ -80,7 +80,7 @@ class BaseGraph:
         return weakref.ref(self)
 
     def next_op_seed(self) -> int:
-        """The seed of the next random op that is given none. TF: counted per graph."""
+        """The seed for a random op without one. TF: each graph counts them."""
         self._seeds_drawn += 1
         return self._seeds_drawn - 1
 
@@ -133,7 +133,7 @@ class BaseGraph:
     def create(self, op, inputs, attrs, types, shapes, name=None, location=("", 0, "")):
         """Add an operation whose inputs are tensors of this graph and whose output shapes are known.
 
-        Its name is made unique, unless it ends in a colon: then it has been so already.
+        Its name is made unique, unless it ends in a colon: such a name is unique already.
         """
         name = name[:-1] if name is not None and name.endswith(":") else self._name_of(op, name)
         device = context.mode.device if context.mode is not None else None
@@ -179,8 +179,8 @@ class BaseGraph:
         """The tensor of this graph that stands for `tensor`.
 
         Args:
-            operand: what it is for, in case that it is new here: the name of an operation, one of its arguments, and
-                the position in a list. TF: it is named after that.
+            operand: what reads it, in case that it is new here: the name of an operation, one of its arguments, and the
+                position in a list. TF: it is named after its reader.
         """
         if type(tensor) is SymbolicTensor and tensor.op._graph is self.reference:
             if tensor.op.record is CONST and operand is not None and tensor.op.__dict__.pop("is_operand", False):
@@ -255,7 +255,7 @@ class BaseGraph:
         """The tensor called "operation:index".
 
         Raises:
-            KeyError: there is none. ValueError: `name` is no name of a tensor.
+            KeyError: there is none. ValueError: `name` is not of the form "operation:index".
         """
         operation, colon, index = name.rpartition(":")
         if not colon or not index.isdecimal():

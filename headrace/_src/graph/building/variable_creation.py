@@ -40,7 +40,7 @@ def _users_creators():
 
 @contextlib.contextmanager
 def variables_outside():
-    """Within this block, which traces a function that is no `tf.function`, variables are made outside of the graph."""
+    """Within this block, variables are made outside of the graph. It is for functions other than `tf.function`s."""
 
     def outside(next_creator, **keywords):
         with init_scope():

@@ -98,7 +98,7 @@ class BlockBuilder:
 
     def __init__(self):
         self.random_nodes = []
-        self._calls: tuple = ()  # that lead to the graph at hand, as far as they matter for random streams
+        self._calls: tuple = ()  # the calls that lead to the current graph, as far as they matter for random streams
         self._numbers: dict[tuple, int] = {}
         self._graphs: dict[tuple, Block] = {}
 

@@ -18,14 +18,14 @@ from headrace._src.graph.compiling.segments import Segmented, host_steps, path_t
 from headrace._src.op.api import api
 from headrace._src.ops.arrays.filling import CONST
 
-# A call of a program costs as much as running so many operations one by one.
+# A call of a program takes as long as this many operations one by one.
 _FEW = 24
 # The call with the same shapes at which a program is ordered.
 _SEEN = 2
 # How many shapes of a function are compiled, and how many are remembered.
 _PROGRAMS, _REMEMBERED = 5, 64
-# A program that has run so often and was slower than this, compared with the interpreter, is given up; not so for
-# functions that take less than this many seconds, whose times say more about what else the machine does.
+# After `_TRIALS` runs, a program is given up if it takes more than `_SLOWER` times as long as the interpreter. That is
+# not done for less than `_NOTICEABLE` seconds: such times depend too much on what else the machine does.
 _TRIALS, _SLOWER, _NOTICEABLE = 8, 1.1, 0.002
 # With a global seed, programs take over at a fixed call: this one, later for large graphs, at once for loops.
 _SEEDED, _OPERATIONS_PER_CALL, _SEEDED_LOOP = 32, 8, 3
@@ -51,7 +51,7 @@ if hasattr(os, "register_at_fork"):
 
 @api("config.experimental.set_background_compilation", dispatch=False)
 def set_background_compilation(enabled):
-    """Whether functions that are called often are compiled, which is on by default.
+    """Whether functions that are called often are compiled. By default they are.
 
     Functions with `jit_compile=True` are compiled in any case. The environment variable `HEADRACE_COMPILE=0` has the
     same effect from the start of a program. `HEADRACE_COMPILE_CACHE` names a directory in which compiled programs
@@ -139,7 +139,7 @@ class Executable:
         self.segmented = Segmented(plan, self.hosts, _part) if self.hosts and not must_compile else None
 
     def run(self, arrays):
-        """Run on the inputs; `arrays` is emptied or not, as it comes."""
+        """Run on the inputs. `arrays` may be empty afterwards."""
         if self.segmented is not None:
             return self.segmented.run(arrays)
         # How often each shape is seen is counted, until there is a program for it.

@@ -248,7 +248,7 @@ def _is_fixed(x):
 
 
 def _list_like(x, y, abstract=False):
-    """The list `x` in the form that it has together with `y`, of which only shapes are used."""
+    """The list `x` in a form that `y` can have as well. Of `y`, only shapes are used."""
     zeros = lambda leaf: jnp.zeros(leaf.shape, leaf.dtype)
     leaves, tree = jax.tree_util.tree_flatten(y)
     other = jax.tree_util.tree_unflatten(tree, [zeros(leaf) for leaf in leaves])

@@ -26,7 +26,7 @@ _ABOUT_SHAPES = frozenset({"Shape", "ShapeN", "Size", "Rank"})
 _LIST_OPS = ("TensorList", "EmptyTensorList")
 
 
-# These can do with values that are known only at run time for some of their static inputs.
+# For some of their static inputs, these ops also accept values that are known only at run time.
 _FLEXIBLE = frozenset({
     "StridedSlice", "StridedSliceGrad", "TensorStridedSliceUpdate", "ResourceStridedSliceAssign", "Slice",
 })  # fmt: skip
@@ -90,7 +90,7 @@ class Lowering(LoweredControl):
         self.failed = bad if self.failed is False else jnp.logical_or(self.failed, bad)
 
     def random_stream(self, seed, seed2, blocks):
-        """Key and counter for an op that draws random numbers, and may use so many blocks of its stream."""
+        """Key and counter for an op that draws random numbers, up to `blocks` blocks of its stream."""
         number = self._instruction.stream
         first = self.used[number]
         self.used[number] = first + np.uint64(blocks)

@@ -68,7 +68,7 @@ class Job:
         self._event.set()
 
     def wait(self, seconds=None) -> bool:
-        """Return when the job is done, or after so many seconds; whether it is done."""
+        """Wait until the job is done, at most for so many seconds. Returns whether it is done."""
         return self._event.wait(seconds)
 
 
@@ -211,7 +211,7 @@ class _Worker:
         self.replies = replies
 
     def end(self):
-        """Kill it. The pipes are left to whoever reads from them."""
+        """Kill it. The pipes stay open: the thread that reads from them closes them."""
         self.process.kill()
         self.process.wait()
 

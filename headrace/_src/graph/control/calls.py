@@ -74,7 +74,7 @@ def extend(operation, attrs, outputs, inputs=None, types=None):
 
 
 def _tell_tapes(operation, known):
-    """Let tapes that have seen an operation follow its new outputs too: the gradient at hand reads them."""
+    """Let tapes that have seen an operation follow its new outputs too: the gradient being computed reads them."""
     outputs = operation.outputs
     numbers = {tensor._id for tensor in outputs[:known]} - {None}
     for recorder in context.recorders:

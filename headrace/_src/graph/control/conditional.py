@@ -51,7 +51,7 @@ def _common(a, b):
 
 
 def condition_number(cond) -> int:
-    """Which branch a condition means. TF: one that is no boolean is true unless it is zero or empty."""
+    """Which branch a condition chooses. TF: a value other than a boolean is true unless it is zero or empty."""
     is_true = bool(cond[()]) if cond.ndim == 0 else cond.size > 0
     return 0 if is_true else 1
 

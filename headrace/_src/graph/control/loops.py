@@ -50,7 +50,7 @@ def _run(input, cond, body, output_shapes, parallel_iterations):
     return values
 
 
-# After so many iterations, the body of a loop that is still interpreted is worth a program of its own.
+# After this many iterations, the body of a loop that is still interpreted is compiled by itself.
 _MANY = 200
 
 

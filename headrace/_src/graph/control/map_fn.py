@@ -104,7 +104,7 @@ def write(handle, index, value, dtype):
 
 
 def reserve(count, shape, dtype):
-    """A list of so many elements that are not there yet."""
+    """A list of `count` elements that are not set yet."""
     return TENSOR_LIST_RESERVE(shape_input(shape), to_tensor(count, dtypes.int32), element_dtype=dtype)
 
 
@@ -139,7 +139,7 @@ def stack_eager(name, values, shape, dtype, infer_shape):
 
 
 def counted_loop(cond, body, first, count, parallel_iterations):
-    """`while_loop`, of which is known that it ends after `count` iterations at most; no need to count them again."""
+    """A `while_loop` that ends after at most `count` iterations, which it need not count itself."""
     last = while_loop(cond, body, first, parallel_iterations=parallel_iterations or 10)
     if isinstance(count, int):
         nest.flatten(last)[0].op.maximum_iterations = count

@@ -334,7 +334,7 @@ def call_recorded(call, tensors):
 
 
 class _SessionCall(_GradientCall):
-    """The gradient of a call that ran eagerly, whose session is at hand."""
+    """The gradient of a call that ran eagerly, given its session."""
 
     def __init__(self, session, output_types):
         super().__init__(output_types)

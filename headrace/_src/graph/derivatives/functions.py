@@ -65,7 +65,7 @@ def _derive(graph, wanted):
 
 
 class _BackwardGraph(FuncGraph):
-    """Of a tensor from around the graph, the one that stands for it there is used, so that gradients reach it."""
+    """For a tensor from outside the graph, the input that stands for it is used, so that gradients reach it."""
 
     def capture(self, tensor, name=None):
         if type(tensor) is EagerTensor and tensor.dtype is dtypes.resource:

@@ -257,7 +257,7 @@ def _add_input(graph, dtype, name, known, attributes, number):
 
 
 def _passed_through(tensor, inputs):
-    """An argument that is returned by way of Identity, itself: that it does not change is then plain to see."""
+    """The argument itself, for one that is returned through Identity. This shows that a loop does not change it."""
     found = tensor
     while found.op.record.name == "Identity" and not found.op.control_inputs:
         (found,) = found.op.inputs

@@ -97,13 +97,13 @@ def _node_def(node, names, reference, before, library, add_shapes, for_tensorflo
     record = node.record
     proto = NodeDef(name=names[node.name], op=record.name, device=node.device)
     if record is CONST and node.attrs["dtype"]._kind in "rv":
-        # A resource of this process: whoever runs the graph passes one of its own.
+        # A resource of this process. A program that runs the graph passes a resource of its own.
         proto.op = PLACEHOLDER.name
         proto.attr["dtype"].CopyFrom(to_attr_value("type", node.attrs["dtype"]))
         proto.attr["shape"].CopyFrom(to_attr_value("shape", ()))
         return proto
     proto.input.extend(reference(tensor) for tensor in node.inputs)
-    # What is not there is an argument of the function, which needs no waiting for.
+    # A name that is missing here is an argument of the function: there is nothing to wait for.
     controls = dict.fromkeys(names[other.name] for other in (*node.control_inputs, *before) if other.name in names)
     proto.input.extend(f"^{name}" for name in controls)
     if for_tensorflow and is_retired(node):

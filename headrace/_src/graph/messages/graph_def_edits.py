@@ -163,7 +163,7 @@ def _constant(node, name, array):
 
 
 def _without_references(sess, graph_def, wanted):
-    """The graph with constants for variables without handles, of which every node that reads one names the variable."""
+    """The graph with constants for variables without handles. Each node that reads such a variable names it."""
     found = {}  # name of the variable to the nodes that read it
     for node in graph_def.node:
         if node.op in ("Variable", "VariableV2"):

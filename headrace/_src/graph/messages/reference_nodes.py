@@ -33,7 +33,7 @@ def read_reference(node, inputs, name):
         name: the full name of the operation.
 
     Raises:
-        ValueError: something is assigned that is no variable.
+        ValueError: the target of an assignment is not a variable.
     """
     if node.op in ("Variable", "VariableV2"):
         copied = NodeDef()
@@ -59,7 +59,7 @@ def read_reference(node, inputs, name):
 def read_anew(graph, inputs, controls, name) -> list:
     """The inputs of an operation, with those that are a variable's value read when it is the operation's turn.
 
-    TF: a reference, and an Identity of one, show the latest value to whoever looks at it.
+    TF: reading a reference, or an Identity of one, gives the latest value.
     """
     found = list(inputs)
     for i, tensor in enumerate(inputs):

@@ -1,7 +1,7 @@
 """Reshapes of reshapes, transpositions of transpositions, and pairs that undo each other.
 
-An inner operation is skipped only when it cannot fail. What shares memory before does so after, in the same layout:
-reductions add in an order that depends on it, so another layout could round differently.
+An inner operation is skipped only when it cannot fail. Results keep their layout in memory, and share it with inputs
+where they did before: reductions add in an order that depends on the layout, so another one could round differently.
 """
 
 import numpy as np

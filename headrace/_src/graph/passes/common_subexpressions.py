@@ -8,7 +8,7 @@ _LARGEST = 1024
 
 
 def key_of(step):
-    """What two steps have in common that compute the same; None for steps that are never shared."""
+    """A key that is equal for steps that compute the same; None for steps that are never shared."""
     record = step.record
     if record is CONST:
         array = step.attrs["value"]._a

@@ -20,7 +20,7 @@ def needed(nodes, inputs, outputs, targets=()) -> list:
             continue
         original = node.__dict__.get("original")
         if original is not None and not any(id(t) in read for t in node.outputs[len(original._outputs) :]):
-            node = original  # nobody wants what the gradient would need
+            node = original  # without the outputs that only a gradient would read
         steps.append(node)
         for tensor in node.inputs:
             if id(tensor) not in read:

@@ -2,7 +2,7 @@
 
 import math
 
-# Never: element-wise functions of one tensor, and questions about shapes.
+# These never fail: element-wise functions of one tensor, and questions about shapes.
 _NEVER = frozenset(
     "Abs Acos Acosh Angle Asin Asinh Atan Atanh BesselI0e BesselI1e Ceil ComplexAbs Conj Const Cos Cosh "
     "DebugGradientIdentity Digamma Elu Erf Erfc Erfinv Exp Expm1 FakeParam Floor Identity IdentityN Imag Inv Invert "
@@ -11,7 +11,7 @@ _NEVER = frozenset(
     "Square StopGradient Tan Tanh ZerosLike".split()
 )
 
-# Not when the shapes fit, which is certain once they are all known and the graph could be built.
+# These fail only if the shapes do not fit. If all shapes are known, building the graph has checked that.
 _BY_SHAPE = frozenset(
     "Add AddN AddV2 Atan2 BatchMatMul BatchMatMulV2 BiasAdd BitwiseAnd BitwiseOr BitwiseXor DivNoNan EluGrad Equal "
     "Greater GreaterEqual LeakyReluGrad Less LessEqual LogSoftmax LogicalAnd LogicalOr MatMul Maximum Minimum Mul "
@@ -19,7 +19,7 @@ _BY_SHAPE = frozenset(
     "SoftsignGrad SqrtGrad SquaredDifference Sub TanhGrad Xdivy Xlog1py Xlogy".split()
 )
 
-# The same, but the value of an integer input (a shape, axes, a permutation) matters too and must be a constant.
+# The same, but the value of an integer input (a shape, axes, a permutation) matters too: it must be a constant.
 _BY_SHAPE_AND_CONSTANTS = {"BroadcastTo": 1, "ConcatV2": -1, "Fill": 0, "Tile": 1}
 
 # The same, and knowing the rank is enough.

@@ -1,4 +1,4 @@
-"""Operations that hand on their input: who reads the output may as well read the input."""
+"""Operations that return their input unchanged: readers of the output can read the input instead."""
 
 # Each rule, here and in the other files, takes a step and what is known, and returns what to use instead: a tensor that
 # has the value of the output (a list of them for several outputs), an array that it always is, another step, a tuple of

@@ -12,7 +12,7 @@ class Step:
     """What runs in the place of an operation: another op, other inputs, or a constant.
 
     It has the attributes of an `Operation` that running and compiling need. Its outputs are tensors of the graph,
-    though not necessarily those whose `.op` it stands for: which step computes a tensor is known from the steps.
+    but the `.op` of these may be another operation: only the list of steps says which step computes a tensor.
     """
 
     __slots__ = (
@@ -23,7 +23,7 @@ class Step:
     def __init__(self, node, *, record=None, inputs=None, attrs=None, types=None, kernel=None, outputs=None):
         """
         Args:
-            node: the operation (or step) in whose place this one stands; what is not given is taken from there.
+            node: the operation (or step) that this one replaces. Arguments that are None are taken from it.
             kernel: what the interpreter calls instead of the op's own kernel.
         """
         self.node = origin(node)  # whose line is shown when something fails
@@ -75,7 +75,7 @@ def draws_numbers(graph) -> bool:
 
 
 def random_call(node):
-    """The operation by which random streams know a call, when `node` is one of a graph that draws; otherwise None."""
+    """For a call of a graph that draws random numbers, the operation by which its streams are found; else None."""
     if node.record.name not in _CALLS or not draws_numbers(node.attrs["f"]):
         return None
     call = origin(node)

@@ -173,7 +173,7 @@ def _bytes_of(array):
 
 
 class _Layout:
-    """Places for the values, and an instruction for each step that is no constant.
+    """Places for the values, and an instruction for each step other than constants.
 
     An instruction is a tuple: kind; what to call; for kinds _UNARY and _BINARY the places of x and y, otherwise the
     places of all inputs and (for _SEVERAL) of all outputs or (for _SINGLE) what `reusable` found; the place of the only

@@ -26,7 +26,7 @@ def reusable(kernel, step, dying, given):
         kernel: the step's kernel.
         step: an operation or step with one output.
         dying: for each input, whether it is read here for the last time.
-        given: ids of tensors whose values come from outside, where somebody else may hold them.
+        given: ids of tensors whose values come from outside, where other code may hold them.
 
     Returns:
         The position of the input, and what to call instead of the kernel: a function of a list that holds the only
