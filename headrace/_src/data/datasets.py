@@ -298,7 +298,7 @@ def integer(value: np.ndarray, what: str) -> int:
     """A scalar input of a dataset op.
 
     Raises:
-        InvalidArgumentError: it is no scalar.
+        InvalidArgumentError: it is not a scalar.
     """
     if value.ndim != 0:
         raise errors.invalid_argument(f"{what} must be a scalar, got shape {list(value.shape)}.")
@@ -306,7 +306,7 @@ def integer(value: np.ndarray, what: str) -> int:
 
 
 def check_dataset(value: Any, where: str) -> None:
-    """Refuse what is no dataset."""
+    """Refuse values that are not datasets."""
     if not isinstance(value, DatasetV2):
         raise TypeError(f"{where}: expected a tf.data.Dataset, got {type(value).__name__}.")
 

@@ -198,7 +198,7 @@ class IteratorBase(collections.abc.Iterator, Trackable, CompositeTensor):
 
 
 class OwnedIterator(IteratorBase):
-    """An iterator that lives as long as somebody has it.
+    """An iterator that lives as long as something refers to it.
 
     Args:
         dataset: what to walk through; None with the two other arguments.

@@ -42,7 +42,7 @@ def _put(memory, parts) -> int:
 
 def _serve(pipe) -> None:
     """What a process does: make calls until nobody asks for more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
     memory = _Attached()
     calls: dict = {}
     try:
@@ -148,7 +148,7 @@ class _Process:
 
 
 class _Places:
-    """The processes of a walk, at most so many. Threads take one for a call and give it back."""
+    """The processes of a walk, up to a limit. Threads take one for a call and give it back."""
 
     def __init__(self, most):
         self.processes: list = [None] * most

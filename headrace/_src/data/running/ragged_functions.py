@@ -82,7 +82,7 @@ def _fits(tensor) -> bool:
 
 
 def _check_result(value):
-    """Refuse what is no array of one object for each element."""
+    """Refuse arrays that do not hold exactly one object for each element."""
     tensor = value.tensor
     is_encoded = tensor.dtype is dtypes.variant and value.stacked and tensor.op.record.name == "RaggedTensorToVariant"
     if tensor.dtype._kind in "vr" and not is_encoded:

@@ -174,7 +174,7 @@ class OwnLegacySpec(TypeSpec):
 
 
 class ElementSpecified(OwnLegacySpec):
-    """The base of specs that say no more than the spec of the elements inside, of which one tensor holds them.
+    """The base of specs for a single tensor that holds elements: all that they say is the spec of these elements.
 
     Args:
         element_spec: the spec of the elements.

@@ -1,4 +1,4 @@
-"""Threads that work ahead of whoever reads a pipeline, and end when nobody does any more."""
+"""Threads that work ahead of the reader of a pipeline, and end when there is no reader any more."""
 
 import atexit
 import collections
@@ -40,7 +40,7 @@ class _Work:
             start = time.perf_counter()
             try:
                 item = self.walk.call(self.cursor.next)
-            except BaseException as error:  # handed to whoever reads
+            except BaseException as error:  # raised again in the thread that reads
                 item = _Failure(error)
             self.seconds += time.perf_counter() - start
             self.made += 1
@@ -139,7 +139,7 @@ class Ahead(Cursor):
         work.made, work.seconds = 0, 0.0
 
     def _next_here(self):
-        """The next element, made by whoever asks for it."""
+        """The next element, made in the thread that asks for it."""
         start = time.perf_counter()
         element = self._work.cursor.next()
         if element is None:
@@ -218,7 +218,7 @@ class Call:
     def run(self):
         try:
             self.result = context.run_quietly(self.function, *self.arguments)
-        except BaseException as error:  # handed to whoever waits
+        except BaseException as error:  # raised again in the thread that waits
             self.error = error
         self.function = self.arguments = None
         self.is_done = True
@@ -248,7 +248,7 @@ class Workers:
         _running.add(self)
 
     def grow(self, count: int):
-        """Have at least so many threads."""
+        """Start threads until there are at least `count`."""
         while len(self._threads) < count:
             thread = threading.Thread(target=_work, args=(self._calls,), name="headrace-map", daemon=True)
             self._threads.append(thread)

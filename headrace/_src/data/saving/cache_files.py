@@ -40,7 +40,7 @@ class CacheWriter:
         token: what the lock file says, of a writer that this one goes on for.
 
     Raises:
-        AlreadyExistsError: somebody else is writing them, or was stopped in the middle.
+        AlreadyExistsError: another walk is writing them, or was stopped in the middle.
     """
 
     def __init__(self, path: str, token: str | None = None):

@@ -81,7 +81,7 @@ def _column(part, dtype, count):
 
 
 class Malformed(ValueError):
-    """A record that is no component of the wanted kind."""
+    """A record that does not hold a component of the wanted kind."""
 
 
 class RecordColumn:
@@ -119,7 +119,7 @@ class RecordColumn:
         """The stacked arrays of records, when they are numbers and alike; None when they must be read one by one.
 
         Raises:
-            Malformed: the first is no tensor, or does not fit the spec.
+            Malformed: the first is not a tensor, or does not fit the spec.
         """
         if self._dtype._kind in "srv":
             return None

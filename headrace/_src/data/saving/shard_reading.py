@@ -205,7 +205,7 @@ class NestedStage(Stage):
 
 
 class CountedStage(Stage):
-    """Another stage, of which the number of elements is known."""
+    """Another stage with a known number of elements."""
 
     def __init__(self, source: Stage, count: int, method: str):
         super().__init__(source.shapes, [source])

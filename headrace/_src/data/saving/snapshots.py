@@ -69,7 +69,7 @@ class _SnapshotCursor(Cursor):
 
     def _mode(self):
         try:
-            return _READ if read_metadata(self._stage.path).is_finished else _PASS  # somebody else writes it now
+            return _READ if read_metadata(self._stage.path).is_finished else _PASS  # another walk is writing it
         except errors.NotFoundError:
             return _WRITE
 
@@ -134,7 +134,7 @@ SNAPSHOT_DATASET = dataset_op(
 def snapshot(self, path, compression="AUTO", reader_func=None, shard_func=None, name=None):
     """Elements that are written to files when they are first walked through, and read from them from then on.
 
-    What is written is valid once somebody has come to the end. Each pipeline has a folder of its own in `path`: one
+    What is written is valid once a walk has come to the end. Each pipeline has a folder of its own in `path`: one
     with other steps before it finds nothing there.
 
     Args:

@@ -23,7 +23,7 @@ _DEEPEST = 64
 
 
 class Unknown(ValueError):
-    """Bytes that are no such message, or hold what is not known here."""
+    """Bytes that are not such a message, or hold kinds of specs that are not known here."""
 
 
 def encoded(spec: Any) -> bytes:

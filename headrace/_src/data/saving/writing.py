@@ -134,7 +134,7 @@ class SaveCursor(InnerCursor):
         write_metadata(self._stage.path, metadata)
 
     def state(self):
-        """What was written so far is closed: whoever goes on writes further files."""
+        """Close what was written so far. A walk that goes on from this state writes further files."""
         if self._writer is not None:
             self._chunk = self._writer.next_chunk()
         return {**super().state(), "run": self._run_name, "chunk": self._chunk, "count": self._count}

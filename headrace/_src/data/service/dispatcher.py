@@ -270,7 +270,7 @@ class Dispatcher(Server):
         return {"first": found[0], "last": found[1]}, b""
 
     def _on_release(self, payload, iteration):
-        """A client reads no more."""
+        """A client has stopped reading."""
         found = self._iterations.get(iteration)
         if found is not None:
             found.clients -= 1

@@ -47,7 +47,7 @@ def receive(connection: socket.socket) -> tuple[dict, bytes] | None:
     """The next message; None when the other side has closed the connection.
 
     Raises:
-        DataLossError: what comes is no message.
+        DataLossError: the bytes are not a message.
     """
     head = _exactly(connection, _HEAD.size, can_end=True)
     if head is None:
@@ -65,7 +65,7 @@ def receive(connection: socket.socket) -> tuple[dict, bytes] | None:
 
 
 def _exactly(connection, size, can_end=False):
-    """So many bytes; memory is taken as they come."""
+    """Read `size` bytes. Memory is taken only as they come."""
     data = bytearray()
     while len(data) < size:
         part = connection.recv(min(_PART, size - len(data)))
@@ -188,7 +188,7 @@ def _answer(connection, server_of):
                 send(connection, {"error": errors.INVALID_ARGUMENT, "message": f"{type(error).__name__}: {error}"})
             del server
     except (OSError, errors.OpError):
-        pass  # whoever is on the other side has gone, or speaks something else
+        pass  # the other side has gone, or does not speak this protocol
     finally:
         connection.close()
         if (server := server_of()) is not None:

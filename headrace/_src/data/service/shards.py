@@ -278,7 +278,7 @@ def divided(stage: Stage, policy: ShardingPolicy, count: int, index: int) -> Sta
 
 
 def chunk(size: int, at: int) -> tuple[int, int] | None:
-    """The next indices of a source of `size` elements, of which `at` were given out; None at the end.
+    """The next indices of a source of `size` elements, `at` of which were given out; None at the end.
 
     Of many elements, some are given out at a time.
     """

@@ -155,7 +155,7 @@ class Worker(Server):
                 time.sleep(0.05)
 
     def beat(self):
-        """Say that this worker is there, and forget what nobody wants any more."""
+        """Tell the dispatcher that this worker is alive, and drop the tasks that it no longer wants done."""
         answer, _ = self._dispatcher.call("worker", address=self.address, process=process_number())
         wanted = set(answer["tasks"])
         with self._state:

@@ -68,7 +68,7 @@ class CsvStage(Stage):
         """The block of some records.
 
         Raises:
-            InvalidArgumentError: one of them has other fields, or one that is no number.
+            InvalidArgumentError: one of them has other fields, or a field that is not a number.
         """
         columns = self._plain_columns(records)
         if columns is None:

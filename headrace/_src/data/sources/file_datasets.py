@@ -21,7 +21,7 @@ def filename_tensor(filenames) -> Tensor:
     """Paths (a string, a path object, a tensor or a list of these) as a string vector.
 
     Raises:
-        TypeError: they are no strings.
+        TypeError: they are not strings.
     """
     if isinstance(filenames, (list, tuple)):
         filenames = [os.fspath(path) if isinstance(path, os.PathLike) else path for path in filenames]
@@ -98,7 +98,7 @@ class TFRecordDatasetV2(_FileDataset):
         filenames: a path, a list or tensor of paths, or a dataset of paths.
         compression_type: "" or None, "ZLIB" or "GZIP".
         buffer_size: how many bytes are read at once; None for 256 KiB.
-        num_parallel_reads: None to read one file after the other; else so many files are read in turns, a record each.
+        num_parallel_reads: None to read one file after the other; else how many files to read in turns, a record each.
         name: a name for the operation.
 
     >>> with tf.io.TFRecordWriter("/tmp/headrace_dataset.tfrecord") as writer:
@@ -130,7 +130,7 @@ class TextLineDatasetV2(_FileDataset):
         filenames: a path, a list or tensor of paths, or a dataset of paths.
         compression_type: "" or None, "ZLIB" or "GZIP".
         buffer_size: how many bytes are read at once; None for 256 KiB.
-        num_parallel_reads: None to read one file after the other; else so many files are read in turns, a line each.
+        num_parallel_reads: None to read one file after the other; else how many files to read in turns, a line each.
         name: a name for the operation.
 
     >>> tf.io.write_file("/tmp/headrace_dataset.txt", "one\ntwo\n")
@@ -154,11 +154,11 @@ class FixedLengthRecordDatasetV2(_FileDataset):
     Args:
         filenames: a path, a list or tensor of paths, or a dataset of paths.
         record_bytes: the length of a record.
-        header_bytes: how many bytes at the beginning of each file are no record.
-        footer_bytes: how many bytes at the end of each file are no record.
+        header_bytes: how many bytes at the beginning of each file to leave out.
+        footer_bytes: how many bytes at the end of each file to leave out.
         buffer_size: how many bytes are read at once; None for 256 KiB.
         compression_type: "" or None, "ZLIB" or "GZIP".
-        num_parallel_reads: None to read one file after the other; else so many files are read in turns, a record each.
+        num_parallel_reads: None to read one file after the other; else how many files to read in turns, a record each.
         name: a name for the operation.
 
     >>> tf.io.write_file("/tmp/headrace_dataset.bin", "Habcdef")

@@ -76,7 +76,7 @@ class _FileCursor(Cursor):
         self._file += 1
 
     def _failed(self, error):
-        # TF: whoever goes on after the error gets the next file.
+        # TF: the element after the error is from the next file.
         self._advance()
         self._stage.failed(self._number, error)
 
@@ -111,7 +111,7 @@ class _FileCursor(Cursor):
 
         Args:
             multiple: so many records, or a multiple of that, if there are.
-            size: about so many bytes.
+            size: about how many bytes to read.
         """
         while (reader := self._reader or self._open()) is not None:
             try:

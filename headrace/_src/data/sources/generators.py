@@ -229,7 +229,7 @@ class GeneratorCursor(Cursor):
             try:
                 self.skip(state["number"] - self._number)
             except errors.OpError:
-                pass  # somebody has heard of it already
+                pass  # the error was raised already
         self._is_over = state["is_over"]
 
     def close(self):

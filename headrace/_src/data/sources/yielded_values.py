@@ -124,7 +124,7 @@ class _NumberColumn:
             raise _wrong_shape(self.spec, array.shape)
 
     def sink(self, count):
-        """Something that takes up to so many values of a block."""
+        """Something that takes up to `count` values of a block."""
         return _Numbers(self, self._dtype) if self._shape == () else _Arrays(self, count, self._shape, self._dtype)
 
 
@@ -158,7 +158,7 @@ class _TextColumn:
         return result.reshape(array.shape)
 
     def sink(self, count):
-        """Something that takes up to so many values of a block."""
+        """Something that takes up to `count` values of a block."""
         shape = tuple(self.spec.shape.as_list())
         return _Texts(self) if shape == () else _Arrays(self, count, shape, np.dtype(object))
 
@@ -366,7 +366,7 @@ def checked_signature(signature: Any, where: str) -> Any:
     """A spec given by a user as the signature of elements.
 
     Raises:
-        TypeError: something in it is no spec.
+        TypeError: something in it is not a spec.
     """
     for leaf in _leaves(signature):
         if not hasattr(leaf, "_flat_tensor_specs"):

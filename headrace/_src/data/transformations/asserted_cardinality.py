@@ -18,7 +18,7 @@ from headrace._src.ops.arrays.filling import FILL
 
 
 class AssertCardinalityStage(Stage):
-    """The elements of the input, of which there must be so many."""
+    """The elements of the input. It is an error if there are more or fewer than expected."""
 
     method = "assert_cardinality"
 
@@ -88,7 +88,7 @@ ASSERT_CARDINALITY_DATASET = dataset_op(
 
 @api("data.experimental.assert_cardinality", dispatch=False)
 def assert_cardinality(expected_cardinality):
-    """A transformation for `Dataset.apply`: the same elements, of which there are so many.
+    """A transformation for `Dataset.apply`: the same elements, with a promise of how many there are.
 
     A walk through the dataset fails if there are more or fewer.
 

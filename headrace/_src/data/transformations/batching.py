@@ -35,7 +35,7 @@ class _Batches(Access):
 
 
 class BatchStage(Stage):
-    """So many consecutive elements of the input stacked.
+    """Consecutive elements of the input, stacked.
 
     Args:
         source: the input.
@@ -77,7 +77,7 @@ class _BatchCursor(Cursor):
         self._inner = stage.source.cursor(run)
         self._by_blocks = stage.source.has_blocks and not run.one_by_one
         self._by_columns = stage.source.has_columns and not run.one_by_one
-        # TF: map and batch are done together, and a batch of which one call fails is lost as a whole.
+        # TF: map and batch are done together: if one call fails, the whole batch is lost.
         self._reads_on = run.one_by_one and stage.source.method == "Dataset.map"
         if isinstance(self._inner, ParallelMap):
             self._inner.stack_by(stage.size)

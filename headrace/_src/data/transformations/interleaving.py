@@ -62,7 +62,7 @@ def _makes_datasets(graph) -> bool:
 
 
 class InterleaveCursor(CallingCursor):
-    """Reads the open datasets in turn; with `num_parallel_calls`, threads read ahead in so many of them.
+    """Reads the open datasets in turn; with `num_parallel_calls`, threads read ahead in that many of them.
 
     The order is the same in any case.
     """

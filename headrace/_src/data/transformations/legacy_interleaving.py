@@ -13,7 +13,7 @@ _WHERE = "data.experimental.parallel_interleave"
 
 
 class LegacyInterleaveStage(InterleaveStage):
-    """The elements of several datasets in turn, all of which are read ahead by threads."""
+    """The elements of several datasets in turn. Threads read ahead in all of them."""
 
     method = _WHERE
 

@@ -33,7 +33,7 @@ class _Padded(Access):
 
 
 class PaddedBatchStage(BatchStage):
-    """So many consecutive elements of the input, padded and stacked.
+    """Consecutive elements of the input, padded and stacked.
 
     Args:
         source: the input.

@@ -63,7 +63,7 @@ class RandomWords:
         return self._first + self._at
 
     def seek(self, used: int):
-        """Go to where so many numbers were taken."""
+        """Go to where `used` numbers have been taken."""
         self._first = used - used % 4
         self._words = self._stream.skip(self._first // 4).words(4).tolist()
         self._at = used % 4

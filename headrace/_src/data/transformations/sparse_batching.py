@@ -19,7 +19,7 @@ from headrace._src.ops.sparse.tensor import SparseTensorSpec
 
 
 class SparseBatchStage(BatchStage):
-    """So many consecutive elements of the input as a sparse tensor, of which all their entries are entries.
+    """Consecutive elements of the input as one sparse tensor, which holds the entries of all of them.
 
     Args:
         source: the input.

@@ -101,7 +101,7 @@ UNBATCH_DATASET = dataset_op("UnbatchDataset", f"input_dataset: variant, *, {OUT
 
 
 def _batched_variants(spec):
-    """A function that makes one variant tensor of the parts of a batch that are no tensors, for each slice one."""
+    """A function that turns the parts of a batch other than tensors into variants, one for each slice."""
 
     def encode(*values):
         value = values[0] if len(values) == 1 and not isinstance(spec, tuple) else values

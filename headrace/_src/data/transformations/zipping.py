@@ -75,7 +75,7 @@ class _ZipCursor(Cursor):
         parts = []
         for cursor in self._inner:
             blocks, missing = [], count
-            # The first gives what it likes; the others give as many.
+            # The first decides how many elements the block has; the others give as many.
             while missing and (block := cursor.block(missing)) is not None:
                 blocks.append(block)
                 missing = missing - block[0].shape[0] if parts else 0
@@ -108,7 +108,7 @@ ZIP_DATASET = dataset_op("ZipDataset", f"input_datasets: N*variant, *, {OUTPUTS}
 
 
 def _check(structure):
-    """Refuse what is no dataset."""
+    """Refuse values that are not datasets."""
     if isinstance(structure, DatasetV2):
         return
     if isinstance(structure, tuple):
