@@ -4800,6 +4800,7 @@ FILES: tuple = (
     "ops.random.bits",
     "ops.random.bounded_normal",
     "ops.random.box_muller",
+    "ops.random.c_library",
     "ops.random.calls",
     "ops.random.distributions",
     "ops.random.gamma_derivative",

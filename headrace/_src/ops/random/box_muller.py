@@ -12,6 +12,8 @@ import math
 
 import numpy as np
 
+from headrace._src.ops.random import c_library
+
 # TF: the smallest number whose logarithm is taken.
 _SMALLEST = 1e-7
 _MANTISSA = np.uint64(0x7FFFFF)
@@ -79,7 +81,7 @@ def box_muller_float32(radial: np.ndarray, angular: np.ndarray) -> tuple[np.ndar
 
 def box_muller_float64(uniform: np.ndarray, angle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same for two float64 arrays that are uniform on [0, 1)."""
-    length = np.sqrt(-2.0 * np.log(np.maximum(uniform, _SMALLEST)))
+    length = np.sqrt(-2.0 * c_library.log(np.maximum(uniform, _SMALLEST)))
     turn = 2.0 * math.pi * angle
     return np.sin(turn) * length, np.cos(turn) * length
 

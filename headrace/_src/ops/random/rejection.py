@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from headrace._src.core.lazy import scipy_special
+from headrace._src.ops.random import c_library
 from headrace._src.ops.random.bits import Philox
 from headrace._src.ops.random.box_muller import box_muller_float64
 from headrace._src.ops.random.samplers import uniform_float64
@@ -117,7 +118,7 @@ def gamma(stream: Philox, alpha: np.ndarray, samples: int) -> np.ndarray:
         result = np.full(index.size, np.nan)
         exponential = np.flatnonzero(alpha == 1.0)
         if exponential.size:
-            result[exponential] = -np.log1p(-reader.uniform(exponential))
+            result[exponential] = -c_library.log1p(-reader.uniform(exponential))
         active = np.flatnonzero((alpha != 1.0) & (d > 0.0))
         while active.size:
             x = reader.normal(active)
@@ -138,7 +139,7 @@ def gamma(stream: Philox, alpha: np.ndarray, samples: int) -> np.ndarray:
             if small.size:
                 scaled = done[small]
                 with np.errstate(divide="ignore", over="ignore"):
-                    value[small] *= reader.uniform(scaled) ** (1.0 / alpha[scaled])
+                    value[small] *= c_library.power(reader.uniform(scaled), 1.0 / alpha[scaled])
             result[done] = value
             waiting = np.ones(active.size, bool)
             waiting[positive[accepted]] = False
