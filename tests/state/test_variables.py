@@ -112,3 +112,18 @@ def test_creators_nest_and_see_the_arguments():
         v = tf.Variable(1.0, name="x")
     assert calls == ["inner", "outer"]
     assert v.name == "renamed:0"
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "function"])
+def test_gradient_of_rows_read_by_batch(wrap):
+    v = tf.Variable(tf.reshape(tf.range(12.0), [2, 3, 2]))
+
+    def gradient():
+        with tf.GradientTape() as tape:
+            tape.watch(v)
+            rows = tf.raw_ops.ResourceGather(
+                resource=v.handle, indices=[[0, 1], [2, 2]], batch_dims=1, dtype=tf.float32
+            )
+        return tape.gradient(rows, v)
+
+    assert wrap(gradient)().numpy().tolist() == [[[1, 1], [1, 1], [0, 0]], [[0, 0], [0, 0], [2, 2]]]
