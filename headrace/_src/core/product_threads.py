@@ -72,15 +72,19 @@ def lift_limit():
 
 
 @contextlib.contextmanager
-def one_processor_left():
-    """Let matrix products leave a processor to another process, as long as someone is inside."""
+def one_processor_left(unless=lambda: False):
+    """Let matrix products leave a processor to another process, as long as someone is inside.
+
+    Args:
+        unless: asked once nobody else can set or lift the limit: whether there must be none.
+    """
     functions = _functions()
     if functions is None:
         yield
         return
     get, put = functions
     with _Limit.lock:
-        if not _Limit.users:
+        if not _Limit.users and not unless():
             _Limit.before = get()
             _Limit.during = max(1, min(_Limit.before, (os.cpu_count() or 1) - 1))
             put(_Limit.during)

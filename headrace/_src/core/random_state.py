@@ -35,6 +35,11 @@ class RandomState:
         # op keeps from call to call.
         self._streams: dict[Hashable, Stream] = {}
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether runs must be equal to the last bit, however long compiling takes."""
+        return self.seed is not None or self.deterministic
+
     def set_seed(self, seed) -> None:
         """Sets the global seed (None: no seed) and starts all streams anew."""
         try:
@@ -42,12 +47,12 @@ class RandomState:
         except TypeError:  # tensors and NumPy numbers
             seed = int(seed)
             generator = random.Random(seed)
-        lift_limit()  # seeded runs are equal to the last bit, whatever is compiled meanwhile
         with self._lock:
             self.seed = seed
             self._op_seeds = generator
             self._streams.clear()
             self.epoch += 1
+        lift_limit()  # seeded runs are equal to the last bit, whatever is compiled meanwhile
 
     def next_op_seed(self) -> int:
         """The op seed for an eager op that was given none, once there is a global seed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 
 from headrace._src.core import device_use, errors
+from headrace._src.core.product_threads import lift_limit
 from headrace._src.core.random_state import random_state
 from headrace._src.op.api import api
 
@@ -304,6 +305,7 @@ def tensor_float_32_execution_enabled() -> bool:
 def enable_op_determinism():
     """Make every run of the program give the same results; random ops must then have seeds."""
     random_state.deterministic = True
+    lift_limit()
 
 
 @api("config.experimental.get_device_policy", dispatch=False)

@@ -130,16 +130,26 @@ class Executable:
         self.fixed = len(plan.inputs) if fixed is None else fixed
         self.must_compile = must_compile
         self.name = name
+        self._block = None
+        self._lock = threading.Lock()
+        self._begin()
+
+    def _begin(self):
+        """Know of no calls yet."""
         self.reason = ""  # why it is interpreted, if that is settled
         self._entries: dict = {}
         self._programs = 0
-        self._block = None
-        self._lock = threading.Lock()
-        self.hosts = host_steps(plan.steps)  # positions of the operations that only the host can run
-        self.segmented = Segmented(plan, self.hosts, _part) if self.hosts and not must_compile else None
+        self._is_exact = self.must_compile or random_state.is_exact
+        self.hosts = host_steps(self.plan.steps)  # positions of the operations that only the host can run
+        self.segmented = Segmented(self.plan, self.hosts, _part) if self.hosts and not self.must_compile else None
 
     def run(self, arrays):
         """Run on the inputs. `arrays` may be empty afterwards."""
+        if not self._is_exact and random_state.is_exact:
+            # What came of earlier calls depends on how long compiling took. Nothing after the seed may.
+            with self._lock:
+                if not self._is_exact:
+                    self._begin()
         if self.segmented is not None:
             return self.segmented.run(arrays)
         # How often each shape is seen is counted, until there is a program for it.
@@ -269,10 +279,8 @@ class _Entry:
         if random_state.seed is not None:
             self._swap = _SEEDED_LOOP if block.loops else max(_SEEDED, block.count // _OPERATIONS_PER_CALL)
             self._patience = _PATIENCE + _PATIENCE_PER_OPERATION * block.count
-        fixed, is_seeded = owner.fixed, self._swap is not None
-        self._job = compile_queue.Job(
-            self, block, signature, lambda built: Program(built, signature, nodes, fixed), is_seeded
-        )
+        fixed = owner.fixed
+        self._job = compile_queue.Job(self, block, signature, lambda built: Program(built, signature, nodes, fixed))
         compile_queue.queue.submit(self._job)
         return True
 
@@ -283,7 +291,7 @@ class _Entry:
         if job is None or _Settings.forked or (self._swap is not None and self._count < self._swap):
             return owner.plan.run(arrays)
         if self._swap is not None:
-            result = job.result if job.wait(self._patience) else self._built_here(owner)
+            result = job.result if job.wait(self._patience) else self._built_here(owner, job.signature)
             self._take(owner, result)
             self._job = None
             return owner.run(arrays)
@@ -299,10 +307,9 @@ class _Entry:
             self._count = 0
         return owner.run(arrays)
 
-    def _built_here(self, owner):
+    def _built_here(self, owner, signature):
         """The program, compiled in this thread: on a busy machine, a process of low priority may never get to it."""
         block, nodes = owner.block()
-        signature = self._job.signature
         try:
             return Program(compile_queue.built_here(block, signature), signature, nodes, owner.fixed)
         except Exception as error:

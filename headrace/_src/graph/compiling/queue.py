@@ -20,6 +20,7 @@ import weakref
 from headrace._src.core.lazy import jax
 from headrace._src.core.location import PARENT
 from headrace._src.core.product_threads import one_processor_left
+from headrace._src.core.random_state import random_state
 from headrace._src.graph.compiling.lowering import CannotLower
 from headrace._src.graph.compiling.programs import Built, build
 from headrace._src.graph.compiling.worker import answer, read_message, write_message
@@ -27,6 +28,9 @@ from headrace._src.version import HEADRACE_VERSION
 
 logger = logging.getLogger("headrace")
 
+# How much lower the priority of the process is. Matrix products of the caller wait for all their threads: none of these
+# must wait for the process.
+_NICENESS = 19
 # The environment variable that names a directory in which programs are kept from run to run.
 CACHE_VARIABLE = "HEADRACE_COMPILE_CACHE"
 
@@ -39,19 +43,17 @@ class Job:
         result: what `finish` made of the program, a CannotLower, or another exception.
     """
 
-    def __init__(self, owner, block, signature, finish, is_seeded=False):
+    def __init__(self, owner, block, signature, finish):
         """
         Args:
             owner: what the program is for; when that is gone, the job is dropped.
             block, signature: see `programs.build`.
             finish: called with the `Built` program, in the thread of the queue; loads it.
-            is_seeded: whether results must not depend on how long it takes, to the last bit.
         """
         self._owner = weakref.ref(owner)
         self.block = block
         self.signature = signature
         self.finish = finish
-        self.is_seeded = is_seeded
         self.done = False
         self.result = None
         self._event = threading.Event()
@@ -73,9 +75,14 @@ class Job:
 
 
 class CompileQueue:
-    """Jobs, a thread, and a process."""
+    """Jobs, a thread, and a process.
 
-    def __init__(self):
+    Args:
+        niceness: how much lower than usual the priority of the process is.
+    """
+
+    def __init__(self, niceness=_NICENESS):
+        self._niceness = niceness
         self._jobs: collections.deque[Job] = collections.deque()
         self._changed = threading.Condition()
         self._thread = None
@@ -110,7 +117,7 @@ class CompileQueue:
                 job.complete(None)
             return
         # The last bits of a matrix product can depend on the number of threads.
-        with contextlib.nullcontext() if job.is_seeded else one_processor_left():
+        with one_processor_left(unless=lambda: random_state.is_exact):
             result = self._result(job)
         job.complete(result)
 
@@ -164,7 +171,7 @@ class CompileQueue:
         for _ in range(2):  # it may have died
             try:
                 if self._worker is None:
-                    self._worker = _start_worker()
+                    self._worker = _start_worker(self._niceness)
                     if self._worker is None:
                         break
                 write_message(self._worker.requests, request)
@@ -197,7 +204,7 @@ class CompileQueue:
     def forget(self):
         """In a forked process: what was there belongs to the other one."""
         worker = self._worker
-        self.__init__()
+        self.__init__(self._niceness)
         if worker is not None:
             worker.forget()
 
@@ -222,7 +229,7 @@ class _Worker:
         self.process.returncode = 0
 
 
-def _start_worker():
+def _start_worker(niceness):
     if not sys.executable:
         return None
     root = PARENT
@@ -235,7 +242,7 @@ def _start_worker():
     replies, back = os.pipe()
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "headrace._src.graph.compiling.worker"],
+            [sys.executable, "-P", "-m", "headrace._src.graph.compiling.worker", str(niceness)],
             stdin=there,
             stdout=back,
             stderr=subprocess.DEVNULL,
@@ -318,7 +325,7 @@ def read_cache(path) -> Built | None:
 def write_cache(path, built):
     """Keep a program: wholly or not at all."""
     content = pickle.dumps(built, pickle.HIGHEST_PROTOCOL)
-    temporary = f"{path}.{os.getpid()}"
+    temporary = f"{path}.{os.getpid()}.{threading.get_ident()}"  # two threads may keep the same program
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(temporary, "wb") as file:

@@ -6,6 +6,7 @@ It is started with `python -m` and knows nothing of the program that started it.
 import os
 import pickle
 import struct
+import sys
 import traceback
 
 from headrace._src.graph.compiling.lowering import CannotLower
@@ -53,9 +54,9 @@ def answer(request: bytes) -> bytes:
 
 
 def main():
-    """Serve until the input ends."""
+    """Serve until the input ends, with a lower priority, if the command says so."""
     if hasattr(os, "nice"):
-        os.nice(19)  # matrix products of the caller wait for all their threads: they must not wait for this one
+        os.nice(int(sys.argv[1]))
     results = os.dup(1)
     os.dup2(2, 1)  # whatever prints must not disturb the messages
     while True:
