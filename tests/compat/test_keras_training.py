@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.graph.compiling import compilation, queue
 
 tf.install_as_tensorflow()
 keras = pytest.importorskip("keras")
@@ -282,6 +283,29 @@ def test_callbacks_see_every_batch_and_can_stop():
     assert history.epoch == [0, 1]
     assert [c[0] for c in calls] == ["epoch", 0, 1, 2, 3] * 2
     assert len({c[1] for c in calls}) == 10
+
+
+@pytest.mark.slow
+def test_seeded_training_is_equal_however_long_compiling_takes(monkeypatch):
+    def at_once(job):
+        job.complete(job.finish(queue.built_here(job.block, job.signature)))
+
+    def trained(submit):
+        monkeypatch.setattr(queue.queue, "submit", submit)
+        tf.keras.utils.set_random_seed(1)
+        x, y = data(160)
+        model = keras.Sequential(
+            [keras.layers.Dense(8, activation="gelu"), keras.layers.Dropout(0.3), keras.layers.Dense(1)]
+        )
+        model.compile("adam", "mse")
+        losses = model.fit(x, y, epochs=2, batch_size=4, verbose=0).history["loss"]
+        return losses, [weights.tobytes() for weights in model.get_weights()]
+
+    monkeypatch.setattr(compilation, "_PATIENCE", 0.0)
+    monkeypatch.setattr(compilation, "_PATIENCE_PER_OPERATION", 0.0)
+    submitted = []
+    assert trained(at_once) == trained(submitted.append)
+    assert submitted
 
 
 def test_rates_change_while_training():
