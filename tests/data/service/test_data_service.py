@@ -23,6 +23,7 @@ from headrace._src.data.service import messages as service_messages
 
 service = tf.data.experimental.service
 Dataset = tf.data.Dataset
+SECONDS = 300  # nothing takes so long, on the busiest machine
 
 
 class Cluster:
@@ -125,17 +126,18 @@ def test_workers_are_known_by_name():
 
 
 def static_cluster(count):
-    """Workers whose ports are known before."""
-    ports = []
-    with contextlib.ExitStack() as stack:
-        for _ in range(count):
-            one = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-            ports.append(one.getsockname()[1])
-    cluster = Cluster(0, worker_addresses=[f"localhost:{port}" for port in ports])
-    cluster.workers = [
-        service.WorkerServer(service.WorkerConfig(cluster.address, port=port)) for port in reversed(ports)
-    ]
+    """Workers whose addresses are in the list of the dispatcher, in another order."""
+    cluster = Cluster(count, worker_addresses=["nobody"])
+    # A port that is free now could be taken when a worker asks for it: so the list is made afterwards.
+    cluster.dispatcher._server._worker_names[:] = [worker._address for worker in reversed(cluster.workers)]
     return cluster
+
+
+def test_a_port_that_is_taken():
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        port = one.getsockname()[1]
+        with pytest.raises(tf.errors.UnavailableError, match=f"cannot listen on port {port}"):
+            service.DispatchServer(service.DispatcherConfig(port=port))
 
 
 def test_static_policies(tmp_path):
@@ -226,7 +228,8 @@ def test_trainers_share_what_was_made():
             for name in ("one", "two")
         ]
         assert numbers(cached[0].take(5)) == numbers(cached[1].take(5)) == [0, 1, 2, 3, 4]
-        assert sorted(set(calls)) == sorted(calls)
+        noted_so_far = list(calls)  # readers ask for a few elements ahead, also now
+        assert sorted(set(noted_so_far)) == sorted(noted_so_far)
         with pytest.raises(tf.errors.InvalidArgumentError, match="to be infinite"):
             numbers(
                 cluster.read(Dataset.range(3), job_name="c", cross_trainer_cache=service.CrossTrainerCache("a"))
@@ -277,7 +280,7 @@ def test_workers_that_come_later_take_part():
     assert int(next(iterator)) == 0  # it waits for a worker
     timer.join()
     cluster.workers.append(cluster.add())
-    until = time.monotonic() + 20
+    until = time.monotonic() + SECONDS
     while cluster.workers[1]._num_tasks() == 0 and time.monotonic() < until:
         next(iterator)
     assert cluster.workers[1]._num_tasks() == 1
@@ -292,10 +295,46 @@ def test_what_is_not_read_any_more_is_forgotten(cluster):
     assert sum(worker._num_tasks() for worker in cluster.workers) >= 1
     del iterator
     gc.collect()
-    until = time.monotonic() + 20
+    until = time.monotonic() + SECONDS
     while any(worker._num_tasks() for worker in cluster.workers) and time.monotonic() < until:
         time.sleep(0.02)
     assert [worker._num_tasks() for worker in cluster.workers] == [0, 0]
+
+
+def quiet_worker(cluster):
+    """A worker that the dispatcher hears of only when the test says so."""
+    cluster.workers.append(service.WorkerServer(service.WorkerConfig(cluster.address, heartbeat_interval_ms=10**8)))
+    return cluster.workers[-1]._server
+
+
+def test_a_walk_that_begins_during_a_heartbeat_goes_on(monkeypatch):
+    cluster = Cluster(0)
+    worker = quiet_worker(cluster)
+    iterator = iter(cluster.read(Dataset.range(9)))
+    ask = worker._dispatcher.call
+    found = []
+
+    def begin_after(kind, **fields):
+        answer = ask(kind, **fields)
+        if kind == "worker":
+            found.append(int(next(iterator)))
+        return answer
+
+    monkeypatch.setattr(worker._dispatcher, "call", begin_after)
+    worker.beat()
+    assert worker.task_count == 1
+    assert found + numbers(iterator) == list(range(9))
+    cluster.stop()
+
+
+def test_a_worker_that_has_ended_is_not_heard_of_again():
+    cluster = Cluster(0)
+    worker = quiet_worker(cluster)
+    assert cluster.dispatcher._num_workers() == 1
+    worker.stop()
+    worker.beat()
+    assert cluster.dispatcher._num_workers() == 0
+    cluster.stop()
 
 
 def test_servers_begin_and_end():
@@ -455,14 +494,14 @@ def test_bytes_that_are_no_messages():
         *[rng.bytes(40) for _ in range(20)],
     ]  # fmt: skip
     for attack in attacks:
-        with socket.create_connection(("127.0.0.1", port), 5) as one:
-            one.settimeout(20)
+        with socket.create_connection(("127.0.0.1", port), SECONDS) as one:
+            one.settimeout(SECONDS)
             with contextlib.suppress(OSError):
                 one.sendall(attack)
                 one.shutdown(socket.SHUT_WR)
                 assert one.recv(100) == b""
     for fields in ({"kind": "nothing"}, {"kind": "tasks"}, {"kind": "tasks", "iteration": "x"}, {"kind": 3}, {}):
-        with socket.create_connection(("127.0.0.1", port), 5) as one:
+        with socket.create_connection(("127.0.0.1", port), SECONDS) as one:
             service_messages.send(one, fields)
             answer, _ = service_messages.receive(one)
             assert answer["error"] in (tf.errors.UNIMPLEMENTED, tf.errors.INVALID_ARGUMENT, tf.errors.NOT_FOUND)

@@ -118,6 +118,7 @@ class Worker(Server):
         self._dispatcher = Peer(config.dispatcher_address, "dispatcher")
         self._tasks: dict[int, _Task] = {}
         self._state = threading.Lock()
+        self._talking = threading.RLock()  # to the dispatcher, about whether this worker is there
         self._making: dict[int, threading.Lock] = collections.defaultdict(threading.Lock)
 
     @property
@@ -156,10 +157,14 @@ class Worker(Server):
 
     def beat(self):
         """Tell the dispatcher that this worker is alive, and drop the tasks that it no longer wants done."""
-        answer, _ = self._dispatcher.call("worker", address=self.address, process=process_number())
+        with self._talking:
+            if not self.is_running:
+                return
+            known = list(self._tasks)  # what begins after the question is not in the answer
+            answer, _ = self._dispatcher.call("worker", address=self.address, process=process_number())
         wanted = set(answer["tasks"])
         with self._state:
-            dropped = [self._tasks.pop(task) for task in list(self._tasks) if task not in wanted]
+            dropped = [self._tasks.pop(task) for task in known if task in self._tasks and task not in wanted]
         for task in dropped:
             task.stop()
 
@@ -206,10 +211,11 @@ class Worker(Server):
             tasks, self._tasks = list(self._tasks.values()), {}
         for task in tasks:
             task.stop()
-        try:
-            self._dispatcher.call("worker_ends", address=address)
-        except errors.OpError:
-            pass  # it has ended before
+        with self._talking:  # nothing that was said before may arrive after this
+            try:
+                self._dispatcher.call("worker_ends", address=address)
+            except errors.OpError:
+                pass  # it has ended before
         self._dispatcher.close()
 
 
