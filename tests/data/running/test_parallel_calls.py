@@ -3,6 +3,7 @@
 import re
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
@@ -50,7 +51,9 @@ def sizes(monkeypatch):
     return found
 
 
-def test_short_calls_are_made_together(sizes):
+def test_short_calls_are_made_together(sizes, monkeypatch):
+    clock = types.SimpleNamespace(perf_counter=lambda: 0.0, thread_time=lambda: 0.0)
+    monkeypatch.setattr(parallel_calls, "time", clock)  # on a busy machine, any call may take long
     assert sum(1 for _ in _strings(3000).map(_number, num_parallel_calls=2)) == 3000
     assert sizes[0] == 1
     assert max(sizes) > 8

@@ -54,7 +54,7 @@ def ragged_lengths(x):
 
 def sleeping(x):
     if x > 0:
-        time.sleep(60)
+        time.sleep(3600)
     return x
 
 
@@ -212,10 +212,10 @@ def test_processes_end_with_the_iterator_also_within_a_call():
         assert multiprocessing.active_children() == []
     start = time.monotonic()
     iterator = iter(numpy_map(sleeping, tf.int64, 4, 2))
-    assert int(next(iterator)) == 0  # the next ones sleep now
+    assert int(next(iterator)) == 0  # the next ones sleep now, for an hour
     del iterator
     gc.collect()
-    assert time.monotonic() - start < 30
+    assert time.monotonic() - start < 600
 
 
 def test_a_program_ends_within_a_call(tmp_path):
@@ -226,7 +226,7 @@ def test_a_program_ends_within_a_call(tmp_path):
 
             def slow(x):
                 if x > 0:
-                    time.sleep(60)
+                    time.sleep(3600)
                 return x
             """
         )
@@ -247,13 +247,11 @@ def test_a_program_ends_within_a_call(tmp_path):
     path = tmp_path / "program.py"
     path.write_text(program)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([p for p in sys.path if p])}
-    start = time.monotonic()
     found = subprocess.run(
-        [sys.executable, str(path)], capture_output=True, text=True, timeout=50, env=environment, check=True
+        [sys.executable, str(path)], capture_output=True, text=True, timeout=600, env=environment, check=True
     )
     assert found.stdout == "0\n"
     assert found.stderr == ""
-    assert time.monotonic() - start < 40
 
 
 def test_a_numpy_function_without_state_moves_as_well():

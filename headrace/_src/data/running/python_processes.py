@@ -20,7 +20,7 @@ from headrace._src.core.context import context
 from headrace._src.core.lazy import multiprocessing, multiprocessing_util, shared_memory
 from headrace._src.data.running.stages import Run
 from headrace._src.data.saving.element_bytes import buffers, unpacked
-from headrace._src.data.sources.generator_processes import END_WAIT, end_process
+from headrace._src.data.sources.generator_processes import END_WAIT, EXIT_WAIT, end_process
 from headrace._src.graph.control.python_functions import arrays_of_call
 
 _FIRST_BYTES = 1 << 20
@@ -182,7 +182,7 @@ class _Places:
             lost, self.processes[place] = self.processes[place], None
         if lost is None:
             return None
-        lost.process.join(END_WAIT)
+        lost.process.join(EXIT_WAIT)
         code = lost.process.exitcode
         lost.end()
         return code

@@ -15,6 +15,8 @@ _END = object()
 _WORTH_A_THREAD = 300e-6
 # After how many elements that a thread made it is asked whether that was worth it.
 _MANY = 64
+# How long a thread may take to end, in seconds, until it is left to itself: what it calls may be of any length.
+_SECONDS_TO_END = 5
 _running: weakref.WeakSet = weakref.WeakSet()
 
 
@@ -67,7 +69,7 @@ class _Failure:
 def _stop(work, thread):
     work.stop()
     if thread is not threading.current_thread() and thread.is_alive():
-        thread.join(5)
+        thread.join(_SECONDS_TO_END)
     work.cursor.close()
 
 
@@ -282,4 +284,4 @@ def _end_workers(calls, threads):
         calls.put(None)
     for thread in threads:
         if thread is not threading.current_thread():
-            thread.join(5)
+            thread.join(_SECONDS_TO_END)

@@ -25,7 +25,8 @@ _SLOTS = 4
 _SLOT_BYTES = 1 << 20
 _MOST_ELEMENTS = 256  # in a slot
 _LONGEST_WAIT = 0.005  # seconds that an element waits for others to go with it
-END_WAIT = 2.0
+END_WAIT = 2.0  # seconds for a process that was asked to end
+EXIT_WAIT = 60.0  # seconds for a process that has closed its pipe, which is the last thing it does
 
 _lock = threading.Lock()
 _in_use: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # by walk, how many processes it has
@@ -194,7 +195,7 @@ class ProcessCursor(Cursor):
         try:
             message = self._pipe.recv()
         except (EOFError, ConnectionResetError) as error:
-            self._process.join(END_WAIT)
+            self._process.join(EXIT_WAIT)
             code = self._process.exitcode
             self._finish()
             raise errors.unavailable(
