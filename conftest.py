@@ -5,6 +5,7 @@ import pytest
 
 import headrace
 from headrace._src.core.random_state import random_state
+from headrace._src.graph.compiling import queue as compile_queue
 
 # They put another module in their own place, which pytest takes for a mistake; they have no doctests.
 collect_ignore = ["headrace/compat/v1/compat.py", "headrace/compat/v2.py"]
@@ -16,6 +17,16 @@ def _no_seed_afterwards():
     yield
     if random_state.seed is not None:
         random_state.set_seed(None)
+
+
+@pytest.fixture
+def nothing_in_the_background():
+    """What earlier tests have ordered is not compiled meanwhile: for tests that measure the whole process."""
+    before = compile_queue.queue
+    if before._thread is not None:
+        compile_queue.queue = compile_queue.CompileQueue()
+        before.close()
+        before._thread.join()
 
 
 @pytest.fixture(autouse=True)

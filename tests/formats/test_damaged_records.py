@@ -154,6 +154,7 @@ def run(path, seed, count, lines):
     assert failures > count // 3
 
 
+@pytest.mark.usefixtures("nothing_in_the_background")
 @pytest.mark.parametrize("seed", range(2))
 def test_a_few_damaged_files_in_little_memory(seed):
     check("ram://fuzzing/few", random.Random(seed))  # imports and caches are not counted
@@ -166,6 +167,7 @@ def test_a_few_damaged_files_in_little_memory(seed):
         tracemalloc.stop()
 
 
+@pytest.mark.usefixtures("nothing_in_the_background")
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 120))
 def test_many_damaged_files(seed):
@@ -177,6 +179,7 @@ def test_many_damaged_files(seed):
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit < 64 << 20
 
 
+@pytest.mark.usefixtures("nothing_in_the_background")
 def test_streams_that_expand_without_end_take_no_memory(tmp_path):
     """A length that a stream of a thousandth of it might hold, but does not: read on in blocks, nothing at once."""
     path = str(tmp_path / "bomb")

@@ -204,6 +204,7 @@ def test_mutated_examples_give_the_same_both_ways():
     assert 0 < broken < len(records)
 
 
+@pytest.mark.usefixtures("nothing_in_the_background")
 @pytest.mark.slow
 def test_many_mutated_messages_give_typed_errors_and_little_memory():
     rng = np.random.default_rng(3)

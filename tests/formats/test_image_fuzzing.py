@@ -105,6 +105,7 @@ def _decode(kind, data, rng):
     return getattr(tf.io, f"decode_{kind}")(contents)
 
 
+@pytest.mark.usefixtures("nothing_in_the_background")
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SEEDS)
 def test_mutated_data_gives_a_result_or_a_typed_error(kind):

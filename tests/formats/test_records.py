@@ -179,6 +179,7 @@ def test_runs_of_records_of_one_length(buffer_size, file):
         assert next(reader) == records[number]
 
 
+@pytest.mark.usefixtures("nothing_in_the_background")
 def test_random_access_takes_no_time_in_plain_files(tmp_path):
     path = tmp_path / "large.tfrecord"
     record = bytes(10_000)
@@ -195,6 +196,7 @@ def test_random_access_takes_no_time_in_plain_files(tmp_path):
         tracemalloc.stop()
 
 
+@pytest.mark.usefixtures("nothing_in_the_background")
 @pytest.mark.parametrize("compression", COMPRESS)
 def test_memory_is_bounded_by_the_buffer(compression, tmp_path):
     path = tmp_path / "large.tfrecord"
@@ -320,6 +322,7 @@ def test_compressed_files_are_recognised(file):
     assert "Is this a TFRecord file?" in error_of(file(b"some text, which is no record"))[1]
 
 
+@pytest.mark.usefixtures("nothing_in_the_background")
 @pytest.mark.parametrize("compression", COMPRESS)
 @pytest.mark.parametrize("length", [1 << 33, 1 << 60, (1 << 63) - 1, 1 << 63, (1 << 64) - 16, (1 << 64) - 1])
 def test_an_enormous_length_allocates_nothing(length, compression, file):

@@ -134,6 +134,7 @@ LIMITS = [
 ]
 
 
+@pytest.mark.usefixtures("nothing_in_the_background")
 @pytest.mark.parametrize(("call", "kind"), LIMITS)
 def test_sizes_are_refused_at_once(call, kind):
     tf.ones([1]) + 1.0  # whatever loads late has loaded

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.graph.compiling import compilation
+from headrace._src.graph.compiling import queue as compile_queue
 
 
 def references(*functions):
@@ -296,7 +298,13 @@ def test_results_do_not_keep_the_graph():
     np.testing.assert_allclose(y.numpy(), np.exp(X), rtol=1e-6)
 
 
-def test_calls_leave_nothing_behind():
+@pytest.mark.usefixtures("nothing_in_the_background")
+@pytest.mark.parametrize("tier", ["interpreted", "compiled"])
+def test_calls_leave_nothing_behind(tier, monkeypatch):
+    monkeypatch.setattr(compile_queue.queue, "submit", lambda job: None)
+    if tier == "compiled":  # by this thread, at the third call
+        monkeypatch.setattr(compilation, "_PATIENCE", 0.0)
+        tf.random.set_seed(1)
     v = tf.Variable(X)
 
     @tf.function
@@ -308,7 +316,7 @@ def test_calls_leave_nothing_behind():
     for _ in range(50):
         f(x)
     growth = []
-    for _ in range(3):  # a program that arrives in the meantime brings some objects, once
+    for _ in range(3):
         gc.collect()
         before = len(gc.get_objects())
         for _ in range(200):
@@ -316,3 +324,5 @@ def test_calls_leave_nothing_behind():
         gc.collect()
         growth.append(len(gc.get_objects()) - before)
     assert min(growth) < 50
+    (entry,) = f.get_concrete_function(x).graph.executable()._entries.values()
+    assert (entry.program is not None) == (tier == "compiled")

@@ -35,7 +35,7 @@ OBSERVE = Op(
 
 
 @pytest.fixture(autouse=True)
-def interpreter_only():
+def interpreter_only(nothing_in_the_background):
     """Nothing is compiled, unless a function asks for it."""
     set_background_compilation(False)
     yield

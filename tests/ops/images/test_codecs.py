@@ -43,6 +43,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.usefixtures("nothing_in_the_background")
 @pytest.mark.parametrize("name", BOMBS)
 def test_promised_sizes_take_no_memory(name):
     tf.io.decode_image(stored("lossy.webp"))  # the libraries are loaded
@@ -55,6 +56,7 @@ def test_promised_sizes_take_no_memory(name):
         tracemalloc.stop()
 
 
+@pytest.mark.usefixtures("nothing_in_the_background")
 def test_deflated_bomb_is_refused_after_what_it_should_hold():
     body = zlib.compress(bytes(300_000_000), 9)
     header = struct.pack(">IIBBBBB", 10, 10, 8, RGB, 0, 0, 0)

@@ -168,6 +168,7 @@ def test_descriptions_are_checked():
         tf.io.parse_example(RECORDS, {"n": tf.io.FixedLenFeature([], tf.int32)})
 
 
+@pytest.mark.usefixtures("nothing_in_the_background")
 def test_huge_lengths_allocate_nothing():
     huge = b"\x0a" + b"\xff" * 8 + b"\x0f"
     tracemalloc.start()

@@ -105,8 +105,10 @@ class CompileQueue:
     def _work(self):
         while True:
             with self._changed:
-                while not self._jobs:
+                while not self._jobs and not self._is_closing:
                     self._changed.wait()
+                if self._is_closing:
+                    return
             self._do_next()
 
     def _do_next(self):
@@ -170,10 +172,8 @@ class CompileQueue:
     def _ask_worker(self, request):
         for _ in range(2):  # it may have died
             try:
-                if self._worker is None:
-                    self._worker = _start_worker(self._niceness)
-                    if self._worker is None:
-                        break
+                if self._worker is None and not self._start():
+                    break
                 write_message(self._worker.requests, request)
                 reply = read_message(self._worker.replies)
             except OSError:
@@ -190,11 +190,23 @@ class CompileQueue:
         logger.warning("headrace: no process for compiling could be started; functions are compiled in a thread.")
         return None
 
+    def _start(self):
+        """Start the process; whether there is one now."""
+        worker = _start_worker(self._niceness)
+        with self._changed:
+            if worker is not None and self._is_closing:
+                worker.end()
+                worker.forget()
+                raise RuntimeError("The program ends.")
+            self._worker = worker
+        return worker is not None
+
     def close(self):
-        """End the process; wait only for what must not be cut off."""
+        """End the process and the thread; wait only for what must not be cut off."""
         with self._changed:
             self._is_closing = True
             self._jobs.clear()
+            self._changed.notify_all()
             worker = self._worker
             if worker is not None:
                 worker.end()
