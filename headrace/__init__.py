@@ -11,6 +11,8 @@ from headrace._src.version import GIT_VERSION as __git_version__
 from headrace._src.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from typing import Any as _Any
+
     from headrace import __internal__ as __internal__
     from headrace import audio as audio
     from headrace import autodiff as autodiff
@@ -54,8 +56,8 @@ if TYPE_CHECKING:
     from headrace._src.autodiff.registered import AggregationMethod as AggregationMethod
     from headrace._src.autodiff.registered import RegisterGradient as RegisterGradient
     from headrace._src.autodiff.registered import no_gradient as no_gradient
-    from headrace._src.compat.initializers import GlorotUniform as glorot_uniform_initializer
-    from headrace._src.compat.tensorflow_alias import install as install_as_tensorflow
+    from headrace._src.compat.initializers import GlorotUniform as _glorot_uniform_initializer
+    from headrace._src.compat.tensorflow_alias import install as _install_as_tensorflow
     from headrace._src.core.context import executing_eagerly as executing_eagerly
     from headrace._src.core.devices import DeviceSpec as DeviceSpec
     from headrace._src.core.dtypes import DType as DType
@@ -97,7 +99,7 @@ if TYPE_CHECKING:
     from headrace._src.data.running.optionals import OptionalSpec as OptionalSpec
     from headrace._src.graph.building.dependencies import control_dependencies as control_dependencies
     from headrace._src.graph.building.dependencies import group as group
-    from headrace._src.graph.building.dependencies import tuple_ as tuple
+    from headrace._src.graph.building.dependencies import tuple_ as _tuple
     from headrace._src.graph.building.graph import Graph as Graph
     from headrace._src.graph.building.operation import Operation as Operation
     from headrace._src.graph.building.variable_creation import init_scope as init_scope
@@ -127,7 +129,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.arrays.filling import fill as fill
     from headrace._src.ops.arrays.filling import one_hot as one_hot
     from headrace._src.ops.arrays.filling import ones_like as ones_like
-    from headrace._src.ops.arrays.filling import range_ as range
+    from headrace._src.ops.arrays.filling import range_ as _range
     from headrace._src.ops.arrays.filling import sequence_mask as sequence_mask
     from headrace._src.ops.arrays.filling import zeros_like as zeros_like
     from headrace._src.ops.arrays.gathering import gather as gather
@@ -177,7 +179,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.arrays.shaping import shape_n as shape_n
     from headrace._src.ops.arrays.shaping import size as size
     from headrace._src.ops.arrays.shaping import squeeze as squeeze
-    from headrace._src.ops.arrays.slicing import slice_ as slice
+    from headrace._src.ops.arrays.slicing import slice_ as _slice
     from headrace._src.ops.arrays.slicing import strided_slice as strided_slice
     from headrace._src.ops.arrays.sorting import argsort as argsort
     from headrace._src.ops.arrays.sorting import sort as sort
@@ -190,7 +192,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.debugging.assertions import assert_equal as assert_equal
     from headrace._src.ops.debugging.assertions import assert_greater as assert_greater
     from headrace._src.ops.debugging.assertions import assert_less as assert_less
-    from headrace._src.ops.debugging.printing import print_ as print
+    from headrace._src.ops.debugging.printing import print_ as _print
     from headrace._src.ops.debugging.static_assertions import assert_rank as assert_rank
     from headrace._src.ops.linalg.decompositions import eig as eig
     from headrace._src.ops.linalg.decompositions import eigvals as eigvals
@@ -199,7 +201,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.linalg.lengths import norm as norm
     from headrace._src.ops.linalg.matmul import matmul as matmul
     from headrace._src.ops.linalg.matrices import eye as eye
-    from headrace._src.ops.linalg.matrix_functions import sqrtm as matrix_square_root
+    from headrace._src.ops.linalg.matrix_functions import sqrtm as _matrix_square_root
     from headrace._src.ops.math.arithmetic import add as add
     from headrace._src.ops.math.arithmetic import add_n as add_n
     from headrace._src.ops.math.arithmetic import maximum as maximum
@@ -259,20 +261,20 @@ if TYPE_CHECKING:
     from headrace._src.ops.math.trigonometry import sin as sin
     from headrace._src.ops.math.trigonometry import sinh as sinh
     from headrace._src.ops.math.trigonometry import tan as tan
-    from headrace._src.ops.nn.initializers import Constant as constant_initializer
-    from headrace._src.ops.nn.initializers import Ones as ones_initializer
-    from headrace._src.ops.nn.initializers import RandomNormal as random_normal_initializer
-    from headrace._src.ops.nn.initializers import RandomUniform as random_uniform_initializer
-    from headrace._src.ops.nn.initializers import Zeros as zeros_initializer
+    from headrace._src.ops.nn.initializers import Constant as _constant_initializer
+    from headrace._src.ops.nn.initializers import Ones as _ones_initializer
+    from headrace._src.ops.nn.initializers import RandomNormal as _random_normal_initializer
+    from headrace._src.ops.nn.initializers import RandomUniform as _random_uniform_initializer
+    from headrace._src.ops.nn.initializers import Zeros as _zeros_initializer
     from headrace._src.ops.parsing.proto_functions import make_ndarray as make_ndarray
     from headrace._src.ops.parsing.proto_functions import make_tensor_proto as make_tensor_proto
     from headrace._src.ops.ragged.spec import RaggedTensorSpec as RaggedTensorSpec
     from headrace._src.ops.ragged.tensor import RaggedTensor as RaggedTensor
     from headrace._src.ops.random.shuffling import random_index_shuffle as random_index_shuffle
-    from headrace._src.ops.signal.fourier_nd import fftnd_op as fftnd
-    from headrace._src.ops.signal.fourier_nd import ifftnd_op as ifftnd
-    from headrace._src.ops.signal.fourier_nd import irfftnd_op as irfftnd
-    from headrace._src.ops.signal.fourier_nd import rfftnd_op as rfftnd
+    from headrace._src.ops.signal.fourier_nd import fftnd_op as _fftnd
+    from headrace._src.ops.signal.fourier_nd import ifftnd_op as _ifftnd
+    from headrace._src.ops.signal.fourier_nd import irfftnd_op as _irfftnd
+    from headrace._src.ops.signal.fourier_nd import rfftnd_op as _rfftnd
     from headrace._src.ops.sparse.edit_distance import edit_distance as edit_distance
     from headrace._src.ops.sparse.rows import ragged_fill_empty_rows as ragged_fill_empty_rows
     from headrace._src.ops.sparse.rows import ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad
@@ -282,7 +284,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.strings.numbers import as_string as as_string
     from headrace._src.ops.windows.conv import conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2
     from headrace._src.ops.windows.conv import conv2d_backprop_input_v2 as conv2d_backprop_input_v2
-    from headrace._src.ops.windows.conv_general import conv_nd as conv
+    from headrace._src.ops.windows.conv_general import conv_nd as _conv
     from headrace._src.ops.windows.patches import extract_volume_patches as extract_volume_patches
     from headrace._src.ops.windows.space_batch import batch_to_space as batch_to_space
     from headrace._src.ops.windows.space_batch import required_space_to_batch_paddings as required_space_to_batch_paddings
@@ -303,6 +305,28 @@ if TYPE_CHECKING:
     from headrace._src.state.variables import variable_creator_scope as variable_creator_scope
     from headrace._src.tracing.batch_function import nondifferentiable_batch_function as nondifferentiable_batch_function
     from headrace._src.tracing.function import function as function
+    constant_initializer = _constant_initializer
+    conv = _conv
+    fftnd = _fftnd
+    glorot_uniform_initializer = _glorot_uniform_initializer
+    ifftnd = _ifftnd
+    install_as_tensorflow = _install_as_tensorflow
+    irfftnd = _irfftnd
+    matrix_square_root = _matrix_square_root
+    ones_initializer = _ones_initializer
+    print = _print
+    random_normal_initializer = _random_normal_initializer
+    random_uniform_initializer = _random_uniform_initializer
+    range = _range
+    rfftnd = _rfftnd
+    slice = _slice
+    tuple = _tuple
+    zeros_initializer = _zeros_initializer
     newaxis = None
+    initializers: _Any
+    keras: _Any
+    losses: _Any
+    metrics: _Any
+    optimizers: _Any
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

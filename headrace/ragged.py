@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from headrace._src.ops.ragged.ranges import segment_ids_to_row_splits as segment_ids_to_row_splits
     from headrace._src.ops.ragged.selecting import boolean_mask as boolean_mask
     from headrace._src.ops.ragged.selecting import stack_dynamic_partitions as stack_dynamic_partitions
-    from headrace._src.ops.sparse.crossing import ragged_cross as cross
-    from headrace._src.ops.sparse.crossing import ragged_cross_hashed as cross_hashed
+    from headrace._src.ops.sparse.crossing import ragged_cross as _cross
+    from headrace._src.ops.sparse.crossing import ragged_cross_hashed as _cross_hashed
+    cross = _cross
+    cross_hashed = _cross_hashed
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

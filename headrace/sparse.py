@@ -34,9 +34,12 @@ if TYPE_CHECKING:
     from headrace._src.ops.sparse.reductions import reduce_sum as reduce_sum
     from headrace._src.ops.sparse.reductions import softmax as softmax
     from headrace._src.ops.sparse.rows import fill_empty_rows as fill_empty_rows
-    from headrace._src.ops.sparse.segments import sparse_segment_mean as segment_mean
-    from headrace._src.ops.sparse.segments import sparse_segment_sqrt_n as segment_sqrt_n
-    from headrace._src.ops.sparse.segments import sparse_segment_sum as segment_sum
+    from headrace._src.ops.sparse.segments import sparse_segment_mean as _segment_mean
+    from headrace._src.ops.sparse.segments import sparse_segment_sqrt_n as _segment_sqrt_n
+    from headrace._src.ops.sparse.segments import sparse_segment_sum as _segment_sum
     from headrace._src.ops.sparse.tensor import SparseTensor as SparseTensor
+    segment_mean = _segment_mean
+    segment_sqrt_n = _segment_sqrt_n
+    segment_sum = _segment_sum
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from headrace.__internal__ import tracking as tracking
     from headrace.__internal__ import types as types
     from headrace._src.core.composite import CompositeTensor as CompositeTensor
-    from headrace._src.core.names import current_name_scope as get_name_scope
+    from headrace._src.core.names import current_name_scope as _get_name_scope
     from headrace._src.core.tensor import EagerTensor as EagerTensor
     from headrace._src.graph.building.func_graph import FuncGraph as FuncGraph
     from headrace._src.tracing.variable_specs import VariableSpec as VariableSpec
+    get_name_scope = _get_name_scope
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from headrace._src.devices.configuration import set_logical_device_configuration as set_logical_device_configuration
     from headrace._src.devices.configuration import set_soft_device_placement as set_soft_device_placement
     from headrace._src.devices.configuration import set_visible_devices as set_visible_devices
-    from headrace._src.tracing.function import functions_run_eagerly as experimental_functions_run_eagerly
+    from headrace._src.tracing.function import functions_run_eagerly as _experimental_functions_run_eagerly
     from headrace._src.tracing.function import functions_run_eagerly as functions_run_eagerly
-    from headrace._src.tracing.function import run_functions_eagerly as experimental_run_functions_eagerly
+    from headrace._src.tracing.function import run_functions_eagerly as _experimental_run_functions_eagerly
     from headrace._src.tracing.function import run_functions_eagerly as run_functions_eagerly
     from headrace.config import experimental as experimental
     from headrace.config import optimizer as optimizer
     from headrace.config import threading as threading
+    experimental_functions_run_eagerly = _experimental_functions_run_eagerly
+    experimental_run_functions_eagerly = _experimental_run_functions_eagerly
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from headrace._src.ops.nn.activations import relu as relu
     from headrace._src.ops.nn.activations import relu6 as relu6
     from headrace._src.ops.nn.activations import selu as selu
+    from headrace._src.ops.nn.activations import silu as _swish
     from headrace._src.ops.nn.activations import silu as silu
-    from headrace._src.ops.nn.activations import silu as swish
     from headrace._src.ops.nn.activations import softplus as softplus
     from headrace._src.ops.nn.activations import softsign as softsign
     from headrace._src.ops.nn.bias import bias_add as bias_add
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from headrace._src.ops.nn.normalization import normalize_moments as normalize_moments
     from headrace._src.ops.nn.normalization import sufficient_statistics as sufficient_statistics
     from headrace._src.ops.nn.normalization import weighted_moments as weighted_moments
+    from headrace._src.ops.nn.response_normalization import local_response_normalization as _lrn
     from headrace._src.ops.nn.response_normalization import local_response_normalization as local_response_normalization
-    from headrace._src.ops.nn.response_normalization import local_response_normalization as lrn
     from headrace._src.ops.nn.softmax import log_softmax as log_softmax
     from headrace._src.ops.nn.softmax import softmax as softmax
     from headrace._src.ops.nn.softmax import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
@@ -94,5 +94,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.windows.space_batch import space_to_depth as space_to_depth
     from headrace._src.ops.windows.space_batch import with_space_to_batch as with_space_to_batch
     from headrace.nn import experimental as experimental
+    lrn = _lrn
+    swish = _swish
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from headrace._src.core.tracing_protocol import TraceType as TraceType
     from headrace._src.tracing.function_kinds import Callable as Callable
     from headrace._src.tracing.function_kinds import ConcreteFunction as ConcreteFunction
-    from headrace._src.tracing.function_kinds import PolymorphicFunction as GenericFunction
     from headrace._src.tracing.function_kinds import PolymorphicFunction as PolymorphicFunction
+    from headrace._src.tracing.function_kinds import PolymorphicFunction as _GenericFunction
+    GenericFunction = _GenericFunction
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

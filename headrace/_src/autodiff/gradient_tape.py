@@ -3,10 +3,12 @@
 import contextlib
 import enum
 import logging
+from collections.abc import Sequence
+from typing import Any, overload
 
 from headrace._src.autodiff.jacobian_rows import gradients_by_weight, inner_shape, joined, shape_of, shape_size
 from headrace._src.autodiff.tape import Tape, next_id, ones_of
-from headrace._src.core import dtypes, errors, nest
+from headrace._src.core import dtypes, errors, nest, types
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
@@ -108,7 +110,7 @@ class GradientTape:
         self._tape = None
         self._recording = False
 
-    def __enter__(self):
+    def __enter__(self) -> "GradientTape":
         self._push()
         return self
 
@@ -194,6 +196,31 @@ class GradientTape:
             self._tape = None
         return tape
 
+    # Checkers do not see the None of a source that the target does not depend on: hardly a program asks for it.
+    @overload
+    def gradient(
+        self, target: Any, sources: types.Tensor, output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Tensor: ...
+
+    @overload
+    def gradient(
+        self, target: Any, sources: tuple[types.Tensor, ...], output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> tuple[Tensor, ...]: ...
+
+    @overload
+    def gradient(
+        self, target: Any, sources: Sequence[types.Tensor], output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> list[Tensor]: ...
+
+    @overload
+    def gradient(
+        self, target: Any, sources: Any, output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any: ...
+
     def gradient(
         self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE
     ):
@@ -248,6 +275,30 @@ class GradientTape:
                 found = [_zeros_for(part) if grad is None else grad for part, grad in zip(parts, found)]
             results.append(_rebuilt(leaf, found))
         return nest.pack_sequence_as(sources, results)
+
+    @overload
+    def jacobian(
+        self, target: Any, sources: types.Tensor, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+    ) -> Tensor: ...
+
+    @overload
+    def jacobian(
+        self, target: Any, sources: tuple[types.Tensor, ...], unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+    ) -> tuple[Tensor, ...]: ...
+
+    @overload
+    def jacobian(
+        self, target: Any, sources: Sequence[types.Tensor], unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+    ) -> list[Tensor]: ...
+
+    @overload
+    def jacobian(
+        self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+    ) -> Any: ...
 
     def jacobian(
         self,

@@ -1,5 +1,8 @@
 """`Tensor`, and `EagerTensor`, which holds a NumPy array that nobody may change."""
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from headrace._src.core import dtypes, types
@@ -7,6 +10,11 @@ from headrace._src.core.context import HOST, context
 from headrace._src.core.reference import Reference
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor_text import tensor_repr, tensor_str
+
+if TYPE_CHECKING:
+    from headrace._src.attached import TensorMethods
+else:
+    TensorMethods = types.FOR_CHECKERS
 
 # Attributes of NumPy arrays that people try on tensors, and that tensors do not have.
 _NUMPY_METHODS = frozenset({"T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"})
@@ -25,7 +33,7 @@ class _Absent:
         raise AttributeError(self._message)
 
 
-class Tensor(types.Tensor):
+class Tensor(TensorMethods, types.Tensor):
     """A multidimensional array of one dtype.
 
     Operators and indexing are attached by `headrace._src.ops.math.operators`, where the ops are.
@@ -81,7 +89,7 @@ class Tensor(types.Tensor):
         return self.shape
 
     @property
-    def ndim(self):
+    def ndim(self) -> Any:
         """The number of dimensions, None when it is unknown."""
         return self.shape.rank
 
@@ -116,7 +124,7 @@ class EagerTensor(Tensor):
 
     backing_device = device
 
-    def numpy(self):
+    def numpy(self) -> Any:
         """The value as a NumPy array of its own, or a NumPy scalar when the rank is 0."""
         array = self._a
         if array.ndim == 0:
@@ -140,14 +148,14 @@ class EagerTensor(Tensor):
         view.flags.writeable = False
         return view
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
         if dtype is not None and np.dtype(dtype) != self._a.dtype:
             if copy is False:
                 raise ValueError(f"A view of a {self.dtype.name} tensor cannot have dtype {np.dtype(dtype)}.")
             return self._a.astype(dtype)
         return self._a.copy() if copy else self._read_only()
 
-    def __buffer__(self, flags):
+    def __buffer__(self, flags: int) -> memoryview:
         return memoryview(self._read_only())
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
@@ -177,12 +185,12 @@ class EagerTensor(Tensor):
     def __format__(self, spec):
         return format(self._a[()] if self._a.ndim == 0 else self._a, spec)
 
-    def __len__(self):
+    def __len__(self) -> int:
         if not self._a.ndim:
             raise TypeError("Scalar tensor has no `len()`")
         return len(self._a)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Tensor]:
         if not self._a.ndim:
             raise TypeError("Cannot iterate over a scalar tensor.")
         if context.mode is None:
@@ -193,16 +201,16 @@ class EagerTensor(Tensor):
             return (EagerTensor(row, dtype) for row in self._a)
         return (self[i] for i in range(len(self._a)))
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return bool(self._a)
 
-    def __int__(self):
+    def __int__(self) -> int:
         return int(self._scalar("int"))
 
-    def __float__(self):
+    def __float__(self) -> float:
         return float(self._scalar("float"))
 
-    def __complex__(self):
+    def __complex__(self) -> complex:
         return complex(self._scalar("complex"))
 
     def _scalar(self, wanted):
@@ -213,7 +221,7 @@ class EagerTensor(Tensor):
             )
         return self._a[()]
 
-    def __index__(self):
+    def __index__(self) -> int:
         if self.dtype._kind not in "iu":
             raise TypeError(f"A {self.dtype.name} tensor cannot be used as an index; cast it to an integer.")
         return self._scalar("index").__index__()
@@ -228,7 +236,7 @@ class EagerTensor(Tensor):
                 f"Tensor's shape {self._a.shape} is not compatible with supplied shape {TensorShape(shape)}."
             )
 
-    def cpu(self):
+    def cpu(self) -> Tensor:
         """This tensor on the host."""
         return EagerTensor(self._a, self.dtype)
 
@@ -246,10 +254,10 @@ class EagerTensor(Tensor):
         return list(self._a.shape)
 
     @property
-    def is_tensor_like(self):
+    def is_tensor_like(self) -> bool:
         return True
 
-    def consumers(self):
+    def consumers(self) -> list:
         raise NotImplementedError("Tensor.consumers is not supported when eager execution is enabled.")
 
 

@@ -1,4 +1,4 @@
-"""Empty base classes by which other packages recognise what is a tensor."""
+"""Base classes without behaviour: by which other packages recognise what is a tensor, and for type checkers alone."""
 
 
 class Tensor:
@@ -9,3 +9,16 @@ class Tensor:
 
 
 Tensor.__module__ = "headrace.types"
+
+
+class _ForCheckers:
+    """Stands for a base class that only type checkers see. Python leaves it out of the class's bases."""
+
+    def __mro_entries__(self, bases: tuple) -> tuple:
+        return ()
+
+    def __getitem__(self, parameters: object) -> "_ForCheckers":
+        return self
+
+
+FOR_CHECKERS = _ForCheckers()

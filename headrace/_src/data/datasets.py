@@ -5,11 +5,11 @@ from __future__ import annotations
 import collections.abc
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headrace._src.core import dtypes, errors, nest
+from headrace._src.core import dtypes, errors, nest, types
 from headrace._src.core.batchable_specs import BatchableTypeSpec
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
@@ -22,6 +22,11 @@ from headrace._src.data.running.stages import INFINITE, UNKNOWN, Stage, flat_att
 from headrace._src.graph.building.source_lines import users_line
 from headrace._src.op.api import api, export
 from headrace._src.op.definition import Op
+
+if TYPE_CHECKING:
+    from headrace._src.attached import DatasetV2Methods
+else:
+    DatasetV2Methods = types.FOR_CHECKERS
 
 INFINITE_CARDINALITY = export("data.INFINITE_CARDINALITY", "data.experimental.INFINITE_CARDINALITY")(INFINITE)
 UNKNOWN_CARDINALITY = export("data.UNKNOWN_CARDINALITY", "data.experimental.UNKNOWN_CARDINALITY")(UNKNOWN)
@@ -59,7 +64,7 @@ def dataset_op(name: str, text: str, make: Callable[..., Stage], *, stateful: bo
 
 
 @api("data.Dataset", dispatch=False)
-class DatasetV2(collections.abc.Iterable, Trackable, CompositeTensor):
+class DatasetV2(DatasetV2Methods, collections.abc.Iterable, Trackable, CompositeTensor):
     """A sequence of elements, too long for memory perhaps, and the steps that make it.
 
     Datasets are made by `from_tensor_slices`, `range`, `from_generator` and others, changed by `map`, `batch`,

@@ -5,11 +5,16 @@ re-exports, and the check fails when they are stale.
 """
 
 import types
+from collections.abc import Callable
+from typing import TypeVar
 
 from headrace._src import index
 from headrace._src.op.dispatch import dispatchable
 from headrace._src.op.loading import Registry
 from headrace._src.op.scopes import scoped
+
+# What `api` decorates it returns: type checkers see the function itself.
+Thing = TypeVar("Thing")
 
 PUBLIC: dict[str, object] = Registry(
     {
@@ -21,7 +26,7 @@ PUBLIC: dict[str, object] = Registry(
 )
 
 
-def api(*names: str, dispatch: bool = True):
+def api(*names: str, dispatch: bool = True) -> Callable[[Thing], Thing]:
     """Decorator: make a function or class public under these names (without `tf.`), canonical name first.
 
     Args:
@@ -43,6 +48,6 @@ def api(*names: str, dispatch: bool = True):
     return declare
 
 
-def export(*names: str):
+def export(*names: str) -> Callable[[Thing], Thing]:
     """For values other than functions: `export("math.pi")(pi)`. The same as `api` without dispatch."""
     return api(*names, dispatch=False)

@@ -9,9 +9,13 @@ import functools
 import inspect
 import re
 import reprlib
+from collections.abc import Callable
+from typing import TypeVar
 
 from headrace._src.core import errors
 from headrace._src.core.tracebacks import shortened
+
+Function = TypeVar("Function", bound=Callable)
 
 
 class Dispatcher:
@@ -27,7 +31,7 @@ class Dispatcher:
 global_dispatchers: list = []
 
 
-def dispatchable(function):
+def dispatchable(function: Function) -> Function:
     """Make `function` extensible by type."""
     typed = []  # (test, target) pairs of dispatch_for_api
     fallbacks = []  # Dispatcher objects

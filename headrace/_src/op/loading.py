@@ -20,8 +20,8 @@ _FAMILIES = (
 )  # fmt: skip
 _loaded = set()
 # Public names that are Keras's, and the part of Keras that they are. TF: the same.
-_KERAS_FOLDERS = ("", "compat.v1", "compat.v2")
-_KERAS_NAMES = {
+KERAS_FOLDERS = ("", "compat.v1", "compat.v2")
+KERAS_NAMES = {
     "keras": "", "losses": "losses", "metrics": "metrics", "optimizers": "optimizers", "initializers": "initializers",
 }  # fmt: skip
 
@@ -81,9 +81,9 @@ def public_module(name: str):
 
     def __getattr__(attribute):
         place = places.get(attribute, 0)
-        if place == 0 and attribute in _KERAS_NAMES and folder in _KERAS_FOLDERS:
+        if place == 0 and attribute in KERAS_NAMES and folder in KERAS_FOLDERS:
             value = load("compat.tensorflow_alias").keras()
-            part = _KERAS_NAMES[attribute]
+            part = KERAS_NAMES[attribute]
             value = importlib.import_module(f"{value.__name__}.{part}") if part else value
         elif place == 0:
             raise AttributeError(f"module {name!r} has no attribute {attribute!r}")

@@ -5,9 +5,13 @@ With them, the names of a program's own operations do not depend on how headrace
 
 import functools
 import inspect
+from collections.abc import Callable
+from typing import TypeVar
 
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
+
+Function = TypeVar("Function", bound=Callable)
 
 # Public function to its scope. Of those in the second table, the last operation has the name of the scope itself.
 _AROUND = {
@@ -27,7 +31,7 @@ _AS_A_WHOLE = {
 }  # fmt: skip
 
 
-def scoped(names, function):
+def scoped(names: tuple[str, ...], function: Function) -> Function:
     """The function, within its scope if it has one under one of these public names."""
     known = next((name for name in names if name in _AROUND or name in _AS_A_WHOLE), None)
     if known is None:

@@ -4,6 +4,7 @@ import contextlib
 import enum
 import functools
 import itertools
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +23,17 @@ from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.indexing import variable_getitem
 from headrace._src.ops.math.operators import attach_operators
 from headrace._src.state import scatter, storage
+
+if TYPE_CHECKING:
+    from headrace._src.attached import VariableMethods
+
+    class VariableSlice(Tensor):
+        """`variable[key]` as type checkers see it: a tensor that can be assigned to."""
+
+        def assign(self, value: Any, name: str | None = None) -> "Variable": ...
+
+else:
+    VariableMethods = types.FOR_CHECKERS
 
 _unique = itertools.count()
 
@@ -99,7 +111,7 @@ def variable_creator_scope(variable_creator):
 
 
 @api("Variable")
-class Variable(Trackable, types.Tensor, metaclass=_VariableType):
+class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType):
     """A value that lives on between computations and can be assigned.
 
     Args:
@@ -464,7 +476,7 @@ class Variable(Trackable, types.Tensor, metaclass=_VariableType):
 
     # Python's protocols.
 
-    def __getitem__(self, key):
+    def __getitem__(self, key) -> "VariableSlice":
         """A slice of the value, which also can be assigned: `v[1:2].assign([5.0])`."""
         return variable_getitem(self, key)
 

@@ -6,6 +6,8 @@ import logging
 import threading
 import types
 import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
 from headrace._src.autograph.calls import convert_as_asked, with_status
 from headrace._src.autograph.status import ENABLED
@@ -15,6 +17,7 @@ from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.tracebacks import shortened
 from headrace._src.core.tracing_protocol import CastContext, TraceType
+from headrace._src.core.types import FOR_CHECKERS
 from headrace._src.graph.building.func_graph import FuncGraph
 from headrace._src.graph.building.operation import Operation
 from headrace._src.graph.building.source_lines import users_line
@@ -25,7 +28,16 @@ from headrace._src.tracing.concrete_function import ConcreteFunction
 from headrace._src.tracing.explanation import Explanation
 from headrace._src.tracing.trace_types import Literal, Placeholders, Typing
 
+if TYPE_CHECKING:
+    from typing import Generic
+else:
+    Generic = FOR_CHECKERS
+
 logger = logging.getLogger("headrace")
+
+P = ParamSpec("P")  # the arguments of a function
+Rest = ParamSpec("Rest")  # the arguments of a method, without `self`
+R = TypeVar("R")  # the result
 
 
 class _Switch:
@@ -50,7 +62,7 @@ def functions_run_eagerly() -> bool:
     return _Switch.eagerly
 
 
-class Function:
+class Function(Generic[P, R]):
     """A Python function that runs as a graph, traced once for each combination of argument types."""
 
     def __init__(self, python_function, name, *, input_signature=None, autograph=True, jit_compile=None,
@@ -75,7 +87,7 @@ class Function:
 
     # Calling.
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if context.mode is None and not kwargs and not _Switch.eagerly:
             key = _fast_key(args)
             if key is not None:
@@ -267,7 +279,7 @@ class Function:
         """How often the function has been traced."""
         return self._trace_count
 
-    def get_concrete_function(self, *args, **kwargs):
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The traced function for arguments of these types; a spec may stand for a tensor."""
         if self._input_signature is not None and not args and not kwargs:
             kinds = self._input_signature
@@ -344,6 +356,14 @@ class Function:
         return tuple(kinds)
 
     # As a method.
+
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> "Function[P, R]": ...
+
+    @overload
+    def __get__(
+        self: "Function[Concatenate[Any, Rest], R]", instance: object, owner: Any = None
+    ) -> "Function[Rest, R]": ...
 
     def __get__(self, instance, owner=None):
         if instance is None:
@@ -541,6 +561,20 @@ def _returned(result, name):
             ) from None
 
     return nest.map_structure(leaf, result)
+
+
+@overload
+def function(
+    func: Callable[P, R], input_signature: Any = None, autograph: bool = True, jit_compile: bool | None = None,
+    reduce_retracing: bool = False, **others: Any,
+) -> "Function[P, R]": ...
+
+
+@overload
+def function(
+    func: None = None, input_signature: Any = None, autograph: bool = True, jit_compile: bool | None = None,
+    reduce_retracing: bool = False, **others: Any,
+) -> "Callable[[Callable[P, R]], Function[P, R]]": ...
 
 
 @api("function", dispatch=False)

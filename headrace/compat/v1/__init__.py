@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from typing import Any as _Any
+
     from headrace._src.autodiff.custom_gradient import custom_gradient as custom_gradient
     from headrace._src.autodiff.custom_gradient import grad_pass_through as grad_pass_through
     from headrace._src.autodiff.custom_gradient import recompute_grad as recompute_grad
@@ -14,8 +16,8 @@ if TYPE_CHECKING:
     from headrace._src.autodiff.gradient_tape import UnconnectedGradients as UnconnectedGradients
     from headrace._src.autodiff.registered import AggregationMethod as AggregationMethod
     from headrace._src.autodiff.registered import RegisterGradient as RegisterGradient
-    from headrace._src.autodiff.registered import no_gradient as NoGradient
-    from headrace._src.autodiff.registered import no_gradient as NotDifferentiable
+    from headrace._src.autodiff.registered import no_gradient as _NoGradient
+    from headrace._src.autodiff.registered import no_gradient as _NotDifferentiable
     from headrace._src.autodiff.registered import no_gradient as no_gradient
     from headrace._src.compat.array_functions import batch_gather as batch_gather
     from headrace._src.compat.array_functions import batch_to_space as batch_to_space
@@ -87,7 +89,7 @@ if TYPE_CHECKING:
     from headrace._src.compat.control_flow import hessians as hessians
     from headrace._src.compat.control_flow import name_scope as name_scope
     from headrace._src.compat.control_flow import op_scope as op_scope
-    from headrace._src.compat.control_flow import tuple_ as tuple
+    from headrace._src.compat.control_flow import tuple_ as _tuple
     from headrace._src.compat.control_flow import while_loop as while_loop
     from headrace._src.compat.control_flow import wrap_function as wrap_function
     from headrace._src.compat.graph_keys import GraphKeys as GraphKeys
@@ -108,22 +110,22 @@ if TYPE_CHECKING:
     from headrace._src.compat.graph_keys import model_variables as model_variables
     from headrace._src.compat.graph_keys import moving_average_variables as moving_average_variables
     from headrace._src.compat.graph_keys import report_uninitialized_variables as report_uninitialized_variables
-    from headrace._src.compat.graph_keys import tables_initializer as initialize_all_tables
+    from headrace._src.compat.graph_keys import tables_initializer as _initialize_all_tables
     from headrace._src.compat.graph_keys import tables_initializer as tables_initializer
     from headrace._src.compat.graph_keys import trainable_variables as trainable_variables
     from headrace._src.compat.graph_keys import variables_initializer as variables_initializer
     from headrace._src.compat.image_functions import extract_image_patches as extract_image_patches
-    from headrace._src.compat.initializers import Constant as constant_initializer
-    from headrace._src.compat.initializers import GlorotNormal as glorot_normal_initializer
-    from headrace._src.compat.initializers import GlorotUniform as glorot_uniform_initializer
-    from headrace._src.compat.initializers import Ones as ones_initializer
-    from headrace._src.compat.initializers import Orthogonal as orthogonal_initializer
-    from headrace._src.compat.initializers import RandomNormal as random_normal_initializer
-    from headrace._src.compat.initializers import RandomUniform as random_uniform_initializer
-    from headrace._src.compat.initializers import TruncatedNormal as truncated_normal_initializer
-    from headrace._src.compat.initializers import UniformUnitScaling as uniform_unit_scaling_initializer
-    from headrace._src.compat.initializers import VarianceScaling as variance_scaling_initializer
-    from headrace._src.compat.initializers import Zeros as zeros_initializer
+    from headrace._src.compat.initializers import Constant as _constant_initializer
+    from headrace._src.compat.initializers import GlorotNormal as _glorot_normal_initializer
+    from headrace._src.compat.initializers import GlorotUniform as _glorot_uniform_initializer
+    from headrace._src.compat.initializers import Ones as _ones_initializer
+    from headrace._src.compat.initializers import Orthogonal as _orthogonal_initializer
+    from headrace._src.compat.initializers import RandomNormal as _random_normal_initializer
+    from headrace._src.compat.initializers import RandomUniform as _random_uniform_initializer
+    from headrace._src.compat.initializers import TruncatedNormal as _truncated_normal_initializer
+    from headrace._src.compat.initializers import UniformUnitScaling as _uniform_unit_scaling_initializer
+    from headrace._src.compat.initializers import VarianceScaling as _variance_scaling_initializer
+    from headrace._src.compat.initializers import Zeros as _zeros_initializer
     from headrace._src.compat.math_functions import arg_max as arg_max
     from headrace._src.compat.math_functions import arg_min as arg_min
     from headrace._src.compat.math_functions import argmax as argmax
@@ -148,8 +150,8 @@ if TYPE_CHECKING:
     from headrace._src.compat.math_functions import bincount as bincount
     from headrace._src.compat.math_functions import confusion_matrix as confusion_matrix
     from headrace._src.compat.math_functions import count_nonzero as count_nonzero
+    from headrace._src.compat.math_functions import div as _floor_div
     from headrace._src.compat.math_functions import div as div
-    from headrace._src.compat.math_functions import div as floor_div
     from headrace._src.compat.math_functions import multinomial as multinomial
     from headrace._src.compat.math_functions import norm as norm
     from headrace._src.compat.math_functions import random_poisson as random_poisson
@@ -180,8 +182,8 @@ if TYPE_CHECKING:
     from headrace._src.compat.parsing import decode_raw as decode_raw
     from headrace._src.compat.parsing import parse_example as parse_example
     from headrace._src.compat.parsing import parse_single_example as parse_single_example
-    from headrace._src.compat.parsing import serialize_many_sparse_first as serialize_many_sparse
-    from headrace._src.compat.parsing import serialize_sparse_first as serialize_sparse
+    from headrace._src.compat.parsing import serialize_many_sparse_first as _serialize_many_sparse
+    from headrace._src.compat.parsing import serialize_sparse_first as _serialize_sparse
     from headrace._src.compat.session import InteractiveSession as InteractiveSession
     from headrace._src.compat.session import Session as Session
     from headrace._src.compat.session import get_default_session as get_default_session
@@ -197,7 +199,7 @@ if TYPE_CHECKING:
     from headrace._src.compat.variable_scopes import no_regularizer as no_regularizer
     from headrace._src.compat.variable_scopes import variable_op_scope as variable_op_scope
     from headrace._src.compat.variable_scopes import variable_scope as variable_scope
-    from headrace._src.compat.variables import VariableV1 as Variable
+    from headrace._src.compat.variables import VariableV1 as _Variable
     from headrace._src.compat.variables import assign as assign
     from headrace._src.compat.variables import assign_add as assign_add
     from headrace._src.compat.variables import assign_sub as assign_sub
@@ -214,7 +216,7 @@ if TYPE_CHECKING:
     from headrace._src.compat.variables import scatter_update as scatter_update
     from headrace._src.compat.variables import variable_creator_scope as variable_creator_scope
     from headrace._src.core.context import executing_eagerly as executing_eagerly
-    from headrace._src.core.devices import MutableDeviceSpec as DeviceSpec
+    from headrace._src.core.devices import MutableDeviceSpec as _DeviceSpec
     from headrace._src.core.dtypes import DType as DType
     from headrace._src.core.dtypes import QUANTIZED_DTYPES as QUANTIZED_DTYPES
     from headrace._src.core.dtypes import as_dtype as as_dtype
@@ -284,7 +286,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.arrays.constants import zeros as zeros
     from headrace._src.ops.arrays.filling import fill as fill
     from headrace._src.ops.arrays.filling import one_hot as one_hot
-    from headrace._src.ops.arrays.filling import range_ as range
+    from headrace._src.ops.arrays.filling import range_ as _range
     from headrace._src.ops.arrays.filling import sequence_mask as sequence_mask
     from headrace._src.ops.arrays.indexed_slices import IndexedSlices as IndexedSlices
     from headrace._src.ops.arrays.indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
@@ -305,32 +307,32 @@ if TYPE_CHECKING:
     from headrace._src.ops.arrays.passing import timestamp as timestamp
     from headrace._src.ops.arrays.ranking import approx_top_k as approx_top_k
     from headrace._src.ops.arrays.rearranging import invert_permutation as invert_permutation
+    from headrace._src.ops.arrays.rearranging import reverse as _reverse_v2
     from headrace._src.ops.arrays.rearranging import reverse as reverse
-    from headrace._src.ops.arrays.rearranging import reverse as reverse_v2
     from headrace._src.ops.arrays.rearranging import roll as roll
     from headrace._src.ops.arrays.scattering import scatter_nd as scatter_nd
-    from headrace._src.ops.arrays.scattering import tensor_scatter_nd_add as tensor_scatter_add
+    from headrace._src.ops.arrays.scattering import tensor_scatter_nd_add as _tensor_scatter_add
     from headrace._src.ops.arrays.scattering import tensor_scatter_nd_add as tensor_scatter_nd_add
     from headrace._src.ops.arrays.scattering import tensor_scatter_nd_max as tensor_scatter_nd_max
     from headrace._src.ops.arrays.scattering import tensor_scatter_nd_min as tensor_scatter_nd_min
+    from headrace._src.ops.arrays.scattering import tensor_scatter_nd_sub as _tensor_scatter_sub
     from headrace._src.ops.arrays.scattering import tensor_scatter_nd_sub as tensor_scatter_nd_sub
-    from headrace._src.ops.arrays.scattering import tensor_scatter_nd_sub as tensor_scatter_sub
+    from headrace._src.ops.arrays.scattering import tensor_scatter_nd_update as _tensor_scatter_update
     from headrace._src.ops.arrays.scattering import tensor_scatter_nd_update as tensor_scatter_nd_update
-    from headrace._src.ops.arrays.scattering import tensor_scatter_nd_update as tensor_scatter_update
     from headrace._src.ops.arrays.searching import searchsorted as searchsorted
     from headrace._src.ops.arrays.searching import unravel_index as unravel_index
-    from headrace._src.ops.arrays.selecting import where as where_v2
+    from headrace._src.ops.arrays.selecting import where as _where_v2
     from headrace._src.ops.arrays.shaping import broadcast_dynamic_shape as broadcast_dynamic_shape
     from headrace._src.ops.arrays.shaping import ensure_shape as ensure_shape
     from headrace._src.ops.arrays.shaping import get_static_value as get_static_value
     from headrace._src.ops.arrays.shaping import rank as rank
     from headrace._src.ops.arrays.shaping import reshape as reshape
     from headrace._src.ops.arrays.shaping import shape_n as shape_n
-    from headrace._src.ops.arrays.slicing import slice_ as slice
+    from headrace._src.ops.arrays.slicing import slice_ as _slice
     from headrace._src.ops.arrays.slicing import strided_slice as strided_slice
     from headrace._src.ops.arrays.sorting import argsort as argsort
     from headrace._src.ops.arrays.sorting import sort as sort
-    from headrace._src.ops.arrays.spacing import linspace as lin_space
+    from headrace._src.ops.arrays.spacing import linspace as _lin_space
     from headrace._src.ops.arrays.spacing import linspace as linspace
     from headrace._src.ops.arrays.splitting import meshgrid as meshgrid
     from headrace._src.ops.arrays.splitting import repeat as repeat
@@ -338,36 +340,36 @@ if TYPE_CHECKING:
     from headrace._src.ops.arrays.splitting import tile as tile
     from headrace._src.ops.debugging.assertions import Assert as Assert
     from headrace._src.ops.debugging.numerics_checks import check_numerics as check_numerics
-    from headrace._src.ops.debugging.printing import print_ as print
+    from headrace._src.ops.debugging.printing import print_ as _print
     from headrace._src.ops.debugging.static_assertions import assert_proper_iterable as assert_proper_iterable
     from headrace._src.ops.debugging.static_assertions import assert_same_float_dtype as assert_same_float_dtype
     from headrace._src.ops.debugging.static_assertions import is_numeric_tensor as is_numeric_tensor
     from headrace._src.ops.images.sampling import random_crop as random_crop
     from headrace._src.ops.linalg.decompositions import cholesky as cholesky
-    from headrace._src.ops.linalg.decompositions import eigh as self_adjoint_eig
-    from headrace._src.ops.linalg.decompositions import eigvalsh as self_adjoint_eigvals
+    from headrace._src.ops.linalg.decompositions import eigh as _self_adjoint_eig
+    from headrace._src.ops.linalg.decompositions import eigvalsh as _self_adjoint_eigvals
     from headrace._src.ops.linalg.decompositions import qr as qr
-    from headrace._src.ops.linalg.diagonals import diag as matrix_diag
-    from headrace._src.ops.linalg.diagonals import diag_part as matrix_diag_part
-    from headrace._src.ops.linalg.diagonals import set_diag as matrix_set_diag
-    from headrace._src.ops.linalg.diagonals import tensor_diag as diag
-    from headrace._src.ops.linalg.diagonals import tensor_diag_part as diag_part
+    from headrace._src.ops.linalg.diagonals import diag as _matrix_diag
+    from headrace._src.ops.linalg.diagonals import diag_part as _matrix_diag_part
+    from headrace._src.ops.linalg.diagonals import set_diag as _matrix_set_diag
+    from headrace._src.ops.linalg.diagonals import tensor_diag as _diag
+    from headrace._src.ops.linalg.diagonals import tensor_diag_part as _diag_part
     from headrace._src.ops.linalg.einsum import einsum as einsum
     from headrace._src.ops.linalg.einsum import tensordot as tensordot
     from headrace._src.ops.linalg.matmul import matmul as matmul
-    from headrace._src.ops.linalg.matrices import band_part as matrix_band_part
+    from headrace._src.ops.linalg.matrices import band_part as _matrix_band_part
     from headrace._src.ops.linalg.matrices import cross as cross
     from headrace._src.ops.linalg.matrices import eye as eye
     from headrace._src.ops.linalg.matrices import matrix_transpose as matrix_transpose
     from headrace._src.ops.linalg.matrices import trace as trace
-    from headrace._src.ops.linalg.matrix_functions import sqrtm as matrix_square_root
+    from headrace._src.ops.linalg.matrix_functions import sqrtm as _matrix_square_root
     from headrace._src.ops.linalg.singular_values import svd as svd
     from headrace._src.ops.linalg.solving import cholesky_solve as cholesky_solve
-    from headrace._src.ops.linalg.solving import det as matrix_determinant
-    from headrace._src.ops.linalg.solving import inv as matrix_inverse
-    from headrace._src.ops.linalg.solving import lstsq as matrix_solve_ls
-    from headrace._src.ops.linalg.solving import solve as matrix_solve
-    from headrace._src.ops.linalg.solving import triangular_solve as matrix_triangular_solve
+    from headrace._src.ops.linalg.solving import det as _matrix_determinant
+    from headrace._src.ops.linalg.solving import inv as _matrix_inverse
+    from headrace._src.ops.linalg.solving import lstsq as _matrix_solve_ls
+    from headrace._src.ops.linalg.solving import solve as _matrix_solve
+    from headrace._src.ops.linalg.solving import triangular_solve as _matrix_triangular_solve
     from headrace._src.ops.math.arithmetic import accumulate_n as accumulate_n
     from headrace._src.ops.math.arithmetic import add as add
     from headrace._src.ops.math.arithmetic import add_n as add_n
@@ -403,10 +405,10 @@ if TYPE_CHECKING:
     from headrace._src.ops.math.cumulative import cumprod as cumprod
     from headrace._src.ops.math.cumulative import cumsum as cumsum
     from headrace._src.ops.math.division import divide as divide
-    from headrace._src.ops.math.division import divide_no_nan as div_no_nan
+    from headrace._src.ops.math.division import divide_no_nan as _div_no_nan
     from headrace._src.ops.math.division import floordiv as floordiv
+    from headrace._src.ops.math.division import floormod as _mod
     from headrace._src.ops.math.division import floormod as floormod
-    from headrace._src.ops.math.division import floormod as mod
     from headrace._src.ops.math.division import realdiv as realdiv
     from headrace._src.ops.math.division import truediv as truediv
     from headrace._src.ops.math.division import truncatediv as truncatediv
@@ -492,55 +494,55 @@ if TYPE_CHECKING:
     from headrace._src.ops.parsing.tensors import serialize_tensor as serialize_tensor
     from headrace._src.ops.ragged.spec import RaggedTensorSpec as RaggedTensorSpec
     from headrace._src.ops.ragged.tensor import RaggedTensor as RaggedTensor
-    from headrace._src.ops.random.distributions import gamma as random_gamma
+    from headrace._src.ops.random.distributions import gamma as _random_gamma
     from headrace._src.ops.random.shuffling import random_index_shuffle as random_index_shuffle
-    from headrace._src.ops.random.shuffling import shuffle as random_shuffle
-    from headrace._src.ops.random.uniform_and_normal import normal as random_normal
+    from headrace._src.ops.random.shuffling import shuffle as _random_shuffle
+    from headrace._src.ops.random.uniform_and_normal import normal as _random_normal
     from headrace._src.ops.random.uniform_and_normal import truncated_normal as truncated_normal
-    from headrace._src.ops.random.uniform_and_normal import uniform as random_uniform
+    from headrace._src.ops.random.uniform_and_normal import uniform as _random_uniform
     from headrace._src.ops.signal.fourier import fft as fft
     from headrace._src.ops.signal.fourier import fft2d as fft2d
     from headrace._src.ops.signal.fourier import fft3d as fft3d
     from headrace._src.ops.signal.fourier import ifft as ifft
     from headrace._src.ops.signal.fourier import ifft2d as ifft2d
     from headrace._src.ops.signal.fourier import ifft3d as ifft3d
-    from headrace._src.ops.signal.fourier_nd import fftnd_op as fftnd
-    from headrace._src.ops.signal.fourier_nd import ifftnd_op as ifftnd
-    from headrace._src.ops.signal.fourier_nd import irfftnd_op as irfftnd
-    from headrace._src.ops.signal.fourier_nd import rfftnd_op as rfftnd
-    from headrace._src.ops.sparse.arithmetic import mask as sparse_mask
-    from headrace._src.ops.sparse.arithmetic import maximum as sparse_maximum
-    from headrace._src.ops.sparse.arithmetic import minimum as sparse_minimum
-    from headrace._src.ops.sparse.arranging import reorder as sparse_reorder
-    from headrace._src.ops.sparse.arranging import reset_shape as sparse_reset_shape
-    from headrace._src.ops.sparse.arranging import reshape as sparse_reshape
-    from headrace._src.ops.sparse.arranging import retain as sparse_retain
-    from headrace._src.ops.sparse.arranging import transpose as sparse_transpose
-    from headrace._src.ops.sparse.dense import to_dense as sparse_tensor_to_dense
-    from headrace._src.ops.sparse.dense import to_indicator as sparse_to_indicator
+    from headrace._src.ops.signal.fourier_nd import fftnd_op as _fftnd
+    from headrace._src.ops.signal.fourier_nd import ifftnd_op as _ifftnd
+    from headrace._src.ops.signal.fourier_nd import irfftnd_op as _irfftnd
+    from headrace._src.ops.signal.fourier_nd import rfftnd_op as _rfftnd
+    from headrace._src.ops.sparse.arithmetic import mask as _sparse_mask
+    from headrace._src.ops.sparse.arithmetic import maximum as _sparse_maximum
+    from headrace._src.ops.sparse.arithmetic import minimum as _sparse_minimum
+    from headrace._src.ops.sparse.arranging import reorder as _sparse_reorder
+    from headrace._src.ops.sparse.arranging import reset_shape as _sparse_reset_shape
+    from headrace._src.ops.sparse.arranging import reshape as _sparse_reshape
+    from headrace._src.ops.sparse.arranging import retain as _sparse_retain
+    from headrace._src.ops.sparse.arranging import transpose as _sparse_transpose
+    from headrace._src.ops.sparse.dense import to_dense as _sparse_tensor_to_dense
+    from headrace._src.ops.sparse.dense import to_indicator as _sparse_to_indicator
     from headrace._src.ops.sparse.edit_distance import edit_distance as edit_distance
-    from headrace._src.ops.sparse.joining import slice as sparse_slice
-    from headrace._src.ops.sparse.matmul import sparse_dense_matmul as sparse_tensor_dense_matmul
-    from headrace._src.ops.sparse.reductions import softmax as sparse_softmax
-    from headrace._src.ops.sparse.rows import fill_empty_rows as sparse_fill_empty_rows
+    from headrace._src.ops.sparse.joining import slice as _sparse_slice
+    from headrace._src.ops.sparse.matmul import sparse_dense_matmul as _sparse_tensor_dense_matmul
+    from headrace._src.ops.sparse.reductions import softmax as _sparse_softmax
+    from headrace._src.ops.sparse.rows import fill_empty_rows as _sparse_fill_empty_rows
     from headrace._src.ops.sparse.rows import ragged_fill_empty_rows as ragged_fill_empty_rows
     from headrace._src.ops.sparse.rows import ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad
     from headrace._src.ops.sparse.serialization import deserialize_many_sparse as deserialize_many_sparse
     from headrace._src.ops.sparse.tensor import SparseTensor as SparseTensor
     from headrace._src.ops.sparse.tensor import SparseTensorSpec as SparseTensorSpec
     from headrace._src.ops.sparse.tensor import SparseTensorValue as SparseTensorValue
-    from headrace._src.ops.strings.editing import join as string_join
-    from headrace._src.ops.strings.editing import strip as string_strip
+    from headrace._src.ops.strings.editing import join as _string_join
+    from headrace._src.ops.strings.editing import strip as _string_strip
     from headrace._src.ops.strings.hash_buckets import decode_base64 as decode_base64
     from headrace._src.ops.strings.hash_buckets import encode_base64 as encode_base64
     from headrace._src.ops.strings.hash_buckets import fingerprint as fingerprint
-    from headrace._src.ops.strings.hash_buckets import to_hash_bucket_fast as string_to_hash_bucket_fast
-    from headrace._src.ops.strings.hash_buckets import to_hash_bucket_strong as string_to_hash_bucket_strong
+    from headrace._src.ops.strings.hash_buckets import to_hash_bucket_fast as _string_to_hash_bucket_fast
+    from headrace._src.ops.strings.hash_buckets import to_hash_bucket_strong as _string_to_hash_bucket_strong
     from headrace._src.ops.strings.matching import regex_replace as regex_replace
     from headrace._src.ops.strings.numbers import as_string as as_string
     from headrace._src.ops.windows.conv import conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2
     from headrace._src.ops.windows.conv import conv2d_backprop_input_v2 as conv2d_backprop_input_v2
-    from headrace._src.ops.windows.conv_general import conv_nd as conv
+    from headrace._src.ops.windows.conv_general import conv_nd as _conv
     from headrace._src.ops.windows.patches import extract_volume_patches as extract_volume_patches
     from headrace._src.ops.windows.space_batch import required_space_to_batch_paddings as required_space_to_batch_paddings
     from headrace._src.ops.windows.space_batch import space_to_batch_nd as space_to_batch_nd
@@ -607,6 +609,80 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import train as train
     from headrace.compat.v1 import types as types
     from headrace.compat.v1 import version as version
+    DeviceSpec = _DeviceSpec
+    NoGradient = _NoGradient
+    NotDifferentiable = _NotDifferentiable
+    Variable = _Variable
+    constant_initializer = _constant_initializer
+    conv = _conv
+    diag = _diag
+    diag_part = _diag_part
+    div_no_nan = _div_no_nan
+    fftnd = _fftnd
+    floor_div = _floor_div
+    glorot_normal_initializer = _glorot_normal_initializer
+    glorot_uniform_initializer = _glorot_uniform_initializer
+    ifftnd = _ifftnd
+    initialize_all_tables = _initialize_all_tables
+    irfftnd = _irfftnd
+    lin_space = _lin_space
+    matrix_band_part = _matrix_band_part
+    matrix_determinant = _matrix_determinant
+    matrix_diag = _matrix_diag
+    matrix_diag_part = _matrix_diag_part
+    matrix_inverse = _matrix_inverse
+    matrix_set_diag = _matrix_set_diag
+    matrix_solve = _matrix_solve
+    matrix_solve_ls = _matrix_solve_ls
+    matrix_square_root = _matrix_square_root
+    matrix_triangular_solve = _matrix_triangular_solve
+    mod = _mod
+    ones_initializer = _ones_initializer
+    orthogonal_initializer = _orthogonal_initializer
+    print = _print
+    random_gamma = _random_gamma
+    random_normal = _random_normal
+    random_normal_initializer = _random_normal_initializer
+    random_shuffle = _random_shuffle
+    random_uniform = _random_uniform
+    random_uniform_initializer = _random_uniform_initializer
+    range = _range
+    reverse_v2 = _reverse_v2
+    rfftnd = _rfftnd
+    self_adjoint_eig = _self_adjoint_eig
+    self_adjoint_eigvals = _self_adjoint_eigvals
+    serialize_many_sparse = _serialize_many_sparse
+    serialize_sparse = _serialize_sparse
+    slice = _slice
+    sparse_fill_empty_rows = _sparse_fill_empty_rows
+    sparse_mask = _sparse_mask
+    sparse_maximum = _sparse_maximum
+    sparse_minimum = _sparse_minimum
+    sparse_reorder = _sparse_reorder
+    sparse_reset_shape = _sparse_reset_shape
+    sparse_reshape = _sparse_reshape
+    sparse_retain = _sparse_retain
+    sparse_slice = _sparse_slice
+    sparse_softmax = _sparse_softmax
+    sparse_tensor_dense_matmul = _sparse_tensor_dense_matmul
+    sparse_tensor_to_dense = _sparse_tensor_to_dense
+    sparse_to_indicator = _sparse_to_indicator
+    sparse_transpose = _sparse_transpose
+    string_join = _string_join
+    string_strip = _string_strip
+    string_to_hash_bucket_fast = _string_to_hash_bucket_fast
+    string_to_hash_bucket_strong = _string_to_hash_bucket_strong
+    tensor_scatter_add = _tensor_scatter_add
+    tensor_scatter_sub = _tensor_scatter_sub
+    tensor_scatter_update = _tensor_scatter_update
+    truncated_normal_initializer = _truncated_normal_initializer
+    tuple = _tuple
+    uniform_unit_scaling_initializer = _uniform_unit_scaling_initializer
+    variance_scaling_initializer = _variance_scaling_initializer
+    where_v2 = _where_v2
+    zeros_initializer = _zeros_initializer
     newaxis = None
+    keras: _Any
+    optimizers: _Any
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

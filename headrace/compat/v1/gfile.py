@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from headrace._src.compat.gfile import Walk as Walk
     from headrace._src.state.gfile import FastGFile as FastGFile
     from headrace._src.state.gfile import GFile as GFile
-    from headrace._src.state.gfile import GFile as Open
+    from headrace._src.state.gfile import GFile as _Open
+    Open = _Open
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from headrace._src.compat.image_functions import draw_bounding_boxes as draw_bounding_boxes
     from headrace._src.compat.image_functions import extract_glimpse as extract_glimpse
     from headrace._src.compat.image_functions import extract_image_patches as extract_image_patches
+    from headrace._src.compat.image_functions import resize as _resize_images
     from headrace._src.compat.image_functions import resize as resize
-    from headrace._src.compat.image_functions import resize as resize_images
     from headrace._src.compat.image_functions import resize_area as resize_area
     from headrace._src.compat.image_functions import resize_bicubic as resize_bicubic
     from headrace._src.compat.image_functions import resize_bilinear as resize_bilinear
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.images.crops import central_crop as central_crop
     from headrace._src.ops.images.crops import crop_to_bounding_box as crop_to_bounding_box
     from headrace._src.ops.images.crops import pad_to_bounding_box as pad_to_bounding_box
-    from headrace._src.ops.images.crops import resize_with_crop_or_pad as resize_image_with_crop_or_pad
+    from headrace._src.ops.images.crops import resize_with_crop_or_pad as _resize_image_with_crop_or_pad
     from headrace._src.ops.images.crops import resize_with_crop_or_pad as resize_with_crop_or_pad
     from headrace._src.ops.images.decoding import decode_and_crop_jpeg as decode_and_crop_jpeg
     from headrace._src.ops.images.decoding import decode_bmp as decode_bmp
@@ -64,8 +64,8 @@ if TYPE_CHECKING:
     from headrace._src.ops.images.geometry import random_flip_left_right as random_flip_left_right
     from headrace._src.ops.images.geometry import random_flip_up_down as random_flip_up_down
     from headrace._src.ops.images.geometry import rot90 as rot90
+    from headrace._src.ops.images.geometry import transpose as _transpose_image
     from headrace._src.ops.images.geometry import transpose as transpose
-    from headrace._src.ops.images.geometry import transpose as transpose_image
     from headrace._src.ops.images.proposals import generate_bounding_box_proposals as generate_bounding_box_proposals
     from headrace._src.ops.images.quality import image_gradients as image_gradients
     from headrace._src.ops.images.quality import psnr as psnr
@@ -79,5 +79,8 @@ if TYPE_CHECKING:
     from headrace._src.ops.images.suppression import non_max_suppression_overlaps as non_max_suppression_overlaps
     from headrace._src.ops.images.suppression import non_max_suppression_padded as non_max_suppression_padded
     from headrace._src.ops.images.suppression import non_max_suppression_with_scores as non_max_suppression_with_scores
+    resize_image_with_crop_or_pad = _resize_image_with_crop_or_pad
+    resize_images = _resize_images
+    transpose_image = _transpose_image
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from headrace._src.compat.logging import log_if as log_if
     from headrace._src.compat.logging import set_verbosity as set_verbosity
     from headrace._src.compat.logging import vlog as vlog
-    from headrace._src.compat.logging import warning as warn
+    from headrace._src.compat.logging import warning as _warn
     from headrace._src.compat.logging import warning as warning
+    warn = _warn
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

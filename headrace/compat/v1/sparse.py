@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.compat.array_functions import sparse_add as add
-    from headrace._src.compat.array_functions import sparse_concat as concat
-    from headrace._src.compat.array_functions import sparse_reduce_max as reduce_max
-    from headrace._src.compat.array_functions import sparse_reduce_max_sparse as reduce_max_sparse
-    from headrace._src.compat.array_functions import sparse_reduce_sum as reduce_sum
-    from headrace._src.compat.array_functions import sparse_reduce_sum_sparse as reduce_sum_sparse
-    from headrace._src.compat.array_functions import sparse_segment_mean as segment_mean
-    from headrace._src.compat.array_functions import sparse_segment_sqrt_n as segment_sqrt_n
-    from headrace._src.compat.array_functions import sparse_segment_sum as segment_sum
-    from headrace._src.compat.array_functions import sparse_split as split
-    from headrace._src.compat.session import sparse_placeholder as placeholder
+    from headrace._src.compat.array_functions import sparse_add as _add
+    from headrace._src.compat.array_functions import sparse_concat as _concat
+    from headrace._src.compat.array_functions import sparse_reduce_max as _reduce_max
+    from headrace._src.compat.array_functions import sparse_reduce_max_sparse as _reduce_max_sparse
+    from headrace._src.compat.array_functions import sparse_reduce_sum as _reduce_sum
+    from headrace._src.compat.array_functions import sparse_reduce_sum_sparse as _reduce_sum_sparse
+    from headrace._src.compat.array_functions import sparse_segment_mean as _segment_mean
+    from headrace._src.compat.array_functions import sparse_segment_sqrt_n as _segment_sqrt_n
+    from headrace._src.compat.array_functions import sparse_segment_sum as _segment_sum
+    from headrace._src.compat.array_functions import sparse_split as _split
+    from headrace._src.compat.session import sparse_placeholder as _placeholder
     from headrace._src.ops.sparse.arithmetic import mask as mask
     from headrace._src.ops.sparse.arithmetic import maximum as maximum
     from headrace._src.ops.sparse.arithmetic import minimum as minimum
@@ -35,10 +35,22 @@ if TYPE_CHECKING:
     from headrace._src.ops.sparse.dense import to_dense as to_dense
     from headrace._src.ops.sparse.dense import to_indicator as to_indicator
     from headrace._src.ops.sparse.joining import slice as slice
-    from headrace._src.ops.sparse.matmul import sparse_dense_matmul as matmul
+    from headrace._src.ops.sparse.matmul import sparse_dense_matmul as _matmul
     from headrace._src.ops.sparse.matmul import sparse_dense_matmul as sparse_dense_matmul
     from headrace._src.ops.sparse.reductions import softmax as softmax
     from headrace._src.ops.sparse.rows import fill_empty_rows as fill_empty_rows
     from headrace._src.ops.sparse.tensor import SparseTensor as SparseTensor
+    add = _add
+    concat = _concat
+    matmul = _matmul
+    placeholder = _placeholder
+    reduce_max = _reduce_max
+    reduce_max_sparse = _reduce_max_sparse
+    reduce_sum = _reduce_sum
+    reduce_sum_sparse = _reduce_sum_sparse
+    segment_mean = _segment_mean
+    segment_sqrt_n = _segment_sqrt_n
+    segment_sum = _segment_sum
+    split = _split
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -8,10 +8,10 @@ from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
     from headrace._src.compat.array_functions import reduce_join as reduce_join
-    from headrace._src.compat.array_functions import string_length as length
-    from headrace._src.compat.array_functions import string_to_hash_bucket as to_hash_bucket
-    from headrace._src.compat.array_functions import string_to_number as to_number
-    from headrace._src.compat.array_functions import strings_split as split
+    from headrace._src.compat.array_functions import string_length as _length
+    from headrace._src.compat.array_functions import string_to_hash_bucket as _to_hash_bucket
+    from headrace._src.compat.array_functions import string_to_number as _to_number
+    from headrace._src.compat.array_functions import strings_split as _split
     from headrace._src.compat.array_functions import substr as substr
     from headrace._src.ops.strings.editing import join as join
     from headrace._src.ops.strings.editing import lower as lower
@@ -33,5 +33,9 @@ if TYPE_CHECKING:
     from headrace._src.ops.strings.pieces import unicode_split_with_offsets as unicode_split_with_offsets
     from headrace._src.ops.strings.unicode import unicode_script as unicode_script
     from headrace._src.ops.strings.unicode import unicode_transcode as unicode_transcode
+    length = _length
+    split = _split
+    to_hash_bucket = _to_hash_bucket
+    to_number = _to_number
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from headrace._src.compat.training import inverse_time_decay as inverse_time_decay
     from headrace._src.compat.training import linear_cosine_decay as linear_cosine_decay
     from headrace._src.compat.training import natural_exp_decay as natural_exp_decay
+    from headrace._src.compat.training import piecewise_constant as _piecewise_constant_decay
     from headrace._src.compat.training import piecewise_constant as piecewise_constant
-    from headrace._src.compat.training import piecewise_constant as piecewise_constant_decay
     from headrace._src.compat.training import polynomial_decay as polynomial_decay
     from headrace._src.formats.example_messages import BytesList as BytesList
     from headrace._src.formats.example_messages import Example as Example
@@ -45,5 +45,6 @@ if TYPE_CHECKING:
     from headrace._src.formats.example_messages import SequenceExample as SequenceExample
     from headrace._src.graph.messages.graph_files import write_graph as write_graph
     from headrace._src.state.coordinator import Coordinator as Coordinator
+    piecewise_constant_decay = _piecewise_constant_decay
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

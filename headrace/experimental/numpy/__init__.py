@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.core.tensor import Tensor as ndarray
-    from headrace._src.ops.images.crop_resize import f32 as float32
+    from headrace._src.core.tensor import Tensor as _ndarray
+    from headrace._src.ops.images.crop_resize import f32 as _float32
     from headrace._src.ops.numpy_api.arrays import arange as arange
     from headrace._src.ops.numpy_api.arrays import array as array
     from headrace._src.ops.numpy_api.arrays import asanyarray as asanyarray
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.numpy_api.arrays import zeros as zeros
     from headrace._src.ops.numpy_api.arrays import zeros_like as zeros_like
     from headrace._src.ops.numpy_api.behavior import experimental_enable_numpy_behavior as experimental_enable_numpy_behavior
-    from headrace._src.ops.numpy_api.elementwise import abs_ as abs
+    from headrace._src.ops.numpy_api.elementwise import abs_ as _abs
     from headrace._src.ops.numpy_api.elementwise import absolute as absolute
     from headrace._src.ops.numpy_api.elementwise import add as add
     from headrace._src.ops.numpy_api.elementwise import allclose as allclose
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.numpy_api.elementwise import cosh as cosh
     from headrace._src.ops.numpy_api.elementwise import deg2rad as deg2rad
     from headrace._src.ops.numpy_api.elementwise import divide as divide
-    from headrace._src.ops.numpy_api.elementwise import divmod_ as divmod
+    from headrace._src.ops.numpy_api.elementwise import divmod_ as _divmod
     from headrace._src.ops.numpy_api.elementwise import equal as equal
     from headrace._src.ops.numpy_api.elementwise import exp as exp
     from headrace._src.ops.numpy_api.elementwise import exp2 as exp2
@@ -118,7 +118,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.numpy_api.elementwise import real as real
     from headrace._src.ops.numpy_api.elementwise import reciprocal as reciprocal
     from headrace._src.ops.numpy_api.elementwise import remainder as remainder
-    from headrace._src.ops.numpy_api.elementwise import round_ as round
+    from headrace._src.ops.numpy_api.elementwise import round_ as _round
     from headrace._src.ops.numpy_api.elementwise import sign as sign
     from headrace._src.ops.numpy_api.elementwise import signbit as signbit
     from headrace._src.ops.numpy_api.elementwise import sin as sin
@@ -139,10 +139,10 @@ if TYPE_CHECKING:
     from headrace._src.ops.numpy_api.linear import outer as outer
     from headrace._src.ops.numpy_api.linear import tensordot as tensordot
     from headrace._src.ops.numpy_api.linear import vdot as vdot
-    from headrace._src.ops.numpy_api.reductions import all_ as all
+    from headrace._src.ops.numpy_api.reductions import all_ as _all
     from headrace._src.ops.numpy_api.reductions import amax as amax
     from headrace._src.ops.numpy_api.reductions import amin as amin
-    from headrace._src.ops.numpy_api.reductions import any_ as any
+    from headrace._src.ops.numpy_api.reductions import any_ as _any
     from headrace._src.ops.numpy_api.reductions import argmax as argmax
     from headrace._src.ops.numpy_api.reductions import argmin as argmin
     from headrace._src.ops.numpy_api.reductions import argsort as argsort
@@ -151,9 +151,9 @@ if TYPE_CHECKING:
     from headrace._src.ops.numpy_api.reductions import cumprod as cumprod
     from headrace._src.ops.numpy_api.reductions import cumsum as cumsum
     from headrace._src.ops.numpy_api.reductions import diff as diff
-    from headrace._src.ops.numpy_api.reductions import max_ as max
+    from headrace._src.ops.numpy_api.reductions import max_ as _max
     from headrace._src.ops.numpy_api.reductions import mean as mean
-    from headrace._src.ops.numpy_api.reductions import min_ as min
+    from headrace._src.ops.numpy_api.reductions import min_ as _min
     from headrace._src.ops.numpy_api.reductions import nanmean as nanmean
     from headrace._src.ops.numpy_api.reductions import nanprod as nanprod
     from headrace._src.ops.numpy_api.reductions import nansum as nansum
@@ -161,7 +161,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.numpy_api.reductions import ptp as ptp
     from headrace._src.ops.numpy_api.reductions import sort as sort
     from headrace._src.ops.numpy_api.reductions import std as std
-    from headrace._src.ops.numpy_api.reductions import sum_ as sum
+    from headrace._src.ops.numpy_api.reductions import sum_ as _sum
     from headrace._src.ops.numpy_api.reductions import trace as trace
     from headrace._src.ops.numpy_api.reductions import var as var
     from headrace._src.ops.numpy_api.shapes import append as append
@@ -206,35 +206,65 @@ if TYPE_CHECKING:
     from headrace._src.ops.numpy_api.shapes import vsplit as vsplit
     from headrace._src.ops.numpy_api.shapes import vstack as vstack
     from headrace._src.ops.numpy_api.shapes import where as where
-    from headrace._src.ops.numpy_api.types import bool_type as bool_
-    from headrace._src.ops.numpy_api.types import complex128_type as complex128
-    from headrace._src.ops.numpy_api.types import complex128_type as complex_
-    from headrace._src.ops.numpy_api.types import complex64_type as complex64
+    from headrace._src.ops.numpy_api.types import bool_type as _bool_
+    from headrace._src.ops.numpy_api.types import complex128_type as _complex128
+    from headrace._src.ops.numpy_api.types import complex128_type as _complex_
+    from headrace._src.ops.numpy_api.types import complex64_type as _complex64
     from headrace._src.ops.numpy_api.types import e as e
     from headrace._src.ops.numpy_api.types import finfo as finfo
-    from headrace._src.ops.numpy_api.types import float16_type as float16
-    from headrace._src.ops.numpy_api.types import float64_type as float64
-    from headrace._src.ops.numpy_api.types import float64_type as float_
+    from headrace._src.ops.numpy_api.types import float16_type as _float16
+    from headrace._src.ops.numpy_api.types import float64_type as _float64
+    from headrace._src.ops.numpy_api.types import float64_type as _float_
     from headrace._src.ops.numpy_api.types import iinfo as iinfo
-    from headrace._src.ops.numpy_api.types import inexact_type as inexact
+    from headrace._src.ops.numpy_api.types import inexact_type as _inexact
     from headrace._src.ops.numpy_api.types import inf as inf
-    from headrace._src.ops.numpy_api.types import int16_type as int16
-    from headrace._src.ops.numpy_api.types import int32_type as int32
-    from headrace._src.ops.numpy_api.types import int64_type as int64
-    from headrace._src.ops.numpy_api.types import int64_type as int_
-    from headrace._src.ops.numpy_api.types import int8_type as int8
+    from headrace._src.ops.numpy_api.types import int16_type as _int16
+    from headrace._src.ops.numpy_api.types import int32_type as _int32
+    from headrace._src.ops.numpy_api.types import int64_type as _int64
+    from headrace._src.ops.numpy_api.types import int64_type as _int_
+    from headrace._src.ops.numpy_api.types import int8_type as _int8
     from headrace._src.ops.numpy_api.types import issubdtype as issubdtype
-    from headrace._src.ops.numpy_api.types import object_type as object_
+    from headrace._src.ops.numpy_api.types import object_type as _object_
     from headrace._src.ops.numpy_api.types import pi as pi
     from headrace._src.ops.numpy_api.types import promote_types as promote_types
     from headrace._src.ops.numpy_api.types import result_type as result_type
-    from headrace._src.ops.numpy_api.types import string_type as string_
-    from headrace._src.ops.numpy_api.types import uint16_type as uint16
-    from headrace._src.ops.numpy_api.types import uint32_type as uint32
-    from headrace._src.ops.numpy_api.types import uint64_type as uint64
-    from headrace._src.ops.numpy_api.types import uint8_type as uint8
-    from headrace._src.ops.numpy_api.types import unicode_type as unicode_
+    from headrace._src.ops.numpy_api.types import string_type as _string_
+    from headrace._src.ops.numpy_api.types import uint16_type as _uint16
+    from headrace._src.ops.numpy_api.types import uint32_type as _uint32
+    from headrace._src.ops.numpy_api.types import uint64_type as _uint64
+    from headrace._src.ops.numpy_api.types import uint8_type as _uint8
+    from headrace._src.ops.numpy_api.types import unicode_type as _unicode_
     from headrace.experimental.numpy import random as random
+    abs = _abs
+    all = _all
+    any = _any
+    bool_ = _bool_
+    complex128 = _complex128
+    complex64 = _complex64
+    complex_ = _complex_
+    divmod = _divmod
+    float16 = _float16
+    float32 = _float32
+    float64 = _float64
+    float_ = _float_
+    inexact = _inexact
+    int16 = _int16
+    int32 = _int32
+    int64 = _int64
+    int8 = _int8
+    int_ = _int_
+    max = _max
+    min = _min
+    ndarray = _ndarray
+    object_ = _object_
+    round = _round
+    string_ = _string_
+    sum = _sum
+    uint16 = _uint16
+    uint32 = _uint32
+    uint64 = _uint64
+    uint8 = _uint8
+    unicode_ = _unicode_
     newaxis = None
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -196,7 +196,7 @@ def _plain_key(key):
     return False
 
 
-def getitem(self, key):
+def getitem(self, key) -> Tensor:
     """`x[key]`: integers, slices, `...`, `tf.newaxis`, scalar integer tensors, or a boolean mask.
 
     >>> x = tf.constant([[1, 2, 3], [4, 5, 6]])

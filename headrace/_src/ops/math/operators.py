@@ -22,7 +22,7 @@ def _binary(name, op, function, direct=None):
     reflection = f"__r{name}__"
     direct = op.types["T"] if direct is None else direct
 
-    def forward(self, other):
+    def forward(self, other) -> Tensor:
         if self.dtype in direct:
             kind = type(other)
             if kind is EagerTensor:
@@ -35,7 +35,7 @@ def _binary(name, op, function, direct=None):
                 return op.lane((self, other.value()), {}, None)
         return _general(function, self, other, reflection)
 
-    def reflected(self, other):
+    def reflected(self, other) -> Tensor:
         if self.dtype in direct:
             kind = type(other)
             if (kind is float or kind is int) and type(self) is EagerTensor:
@@ -85,7 +85,7 @@ def _logic(logical_function, bits_function):
     return function
 
 
-def _eq(self, other):
+def _eq(self, other) -> Tensor:
     kind = type(other)
     if kind is EagerTensor:
         return comparison.EQUAL(self, other, incompatible_shape_error=False)
@@ -100,7 +100,7 @@ def _eq(self, other):
     return comparison.EQUAL(self, other, incompatible_shape_error=False)
 
 
-def _ne(self, other):
+def _ne(self, other) -> Tensor:
     kind = type(other)
     if kind is EagerTensor:
         return comparison.NOT_EQUAL(self, other, incompatible_shape_error=False)
@@ -122,7 +122,7 @@ def _composite_equality(function, x, y):
 
 
 def _order(op, function):
-    def operator(self, other):
+    def operator(self, other) -> Tensor:
         kind = type(other)
         if kind is EagerTensor:
             return op.lane((self, other), {}, None)
@@ -135,15 +135,15 @@ def _order(op, function):
     return operator
 
 
-def _invert(self):
+def _invert(self) -> Tensor:
     return comparison.LOGICAL_NOT(self) if self.dtype._kind == "b" else bitwise.INVERT(self)
 
 
-def _neg(self):
+def _neg(self) -> Tensor:
     return arithmetic.NEG(self)
 
 
-def _abs(self):
+def _abs(self) -> Tensor:
     return elementwise.abs(self)
 
 
@@ -191,7 +191,7 @@ def attach_operators(cls):
 def _reading(operator):
     """The operator for a variable: with plain operands, that of its value."""
 
-    def read_first(self, other):
+    def read_first(self, other) -> Tensor:
         kind = type(other)
         if kind is EagerTensor or kind is float or kind is int or getattr(kind, "reads_as_tensor", False):
             self = self.value()

@@ -20,7 +20,7 @@ from headrace._src.ops.ragged.tensor import RaggedTensor
 _ALL = slice(None, None, None)
 
 
-def ragged_getitem(self, key):
+def ragged_getitem(self, key) -> Tensor | RaggedTensor:
     """The part of a ragged tensor that a key selects.
 
     Integers select rows, and columns of uniform dimensions; slices work in every dimension, in ragged ones

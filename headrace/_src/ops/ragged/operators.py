@@ -6,20 +6,23 @@ from headrace._src.ops.ragged.tensor import RaggedTensor
 
 
 def _binary(function):
-    def forward(self, other):
+    def forward(self, other) -> RaggedTensor:
         return function(self, other)
 
-    def reflected(self, other):
+    def reflected(self, other) -> RaggedTensor:
         return function(other, self)
 
     return forward, reflected
 
 
 def _unary(function):
-    return lambda self: function(self)
+    def operator(self) -> RaggedTensor:
+        return function(self)
+
+    return operator
 
 
-def _equal(self, other):
+def _equal(self, other) -> RaggedTensor:
     if other is None:
         return False
     try:
@@ -29,7 +32,7 @@ def _equal(self, other):
         return False
 
 
-def _not_equal(self, other):
+def _not_equal(self, other) -> RaggedTensor:
     if other is None:
         return True
     try:

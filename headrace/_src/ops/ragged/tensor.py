@@ -1,8 +1,10 @@
 """`RaggedTensor`: a tensor some of whose dimensions have rows of different lengths."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, types
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
@@ -23,9 +25,14 @@ from headrace._src.ops.ragged.text import nested_list, numpy_rows, ragged_text
 from headrace._src.ops.ragged.variant import ragged_from_variant, ragged_to_variant
 from headrace._src.ops.sparse.tensor import SparseTensor
 
+if TYPE_CHECKING:
+    from headrace._src.attached import RaggedTensorMethods
+else:
+    RaggedTensorMethods = types.FOR_CHECKERS
+
 
 @api("RaggedTensor")
-class RaggedTensor(RaggedConstruction, CompositeTensor):
+class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
     """Values in rows whose lengths may differ, in one or more ragged dimensions.
 
     A ragged tensor is a tensor (or another ragged tensor) `values` and a `RowPartition` that divides it into

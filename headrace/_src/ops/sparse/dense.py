@@ -439,7 +439,7 @@ SPARSE_DENSE_CWISE_DIV = Op(
 
 
 def _operator(op, name):
-    def operate(self, other):
+    def operate(self, other) -> SparseTensor:
         other = to_tensor(other, hint=self.dtype)
         return self.with_values(op(self.indices, self.values, self.dense_shape, other))
 
@@ -448,7 +448,7 @@ def _operator(op, name):
     return operate
 
 
-def _truediv(self, other):
+def _truediv(self, other) -> SparseTensor:
     """`sparse / dense`; integers become floating numbers first, as for dense tensors."""
     if self.dtype._kind not in "fc":
         kind = dtypes.float32 if self.dtype in _NARROW else dtypes.float64

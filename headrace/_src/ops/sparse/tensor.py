@@ -1,10 +1,11 @@
 """`SparseTensor`: the non-zero elements of a large tensor and where they are."""
 
 import collections
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, types
 from headrace._src.core.batchable_specs import BatchableTypeSpec
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.shapes import TensorShape
@@ -15,6 +16,11 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.shaping import known_value
 
+if TYPE_CHECKING:
+    from headrace._src.attached import SparseTensorMethods
+else:
+    SparseTensorMethods = types.FOR_CHECKERS
+
 # TF: what sessions returned for sparse tensors in 1.x, still accepted as input.
 SparseTensorValue = api("compat.v1.SparseTensorValue")(
     collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
@@ -22,7 +28,7 @@ SparseTensorValue = api("compat.v1.SparseTensorValue")(
 
 
 @api("SparseTensor", "sparse.SparseTensor")
-class SparseTensor(CompositeTensor):
+class SparseTensor(SparseTensorMethods, CompositeTensor):
     """Elements `values[i]` at positions `indices[i]` of a tensor of shape `dense_shape`; zeros elsewhere.
 
     Args:

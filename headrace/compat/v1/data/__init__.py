@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.compat.data_iterators import DatasetV1 as Dataset
+    from headrace._src.compat.data_iterators import DatasetV1 as _Dataset
     from headrace._src.compat.data_iterators import FixedLengthRecordDataset as FixedLengthRecordDataset
     from headrace._src.compat.data_iterators import Iterator as Iterator
     from headrace._src.compat.data_iterators import TFRecordDataset as TFRecordDataset
@@ -25,5 +25,6 @@ if TYPE_CHECKING:
     from headrace._src.data.variants import get_output_shapes as get_output_shapes
     from headrace._src.data.variants import get_output_types as get_output_types
     from headrace.compat.v1.data import experimental as experimental
+    Dataset = _Dataset
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from headrace._src.compat.math_functions import assert_rank_at_least as assert_rank_at_least
     from headrace._src.compat.math_functions import assert_rank_in as assert_rank_in
     from headrace._src.compat.math_functions import assert_scalar as assert_scalar
-    from headrace._src.compat.math_functions import verify_tensor_all_finite as assert_all_finite
+    from headrace._src.compat.math_functions import verify_tensor_all_finite as _assert_all_finite
     from headrace._src.core.tracebacks import disable_traceback_filtering as disable_traceback_filtering
     from headrace._src.core.tracebacks import enable_traceback_filtering as enable_traceback_filtering
     from headrace._src.core.tracebacks import is_traceback_filtering_enabled as is_traceback_filtering_enabled
@@ -44,5 +44,6 @@ if TYPE_CHECKING:
     from headrace._src.ops.math.statistics import is_non_decreasing as is_non_decreasing
     from headrace._src.ops.math.statistics import is_strictly_increasing as is_strictly_increasing
     from headrace.compat.v1.debugging import experimental as experimental
+    assert_all_finite = _assert_all_finite
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

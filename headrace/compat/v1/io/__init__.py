@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from headrace._src.compat.parsing import decode_raw as decode_raw
     from headrace._src.compat.parsing import parse_example as parse_example
     from headrace._src.compat.parsing import parse_single_example as parse_single_example
-    from headrace._src.compat.parsing import serialize_many_sparse_first as serialize_many_sparse
-    from headrace._src.compat.parsing import serialize_sparse_first as serialize_sparse
+    from headrace._src.compat.parsing import serialize_many_sparse_first as _serialize_many_sparse
+    from headrace._src.compat.parsing import serialize_sparse_first as _serialize_sparse
     from headrace._src.graph.messages.graph_files import write_graph as write_graph
     from headrace._src.ops.images.decoding import decode_and_crop_jpeg as decode_and_crop_jpeg
     from headrace._src.ops.images.decoding import decode_bmp as decode_bmp
@@ -55,5 +55,7 @@ if TYPE_CHECKING:
     from headrace._src.state.record_writer import TFRecordWriter as TFRecordWriter
     from headrace._src.state.record_writer import tf_record_iterator as tf_record_iterator
     from headrace.compat.v1.io import gfile as gfile
+    serialize_many_sparse = _serialize_many_sparse
+    serialize_sparse = _serialize_sparse
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.compat.array_functions import matrix_transpose as transpose
+    from headrace._src.compat.array_functions import matrix_transpose as _transpose
     from headrace._src.compat.math_functions import norm as norm
     from headrace._src.ops.linalg.banded import tridiagonal_matmul as tridiagonal_matmul
     from headrace._src.ops.linalg.banded import tridiagonal_solve as tridiagonal_solve
@@ -74,5 +74,6 @@ if TYPE_CHECKING:
     from headrace._src.ops.math.clipping import global_norm as global_norm
     from headrace._src.ops.nn.normalization import l2_normalize as l2_normalize
     from headrace.compat.v1.linalg import experimental as experimental
+    transpose = _transpose
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from headrace._src.ops.math.division import divide as divide
     from headrace._src.ops.math.division import divide_no_nan as divide_no_nan
     from headrace._src.ops.math.division import floordiv as floordiv
+    from headrace._src.ops.math.division import floormod as _mod
     from headrace._src.ops.math.division import floormod as floormod
-    from headrace._src.ops.math.division import floormod as mod
     from headrace._src.ops.math.division import reciprocal_no_nan as reciprocal_no_nan
     from headrace._src.ops.math.division import truediv as truediv
     from headrace._src.ops.math.elementwise import abs as abs
@@ -139,5 +139,6 @@ if TYPE_CHECKING:
     from headrace._src.ops.nn.activations import softsign as softsign
     from headrace._src.ops.nn.normalization import l2_normalize as l2_normalize
     from headrace.compat.v1.math import special as special
+    mod = _mod
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from headrace._src.compat.array_functions import depth_to_space as depth_to_space
     from headrace._src.compat.array_functions import space_to_batch as space_to_batch
     from headrace._src.compat.array_functions import space_to_depth as space_to_depth
+    from headrace._src.compat.nn_functions import avg_pool as _avg_pool2d
     from headrace._src.compat.nn_functions import avg_pool as avg_pool
-    from headrace._src.compat.nn_functions import avg_pool as avg_pool2d
     from headrace._src.compat.nn_functions import batch_norm_with_global_normalization as batch_norm_with_global_normalization
     from headrace._src.compat.nn_functions import conv1d as conv1d
     from headrace._src.compat.nn_functions import conv2d as conv2d
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from headrace._src.compat.nn_functions import conv2d_backprop_input as conv2d_backprop_input
     from headrace._src.compat.nn_functions import conv2d_transpose as conv2d_transpose
     from headrace._src.compat.nn_functions import conv3d as conv3d
+    from headrace._src.compat.nn_functions import conv3d_backprop_filter as _conv3d_backprop_filter_v2
     from headrace._src.compat.nn_functions import conv3d_backprop_filter as conv3d_backprop_filter
-    from headrace._src.compat.nn_functions import conv3d_backprop_filter as conv3d_backprop_filter_v2
     from headrace._src.compat.nn_functions import conv3d_transpose as conv3d_transpose
     from headrace._src.compat.nn_functions import convolution as convolution
     from headrace._src.compat.nn_functions import crelu as crelu
@@ -67,8 +67,8 @@ if TYPE_CHECKING:
     from headrace._src.ops.nn.activations import relu as relu
     from headrace._src.ops.nn.activations import relu6 as relu6
     from headrace._src.ops.nn.activations import selu as selu
+    from headrace._src.ops.nn.activations import silu as _swish
     from headrace._src.ops.nn.activations import silu as silu
-    from headrace._src.ops.nn.activations import silu as swish
     from headrace._src.ops.nn.activations import softplus as softplus
     from headrace._src.ops.nn.activations import softsign as softsign
     from headrace._src.ops.nn.bias import bias_add as bias_add
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.nn.candidate_sampling import log_uniform_candidate_sampler as log_uniform_candidate_sampler
     from headrace._src.ops.nn.candidate_sampling import uniform_candidate_sampler as uniform_candidate_sampler
     from headrace._src.ops.nn.ctc import collapse_repeated as collapse_repeated
-    from headrace._src.ops.nn.ctc import ctc_beam_search_decoder as ctc_beam_search_decoder_v2
+    from headrace._src.ops.nn.ctc import ctc_beam_search_decoder as _ctc_beam_search_decoder_v2
     from headrace._src.ops.nn.ctc import ctc_greedy_decoder as ctc_greedy_decoder
     from headrace._src.ops.nn.ctc import ctc_unique_labels as ctc_unique_labels
     from headrace._src.ops.nn.losses import compute_average_loss as compute_average_loss
@@ -90,24 +90,33 @@ if TYPE_CHECKING:
     from headrace._src.ops.nn.normalization import batch_normalization as batch_normalization
     from headrace._src.ops.nn.normalization import l2_normalize as l2_normalize
     from headrace._src.ops.nn.normalization import normalize_moments as normalize_moments
+    from headrace._src.ops.nn.response_normalization import local_response_normalization as _lrn
     from headrace._src.ops.nn.response_normalization import local_response_normalization as local_response_normalization
-    from headrace._src.ops.nn.response_normalization import local_response_normalization as lrn
     from headrace._src.ops.windows.conv_functions import atrous_conv2d as atrous_conv2d
     from headrace._src.ops.windows.conv_functions import atrous_conv2d_transpose as atrous_conv2d_transpose
     from headrace._src.ops.windows.conv_functions import conv1d_transpose as conv1d_transpose
     from headrace._src.ops.windows.conv_functions import conv_transpose as conv_transpose
+    from headrace._src.ops.windows.depthwise_conv import depthwise_conv2d_backprop_filter as _depthwise_conv2d_native_backprop_filter
     from headrace._src.ops.windows.depthwise_conv import depthwise_conv2d_backprop_filter as depthwise_conv2d_backprop_filter
-    from headrace._src.ops.windows.depthwise_conv import depthwise_conv2d_backprop_filter as depthwise_conv2d_native_backprop_filter
+    from headrace._src.ops.windows.depthwise_conv import depthwise_conv2d_backprop_input as _depthwise_conv2d_native_backprop_input
     from headrace._src.ops.windows.depthwise_conv import depthwise_conv2d_backprop_input as depthwise_conv2d_backprop_input
-    from headrace._src.ops.windows.depthwise_conv import depthwise_conv2d_backprop_input as depthwise_conv2d_native_backprop_input
-    from headrace._src.ops.windows.pool_functions import avg_pool as avg_pool_v2
+    from headrace._src.ops.windows.pool_functions import avg_pool as _avg_pool_v2
     from headrace._src.ops.windows.pool_functions import avg_pool1d as avg_pool1d
     from headrace._src.ops.windows.pool_functions import avg_pool3d as avg_pool3d
-    from headrace._src.ops.windows.pool_functions import max_pool as max_pool_v2
+    from headrace._src.ops.windows.pool_functions import max_pool as _max_pool_v2
     from headrace._src.ops.windows.pool_functions import max_pool1d as max_pool1d
     from headrace._src.ops.windows.pool_functions import max_pool2d as max_pool2d
     from headrace._src.ops.windows.pool_functions import max_pool3d as max_pool3d
     from headrace._src.ops.windows.space_batch import with_space_to_batch as with_space_to_batch
     from headrace.compat.v1.nn import experimental as experimental
+    avg_pool2d = _avg_pool2d
+    avg_pool_v2 = _avg_pool_v2
+    conv3d_backprop_filter_v2 = _conv3d_backprop_filter_v2
+    ctc_beam_search_decoder_v2 = _ctc_beam_search_decoder_v2
+    depthwise_conv2d_native_backprop_filter = _depthwise_conv2d_native_backprop_filter
+    depthwise_conv2d_native_backprop_input = _depthwise_conv2d_native_backprop_input
+    lrn = _lrn
+    max_pool_v2 = _max_pool_v2
+    swish = _swish
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from headrace._src.compat.array_functions import get_seed as get_seed
     from headrace._src.compat.array_functions import set_random_seed as set_random_seed
     from headrace._src.compat.math_functions import multinomial as multinomial
-    from headrace._src.compat.math_functions import random_poisson as poisson
+    from headrace._src.compat.math_functions import random_poisson as _poisson
     from headrace._src.compat.math_functions import stateless_multinomial as stateless_multinomial
     from headrace._src.ops.nn.candidate_sampling import all_candidate_sampler as all_candidate_sampler
     from headrace._src.ops.nn.candidate_sampling import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
@@ -39,5 +39,6 @@ if TYPE_CHECKING:
     from headrace._src.state.generator import get_global_generator as get_global_generator
     from headrace._src.state.generator import set_global_generator as set_global_generator
     from headrace.compat.v1.random import experimental as experimental
+    poisson = _poisson
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)
