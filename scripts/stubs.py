@@ -4,6 +4,9 @@ The methods of an open class, such as `Tensor` or `Dataset`, stand in many files
 loaded. A type checker sees only the class's body; so the class has a base that exists for checkers alone, and this
 file writes that base from what is attached at run time. Parameters and results are those of the attached function;
 what has no annotation is `Any`.
+
+An op with several outputs returns a named tuple that is made from its record. The stub has those that some file imports
+from it to name a result.
 """
 
 import ast
@@ -12,6 +15,7 @@ import functools
 import inspect
 import sys
 import types
+from typing import Any
 
 HEADER = '"""What is attached to open classes, for type checkers. Written by scripts/exports: do not edit."""\n'
 ATTACHED = "headrace._src.attached"
@@ -43,8 +47,45 @@ def write_attached(public):
         if is_open:
             lines = [line for key, value in sorted(methods.items()) for line in _declaration(key, value, imports)]
             blocks.append("\n".join([f"class {base}:", *lines]))
+    results = [_named_tuple(name) for name in sorted(_imported()) if not name.endswith("Methods")]
+    if results:
+        imports["NamedTuple"] = "from typing import NamedTuple"
+        imports["Tensor"] = "from headrace._src.core.tensor import Tensor"
+    blocks += results
     lines = sorted({*imports.values(), "from typing import Any"})
     return "\n".join([HEADER, *lines]) + "\n\n" + "\n\n".join(blocks) + "\n"
+
+
+def typed_share(public):
+    """How many public functions there are, how many say what they return, and how many of those say `Any`."""
+    functions = {id(value): inspect.unwrap(value) for value in public if isinstance(value, types.FunctionType)}
+    results = [function.__annotations__.get("return", inspect) for function in functions.values()]
+    told = [result for result in results if result is not inspect]
+    return len(results), len(told), sum(result in (Any, "Any") for result in told)
+
+
+def _imported():
+    """The names that files import from the stub."""
+    paths = [module.__file__ for name, module in sys.modules.items() if name.startswith("headrace._src.")]
+    return {
+        alias.name
+        for path in paths
+        for node in ast.walk(_tree(path))
+        if isinstance(node, ast.ImportFrom) and node.module == ATTACHED
+        for alias in node.names
+    }
+
+
+def _named_tuple(name):
+    """The class of an op's result."""
+    from headrace._src.op.definition import REGISTRY
+
+    lines = [f"class {name}(NamedTuple):"]
+    for output in REGISTRY[name].signature.outputs:
+        # Tuples have methods `count` and `index`.
+        note = "  # type: ignore[assignment]" if hasattr(tuple, output.name) else ""
+        lines.append(f"    {output.name}: {'list[Tensor]' if output.is_list else 'Tensor'}{note}")
+    return "\n".join(lines)
 
 
 def _classes():
