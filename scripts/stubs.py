@@ -58,10 +58,15 @@ def write_attached(public):
 
 def typed_share(public):
     """How many public functions there are, how many say what they return, and how many of those say `Any`."""
-    functions = {id(value): inspect.unwrap(value) for value in public if isinstance(value, types.FunctionType)}
+    functions = {id(function): function for function in map(_function, public) if _is_ours(function)}
     results = [function.__annotations__.get("return", inspect) for function in functions.values()]
     told = [result for result in results if result is not inspect]
     return len(results), len(told), sum(result in (Any, "Any") for result in told)
+
+
+def _is_ours(function):
+    """Not None, and not NumPy's: some of those are public under our name."""
+    return function is not None and function.__code__.co_filename.startswith(_root())
 
 
 def _imported():
@@ -125,9 +130,8 @@ def _attached(cls):
     return {
         name: value
         for name, value in vars(cls).items()
-        if name not in of_body | told and _is_seen(name) and _function(value) is not None
-        and _function(value).__code__.co_filename.startswith(_root())
-    }  # fmt: skip
+        if name not in of_body | told and _is_seen(name) and _is_ours(_function(value))
+    }
 
 
 def _of_kinds(cls, kinds):

@@ -5,7 +5,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import types
 
 from headrace._src.op.api import PUBLIC
 from headrace._src.op.loading import load_everything
@@ -21,6 +20,8 @@ def test_the_script_runs():
 
 def test_every_public_function_says_what_it_returns():
     load_everything()
-    functions = {name: value for name, value in dict.items(PUBLIC) if isinstance(value, types.FunctionType)}
-    silent = [name for name, value in functions.items() if "return" not in inspect.unwrap(value).__annotations__]
+    functions = {name: inspect.unwrap(value) for name, value in dict.items(PUBLIC) if inspect.isfunction(value)}
+    # Some wrap a class, one is NumPy's.
+    ours = {name: f for name, f in functions.items() if inspect.isfunction(f) and f.__module__.startswith("headrace")}
+    silent = [name for name, function in ours.items() if "return" not in function.__annotations__]
     assert not silent, "Write the type after `->`; `Any` where it depends on the arguments."

@@ -3,6 +3,8 @@
 import contextlib
 import functools
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 from headrace._src.autodiff.gradient_tape import GradientTape, handle_of
 from headrace._src.core import nest
@@ -74,7 +76,7 @@ def record_custom(name, inputs, outputs, grad):
 
 
 @api("custom_gradient", dispatch=False)
-def custom_gradient(f=None):
+def custom_gradient(f=None) -> Callable[..., Any]:
     """Decorator: the function returns its result and a function that computes the gradient.
 
     >>> @tf.custom_gradient
@@ -197,7 +199,7 @@ def _check_accepts(f, grad_fn, variables):
 
 
 @api("recompute_grad", dispatch=False)
-def recompute_grad(f):
+def recompute_grad(f) -> Callable[..., Any]:
     """A function like `f` that keeps no intermediate results: its gradient computes them again.
 
     Trades time for memory in deep networks.
@@ -230,7 +232,7 @@ def recompute_grad(f):
 
 
 @api("grad_pass_through", dispatch=False)
-def grad_pass_through(f):
+def grad_pass_through(f) -> Any:
     """A function like `f` whose gradient is that of the identity (straight-through estimation)."""
 
     @functools.wraps(f)

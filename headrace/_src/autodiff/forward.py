@@ -1,5 +1,7 @@
 """`tf.autodiff.ForwardAccumulator`: Jacobian-vector products, computed along with the function."""
 
+from typing import Any
+
 from headrace._src.autodiff.gradient_tape import UnconnectedGradients, gradient_components, handle_of
 from headrace._src.autodiff.tape import Tape, next_id, node_gradients, zeros_of
 from headrace._src.core import dtypes, nest
@@ -102,7 +104,7 @@ class ForwardAccumulator:
         ValueError: when structures, shapes or dtypes do not agree, or a primal is given twice.
     """
 
-    def __init__(self, primals, tangents):
+    def __init__(self, primals, tangents) -> None:
         self._tangents = _Tangents()
         self._recording = False
         nest.assert_same_structure(primals, tangents)
@@ -128,18 +130,18 @@ class ForwardAccumulator:
             raise ValueError(f"ForwardAccumulator: the primal {primal!r} is given twice; add its tangents up.")
         self._tangents.by_id[handle._id] = tangent
 
-    def __enter__(self):
+    def __enter__(self) -> "ForwardAccumulator":
         if self._recording:
             raise ValueError("Accumulator is already recording.")
         context.add_recorder(self._tangents)
         self._recording = True
         return self
 
-    def __exit__(self, kind, error, traceback):
+    def __exit__(self, kind, error, traceback) -> None:
         context.remove_recorder(self._tangents)
         self._recording = False
 
-    def jvp(self, primals, unconnected_gradients=UnconnectedGradients.NONE):
+    def jvp(self, primals, unconnected_gradients=UnconnectedGradients.NONE) -> Any:
         """The product of the Jacobian of `primals` (results computed in the block) and the tangents.
 
         Returns:

@@ -3,8 +3,8 @@
 import contextlib
 import enum
 import logging
-from collections.abc import Sequence
-from typing import Any, overload
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 from headrace._src.autodiff.jacobian_rows import gradients_by_weight, inner_shape, joined, shape_of, shape_size
 from headrace._src.autodiff.tape import Tape, next_id, ones_of
@@ -18,6 +18,9 @@ from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
 from headrace._src.ops.arrays.constants import ones, zeros
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import RESHAPE
+
+if TYPE_CHECKING:
+    from headrace._src.state.variables import Variable
 
 logger = logging.getLogger("headrace")
 
@@ -104,7 +107,7 @@ class GradientTape:
     np.float32(6.0)
     """
 
-    def __init__(self, persistent=False, watch_accessed_variables=True):
+    def __init__(self, persistent=False, watch_accessed_variables=True) -> None:
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
         self._tape = None
@@ -114,7 +117,7 @@ class GradientTape:
         self._push()
         return self
 
-    def __exit__(self, kind, error, traceback):
+    def __exit__(self, kind, error, traceback) -> None:
         if self._recording:
             self._pop()
 
@@ -132,7 +135,7 @@ class GradientTape:
         context.remove_recorder(self._tape)
         self._recording = False
 
-    def watch(self, tensor):
+    def watch(self, tensor) -> None:
         """Follow a tensor, or a structure of tensors and variables.
 
         Raises:
@@ -156,7 +159,7 @@ class GradientTape:
             self._tape.watch(handle)
 
     @contextlib.contextmanager
-    def stop_recording(self):
+    def stop_recording(self) -> Iterator[None]:
         """Within this block nothing is recorded on this tape."""
         if self._tape is None or not self._recording:
             raise RuntimeError("stop_recording: this tape is not recording.")
@@ -166,7 +169,7 @@ class GradientTape:
         finally:
             self._push(existing=True)
 
-    def reset(self):
+    def reset(self) -> None:
         """Forget everything recorded so far, and go on."""
         recording = self._recording
         if recording:
@@ -175,7 +178,7 @@ class GradientTape:
         if recording:
             self._push()
 
-    def watched_variables(self):
+    def watched_variables(self) -> "tuple[Variable, ...]":
         """The variables that this tape follows, in the order of their first use."""
         return () if self._tape is None else tuple(self._tape.variables.values())
 
@@ -223,7 +226,7 @@ class GradientTape:
 
     def gradient(
         self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE
-    ):
+    ) -> Any:
         """The gradient of `target` with respect to `sources`.
 
         Args:
@@ -307,7 +310,7 @@ class GradientTape:
         unconnected_gradients=UnconnectedGradients.NONE,
         parallel_iterations=None,
         experimental_use_pfor=True,
-    ):
+    ) -> Any:
         """The derivative of each element of `target` with respect to each element of the sources.
 
         Returns:
@@ -340,7 +343,7 @@ class GradientTape:
         unconnected_gradients=UnconnectedGradients.NONE,
         parallel_iterations=None,
         experimental_use_pfor=True,
-    ):
+    ) -> Tensor:
         """For each example along the first axis: the Jacobian of its target by its source.
 
         Returns:

@@ -1,5 +1,8 @@
 """Gradient functions that users register by op type."""
 
+from collections.abc import Callable
+from typing import Any
+
 from headrace._src.op.api import api
 from headrace._src.op.definition import REGISTRY
 
@@ -23,18 +26,18 @@ class RegisterGradient:
         KeyError: when a function is registered for it already.
     """
 
-    def __init__(self, op_type):
+    def __init__(self, op_type) -> None:
         if not isinstance(op_type, str):
             raise TypeError(f"op_type must be a string, got {op_type!r}.")
         self._op_type = op_type
 
-    def __call__(self, f):
+    def __call__(self, f) -> Callable[..., Any]:
         _register(self._op_type, f)
         return f
 
 
 @api("no_gradient", dispatch=False)
-def no_gradient(op_type):
+def no_gradient(op_type) -> None:
     """Say that ops of this type have no gradient.
 
     Raises:

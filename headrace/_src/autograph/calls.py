@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import types
+from collections.abc import Callable
+from typing import Any
 
 from headrace._src.autograph import conditionals, iteration, status
 from headrace._src.autograph.builtin_functions import OVERLOADS, callback_converters, frame_call
@@ -264,7 +266,7 @@ def _check(function):
 
 
 @api("autograph.experimental.do_not_convert", dispatch=False)
-def do_not_convert(func=None):
+def do_not_convert(func=None) -> Callable[..., Any]:
     """Decorator: AutoGraph leaves a function, and what it calls, as they are.
 
     >>> @tf.autograph.experimental.do_not_convert
@@ -277,7 +279,7 @@ def do_not_convert(func=None):
 
 
 @api("__internal__.autograph.tf_convert", dispatch=False)
-def tf_convert(f, ctx, convert_by_default=True, user_requested=False):
+def tf_convert(f, ctx, convert_by_default=True, user_requested=False) -> Any:
     """What the library calls in place of a function given to it: converted if that is this thread's state.
 
     Args:

@@ -7,6 +7,8 @@ import functools
 import sys
 import types
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 from headrace._src.autograph import status
 from headrace._src.autograph.calls import call_of, convert, with_status
@@ -73,7 +75,7 @@ def _plain_function(entity):
 
 
 @api("autograph.to_graph", dispatch=False)
-def to_graph(entity, recursive=True, experimental_optional_features=None):
+def to_graph(entity, recursive=True, experimental_optional_features=None) -> Callable[..., Any]:
     """A function like `entity` whose `if`, `for` and `while` also work on symbolic tensors.
 
     Args:
@@ -98,7 +100,7 @@ def to_graph(entity, recursive=True, experimental_optional_features=None):
 
 
 @api("autograph.to_code", dispatch=False)
-def to_code(entity, recursive=True, experimental_optional_features=None):
+def to_code(entity, recursive=True, experimental_optional_features=None) -> str:
     """The source of the function that `to_graph` makes.
 
     Args:
@@ -123,7 +125,7 @@ def to_code(entity, recursive=True, experimental_optional_features=None):
 
 
 @api("autograph.trace", dispatch=False)
-def trace(*args):
+def trace(*args) -> None:
     """Print the arguments while the function is traced.
 
     >>> tf.autograph.trace("x is", 3)
@@ -137,7 +139,7 @@ _to_stdout = False
 
 
 @api("autograph.set_verbosity", dispatch=False)
-def set_verbosity(level, alsologtostdout=False):
+def set_verbosity(level, alsologtostdout=False) -> None:
     """How much is said about conversion on stderr: from 1 on, which functions are converted.
 
     Args:

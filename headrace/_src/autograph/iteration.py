@@ -184,7 +184,9 @@ def loops_in_graph(iterable) -> bool:
 
 
 @api("autograph.experimental.set_loop_options", dispatch=False)
-def set_loop_options(parallel_iterations=None, swap_memory=None, maximum_iterations=None, shape_invariants=None):
+def set_loop_options(
+    parallel_iterations=None, swap_memory=None, maximum_iterations=None, shape_invariants=None
+) -> None:
     """Options of the graph loop that AutoGraph makes of a `for` or `while`; the first statement of the loop.
 
     It has no effect where the loop stays Python's.

@@ -1,6 +1,7 @@
 """The default graph, and the switches between the behaviour of 1.x and of 2.x."""
 
 import sys
+from typing import Any
 
 from headrace._src.core.context import Context, Mode, context
 from headrace._src.core.dimensions import Dimension
@@ -30,13 +31,13 @@ def default_graph() -> Graph:
 
 
 @api("compat.v1.get_default_graph", dispatch=False)
-def get_default_graph():
+def get_default_graph() -> Any:
     """The graph to which operations are added, or would be without eager execution."""
     return default_graph() if context.graph is None else context.graph
 
 
 @api("compat.v1.reset_default_graph", dispatch=False)
-def reset_default_graph():
+def reset_default_graph() -> None:
     """Begin a new default graph.
 
     Raises:
@@ -59,7 +60,7 @@ def _enter_graph_mode():
 
 
 @api("compat.v1.disable_eager_execution", dispatch=False)
-def disable_eager_execution():
+def disable_eager_execution() -> None:
     """Add operations to the default graph instead of running them, in all threads; sessions then run the graph."""
     if context.graph is not None and context.graph is not _Behavior.graph:
         raise ValueError("tf.compat.v1.disable_eager_execution must be called at program startup, outside of graphs.")
@@ -68,7 +69,7 @@ def disable_eager_execution():
 
 
 @api("compat.v1.enable_eager_execution", dispatch=False)
-def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
+def enable_eager_execution(config=None, device_policy=None, execution_mode=None) -> None:
     """Run operations at once, which is the default.
 
     Args:
@@ -97,13 +98,13 @@ def executing_eagerly_outside_functions() -> bool:
 
 
 @api("compat.v1.enable_resource_variables", dispatch=False)
-def enable_resource_variables():
+def enable_resource_variables() -> None:
     """Make variables of 1.x graphs with handles, which is the default."""
     _Behavior.resource_variables = True
 
 
 @api("compat.v1.disable_resource_variables", dispatch=False)
-def disable_resource_variables():
+def disable_resource_variables() -> None:
     """Make `tf.compat.v1` variables without handles: the tensor "name:0" is then the value."""
     _Behavior.resource_variables = False
 
@@ -115,13 +116,13 @@ def resource_variables_enabled() -> bool:
 
 
 @api("compat.v1.enable_control_flow_v2", dispatch=False)
-def enable_control_flow_v2():
+def enable_control_flow_v2() -> None:
     """Make branches and loops functions of their own. They always are; this only changes what is said of it."""
     _Behavior.control_flow = True
 
 
 @api("compat.v1.disable_control_flow_v2", dispatch=False)
-def disable_control_flow_v2():
+def disable_control_flow_v2() -> None:
     """Say that branches and loops are no functions of their own. The results are the same."""
     _Behavior.control_flow = False
 
@@ -133,7 +134,7 @@ def control_flow_v2_enabled() -> bool:
 
 
 @api("compat.v1.enable_v2_tensorshape", dispatch=False)
-def enable_v2_tensorshape():
+def enable_v2_tensorshape() -> None:
     """Let the elements of a `TensorShape` be ints, which is the default."""
     _Behavior.tensor_shape = True
     TensorShape.__getitem__, TensorShape.__iter__ = _ELEMENTS
@@ -141,7 +142,7 @@ def enable_v2_tensorshape():
 
 
 @api("compat.v1.disable_v2_tensorshape", dispatch=False)
-def disable_v2_tensorshape():
+def disable_v2_tensorshape() -> None:
     """Let the elements of a `TensorShape` be `Dimension` objects, with their size in `.value`."""
     _Behavior.tensor_shape = False
     TensorShape.__getitem__, TensorShape.__iter__ = _dimension_at, _dimensions
@@ -188,7 +189,7 @@ _COMPARISONS = {cls: (cls.__eq__, cls.__ne__) for cls in (Tensor, Variable)}
 
 
 @api("compat.v1.enable_tensor_equality", dispatch=False)
-def enable_tensor_equality():
+def enable_tensor_equality() -> None:
     """Compare tensors by value with `==`, which is the default; they cannot be keys of dictionaries then."""
     _Behavior.tensor_equality = True
     for cls in (Tensor, Variable):
@@ -197,7 +198,7 @@ def enable_tensor_equality():
 
 
 @api("compat.v1.disable_tensor_equality", dispatch=False)
-def disable_tensor_equality():
+def disable_tensor_equality() -> None:
     """Compare tensors by identity with `==`; they can be keys of dictionaries then."""
     _Behavior.tensor_equality = False
     for cls in (Tensor, Variable):
@@ -205,7 +206,7 @@ def disable_tensor_equality():
 
 
 @api("compat.v1.enable_v2_behavior", dispatch=False)
-def enable_v2_behavior():
+def enable_v2_behavior() -> None:
     """All switches to the behaviour of 2.x."""
     enable_eager_execution()
     enable_v2_tensorshape()
@@ -215,7 +216,7 @@ def enable_v2_behavior():
 
 
 @api("compat.v1.disable_v2_behavior", dispatch=False)
-def disable_v2_behavior():
+def disable_v2_behavior() -> None:
     """All switches to the behaviour of 1.x."""
     disable_eager_execution()
     disable_v2_tensorshape()

@@ -1,6 +1,8 @@
 """Control flow and scopes with their 1.x signatures."""
 
 import contextlib
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +12,7 @@ from headrace._src.core import dtypes, nest
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope as opened_scope
 from headrace._src.core.specs import TypeSpec
+from headrace._src.core.tensor import Tensor
 from headrace._src.graph.building import dependencies
 from headrace._src.graph.control import conditional, loops
 from headrace._src.graph.control.calls import call_graph
@@ -26,7 +29,7 @@ from headrace._src.tracing import function as tracing_function
 
 
 @api("compat.v1.cond", dispatch=False)
-def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
+def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None) -> Any:
     """As `tf.cond`; a list of one result is unpacked unless `strict` is set.
 
     Args:
@@ -53,7 +56,7 @@ def _unpacked(result):
 
 
 @api("compat.v1.case", dispatch=False)
-def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
+def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case") -> Any:
     """As `tf.case`; a list of one result is unpacked unless `strict` is set."""
     result = conditional.case(pred_fn_pairs, default, exclusive, strict, name)
     return result if strict else _unpacked(result)
@@ -71,7 +74,7 @@ def while_loop(
     name=None,
     maximum_iterations=None,
     return_same_structure=False,
-):
+) -> Any:
     """As `tf.while_loop`; the result of a single loop variable is unpacked unless `return_same_structure` is set."""
     result = loops.while_loop(
         cond, body, loop_vars, shape_invariants, parallel_iterations, back_prop, swap_memory, maximum_iterations, name
@@ -92,7 +95,7 @@ def gradients(
     aggregation_method=None,
     stop_gradients=None,
     unconnected_gradients="none",
-):
+) -> Any:
     """As `tf.gradients`; `colocate_gradients_with_ops` is accepted."""
     return graph_gradients.gradients(
         ys, xs, grad_ys, name, gate_gradients, aggregation_method, stop_gradients, unconnected_gradients
@@ -102,13 +105,13 @@ def gradients(
 @api("compat.v1.hessians", dispatch=False)
 def hessians(
     ys, xs, name="hessians", colocate_gradients_with_ops=False, gate_gradients=False, aggregation_method=None
-):
+) -> Any:
     """As `tf.hessians`, with the arguments in another order."""
     return graph_gradients.hessians(ys, xs, gate_gradients, aggregation_method, name)
 
 
 @api("compat.v1.tuple", dispatch=False)
-def tuple_(tensors, name=None, control_inputs=None):
+def tuple_(tensors, name=None, control_inputs=None) -> Any:
     """As `tf.tuple`, with the arguments in another order."""
     return dependencies.tuple_(tensors, control_inputs, name)
 
@@ -123,7 +126,7 @@ class name_scope:
         values: tensors; in a graph they must be of that graph.
     """
 
-    def __init__(self, name, default_name=None, values=None):
+    def __init__(self, name, default_name=None, values=None) -> None:
         if not (default_name is None or isinstance(default_name, str)):
             raise TypeError(
                 f"`default_name` type ({type(default_name)}) is not a string type. You likely meant to pass this into "
@@ -140,7 +143,7 @@ class name_scope:
         """The name that the scope is asked for with."""
         return self._name
 
-    def __enter__(self):
+    def __enter__(self) -> str:
         if self._given is None and self._default_name is None and self._values is not None:
             raise ValueError(
                 "At least one of name (None) and default_name (None) must be provided."
@@ -155,31 +158,31 @@ class name_scope:
         self._open.append(manager)
         return scope
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception) -> None:
         self._open.pop().close()
 
 
 @api("compat.v1.op_scope", dispatch=False)
-def op_scope(values, name, default_name=None):
+def op_scope(values, name, default_name=None) -> name_scope:
     """The older form of `name_scope`."""
     return name_scope(name, default_name, values)
 
 
 @api("compat.v1.colocate_with", dispatch=False)
 @contextlib.contextmanager
-def colocate_with(op, ignore_existing=False):
+def colocate_with(op, ignore_existing=False) -> Iterator[None]:
     """Operations made within this block belong on the device of `op`. There is one device."""
     yield
 
 
 @api("compat.v1.container", dispatch=False)
-def container(container_name):
+def container(container_name) -> Any:
     """Variables made within this block are kept in that container of the session."""
     return get_default_graph().container(container_name)
 
 
 @api("compat.v1.device", dispatch=False)
-def device(device_name_or_function):
+def device(device_name_or_function) -> Any:
     """Operations made within this block belong on that device; a function is given each operation."""
     if callable(device_name_or_function):
         return contextlib.nullcontext()  # there is one device to choose from
@@ -187,7 +190,7 @@ def device(device_name_or_function):
 
 
 @api("compat.v1.Print", dispatch=False)
-def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
+def Print(input_, data, message=None, first_n=None, summarize=None, name=None) -> Tensor:
     """The tensor `input_`; when it is computed, `data` are printed to the standard error.
 
     Args:
@@ -242,7 +245,7 @@ def _nested(array, left):
 
 
 @api("compat.v1.wrap_function", dispatch=False)
-def wrap_function(fn, signature, name=None):
+def wrap_function(fn, signature, name=None) -> "WrappedFunction":
     """A graph function from a 1.x function: it is traced at once, and keeps the variables that it makes.
 
     Args:

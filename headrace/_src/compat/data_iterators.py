@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.data.datasets import DatasetV2, MadeDataset
 from headrace._src.data.running import structures
 from headrace._src.data.running.iterators import (
@@ -29,6 +29,9 @@ from headrace._src.data.variants import get_output_classes, get_output_shapes, g
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.definition import Op
 from headrace._src.op.loading import load_companions
+
+if TYPE_CHECKING:
+    from headrace._src.graph.building.operation import Operation
 
 _OUTPUTS = "output_types: list(type), output_shapes: list(shape)"
 _numbers = itertools.count()
@@ -126,13 +129,13 @@ class Iterator:
         element_spec: the spec of its elements.
     """
 
-    def __init__(self, iterator_resource, initializer, element_spec):
+    def __init__(self, iterator_resource, initializer, element_spec) -> None:
         self._iterator_resource = iterator_resource
         self._initializer = initializer
         self._element_spec = element_spec
 
     @staticmethod
-    def from_structure(output_types, output_shapes=None, shared_name=None, output_classes=None):
+    def from_structure(output_types, output_shapes=None, shared_name=None, output_classes=None) -> Iterator:
         """An iterator without a dataset: `make_initializer` gives it one.
 
         Args:
@@ -149,14 +152,14 @@ class Iterator:
         return Iterator(_new_handle(spec, shared_name), None, spec)
 
     @staticmethod
-    def from_string_handle(string_handle, output_types, output_shapes=None, output_classes=None):
+    def from_string_handle(string_handle, output_types, output_shapes=None, output_classes=None) -> Iterator:
         """The iterator that a string tensor, made by `string_handle()`, stands for."""
         spec = Iterator.from_structure(output_types, output_shapes)._element_spec
         handle = ITERATOR_FROM_STRING(string_handle, **_attrs(spec))
         return Iterator(handle, None, spec)
 
     @property
-    def initializer(self):
+    def initializer(self) -> Operation:
         """The operation that lets the iterator begin.
 
         Raises:
@@ -166,7 +169,7 @@ class Iterator:
             raise ValueError("The iterator does not have an initializer. Use make_initializer(dataset).")
         return self._initializer
 
-    def make_initializer(self, dataset, name=None):
+    def make_initializer(self, dataset, name=None) -> Operation:
         """The operation that lets the iterator begin with a dataset."""
         return MAKE_ITERATOR(dataset._variant_tensor, self._iterator_resource, name=name)
 
@@ -180,7 +183,7 @@ class Iterator:
         variant = ITERATOR_GET_NEXT_AS_OPTIONAL(self._iterator_resource, **_attrs(self._element_spec))
         return Optional(variant, self._element_spec)
 
-    def string_handle(self, name=None):
+    def string_handle(self, name=None) -> Tensor:
         """A string tensor by which `from_string_handle` finds the iterator."""
         return ITERATOR_TO_STRING(self._iterator_resource, name=name)
 
@@ -210,7 +213,7 @@ def _new_handle(spec, shared_name=None):
 
 
 @api("compat.v1.data.make_one_shot_iterator", dispatch=False)
-def make_one_shot_iterator(dataset):
+def make_one_shot_iterator(dataset) -> Any:
     """An iterator that begins by itself, and cannot begin anew."""
     if context.graph is None and isinstance(dataset._variant_tensor, EagerTensor):
         return OwnedIterator(dataset)
@@ -220,7 +223,7 @@ def make_one_shot_iterator(dataset):
 
 
 @api("compat.v1.data.make_initializable_iterator", dispatch=False)
-def make_initializable_iterator(dataset, shared_name=None):
+def make_initializable_iterator(dataset, shared_name=None) -> Iterator:
     """An iterator that begins when its `initializer` is run.
 
     Raises:
@@ -239,7 +242,7 @@ def make_initializable_iterator(dataset, shared_name=None):
 class DatasetV1(MadeDataset):
     """A dataset with the methods of 1.x besides those of `tf.data.Dataset`."""
 
-    def make_one_shot_iterator(self):
+    def make_one_shot_iterator(self) -> Any:
         """See `tf.compat.v1.data.make_one_shot_iterator`."""
         return make_one_shot_iterator(self)
 
@@ -248,15 +251,15 @@ class DatasetV1(MadeDataset):
         return make_initializable_iterator(self, shared_name)
 
     @property
-    def output_types(self):
+    def output_types(self) -> Any:
         return get_output_types(self)
 
     @property
-    def output_shapes(self):
+    def output_shapes(self) -> Any:
         return get_output_shapes(self)
 
     @property
-    def output_classes(self):
+    def output_classes(self) -> Any:
         return get_output_classes(self)
 
     def map_with_legacy_function(self, map_func, num_parallel_calls=None, deterministic=None):

@@ -1,7 +1,10 @@
 """The collections of a 1.x graph: their standard names, and functions for those of the default graph."""
 
+from typing import TYPE_CHECKING, Any
+
 from headrace._src.compat.behavior import get_default_graph
 from headrace._src.core.context import context
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.ops.arrays.filling import FILL
 from headrace._src.ops.arrays.gathering import GATHER_V2
@@ -10,6 +13,9 @@ from headrace._src.ops.arrays.passing import NO_OP
 from headrace._src.ops.arrays.selecting import WHERE
 from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.comparison import LOGICAL_NOT
+
+if TYPE_CHECKING:
+    from headrace._src.graph.building.operation import Operation
 
 
 @api("compat.v1.GraphKeys")
@@ -52,13 +58,13 @@ class GraphKeys:
 
 
 @api("compat.v1.add_to_collection", dispatch=False)
-def add_to_collection(name, value):
+def add_to_collection(name, value) -> None:
     """Append `value` to a collection of the default graph."""
     _graph().add_to_collection(name, value)
 
 
 @api("compat.v1.add_to_collections", dispatch=False)
-def add_to_collections(names, value):
+def add_to_collections(names, value) -> None:
     """Append `value` to several collections of the default graph."""
     _graph().add_to_collections(names, value)
 
@@ -129,7 +135,7 @@ def moving_average_variables(scope=None) -> list:
 
 
 @api("compat.v1.variables_initializer", "compat.v1.initializers.variables", dispatch=False)
-def variables_initializer(var_list, name="init"):
+def variables_initializer(var_list, name="init") -> Any:
     """An operation that runs the initializers of all the variables."""
     if context.graph is None:
         return None  # TF: eager variables have their values
@@ -137,31 +143,31 @@ def variables_initializer(var_list, name="init"):
 
 
 @api("compat.v1.initialize_variables", dispatch=False)
-def initialize_variables(var_list, name="init"):
+def initialize_variables(var_list, name="init") -> Any:
     """The older name of `variables_initializer`."""
     return variables_initializer(var_list, name)
 
 
 @api("compat.v1.global_variables_initializer", "compat.v1.initializers.global_variables", dispatch=False)
-def global_variables_initializer():
+def global_variables_initializer() -> Any:
     """An operation that initialises all global variables."""
     return variables_initializer(global_variables())
 
 
 @api("compat.v1.initialize_all_variables", dispatch=False)
-def initialize_all_variables():
+def initialize_all_variables() -> Any:
     """The older name of `global_variables_initializer`."""
     return variables_initializer(global_variables())
 
 
 @api("compat.v1.local_variables_initializer", "compat.v1.initializers.local_variables", dispatch=False)
-def local_variables_initializer():
+def local_variables_initializer() -> "Operation":
     """An operation that initialises all local variables."""
     return variables_initializer(local_variables())
 
 
 @api("compat.v1.initialize_local_variables", dispatch=False)
-def initialize_local_variables():
+def initialize_local_variables() -> Any:
     """The older name of `local_variables_initializer`."""
     return variables_initializer(local_variables())
 
@@ -170,7 +176,7 @@ def initialize_local_variables():
     "compat.v1.tables_initializer", "compat.v1.initialize_all_tables", "compat.v1.initializers.tables_initializer",
     dispatch=False,
 )  # fmt: skip
-def tables_initializer(name="init_all_tables"):
+def tables_initializer(name="init_all_tables") -> "Operation":
     """An operation that initialises all tables; tables that have their content already need none."""
     if context.graph is None:
         return None
@@ -184,13 +190,13 @@ def grouped(operations, name):
 
 
 @api("compat.v1.is_variable_initialized", dispatch=False)
-def is_variable_initialized(variable):
+def is_variable_initialized(variable) -> Tensor:
     """A boolean tensor: whether a variable has a value."""
     return variable.is_initialized()
 
 
 @api("compat.v1.report_uninitialized_variables", dispatch=False)
-def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables"):
+def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables") -> Tensor:
     """A vector of the names of the variables that have no value; all global and local ones by default."""
     if var_list is None:
         var_list = global_variables() + local_variables()
@@ -203,7 +209,7 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
 
 
 @api("compat.v1.assert_variables_initialized", dispatch=False)
-def assert_variables_initialized(var_list=None):
+def assert_variables_initialized(var_list=None) -> Any:
     """An operation that fails unless all the variables have values."""
     if var_list is None:
         var_list = global_variables() + local_variables()

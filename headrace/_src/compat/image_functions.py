@@ -1,6 +1,9 @@
 """Functions on images with their 1.x signatures."""
 
+from typing import TYPE_CHECKING
+
 from headrace._src.compat.deprecated import renamed, required
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api, export
 from headrace._src.ops.images.crop_resize import CROP_AND_RESIZE
 from headrace._src.ops.images.drawing import DRAW_BOUNDING_BOXES, DRAW_BOUNDING_BOXES_V2, EXTRACT_GLIMPSE
@@ -14,6 +17,9 @@ from headrace._src.ops.images.resize_ops import (
 )
 from headrace._src.ops.images.sampling import SAMPLE_DISTORTED_BOUNDING_BOX_V2, sampling_attributes
 from headrace._src.ops.windows.patches import EXTRACT_IMAGE_PATCHES
+
+if TYPE_CHECKING:
+    from headrace._src.attached import SampleDistortedBoundingBoxV2
 
 
 @export("compat.v1.image.ResizeMethod")
@@ -39,7 +45,9 @@ def _resizer(method, align_corners):
 
 
 @api("compat.v1.image.resize", "compat.v1.image.resize_images", dispatch=False)
-def resize(images, size, method=ResizeMethod.BILINEAR, align_corners=False, preserve_aspect_ratio=False, name=None):
+def resize(
+    images, size, method=ResizeMethod.BILINEAR, align_corners=False, preserve_aspect_ratio=False, name=None
+) -> Tensor:
     """Images of another height and width, with the corners of pixels as 1.x places them.
 
     Args:
@@ -58,7 +66,7 @@ def resize(images, size, method=ResizeMethod.BILINEAR, align_corners=False, pres
 @api("compat.v1.image.resize_image_with_pad", dispatch=False)
 def resize_image_with_pad(
     image, target_height, target_width, method=ResizeMethod.BILINEAR, align_corners=False
-):
+) -> Tensor:
     """As `tf.image.resize_with_pad`, with the methods of 1.x."""
 
     def resizer(batch, size):
@@ -68,13 +76,13 @@ def resize_image_with_pad(
 
 
 @api("compat.v1.image.resize_area", dispatch=False)
-def resize_area(images, size, align_corners=False, name=None):
+def resize_area(images, size, align_corners=False, name=None) -> Tensor:
     """A batch of images resized by averaging areas."""
     return RESIZE_AREA(images, size, align_corners=align_corners, name=name)
 
 
 @api("compat.v1.image.resize_bicubic", dispatch=False)
-def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_centers=False):
+def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_centers=False) -> Tensor:
     """A batch of images resized by bicubic interpolation."""
     return RESIZE_BICUBIC(
         images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
@@ -82,7 +90,7 @@ def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_cent
 
 
 @api("compat.v1.image.resize_bilinear", dispatch=False)
-def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_centers=False):
+def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_centers=False) -> Tensor:
     """A batch of images resized by bilinear interpolation."""
     return RESIZE_BILINEAR(
         images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
@@ -90,7 +98,7 @@ def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_cen
 
 
 @api("compat.v1.image.resize_nearest_neighbor", dispatch=False)
-def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False):
+def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False) -> Tensor:
     """A batch of images resized by taking the nearest pixels."""
     return RESIZE_NEAREST_NEIGHBOR(
         images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
@@ -107,7 +115,7 @@ def crop_and_resize(
     extrapolation_value=0,
     name=None,
     box_indices=None,
-):
+) -> Tensor:
     """As `tf.image.crop_and_resize`; `box_ind` is the older name of `box_indices`."""
     indices = renamed("image.crop_and_resize", "box_indices", box_indices, "box_ind", box_ind)
     return CROP_AND_RESIZE(
@@ -122,7 +130,7 @@ def crop_and_resize(
 
 
 @api("compat.v1.image.draw_bounding_boxes", dispatch=False)
-def draw_bounding_boxes(images, boxes, name=None, colors=None):
+def draw_bounding_boxes(images, boxes, name=None, colors=None) -> Tensor:
     """As `tf.image.draw_bounding_boxes`."""
     if colors is None:
         return DRAW_BOUNDING_BOXES(images, boxes, name=name)
@@ -130,7 +138,7 @@ def draw_bounding_boxes(images, boxes, name=None, colors=None):
 
 
 @api("compat.v1.image.extract_glimpse", dispatch=False)
-def extract_glimpse(input, size, offsets, centered=True, normalized=True, uniform_noise=True, name=None):
+def extract_glimpse(input, size, offsets, centered=True, normalized=True, uniform_noise=True, name=None) -> Tensor:
     """As `tf.image.extract_glimpse`, with the places of 1.x; without uniform noise it is Gaussian."""
     noise = "uniform" if uniform_noise else "gaussian"
     return EXTRACT_GLIMPSE(
@@ -148,7 +156,7 @@ def extract_glimpse(input, size, offsets, centered=True, normalized=True, unifor
 @api("compat.v1.image.extract_image_patches", "compat.v1.extract_image_patches", dispatch=False)
 def extract_image_patches(
     images, ksizes=None, strides=None, rates=None, padding=None, name=None, sizes=None
-):
+) -> Tensor:
     """As `tf.image.extract_patches`; `ksizes` is the older name of `sizes`."""
     function = "image.extract_image_patches"
     sizes = required(function, "ksizes", renamed(function, "sizes", sizes, "ksizes", ksizes))
@@ -174,7 +182,7 @@ def sample_distorted_bounding_box(
     max_attempts=None,
     use_image_if_no_bounding_boxes=None,
     name=None,
-):
+) -> "SampleDistortedBoundingBoxV2":
     """As `tf.image.sample_distorted_bounding_box`, with both seeds of the op."""
     return SAMPLE_DISTORTED_BOUNDING_BOX_V2(
         image_size,

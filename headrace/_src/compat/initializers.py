@@ -1,10 +1,12 @@
 """Initializers with their 1.x signatures: the dtype may be given when they are made."""
 
 import math
+from typing import Any
 
 from headrace._src.compat.array_functions import constant
 from headrace._src.core import dtypes
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.constants import ones, zeros
@@ -19,10 +21,10 @@ from headrace._src.ops.random import uniform_and_normal as random_filling
 class Initializer:
     """Calling it with a shape gives a tensor."""
 
-    def __init__(self, dtype=dtypes.float32):
+    def __init__(self, dtype=dtypes.float32) -> None:
         self.dtype = dtypes.as_dtype(dtype)
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(self, shape, dtype=None, partition_info=None) -> Any:
         raise NotImplementedError(f"{type(self).__name__}.__call__")
 
     def get_config(self) -> dict:
@@ -49,7 +51,7 @@ def _floating(name, dtype):
 class Zeros(Initializer):
     """Makes zeros."""
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(self, shape, dtype=None, partition_info=None) -> Tensor:
         return zeros(shape, self._dtype(dtype))
 
 
@@ -57,7 +59,7 @@ class Zeros(Initializer):
 class Ones(Initializer):
     """Makes ones."""
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(self, shape, dtype=None, partition_info=None) -> Tensor:
         return ones(shape, self._dtype(dtype))
 
 
@@ -71,16 +73,16 @@ class Constant(Initializer):
         verify_shape: whether the value must have the shape that is asked for.
     """
 
-    def __init__(self, value=0, dtype=dtypes.float32, verify_shape=False):
+    def __init__(self, value=0, dtype=dtypes.float32, verify_shape=False) -> None:
         super().__init__(dtype)
         self.value = value
         self._verify_shape = verify_shape
 
-    def __call__(self, shape, dtype=None, partition_info=None, verify_shape=None):
+    def __call__(self, shape, dtype=None, partition_info=None, verify_shape=None) -> Tensor:
         verify = self._verify_shape if verify_shape is None else verify_shape
         return constant(self.value, self._dtype(dtype), shape, verify_shape=verify)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"value": self.value, "dtype": self.dtype.name}
 
 
@@ -88,26 +90,26 @@ class Constant(Initializer):
 class RandomUniform(Initializer):
     """Makes numbers uniformly distributed in [minval, maxval)."""
 
-    def __init__(self, minval=0.0, maxval=None, seed=None, dtype=dtypes.float32):
+    def __init__(self, minval=0.0, maxval=None, seed=None, dtype=dtypes.float32) -> None:
         super().__init__(dtype)
         self.minval, self.maxval, self.seed = minval, maxval, seed
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(self, shape, dtype=None, partition_info=None) -> Tensor:
         high = self.maxval
         if high is None and self._dtype(dtype).is_floating:
             high = 1.0
         return random_filling.uniform(shape, self.minval, high, self._dtype(dtype), seed=self.seed)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed, "dtype": self.dtype.name}
 
 
 class _Normal(Initializer):
-    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
+    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32) -> None:
         super().__init__(_floating(type(self).__name__, dtype))
         self.mean, self.stddev, self.seed = mean, stddev, seed
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed, "dtype": self.dtype.name}
 
 
@@ -115,7 +117,7 @@ class _Normal(Initializer):
 class RandomNormal(_Normal):
     """Makes normally distributed numbers."""
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(self, shape, dtype=None, partition_info=None) -> Tensor:
         return random_filling.normal(shape, self.mean, self.stddev, self._dtype(dtype), seed=self.seed)
 
 
@@ -123,7 +125,7 @@ class RandomNormal(_Normal):
 class TruncatedNormal(_Normal):
     """Makes normally distributed numbers, at most two standard deviations from the mean."""
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(self, shape, dtype=None, partition_info=None) -> Tensor:
         return random_filling.truncated_normal(shape, self.mean, self.stddev, self._dtype(dtype), seed=self.seed)
 
 
@@ -131,11 +133,11 @@ class TruncatedNormal(_Normal):
 class UniformUnitScaling(Initializer):
     """Makes uniformly distributed numbers that keep the scale of what they are multiplied with."""
 
-    def __init__(self, factor=1.0, seed=None, dtype=dtypes.float32):
+    def __init__(self, factor=1.0, seed=None, dtype=dtypes.float32) -> None:
         super().__init__(_floating("uniform_unit_scaling_initializer", dtype))
         self.factor, self.seed = factor, seed
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(self, shape, dtype=None, partition_info=None) -> Tensor:
         inputs = 1.0
         for size in TensorShape(shape).as_list()[:-1]:
             inputs *= float(size)
@@ -162,7 +164,9 @@ class VarianceScaling(Initializer):
         dtype: the dtype when the call gives none.
     """
 
-    def __init__(self, scale=1.0, mode="fan_in", distribution="truncated_normal", seed=None, dtype=dtypes.float32):
+    def __init__(
+        self, scale=1.0, mode="fan_in", distribution="truncated_normal", seed=None, dtype=dtypes.float32
+    ) -> None:
         if scale <= 0.0:
             raise ValueError(f"Argument `scale` must be a positive float. Received: {scale}")
         if mode not in ("fan_in", "fan_out", "fan_avg"):
@@ -173,7 +177,7 @@ class VarianceScaling(Initializer):
         super().__init__(_floating("variance_scaling_initializer", dtype))
         self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution.lower(), seed
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(self, shape, dtype=None, partition_info=None) -> Tensor:
         dtype = self._dtype(dtype)
         inputs, outputs = fans(TensorShape(shape).as_list())
         count = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2.0}[self.mode]
@@ -206,7 +210,7 @@ def fans(shape):
 class GlorotUniform(VarianceScaling):
     """Makes uniformly distributed numbers that keep the scale forwards and backwards."""
 
-    def __init__(self, seed=None, dtype=dtypes.float32):
+    def __init__(self, seed=None, dtype=dtypes.float32) -> None:
         super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
 
     def get_config(self):
@@ -217,7 +221,7 @@ class GlorotUniform(VarianceScaling):
 class GlorotNormal(VarianceScaling):
     """Makes normally distributed numbers that keep the scale forwards and backwards."""
 
-    def __init__(self, seed=None, dtype=dtypes.float32):
+    def __init__(self, seed=None, dtype=dtypes.float32) -> None:
         super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
 
     def get_config(self):
@@ -225,25 +229,25 @@ class GlorotNormal(VarianceScaling):
 
 
 @api("compat.v1.initializers.lecun_normal", dispatch=False)
-def lecun_normal(seed=None):
+def lecun_normal(seed=None) -> Any:
     """A `variance_scaling` of scale 1 over the inputs, normal."""
     return VarianceScaling(1.0, "fan_in", "truncated_normal", seed)
 
 
 @api("compat.v1.initializers.lecun_uniform", dispatch=False)
-def lecun_uniform(seed=None):
+def lecun_uniform(seed=None) -> Any:
     """A `variance_scaling` of scale 1 over the inputs, uniform."""
     return VarianceScaling(1.0, "fan_in", "uniform", seed)
 
 
 @api("compat.v1.initializers.he_normal", dispatch=False)
-def he_normal(seed=None):
+def he_normal(seed=None) -> VarianceScaling:
     """A `variance_scaling` of scale 2 over the inputs, normal."""
     return VarianceScaling(2.0, "fan_in", "truncated_normal", seed)
 
 
 @api("compat.v1.initializers.he_uniform", dispatch=False)
-def he_uniform(seed=None):
+def he_uniform(seed=None) -> Any:
     """A `variance_scaling` of scale 2 over the inputs, uniform."""
     return VarianceScaling(2.0, "fan_in", "uniform", seed)
 
@@ -252,11 +256,11 @@ def he_uniform(seed=None):
 class Orthogonal(Initializer):
     """Makes matrices with orthonormal columns (or rows, when they are fewer), times a gain."""
 
-    def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32):
+    def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32) -> None:
         super().__init__(_floating("orthogonal_initializer", dtype))
         self.gain, self.seed = gain, seed
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(self, shape, dtype=None, partition_info=None) -> Tensor:
         dtype = self._dtype(dtype)
         dims = TensorShape(shape).as_list()
         if len(dims) < 2:
@@ -280,11 +284,11 @@ class Orthogonal(Initializer):
 class Identity(Initializer):
     """Makes identity matrices, times a gain."""
 
-    def __init__(self, gain=1.0, dtype=dtypes.float32):
+    def __init__(self, gain=1.0, dtype=dtypes.float32) -> None:
         super().__init__(_floating("initializers.identity", dtype))
         self.gain = gain
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(self, shape, dtype=None, partition_info=None) -> Tensor:
         dims = TensorShape(shape).as_list()
         if len(dims) != 2:
             raise ValueError("The tensor to initialize, specified by argument `shape` must be two-dimensional. "

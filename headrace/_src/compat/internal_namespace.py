@@ -1,6 +1,8 @@
 """`tf.__internal__`: what Keras uses of TensorFlow besides its public names."""
 
 import contextlib
+from collections.abc import Iterator
+from typing import Any
 
 from headrace._src.core import types as base_types
 from headrace._src.core.context import context
@@ -17,7 +19,7 @@ export("__internal__.types.Tensor")(base_types.Tensor)
 
 
 @api("__internal__.smart_cond.smart_cond", dispatch=False)
-def smart_cond(pred, true_fn=None, false_fn=None, name=None):
+def smart_cond(pred, true_fn=None, false_fn=None, name=None) -> Any:
     """`tf.cond`, but where the condition is known already, only the function that it chooses is called."""
     if not callable(true_fn) or not callable(false_fn):
         raise TypeError("smart_cond: true_fn and false_fn must be callable.")
@@ -28,7 +30,7 @@ def smart_cond(pred, true_fn=None, false_fn=None, name=None):
 
 
 @api("__internal__.smart_cond.smart_constant_value", dispatch=False)
-def known_condition(pred):
+def known_condition(pred) -> Any:
     """A condition as a bool, or None when it is only known when the graph runs."""
     if isinstance(pred, Tensor):
         value = get_static_value(pred)
@@ -39,7 +41,7 @@ def known_condition(pred):
 
 
 @api("__internal__.decorator.unwrap", dispatch=False)
-def unwrap(maybe_tf_decorator):
+def unwrap(maybe_tf_decorator) -> Any:
     """The decorators around a function, none of which headrace makes, and the function itself."""
     function = maybe_tf_decorator
     while hasattr(function, "__wrapped__"):
@@ -55,7 +57,7 @@ def tf2_enabled() -> bool:
 
 @api("__internal__.eager_context.eager_mode", dispatch=False)
 @contextlib.contextmanager
-def eager_mode():
+def eager_mode() -> Iterator[None]:
     """Within this block, operations run at once, also while a graph is built."""
     before = context.change(graph=None, recorders=(), device=None)
     try:
@@ -65,7 +67,7 @@ def eager_mode():
 
 
 @api("__internal__.eager_context.get_config", dispatch=False)
-def get_config():
+def get_config() -> None:
     """The settings of the process for sessions; there are none."""
     return None
 

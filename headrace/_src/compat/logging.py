@@ -16,56 +16,56 @@ _counts: collections.Counter = collections.Counter()
 
 
 @api("compat.v1.logging.log", dispatch=False)
-def log(level, msg, *args, **kwargs):
+def log(level, msg, *args, **kwargs) -> None:
     """Log a message at a level."""
     _logger.log(level, msg, *args, **kwargs)
 
 
 @api("compat.v1.logging.vlog", dispatch=False)
-def vlog(level, msg, *args, **kwargs):
+def vlog(level, msg, *args, **kwargs) -> None:
     """The same as `log`."""
     _logger.log(level, msg, *args, **kwargs)
 
 
 @api("compat.v1.logging.debug", dispatch=False)
-def debug(msg, *args, **kwargs):
+def debug(msg, *args, **kwargs) -> None:
     """Log a message for finding faults."""
     _logger.debug(msg, *args, **kwargs)
 
 
 @api("compat.v1.logging.info", dispatch=False)
-def info(msg, *args, **kwargs):
+def info(msg, *args, **kwargs) -> None:
     """Log what goes on."""
     _logger.info(msg, *args, **kwargs)
 
 
 @api("compat.v1.logging.warn", "compat.v1.logging.warning", dispatch=False)
-def warning(msg, *args, **kwargs):
+def warning(msg, *args, **kwargs) -> None:
     """Log a warning."""
     _logger.warning(msg, *args, **kwargs)
 
 
 @api("compat.v1.logging.error", dispatch=False)
-def error(msg, *args, **kwargs):
+def error(msg, *args, **kwargs) -> None:
     """Log an error."""
     _logger.error(msg, *args, **kwargs)
 
 
 @api("compat.v1.logging.fatal", dispatch=False)
-def fatal(msg, *args, **kwargs):
+def fatal(msg, *args, **kwargs) -> None:
     """Log an error that ends the program; it is left to the caller to end it."""
     _logger.critical(msg, *args, **kwargs)
 
 
 @api("compat.v1.logging.log_if", dispatch=False)
-def log_if(level, msg, condition, *args):
+def log_if(level, msg, condition, *args) -> None:
     """Log a message if a condition is true."""
     if condition:
         _logger.log(level, msg, *args)
 
 
 @api("compat.v1.logging.log_every_n", dispatch=False)
-def log_every_n(level, msg, n, *args):
+def log_every_n(level, msg, n, *args) -> None:
     """Log a message the first time and every n-th time after, counted per message."""
     if _counts["every", msg] % n == 0:
         _logger.log(level, msg, *args)
@@ -73,7 +73,7 @@ def log_every_n(level, msg, n, *args):
 
 
 @api("compat.v1.logging.log_first_n", dispatch=False)
-def log_first_n(level, msg, n, *args):
+def log_first_n(level, msg, n, *args) -> None:
     """Log a message the first n times, counted per message."""
     if _counts["first", msg] < n:
         _logger.log(level, msg, *args)
@@ -81,13 +81,13 @@ def log_first_n(level, msg, n, *args):
 
 
 @api("compat.v1.logging.TaskLevelStatusMessage", dispatch=False)
-def TaskLevelStatusMessage(msg):
+def TaskLevelStatusMessage(msg) -> None:
     """Log the status of a task, as an error."""
     error(msg)
 
 
 @api("compat.v1.logging.flush", dispatch=False)
-def flush():
+def flush() -> None:
     """Write out what is logged already."""
     for handler in (*_logger.handlers, *logging.getLogger().handlers):
         handler.flush()
@@ -100,6 +100,6 @@ def get_verbosity() -> int:
 
 
 @api("compat.v1.logging.set_verbosity", dispatch=False)
-def set_verbosity(v):
+def set_verbosity(v) -> None:
     """Set the least level that is logged."""
     _logger.setLevel(v)

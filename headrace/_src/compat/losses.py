@@ -4,6 +4,7 @@ from headrace._src.compat.graph_keys import GraphKeys, add_to_collection, get_co
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays import casting, constants, filling, passing, shaping
@@ -35,7 +36,7 @@ class Reduction:
                 cls.SUM_BY_NONZERO_WEIGHTS)
 
     @classmethod
-    def validate(cls, key):
+    def validate(cls, key) -> None:
         """Refuse what is none.
 
         Raises:
@@ -87,7 +88,7 @@ def check_weights(weights, values):
 
 
 @api("compat.v1.losses.add_loss", dispatch=False)
-def add_loss(loss, loss_collection=GraphKeys.LOSSES):
+def add_loss(loss, loss_collection=GraphKeys.LOSSES) -> None:
     """Add a loss to a collection of the graph; eagerly nothing is collected."""
     if loss_collection and context.graph is not None:
         add_to_collection(loss_collection, loss)
@@ -106,14 +107,14 @@ def get_regularization_losses(scope=None) -> list:
 
 
 @api("compat.v1.losses.get_regularization_loss", dispatch=False)
-def get_regularization_loss(scope=None, name="total_regularization_loss"):
+def get_regularization_loss(scope=None, name="total_regularization_loss") -> Tensor:
     """The sum of all losses of regularizers; 0 without any."""
     losses = get_regularization_losses(scope)
     return arithmetic.add_n(losses, name=name) if losses else constants.constant(0.0)
 
 
 @api("compat.v1.losses.get_total_loss", dispatch=False)
-def get_total_loss(add_regularization_losses=True, name="total_loss", scope=None):
+def get_total_loss(add_regularization_losses=True, name="total_loss", scope=None) -> Tensor:
     """The sum of all losses of the graph."""
     losses = get_losses(scope)
     if add_regularization_losses:
@@ -128,7 +129,7 @@ def compute_weighted_loss(
     scope=None,
     loss_collection=GraphKeys.LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
-):
+) -> Tensor:
     """The weighted losses, made one number, and added to a collection.
 
     Args:
@@ -181,7 +182,7 @@ def absolute_difference(
     scope=None,
     loss_collection=GraphKeys.LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
-):
+) -> Tensor:
     """`|predictions - labels|`; the other arguments are those of `compute_weighted_loss`."""
     with name_scope(scope or "absolute_difference") as scope:
         labels, predictions = _pair(labels, predictions)
@@ -197,7 +198,7 @@ def mean_squared_error(
     scope=None,
     loss_collection=GraphKeys.LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
-):
+) -> Tensor:
     """`(predictions - labels) ** 2`; the other arguments are those of `compute_weighted_loss`."""
     with name_scope(scope or "mean_squared_error") as scope:
         labels, predictions = _pair(labels, predictions)
@@ -215,7 +216,7 @@ def cosine_distance(
     loss_collection=GraphKeys.LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
     dim=None,
-):
+) -> Tensor:
     """One minus the inner product along `axis` of vectors of length 1; `dim` is the older name of `axis`."""
     axis = dim if axis is None else axis
     if axis is None:
@@ -234,7 +235,7 @@ def hinge_loss(
     scope=None,
     loss_collection=GraphKeys.LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
-):
+) -> Tensor:
     """`relu(1 - logits)` where the label is 1, `relu(1 + logits)` where it is 0."""
     with name_scope(scope or "hinge_loss") as scope:
         labels, logits = _pair(labels, logits, "logits")
@@ -251,7 +252,7 @@ def huber_loss(
     scope=None,
     loss_collection=GraphKeys.LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
-):
+) -> Tensor:
     """Half the squared error up to `delta`, linear beyond."""
     with name_scope(scope or "huber_loss") as scope:
         labels, predictions = _pair(labels, predictions)
@@ -270,7 +271,7 @@ def log_loss(
     scope=None,
     loss_collection=GraphKeys.LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
-):
+) -> Tensor:
     """The cross entropy of probabilities."""
     with name_scope(scope or "log_loss") as scope:
         labels, predictions = _pair(labels, predictions)
@@ -279,7 +280,9 @@ def log_loss(
 
 
 @api("compat.v1.losses.mean_pairwise_squared_error", dispatch=False)
-def mean_pairwise_squared_error(labels, predictions, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES):
+def mean_pairwise_squared_error(
+    labels, predictions, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES
+) -> Tensor:
     """The mean over pairs of elements of an example of the squared error of their differences."""
     with name_scope(scope or "mean_pairwise_squared_error"):
         labels, predictions = _pair(labels, predictions)
@@ -309,7 +312,7 @@ def sigmoid_cross_entropy(
     scope=None,
     loss_collection=GraphKeys.LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
-):
+) -> Tensor:
     """The cross entropy of independent classes; `label_smoothing` moves labels towards 1/2."""
     with name_scope(scope or "sigmoid_cross_entropy_loss") as scope:
         logits = to_tensor(logits)
@@ -330,7 +333,7 @@ def softmax_cross_entropy(
     scope=None,
     loss_collection=GraphKeys.LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
-):
+) -> Tensor:
     """The cross entropy of exclusive classes; `label_smoothing` moves labels towards the uniform distribution."""
     with name_scope(scope or "softmax_cross_entropy_loss") as scope:
         logits = to_tensor(logits)
@@ -352,7 +355,7 @@ def sparse_softmax_cross_entropy(
     scope=None,
     loss_collection=GraphKeys.LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
-):
+) -> Tensor:
     """The cross entropy of exclusive classes, whose labels are numbers."""
     with name_scope(scope or "sparse_softmax_cross_entropy_loss") as scope:
         labels, logits = to_tensor(labels), to_tensor(logits)

@@ -1,14 +1,19 @@
 """`match_filenames_once`: names of files, found when variables are initialised."""
 
+from typing import TYPE_CHECKING
+
 from headrace._src.compat.graph_keys import GraphKeys
 from headrace._src.compat.variables import make_variable
 from headrace._src.core.context import context
 from headrace._src.op.api import api
 from headrace._src.ops.parsing.file_ops import matching_files
 
+if TYPE_CHECKING:
+    from headrace._src.state.variables import Variable
+
 
 @api("io.match_filenames_once", "compat.v1.io.match_filenames_once", "compat.v1.train.match_filenames_once")
-def match_filenames_once(pattern, name=None):
+def match_filenames_once(pattern, name=None) -> "Variable":
     """A variable with the paths that match shell patterns, which are looked for only once.
 
     In a graph it is among the local variables, and the files are looked for when it is initialised.

@@ -1,8 +1,11 @@
 """Mathematical functions with their 1.x signatures."""
 
+from typing import Any
+
 from headrace._src.compat.deprecated import renamed, required
 from headrace._src.core import dtypes
 from headrace._src.core.names import name_scope
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
@@ -14,7 +17,7 @@ from headrace._src.ops.random import distributions
 
 
 def _reduction(name):
-    def reduce(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
+    def reduce(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None) -> Tensor:
         axis = renamed(label, "axis", axis, "reduction_indices", reduction_indices)
         keepdims = renamed(label, "keepdims", keepdims, "keep_dims", keep_dims)
         return PUBLIC[label](input_tensor, axis, bool(keepdims), name)
@@ -36,27 +39,27 @@ reduce_sum = _reduction("reduce_sum")
 
 
 @api("compat.v1.argmax", "compat.v1.math.argmax", dispatch=False)
-def argmax(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
+def argmax(input, axis=None, name=None, dimension=None, output_type=dtypes.int64) -> Tensor:
     """As `tf.argmax`; `dimension` is the older name of `axis`."""
     axis = renamed("argmax", "axis", axis, "dimension", dimension)
     return ranking.argmax(input, 0 if axis is None else axis, output_type, name)
 
 
 @api("compat.v1.argmin", "compat.v1.math.argmin", dispatch=False)
-def argmin(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
+def argmin(input, axis=None, name=None, dimension=None, output_type=dtypes.int64) -> Any:
     """As `tf.argmin`; `dimension` is the older name of `axis`."""
     axis = renamed("argmin", "axis", axis, "dimension", dimension)
     return ranking.argmin(input, 0 if axis is None else axis, output_type, name)
 
 
 @api("compat.v1.arg_max", dispatch=False)
-def arg_max(input, dimension, output_type=dtypes.int64, name=None):
+def arg_max(input, dimension, output_type=dtypes.int64, name=None) -> Any:
     """The older form of `argmax`."""
     return ranking.argmax(input, dimension, output_type, name)
 
 
 @api("compat.v1.arg_min", dispatch=False)
-def arg_min(input, dimension, output_type=dtypes.int64, name=None):
+def arg_min(input, dimension, output_type=dtypes.int64, name=None) -> Tensor:
     """The older form of `argmin`."""
     return ranking.argmin(input, dimension, output_type, name)
 
@@ -71,7 +74,7 @@ def count_nonzero(
     reduction_indices=None,
     keep_dims=None,
     input=None,
-):
+) -> Tensor:
     """As `tf.math.count_nonzero`, with older names of the arguments."""
     tensor = required("count_nonzero", "input", renamed("count_nonzero", "input", input, "input_tensor", input_tensor))
     axis = renamed("count_nonzero", "axis", axis, "reduction_indices", reduction_indices)
@@ -80,26 +83,26 @@ def count_nonzero(
 
 
 @api("compat.v1.norm", "compat.v1.linalg.norm", dispatch=False)
-def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None) -> Tensor:
     """As `tf.norm`; `keep_dims` is the older name of `keepdims`."""
     keepdims = renamed("norm", "keepdims", keepdims, "keep_dims", keep_dims)
     return lengths.norm(tensor, ord, axis, keepdims, name)
 
 
 @api("compat.v1.bincount", "compat.v1.math.bincount", dispatch=False)
-def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
+def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32) -> Tensor:
     """As `tf.math.bincount`, over all elements."""
     return bincounts.bincount(arr, weights, minlength, maxlength, dtype)
 
 
 @api("compat.v1.confusion_matrix", "compat.v1.math.confusion_matrix", dispatch=False)
-def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None):
+def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None) -> Tensor:
     """As `tf.math.confusion_matrix`, with the arguments in another order."""
     return bincounts.confusion_matrix(labels, predictions, num_classes, weights, dtype, name)
 
 
 @api("compat.v1.div", "compat.v1.floor_div", dispatch=False)
-def div(x, y, name=None):
+def div(x, y, name=None) -> Tensor:
     """Divide as Python 2 does: integers are rounded down."""
     x = to_tensor(x)
     y = to_tensor(y, hint=x.dtype)
@@ -110,25 +113,25 @@ def div(x, y, name=None):
 
 
 @api("compat.v1.multinomial", "compat.v1.random.multinomial", dispatch=False)
-def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
+def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None) -> Any:
     """As `tf.random.categorical`, with the arguments in another order."""
     return distributions.categorical(logits, num_samples, output_dtype, seed, name)
 
 
 @api("compat.v1.random_poisson", "compat.v1.random.poisson", dispatch=False)
-def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):
+def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None) -> Any:
     """As `tf.random.poisson`, with the arguments in another order."""
     return distributions.poisson(shape, lam, dtype, seed, name)
 
 
 @api("compat.v1.random.stateless_multinomial", dispatch=False)
-def stateless_multinomial(logits, num_samples, seed, output_dtype=dtypes.int64, name=None):
+def stateless_multinomial(logits, num_samples, seed, output_dtype=dtypes.int64, name=None) -> Any:
     """As `tf.random.stateless_categorical`."""
     return distributions.stateless_categorical(logits, num_samples, seed, output_dtype, name)
 
 
 def _cast(dtype, default):
-    def cast(x, name=default):
+    def cast(x, name=default) -> Tensor:
         return casting.cast(x, dtype, name=name)
 
     cast.__name__ = cast.__qualname__ = f"to_{dtype.name}"
@@ -146,7 +149,7 @@ to_complex128 = api("compat.v1.to_complex128", dispatch=False)(_cast(dtypes.comp
 
 
 @api("compat.v1.verify_tensor_all_finite", "compat.v1.debugging.assert_all_finite", dispatch=False)
-def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):
+def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None) -> Any:
     """As `tf.debugging.assert_all_finite`; `t` and `msg` are older names of `x` and `message`."""
     tensor = required("verify_tensor_all_finite", "x", renamed("verify_tensor_all_finite", "x", x, "t", t))
     text = renamed("verify_tensor_all_finite", "message", message, "msg", msg)
@@ -154,7 +157,7 @@ def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):
 
 
 @api("compat.v1.sparse_matmul", dispatch=False)
-def sparse_matmul(a, b, transpose_a=False, transpose_b=False, a_is_sparse=False, b_is_sparse=False, name=None):
+def sparse_matmul(a, b, transpose_a=False, transpose_b=False, a_is_sparse=False, b_is_sparse=False, name=None) -> Any:
     """The product of matrices of float32 or bfloat16 that may have many zeros, as float32."""
     with name_scope(name or "SparseMatMul"):
         a, b = (casting.cast(to_tensor(x), dtypes.float32) for x in (a, b))
@@ -165,7 +168,7 @@ def sparse_matmul(a, b, transpose_a=False, transpose_b=False, a_is_sparse=False,
 
 
 def _pair_check(name):
-    def check(x, y, data=None, summarize=None, message=None, name=None):
+    def check(x, y, data=None, summarize=None, message=None, name=None) -> Any:
         return PUBLIC[f"debugging.{label}"](x, y, _with_data(message, data), summarize, name)
 
     label = name
@@ -175,7 +178,7 @@ def _pair_check(name):
 
 
 def _sign_check(name):
-    def check(x, data=None, summarize=None, message=None, name=None):
+    def check(x, data=None, summarize=None, message=None, name=None) -> Any:
         return PUBLIC[f"debugging.{label}"](x, _with_data(message, data), summarize, name)
 
     label = name
@@ -205,42 +208,42 @@ assert_positive = _sign_check("assert_positive")
 
 
 @api("compat.v1.assert_near", "compat.v1.debugging.assert_near", dispatch=False)
-def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=None, name=None):
+def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=None, name=None) -> Any:
     """As `tf.debugging.assert_near`; `data` are tensors to show."""
     return assertions.assert_near(x, y, rtol, atol, _with_data(message, data), summarize, name)
 
 
 @api("compat.v1.assert_rank", "compat.v1.debugging.assert_rank", dispatch=False)
-def assert_rank(x, rank, data=None, summarize=None, message=None, name=None):
+def assert_rank(x, rank, data=None, summarize=None, message=None, name=None) -> Any:
     """As `tf.debugging.assert_rank`; `data` are tensors to show."""
     return static_assertions.assert_rank(x, rank, _with_data(message, data), name)
 
 
 @api("compat.v1.assert_rank_at_least", "compat.v1.debugging.assert_rank_at_least", dispatch=False)
-def assert_rank_at_least(x, rank, data=None, summarize=None, message=None, name=None):
+def assert_rank_at_least(x, rank, data=None, summarize=None, message=None, name=None) -> Any:
     """As `tf.debugging.assert_rank_at_least`; `data` are tensors to show."""
     return static_assertions.assert_rank_at_least(x, rank, _with_data(message, data), name)
 
 
 @api("compat.v1.assert_rank_in", "compat.v1.debugging.assert_rank_in", dispatch=False)
-def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None):
+def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None) -> Any:
     """As `tf.debugging.assert_rank_in`; `data` are tensors to show."""
     return static_assertions.assert_rank_in(x, ranks, _with_data(message, data), name)
 
 
 @api("compat.v1.assert_integer", dispatch=False)
-def assert_integer(x, message=None, name=None):
+def assert_integer(x, message=None, name=None) -> Any:
     """As `tf.debugging.assert_integer`."""
     return static_assertions.assert_integer(x, message, name)
 
 
 @api("compat.v1.assert_type", dispatch=False)
-def assert_type(tensor, tf_type, message=None, name=None):
+def assert_type(tensor, tf_type, message=None, name=None) -> Any:
     """As `tf.debugging.assert_type`."""
     return static_assertions.assert_type(tensor, tf_type, message, name)
 
 
 @api("compat.v1.assert_scalar", "compat.v1.debugging.assert_scalar", dispatch=False)
-def assert_scalar(tensor, name=None, message=None):
+def assert_scalar(tensor, name=None, message=None) -> Any:
     """As `tf.debugging.assert_scalar`, with the arguments in another order."""
     return static_assertions.assert_scalar(tensor, message, name)

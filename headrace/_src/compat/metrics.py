@@ -10,6 +10,7 @@ from headrace._src.compat.variables import make_variable
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
+from headrace._src.core.tensor import Tensor
 from headrace._src.graph.building.dependencies import group
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -103,7 +104,7 @@ def _mean(values, weights, metrics_collections, updates_collections, scope_name,
 
 
 @api("compat.v1.metrics.mean", dispatch=False)
-def mean(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def mean(values, weights=None, metrics_collections=None, updates_collections=None, name=None) -> tuple[Tensor, Tensor]:
     """The weighted mean of all values of all batches.
 
     Args:
@@ -119,7 +120,9 @@ def mean(values, weights=None, metrics_collections=None, updates_collections=Non
 
 
 @api("compat.v1.metrics.accuracy", dispatch=False)
-def accuracy(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def accuracy(
+    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+) -> tuple[Tensor, Tensor]:
     """How often predictions equal labels."""
     _refuse_eagerly("accuracy")
     labels, predictions = _matched(labels, predictions)
@@ -132,7 +135,7 @@ def accuracy(labels, predictions, weights=None, metrics_collections=None, update
 @api("compat.v1.metrics.mean_absolute_error", dispatch=False)
 def mean_absolute_error(
     labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
-):
+) -> tuple[Tensor, Tensor]:
     """The mean of `|predictions - labels|`."""
     labels, predictions = _matched(_cast(labels), _cast(predictions))
     errors = ABS(predictions - labels)
@@ -142,7 +145,7 @@ def mean_absolute_error(
 @api("compat.v1.metrics.mean_squared_error", dispatch=False)
 def mean_squared_error(
     labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
-):
+) -> tuple[Tensor, Tensor]:
     """The mean of `(predictions - labels) ** 2`."""
     labels, predictions = _matched(_cast(labels), _cast(predictions))
     errors = SQUARED_DIFFERENCE(predictions, labels)
@@ -152,7 +155,7 @@ def mean_squared_error(
 @api("compat.v1.metrics.root_mean_squared_error", dispatch=False)
 def root_mean_squared_error(
     labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
-):
+) -> tuple[Tensor, Tensor]:
     """The root of the mean of squared errors."""
     _refuse_eagerly("root_mean_squared_error")
     value, update = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
@@ -163,7 +166,7 @@ def root_mean_squared_error(
 @api("compat.v1.metrics.mean_relative_error", dispatch=False)
 def mean_relative_error(
     labels, predictions, normalizer, weights=None, metrics_collections=None, updates_collections=None, name=None
-):
+) -> tuple[Tensor, Tensor]:
     """The mean of absolute errors, divided by `normalizer`."""
     labels, predictions = _matched(_cast(labels), _cast(predictions))
     normalizer = _cast(normalizer)
@@ -176,7 +179,7 @@ def mean_relative_error(
 @api("compat.v1.metrics.mean_cosine_distance", dispatch=False)
 def mean_cosine_distance(
     labels, predictions, dim, weights=None, metrics_collections=None, updates_collections=None, name=None
-):
+) -> tuple[Tensor, Tensor]:
     """One minus the mean inner product of vectors of length 1 along `dim`."""
     _refuse_eagerly("mean_cosine_distance")
     labels, predictions = _matched(_cast(labels), _cast(predictions))
@@ -186,14 +189,18 @@ def mean_cosine_distance(
 
 
 @api("compat.v1.metrics.percentage_below", dispatch=False)
-def percentage_below(values, threshold, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def percentage_below(
+    values, threshold, weights=None, metrics_collections=None, updates_collections=None, name=None
+) -> tuple[Tensor, Tensor]:
     """Which part of the values is less than the threshold."""
     below = _cast(LESS(to_tensor(values), threshold))
     return _mean(below, weights, metrics_collections, updates_collections, name, "percentage_below_threshold")
 
 
 @api("compat.v1.metrics.mean_tensor", dispatch=False)
-def mean_tensor(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def mean_tensor(
+    values, weights=None, metrics_collections=None, updates_collections=None, name=None
+) -> tuple[Tensor, Tensor]:
     """The mean over batches of each element."""
     _refuse_eagerly("mean_tensor")
     with variable_scope(name, "mean", (values, weights)):
@@ -217,7 +224,9 @@ def mean_tensor(values, weights=None, metrics_collections=None, updates_collecti
 def _count(name, choose):
     """A metric that counts the pairs of label and prediction for which `choose` is true."""
 
-    def metric(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    def metric(
+        labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+    ) -> tuple[Tensor, Tensor]:
         _refuse_eagerly(label)
         with variable_scope(name, label, (predictions, labels, weights)):
             labels, predictions = _matched(_cast(labels, dtypes.bool), _cast(predictions, dtypes.bool))
@@ -263,7 +272,9 @@ false_negatives = _count("false_negatives", _KINDS["false_negatives"])
 def _share(name, other):
     """True positives divided by them and another kind of answers."""
 
-    def metric(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    def metric(
+        labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+    ) -> tuple[Tensor, Tensor]:
         _refuse_eagerly(label)
         with variable_scope(name, label, (predictions, labels, weights)):
             found = [globals()[kind](labels, predictions, weights) for kind in ("true_positives", other)]
@@ -306,7 +317,7 @@ def _at_thresholds(labels, predictions, thresholds, weights, kinds):
 
 def _counts_at(kind):
     def metric(labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None,
-               name=None):
+               name=None) -> tuple[Tensor, Tensor]:
         _refuse_eagerly(label)
         with variable_scope(name, kind, (predictions, labels, weights)):
             values, updates = _at_thresholds(labels, predictions, thresholds, weights, (kind,))
@@ -326,7 +337,7 @@ false_negatives_at_thresholds = _counts_at("false_negatives")
 
 def _share_at(name, other):
     def metric(labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None,
-               name=None):
+               name=None) -> tuple[Tensor, Tensor]:
         _refuse_eagerly(label)
         kinds = ("true_positives", other)
         with variable_scope(name, label, (predictions, labels, weights)):
@@ -361,7 +372,7 @@ def auc(
     name=None,
     summation_method="trapezoidal",
     thresholds=None,
-):
+) -> tuple[Tensor, Tensor]:
     """The area under a curve, approximated by thresholds.
 
     Args:
@@ -427,7 +438,7 @@ def sensitivity_at_specificity(
     metrics_collections=None,
     updates_collections=None,
     name=None,
-):
+) -> tuple[Tensor, Tensor]:
     """The share of true labels that are found, at the threshold where the specificity is nearest to a given one."""
     _refuse_eagerly("sensitivity_at_specificity")
     if not 0 <= specificity <= 1:
@@ -455,7 +466,7 @@ def specificity_at_sensitivity(
     metrics_collections=None,
     updates_collections=None,
     name=None,
-):
+) -> tuple[Tensor, Tensor]:
     """The share of false labels that are seen as such, where the sensitivity is nearest to a given one."""
     _refuse_eagerly("specificity_at_sensitivity")
     if not 0 <= sensitivity <= 1:
@@ -480,7 +491,7 @@ def specificity_at_sensitivity(
 @api("compat.v1.metrics.mean_iou", dispatch=False)
 def mean_iou(
     labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None
-):
+) -> tuple[Tensor, Tensor]:
     """The mean over classes of the intersection of labels and predictions over their union.
 
     Returns:
@@ -511,7 +522,7 @@ def mean_iou(
 @api("compat.v1.metrics.mean_per_class_accuracy", dispatch=False)
 def mean_per_class_accuracy(
     labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None
-):
+) -> tuple[Tensor, Tensor]:
     """The mean over classes of how often predictions equal labels of that class."""
     _refuse_eagerly("mean_per_class_accuracy")
     with variable_scope(name, "mean_accuracy", (predictions, labels, weights)):

@@ -1,5 +1,7 @@
 """`tf.train.ExponentialMovingAverage`: running averages of variables and tensors."""
 
+from typing import Any
+
 from headrace._src.compat.graph_keys import GraphKeys, add_to_collection, trainable_variables
 from headrace._src.compat.optimizer_base import after
 from headrace._src.compat.slots import base_name, create_slot, create_zeros_slot
@@ -35,7 +37,7 @@ class ExponentialMovingAverage:
     np.float32(2.0)
     """
 
-    def __init__(self, decay, num_updates=None, zero_debias=False, name="ExponentialMovingAverage"):
+    def __init__(self, decay, num_updates=None, zero_debias=False, name="ExponentialMovingAverage") -> None:
         self._decay = decay
         self._num_updates = num_updates
         self._zero_debias = zero_debias
@@ -48,7 +50,7 @@ class ExponentialMovingAverage:
         """What the averages are called."""
         return self._name
 
-    def apply(self, var_list=None):
+    def apply(self, var_list=None) -> Any:
         """Take in the values of variables (by default the trainable ones) or tensors.
 
         Returns:
@@ -104,7 +106,7 @@ class ExponentialMovingAverage:
         with after(changes):
             return average.assign(biased.value() / (1.0 - (1.0 - rest) ** steps.value()))
 
-    def average(self, var):
+    def average(self, var) -> Variable:
         """The variable that keeps the average of `var`; None if there is none."""
         found = self._averages.get(id(var))
         return None if found is None else found[1]

@@ -1,8 +1,11 @@
 """Functions for neural networks with their 1.x signatures."""
 
+from typing import Any
+
 from headrace._src.compat.deprecated import renamed, required
 from headrace._src.core import dtypes
 from headrace._src.core.names import name_scope
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
@@ -30,28 +33,28 @@ from headrace._src.ops.windows.depthwise_conv import DEPTHWISE_CONV2D
 
 
 @api("compat.v1.nn.softmax", "compat.v1.math.softmax", dispatch=False)
-def softmax(logits, axis=None, name=None, dim=None):
+def softmax(logits, axis=None, name=None, dim=None) -> Tensor:
     """As `tf.nn.softmax`; `dim` is the older name of `axis`."""
     axis = renamed("softmax", "axis", axis, "dim", dim)
     return nn_softmax.softmax(logits, -1 if axis is None else axis, name)
 
 
 @api("compat.v1.nn.log_softmax", "compat.v1.math.log_softmax", dispatch=False)
-def log_softmax(logits, axis=None, name=None, dim=None):
+def log_softmax(logits, axis=None, name=None, dim=None) -> Tensor:
     """As `tf.nn.log_softmax`; `dim` is the older name of `axis`."""
     axis = renamed("log_softmax", "axis", axis, "dim", dim)
     return nn_softmax.log_softmax(logits, -1 if axis is None else axis, name)
 
 
 @api("compat.v1.nn.softmax_cross_entropy_with_logits_v2", dispatch=False)
-def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, dim=None):
+def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, dim=None) -> Tensor:
     """As `tf.nn.softmax_cross_entropy_with_logits`; `dim` is the older name of `axis`."""
     axis = renamed("softmax_cross_entropy_with_logits", "axis", axis, "dim", dim)
     return nn_softmax.softmax_cross_entropy_with_logits(labels, logits, -1 if axis is None else axis, name)
 
 
 @api("compat.v1.nn.softmax_cross_entropy_with_logits", dispatch=False)
-def softmax_cross_entropy_with_logits(labels=None, logits=None, dim=-1, name=None, axis=None):
+def softmax_cross_entropy_with_logits(labels=None, logits=None, dim=-1, name=None, axis=None) -> Tensor:
     """As `tf.nn.softmax_cross_entropy_with_logits`, but gradients do not flow into the labels."""
     axis = dim if axis is None else axis
     labels = required("softmax_cross_entropy_with_logits", "labels", labels)
@@ -62,7 +65,7 @@ def softmax_cross_entropy_with_logits(labels=None, logits=None, dim=-1, name=Non
 
 
 @api("compat.v1.nn.sparse_softmax_cross_entropy_with_logits", dispatch=False)
-def sparse_softmax_cross_entropy_with_logits(labels=None, logits=None, name=None):
+def sparse_softmax_cross_entropy_with_logits(labels=None, logits=None, name=None) -> Tensor:
     """As `tf.nn.sparse_softmax_cross_entropy_with_logits`."""
     labels = required("sparse_softmax_cross_entropy_with_logits", "labels", labels)
     logits = required("sparse_softmax_cross_entropy_with_logits", "logits", logits)
@@ -70,14 +73,14 @@ def sparse_softmax_cross_entropy_with_logits(labels=None, logits=None, name=None
 
 
 @api("compat.v1.nn.weighted_cross_entropy_with_logits", dispatch=False)
-def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None, name=None, targets=None):
+def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None, name=None, targets=None) -> Tensor:
     """As `tf.nn.weighted_cross_entropy_with_logits`; `targets` is the older name of `labels`."""
     labels = renamed("weighted_cross_entropy_with_logits", "labels", labels, "targets", targets)
     return losses.weighted_cross_entropy_with_logits(labels, logits, pos_weight, name)
 
 
 @api("compat.v1.nn.dropout", dispatch=False)
-def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
+def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None) -> Tensor:
     """As `tf.nn.dropout`; `keep_prob` is one minus the rate.
 
     Raises:
@@ -91,48 +94,48 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
 
 
 @api("compat.v1.nn.moments", dispatch=False)
-def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
+def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None) -> tuple[Tensor, Tensor]:
     """As `tf.nn.moments`, with the arguments in another order."""
     keepdims = renamed("moments", "keepdims", keepdims, "keep_dims", keep_dims)
     return normalization.moments(x, axes, shift, bool(keepdims), name)
 
 
 @api("compat.v1.nn.weighted_moments", dispatch=False)
-def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):
+def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None) -> Any:
     """As `tf.nn.weighted_moments`, with the arguments in another order."""
     keepdims = renamed("weighted_moments", "keepdims", keepdims, "keep_dims", keep_dims)
     return normalization.weighted_moments(x, axes, frequency_weights, bool(keepdims), name)
 
 
 @api("compat.v1.nn.sufficient_statistics", dispatch=False)
-def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None, keepdims=None):
+def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None, keepdims=None) -> Any:
     """As `tf.nn.sufficient_statistics`, with the arguments in another order."""
     keepdims = renamed("sufficient_statistics", "keepdims", keepdims, "keep_dims", keep_dims)
     return normalization.sufficient_statistics(x, axes, shift, bool(keepdims), name)
 
 
 @api("compat.v1.nn.crelu", dispatch=False)
-def crelu(features, name=None, axis=-1):
+def crelu(features, name=None, axis=-1) -> Tensor:
     """As `tf.nn.crelu`, with the arguments in another order."""
     return activations.crelu(features, axis, name)
 
 
 @api("compat.v1.nn.xw_plus_b", dispatch=False)
-def xw_plus_b(x, weights, biases, name=None):
+def xw_plus_b(x, weights, biases, name=None) -> Tensor:
     """`matmul(x, weights) + biases`."""
     with name_scope(name or "xw_plus_b") as scope:
         return bias.bias_add(matmul.matmul(x, weights), biases, name=scope)
 
 
 @api("compat.v1.nn.relu_layer", dispatch=False)
-def relu_layer(x, weights, biases, name=None):
+def relu_layer(x, weights, biases, name=None) -> Tensor:
     """`relu(matmul(x, weights) + biases)`."""
     with name_scope(name or "relu_layer") as scope:
         return activations.relu(bias.bias_add(matmul.matmul(x, weights), biases), name=scope)
 
 
 @api("compat.v1.nn.in_top_k", "compat.v1.math.in_top_k", dispatch=False)
-def in_top_k(predictions, targets, k, name=None):
+def in_top_k(predictions, targets, k, name=None) -> Tensor:
     """As `tf.math.in_top_k`, with the arguments in another order."""
     return ranking.in_top_k(targets, predictions, k, name)
 
@@ -150,7 +153,7 @@ def batch_norm_with_global_normalization(
     input=None,
     mean=None,
     variance=None,
-):
+) -> Tensor:
     """Batch normalization with given moments; `t`, `m` and `v` are older names."""
     label = "batch_norm_with_global_normalization"
     x = renamed(label, "input", input, "t", t)
@@ -171,7 +174,7 @@ def fused_batch_norm(
     is_training=True,
     name=None,
     exponential_avg_factor=1.0,
-):
+) -> tuple[Tensor, Tensor, Tensor]:
     """Batch normalization of images.
 
     Args:
@@ -217,7 +220,7 @@ def conv2d(
     dilations=(1, 1, 1, 1),
     name=None,
     filters=None,
-):
+) -> Tensor:
     """As `tf.nn.conv2d`; `filter` is the older name of `filters`."""
     filters = _filters("conv2d", filters, filter)
     return conv_functions.conv2d(input, filters, strides, padding, data_format or "NHWC", list(dilations), name)
@@ -233,7 +236,7 @@ def conv3d(
     dilations=(1, 1, 1, 1, 1),
     name=None,
     filters=None,
-):
+) -> Tensor:
     """As `tf.nn.conv3d`; `filter` is the older name of `filters`."""
     filters = _filters("conv3d", filters, filter)
     return conv_functions.conv3d(input, filters, strides, padding, data_format, list(dilations), name)
@@ -250,7 +253,7 @@ def conv1d(
     name=None,
     input=None,
     dilations=None,
-):
+) -> Tensor:
     """As `tf.nn.conv1d`; `value` is the older name of `input`."""
     x = required("conv1d", "input", renamed("conv1d", "input", input, "value", value))
     return conv_functions.conv1d(x, filters, stride, padding, data_format or "NWC", dilations, name)
@@ -268,7 +271,7 @@ def conv2d_transpose(
     input=None,
     filters=None,
     dilations=None,
-):
+) -> Tensor:
     """As `tf.nn.conv2d_transpose`, with older names of the arguments."""
     x = required("conv2d_transpose", "input", renamed("conv2d_transpose", "input", input, "value", value))
     filters = _filters("conv2d_transpose", filters, filter)
@@ -287,7 +290,7 @@ def conv3d_transpose(
     input=None,
     filters=None,
     dilations=None,
-):
+) -> Tensor:
     """As `tf.nn.conv3d_transpose`, with older names of the arguments."""
     x = required("conv3d_transpose", "input", renamed("conv3d_transpose", "input", input, "value", value))
     filters = _filters("conv3d_transpose", filters, filter)
@@ -306,7 +309,7 @@ def conv2d_backprop_input(
     dilations=(1, 1, 1, 1),
     name=None,
     filters=None,
-):
+) -> Any:
     """The gradient of `conv2d` with respect to its input."""
     filters = _filters("conv2d_backprop_input", filters, filter)
     return CONV2D_BACKPROP_INPUT(
@@ -326,7 +329,7 @@ def conv2d_backprop_filter(
     data_format="NHWC",
     dilations=(1, 1, 1, 1),
     name=None,
-):
+) -> Any:
     """The gradient of `conv2d` with respect to its filters."""
     return CONV2D_BACKPROP_FILTER(
         input, filter_sizes, out_backprop, strides=list(strides), padding=padding, data_format=data_format,
@@ -344,7 +347,7 @@ def conv3d_backprop_filter(
     data_format="NDHWC",
     dilations=(1, 1, 1, 1, 1),
     name=None,
-):
+) -> Any:
     """The gradient of `conv3d` with respect to its filters."""
     return CONV3D_BACKPROP_FILTER(
         input, filter_sizes, out_backprop, strides=list(strides), padding=padding, data_format=data_format,
@@ -363,7 +366,7 @@ def convolution(
     data_format=None,
     filters=None,
     dilations=None,
-):
+) -> Tensor:
     """As `tf.nn.convolution`, with the arguments in another order; `dilation_rate` is the older name of `dilations`."""
     filters = _filters("convolution", filters, filter)
     dilations = renamed("convolution", "dilations", dilations, "dilation_rate", dilation_rate)
@@ -381,21 +384,23 @@ def pool(
     name=None,
     data_format=None,
     dilations=None,
-):
+) -> Tensor:
     """As `tf.nn.pool`, with the arguments in another order; `dilation_rate` is the older name of `dilations`."""
     dilations = renamed("pool", "dilations", dilations, "dilation_rate", dilation_rate)
     return pool_functions.pool(input, window_shape, pooling_type, strides, padding, data_format, dilations, name)
 
 
 @api("compat.v1.nn.depthwise_conv2d", dispatch=False)
-def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None):
+def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None) -> Tensor:
     """As `tf.nn.depthwise_conv2d`; `rate` is the older name of `dilations`."""
     dilations = renamed("depthwise_conv2d", "dilations", dilations, "rate", rate)
     return depthwise_conv.depthwise_conv2d(input, filter, strides, padding, data_format, dilations, name)
 
 
 @api("compat.v1.nn.depthwise_conv2d_native", dispatch=False)
-def depthwise_conv2d_native(input, filter, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1), name=None):
+def depthwise_conv2d_native(
+    input, filter, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1), name=None
+) -> Any:
     """The op behind `tf.nn.depthwise_conv2d`."""
     return DEPTHWISE_CONV2D(
         input, filter, strides=list(strides), padding=padding, data_format=data_format, dilations=list(dilations),
@@ -414,7 +419,7 @@ def separable_conv2d(
     name=None,
     data_format=None,
     dilations=None,
-):
+) -> Tensor:
     """As `tf.nn.separable_conv2d`; `rate` is the older name of `dilations`."""
     dilations = renamed("separable_conv2d", "dilations", dilations, "rate", rate)
     return depthwise_conv.separable_conv2d(
@@ -423,14 +428,14 @@ def separable_conv2d(
 
 
 @api("compat.v1.nn.max_pool", dispatch=False)
-def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
+def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None) -> Tensor:
     """As `tf.nn.max_pool2d`; `value` is the older name of `input`."""
     x = renamed("max_pool", "input", input, "value", value)
     return pool_functions.max_pool2d(x, ksize, strides, padding, data_format, name)
 
 
 @api("compat.v1.nn.avg_pool", "compat.v1.nn.avg_pool2d", dispatch=False)
-def avg_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
+def avg_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None) -> Tensor:
     """As `tf.nn.avg_pool2d`; `value` is the older name of `input`."""
     x = renamed("avg_pool", "input", input, "value", value)
     return pool_functions.avg_pool2d(x, ksize, strides, padding, data_format, name)
@@ -447,7 +452,7 @@ def max_pool_with_argmax(
     name=None,
     output_dtype=None,
     include_batch_in_index=False,
-):
+) -> Any:
     """As `tf.nn.max_pool_with_argmax`; `Targmax` is the older name of `output_dtype`."""
     dtype = renamed("max_pool_with_argmax", "output_dtype", output_dtype, "Targmax", Targmax)
     return pool_functions.max_pool_with_argmax(
@@ -457,7 +462,9 @@ def max_pool_with_argmax(
 
 
 @api("compat.v1.nn.dilation2d", dispatch=False)
-def dilation2d(input, filter=None, strides=None, rates=None, padding=None, name=None, filters=None, dilations=None):
+def dilation2d(
+    input, filter=None, strides=None, rates=None, padding=None, name=None, filters=None, dilations=None
+) -> Tensor:
     """As `tf.nn.dilation2d`; `filter` and `rates` are older names of `filters` and `dilations`."""
     filters = _filters("dilation2d", filters, filter)
     dilations = renamed("dilation2d", "dilations", dilations, "rates", rates)
@@ -465,7 +472,7 @@ def dilation2d(input, filter=None, strides=None, rates=None, padding=None, name=
 
 
 @api("compat.v1.nn.erosion2d", dispatch=False)
-def erosion2d(value, kernel, strides, rates, padding, name=None):
+def erosion2d(value, kernel, strides, rates, padding, name=None) -> Tensor:
     """As `tf.nn.erosion2d`, with older names of the arguments."""
     return morphology.erosion2d(value, kernel, strides, padding, "NHWC", rates, name)
 
@@ -480,7 +487,7 @@ def _fractional(name):
         seed=0,
         seed2=0,
         name=None,
-    ):
+    ) -> Any:
         op = REGISTRY["FractionalMaxPool" if "max" in label else "FractionalAvgPool"]
         return op(
             value, pooling_ratio=[float(x) for x in pooling_ratio], pseudo_random=pseudo_random,
@@ -514,7 +521,7 @@ def _one_part(label, params, partition_strategy):
 
 
 @api("compat.v1.nn.embedding_lookup", dispatch=False)
-def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
+def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None) -> Tensor:
     """As `tf.nn.embedding_lookup`; `partition_strategy` says how rows are spread over several `params`."""
     return embedding.embedding_lookup(_one_part("embedding_lookup", params, partition_strategy), ids, max_norm, name)
 
@@ -529,7 +536,7 @@ def embedding_lookup_sparse(
     combiner=None,
     max_norm=None,
     allow_fast_lookup=False,
-):
+) -> Any:
     """As `tf.nn.embedding_lookup_sparse`, with `partition_strategy`."""
     params = _one_part("embedding_lookup_sparse", params, partition_strategy)
     return embedding.embedding_lookup_sparse(params, sp_ids, sp_weights, combiner, max_norm, name, allow_fast_lookup)
@@ -546,7 +553,7 @@ def safe_embedding_lookup_sparse(
     partition_strategy="div",
     max_norm=None,
     allow_fast_lookup=False,
-):
+) -> Any:
     """As `tf.nn.safe_embedding_lookup_sparse`, with `partition_strategy`."""
     params = _one_part("safe_embedding_lookup_sparse", embedding_weights, partition_strategy)
     return embedding.safe_embedding_lookup_sparse(
@@ -567,7 +574,7 @@ def nce_loss(
     remove_accidental_hits=False,
     partition_strategy="mod",
     name="nce_loss",
-):
+) -> Tensor:
     """As `tf.nn.nce_loss`, with `partition_strategy`."""
     weights = _one_part("nce_loss", weights, partition_strategy)
     return embedding.nce_loss(
@@ -590,7 +597,7 @@ def sampled_softmax_loss(
     partition_strategy="mod",
     name="sampled_softmax_loss",
     seed=None,
-):
+) -> Tensor:
     """As `tf.nn.sampled_softmax_loss`, with `partition_strategy`."""
     weights = _one_part("sampled_softmax_loss", weights, partition_strategy)
     return embedding.sampled_softmax_loss(
@@ -605,7 +612,7 @@ def sampled_softmax_loss(
 @api("compat.v1.nn.ctc_loss_v2", dispatch=False)
 def ctc_loss_v2(
     labels, logits, label_length, logit_length, logits_time_major=True, unique=None, blank_index=None, name=None
-):
+) -> Any:
     """As `tf.nn.ctc_loss`; for sparse labels the last class is the blank."""
     if isinstance(labels, SparseTensor):
         if blank_index is None:
@@ -625,7 +632,7 @@ def ctc_loss(
     ignore_longer_outputs_than_inputs=False,
     time_major=True,
     logits=None,
-):
+) -> Tensor:
     """The CTC loss of sparse labels; the last class is the blank.
 
     Args:
@@ -651,7 +658,7 @@ def ctc_loss(
 
 
 @api("compat.v1.nn.ctc_beam_search_decoder", dispatch=False)
-def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1, merge_repeated=True):
+def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1, merge_repeated=True) -> Any:
     """As `tf.nn.ctc_beam_search_decoder`; `merge_repeated` merges repeated classes of the result."""
     indices, values, shapes, scores = CTC_BEAM_SEARCH_DECODER(
         inputs, sequence_length, beam_width=beam_width, top_paths=top_paths, merge_repeated=merge_repeated

@@ -1,5 +1,7 @@
 """What the optimizers of 1.x share: gradients of a loss, the updates of variables, and the state kept for each."""
 
+from typing import Any
+
 from headrace._src.autodiff.gradient_tape import GradientTape
 from headrace._src.compat.graph_keys import GraphKeys, get_collection, grouped, trainable_variables
 from headrace._src.compat.slots import base_name, create_slot, create_zeros_slot
@@ -34,7 +36,7 @@ class Optimizer(Trackable):
     GATE_OP = 1
     GATE_GRAPH = 2
 
-    def __init__(self, use_locking, name):
+    def __init__(self, use_locking, name) -> None:
         if not name:
             raise ValueError("Must specify the optimizer name")
         self._use_locking = use_locking
@@ -58,7 +60,7 @@ class Optimizer(Trackable):
         colocate_gradients_with_ops=False,
         name=None,
         grad_loss=None,
-    ):
+    ) -> Any:
         """Change variables so that the loss becomes smaller; in a graph, when the result is run.
 
         Args:
@@ -119,7 +121,7 @@ class Optimizer(Trackable):
 
     # Updates.
 
-    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+    def apply_gradients(self, grads_and_vars, global_step=None, name=None) -> Any:
         """Change variables by their gradients; in a graph, an operation that does so.
 
         Args:
@@ -211,7 +213,7 @@ class Optimizer(Trackable):
     def _slot_dict(self, slot_name):
         return self._slots.setdefault(slot_name, {})
 
-    def get_slot(self, var, name):
+    def get_slot(self, var, name) -> Variable:
         """The variable that keeps `name` for `var`; None if there is none."""
         found = self._slots.get(name, {}).get(id(var))
         return None if found is None else found[1]

@@ -84,7 +84,7 @@ class GradientDescentOptimizer(_Settings):
 
     _settings = ("_learning_rate",)
 
-    def __init__(self, learning_rate, use_locking=False, name="GradientDescent"):
+    def __init__(self, learning_rate, use_locking=False, name="GradientDescent") -> None:
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
 
@@ -111,7 +111,7 @@ class MomentumOptimizer(_Settings):
     _settings = ("_learning_rate", "_momentum")
     _slots_wanted = (("momentum", None),)
 
-    def __init__(self, learning_rate, momentum, use_locking=False, name="Momentum", use_nesterov=False):
+    def __init__(self, learning_rate, momentum, use_locking=False, name="Momentum", use_nesterov=False) -> None:
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
         self._momentum = momentum
@@ -140,7 +140,9 @@ class AdamOptimizer(_Settings):
     _settings = ("_lr", "_beta1", "_beta2", "_epsilon")
     _slots_wanted = (("m", None), ("v", None))
 
-    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False, name="Adam"):
+    def __init__(
+        self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False, name="Adam"
+    ) -> None:
         super().__init__(use_locking, name)
         self._lr = learning_rate
         self._beta1 = beta1
@@ -203,7 +205,7 @@ class AdagradOptimizer(_Settings):
 
     _settings = ("_learning_rate",)
 
-    def __init__(self, learning_rate, initial_accumulator_value=0.1, use_locking=False, name="Adagrad"):
+    def __init__(self, learning_rate, initial_accumulator_value=0.1, use_locking=False, name="Adagrad") -> None:
         if initial_accumulator_value <= 0.0:
             raise ValueError(f"initial_accumulator_value must be positive: {initial_accumulator_value}")
         super().__init__(use_locking, name)
@@ -235,7 +237,7 @@ class RMSPropOptimizer(_Settings):
     _settings = ("_learning_rate", "_decay", "_momentum", "_epsilon")
 
     def __init__(self, learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking=False, centered=False,
-                 name="RMSProp"):
+                 name="RMSProp") -> None:
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
         self._decay = decay
@@ -265,7 +267,7 @@ class AdadeltaOptimizer(_Settings):
     _settings = ("_lr", "_rho", "_epsilon")
     _slots_wanted = (("accum", None), ("accum_update", None))
 
-    def __init__(self, learning_rate=0.001, rho=0.95, epsilon=1e-8, use_locking=False, name="Adadelta"):
+    def __init__(self, learning_rate=0.001, rho=0.95, epsilon=1e-8, use_locking=False, name="Adadelta") -> None:
         super().__init__(use_locking, name)
         self._lr = learning_rate
         self._rho = rho
@@ -299,7 +301,7 @@ class FtrlOptimizer(_Settings):
 
     def __init__(self, learning_rate, learning_rate_power=-0.5, initial_accumulator_value=0.1,
                  l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False, name="Ftrl",
-                 accum_name=None, linear_name=None, l2_shrinkage_regularization_strength=0.0, beta=None):
+                 accum_name=None, linear_name=None, l2_shrinkage_regularization_strength=0.0, beta=None) -> None:
         super().__init__(use_locking, name)
         for label, number, good in (
             ("initial_accumulator_value", initial_accumulator_value, initial_accumulator_value >= 0.0),
@@ -357,7 +359,7 @@ class ProximalGradientDescentOptimizer(_Settings):
     _settings = ("_learning_rate", "_l1", "_l2")
 
     def __init__(self, learning_rate, l1_regularization_strength=0.0, l2_regularization_strength=0.0,
-                 use_locking=False, name="ProximalGradientDescent"):
+                 use_locking=False, name="ProximalGradientDescent") -> None:
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
         self._l1 = l1_regularization_strength
@@ -375,7 +377,7 @@ class ProximalAdagradOptimizer(_Settings):
     _settings = ("_learning_rate", "_l1", "_l2")
 
     def __init__(self, learning_rate, initial_accumulator_value=0.1, l1_regularization_strength=0.0,
-                 l2_regularization_strength=0.0, use_locking=False, name="ProximalAdagrad"):
+                 l2_regularization_strength=0.0, use_locking=False, name="ProximalAdagrad") -> None:
         if initial_accumulator_value <= 0.0:
             raise ValueError(f"initial_accumulator_value must be positive: {initial_accumulator_value}")
         super().__init__(use_locking, name)
@@ -401,7 +403,8 @@ class AdagradDAOptimizer(_Settings):
     _settings = ("_learning_rate", "_l1", "_l2")
 
     def __init__(self, learning_rate, global_step, initial_gradient_squared_accumulator_value=0.1,
-                 l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False, name="AdagradDA"):
+                 l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False, name="AdagradDA"
+    ) -> None:
         if initial_gradient_squared_accumulator_value <= 0.0:
             raise ValueError("initial_gradient_squared_accumulator_value must be positive: "
                              f"{initial_gradient_squared_accumulator_value}")

@@ -13,7 +13,7 @@ class Options:
 
     FIELDS: dict[str, object] = {}
 
-    def __init__(self, **values):
+    def __init__(self, **values) -> None:
         for name, default in self.FIELDS.items():
             object.__setattr__(self, name, default() if isinstance(default, type) else default)
         for name, value in values.items():
@@ -52,14 +52,14 @@ class Options:
             )
         object.__setattr__(self, name, self._checked(name, value))
 
-    def CopyFrom(self, other):
+    def CopyFrom(self, other) -> None:
         """Take over all fields of another record of the same kind."""
         if type(other) is not type(self):
             raise TypeError(f"CopyFrom: expected {type(self).__name__}, got {type(other).__name__}.")
         for name in self.FIELDS:
             object.__setattr__(self, name, copy.deepcopy(getattr(other, name)))
 
-    def MergeFrom(self, other):
+    def MergeFrom(self, other) -> None:
         """Take over the fields of another record that are set."""
         for name, value in other._set_fields().items():
             mine = getattr(self, name)
@@ -72,7 +72,7 @@ class Options:
             else:
                 object.__setattr__(self, name, value)
 
-    def Clear(self):
+    def Clear(self) -> None:
         """Give all fields their defaults."""
         self.__init__()
 

@@ -1,7 +1,10 @@
 """The functions of `tf.compat.v1` and `tf.compat.v1.io` that parse strings."""
 
+from typing import Any
+
 from headrace._src.compat.deprecated import renamed
 from headrace._src.core import dtypes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api, export
 from headrace._src.ops.parsing import csv_lines as parsing_csv
 from headrace._src.ops.parsing import examples as parsing
@@ -38,13 +41,13 @@ for _same in (
 
 
 @api("compat.v1.io.parse_example", "compat.v1.parse_example")
-def parse_example(serialized, features, name=None, example_names=None):
+def parse_example(serialized, features, name=None, example_names=None) -> dict[str, Any]:
     """`tf.io.parse_example` with 1.x's order of arguments."""
     return parsing.parse_example(serialized, features, example_names, name)
 
 
 @api("compat.v1.io.parse_single_example", "compat.v1.parse_single_example")
-def parse_single_example(serialized, features, name=None, example_names=None):
+def parse_single_example(serialized, features, name=None, example_names=None) -> dict[str, Any]:
     """`tf.io.parse_single_example` with 1.x's order of arguments."""
     return parsing.parse_single_example(serialized, features, example_names, name)
 
@@ -52,13 +55,13 @@ def parse_single_example(serialized, features, name=None, example_names=None):
 @api("compat.v1.io.decode_csv", "compat.v1.decode_csv")
 def decode_csv(
     records, record_defaults, field_delim=",", use_quote_delim=True, name=None, na_value="", select_cols=None
-):
+) -> list[Tensor]:
     """`tf.io.decode_csv` with 1.x's order of arguments."""
     return parsing_csv.decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols, name)
 
 
 @api("compat.v1.io.decode_raw", "compat.v1.decode_raw")
-def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):
+def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None) -> Tensor:
     """`tf.io.decode_raw` of strings of one length; `bytes` is the old name of `input_bytes`."""
     input_bytes = renamed("decode_raw", "input_bytes", input_bytes, "bytes", bytes)
     if input_bytes is None or out_type is None:
@@ -67,12 +70,12 @@ def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, b
 
 
 @api("compat.v1.io.serialize_sparse", "compat.v1.serialize_sparse")
-def serialize_sparse_first(sp_input, name=None, out_type=dtypes.string):
+def serialize_sparse_first(sp_input, name=None, out_type=dtypes.string) -> Any:
     """`tf.io.serialize_sparse` with 1.x's order of arguments."""
     return serialize_sparse(sp_input, out_type, name)
 
 
 @api("compat.v1.io.serialize_many_sparse", "compat.v1.serialize_many_sparse")
-def serialize_many_sparse_first(sp_input, name=None, out_type=dtypes.string):
+def serialize_many_sparse_first(sp_input, name=None, out_type=dtypes.string) -> Any:
     """`tf.io.serialize_many_sparse` with 1.x's order of arguments."""
     return serialize_many_sparse(sp_input, out_type, name)

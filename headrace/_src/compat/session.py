@@ -2,6 +2,8 @@
 
 import contextlib
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +14,8 @@ from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
-from headrace._src.graph.building.graph import PLACEHOLDER, sessions
+from headrace._src.core.tensor import Tensor
+from headrace._src.graph.building.graph import PLACEHOLDER, Graph, sessions
 from headrace._src.graph.building.graph_variables import read_reference, shown_variable
 from headrace._src.graph.building.operation import Operation
 from headrace._src.graph.running.plan import Plan
@@ -29,7 +32,7 @@ _PLANS = 1000
 class BaseSession:
     """What sessions share."""
 
-    def __init__(self, target="", graph=None, config=None):
+    def __init__(self, target="", graph=None, config=None) -> None:
         if not isinstance(target, (str, bytes)):
             raise TypeError(f"Argument `target` must be a string, got {target!r} of type {type(target).__name__}.")
         if target not in ("", b"", "local"):
@@ -53,7 +56,7 @@ class BaseSession:
         self._managers: list = []
 
     @property
-    def graph(self):
+    def graph(self) -> Graph:
         """The graph that this session runs."""
         return self._graph
 
@@ -67,7 +70,7 @@ class BaseSession:
         """The target, as bytes."""
         return self._target if isinstance(self._target, bytes) else self._target.encode()
 
-    def close(self):
+    def close(self) -> None:
         """Forget the values of the variables; the session cannot run any more."""
         self._closed = True
         self._resources = {}
@@ -87,13 +90,13 @@ class BaseSession:
                 raise RuntimeError("Sessions must be left in the opposite order in which they were entered.")
             sessions.stack.pop()
 
-    def as_default(self):
+    def as_default(self) -> Any:
         """Within this block, `eval()` and `run()` of tensors and operations use this session."""
         return self._default()
 
     # Running.
 
-    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None) -> Any:
         """Compute what is asked for, and what that depends on; nothing else runs.
 
         Args:
@@ -156,7 +159,7 @@ class BaseSession:
                 self._plans[key] = entry
         return entry
 
-    def make_callable(self, fetches, feed_list=None, accept_options=False):
+    def make_callable(self, fetches, feed_list=None, accept_options=False) -> Callable[..., Any]:
         """A function that runs the fetches, and takes the values of the tensors of `feed_list` as arguments.
 
         Args:
@@ -184,7 +187,7 @@ class BaseSession:
 
     # Running in parts: what is fed and fetched is said first; each call gives some feeds and asks for some fetches.
 
-    def partial_run_setup(self, fetches, feeds=None):
+    def partial_run_setup(self, fetches, feeds=None) -> Any:
         """Prepare a run in parts.
 
         Args:
@@ -199,7 +202,7 @@ class BaseSession:
         allowed = [graph.as_graph_element(feed, allow_operation=False) for feed in nest.flatten(feeds or [])]
         return _PartialRun(wanted, allowed)
 
-    def partial_run(self, handle, fetches, feed_dict=None):
+    def partial_run(self, handle, fetches, feed_dict=None) -> Any:
         """Go on with a run in parts: each tensor is computed at most once, with the feeds given so far.
 
         Raises:
@@ -288,7 +291,7 @@ class Session(BaseSession):
     [2. 4.]
     """
 
-    def __enter__(self):
+    def __enter__(self) -> "Session":
         managers = contextlib.ExitStack()
         # TF: the graph becomes the default as well, unless it is so already.
         managers.enter_context(self._graph.as_default())
@@ -296,12 +299,12 @@ class Session(BaseSession):
         self._managers.append(managers)
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception) -> None:
         self._managers.pop().__exit__(*exception)
         self.close()
 
     @staticmethod
-    def reset(target, containers=None, config=None):
+    def reset(target, containers=None, config=None) -> None:
         """Forget the values in containers that sessions share. Sessions of this process share none."""
 
 
@@ -309,14 +312,14 @@ class Session(BaseSession):
 class InteractiveSession(BaseSession):
     """A session that is the default from when it is made until it is closed."""
 
-    def __init__(self, target="", graph=None, config=None):
+    def __init__(self, target="", graph=None, config=None) -> None:
         super().__init__(target, graph, config)
         self._entered = contextlib.ExitStack()
         if graph is not None:
             self._entered.enter_context(graph.as_default())
         sessions.stack.append(self)
 
-    def close(self):
+    def close(self) -> None:
         super().close()
         if self in sessions.stack:
             sessions.stack.remove(self)
@@ -324,7 +327,7 @@ class InteractiveSession(BaseSession):
 
 
 @api("compat.v1.get_default_session", dispatch=False)
-def get_default_session():
+def get_default_session() -> Session | None:
     """The session of the innermost `with session.as_default()` of this thread; None without one."""
     return sessions.stack[-1] if sessions.stack else None
 
@@ -333,7 +336,7 @@ def get_default_session():
 
 
 @api("compat.v1.placeholder", dispatch=False)
-def placeholder(dtype, shape=None, name=None):
+def placeholder(dtype, shape=None, name=None) -> Tensor:
     """A tensor whose value every run that needs it must feed.
 
     Args:
@@ -359,7 +362,7 @@ def _graph_for(what):
 
 
 @api("compat.v1.sparse_placeholder", "compat.v1.sparse.placeholder", dispatch=False)
-def sparse_placeholder(dtype, shape=None, name=None):
+def sparse_placeholder(dtype, shape=None, name=None) -> SparseTensor:
     """A sparse tensor whose indices, values and shape must be fed together, as a `SparseTensorValue`."""
     _graph_for("sparse_placeholder")
     known = None if shape is None else TensorShape(shape)
@@ -379,7 +382,7 @@ def sparse_placeholder(dtype, shape=None, name=None):
 
 
 @api("compat.v1.ragged.placeholder", dispatch=False)
-def ragged_placeholder(dtype, ragged_rank, value_shape=None, name=None):
+def ragged_placeholder(dtype, ragged_rank, value_shape=None, name=None) -> RaggedTensor:
     """A ragged tensor whose values and row splits must be fed together, as a `RaggedTensor`.
 
     Args:
@@ -401,7 +404,7 @@ def ragged_placeholder(dtype, ragged_rank, value_shape=None, name=None):
 
 
 @api("compat.v1.placeholder_with_default", dispatch=False)
-def placeholder_with_default(input, shape, name=None):
+def placeholder_with_default(input, shape, name=None) -> Tensor:
     """A tensor that passes `input` on, unless a run feeds it another value.
 
     Args:

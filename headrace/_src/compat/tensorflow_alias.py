@@ -121,7 +121,7 @@ class _Internal(types.ModuleType):
 
 
 @api("install_as_tensorflow", dispatch=False)
-def install():
+def install() -> None:
     """From now on, in this process, `import tensorflow` gives headrace, and Keras runs on it.
 
     A TensorFlow that is installed in the same environment is not touched. The backend that keras.json or the

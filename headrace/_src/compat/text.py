@@ -4,6 +4,8 @@ import contextlib
 import datetime
 import numbers
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +56,7 @@ def as_str_any(value, encoding="utf-8") -> str:
 
 
 @api("compat.path_to_str", dispatch=False)
-def path_to_str(path):
+def path_to_str(path) -> Any:
     """A path-like object as text; anything else as it is."""
     return as_str_any(os.fspath(path)) if hasattr(path, "__fspath__") else path
 
@@ -77,7 +79,7 @@ def forward_compatible(year, month, day) -> bool:
 
 @api("compat.forward_compatibility_horizon", dispatch=False)
 @contextlib.contextmanager
-def forward_compatibility_horizon(year, month, day):
+def forward_compatibility_horizon(year, month, day) -> Iterator[None]:
     """Within this block, `forward_compatible` is asked on that day."""
     before = _Horizon.shift
     _Horizon.shift = (datetime.date(year, month, day) - _RELEASE).days

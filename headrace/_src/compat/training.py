@@ -1,6 +1,7 @@
 """Around training in 1.x: the global step, and learning rates that depend on it."""
 
 import math
+from typing import TYPE_CHECKING, Any
 
 from headrace._src.compat.behavior import get_default_graph
 from headrace._src.compat.graph_keys import GraphKeys
@@ -9,6 +10,7 @@ from headrace._src.compat.variable_scopes import get_variable
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import CAST
@@ -19,6 +21,9 @@ from headrace._src.ops.math.comparison import EQUAL, LESS_EQUAL
 from headrace._src.ops.math.elementwise import CEIL, EXP, FLOOR, LOG
 from headrace._src.ops.math.trigonometry import COS
 from headrace._src.state.variables import Variable
+
+if TYPE_CHECKING:
+    from headrace._src.graph.building.graph_variables import GraphVariable
 
 # The global step.
 
@@ -31,7 +36,7 @@ def _graph_of(graph):
 
 
 @api("compat.v1.train.get_global_step", dispatch=False)
-def get_global_step(graph=None):
+def get_global_step(graph=None) -> "GraphVariable | None":
     """The variable that counts steps of training; None if there is none."""
     graph = _graph_of(graph)
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
@@ -49,7 +54,7 @@ def get_global_step(graph=None):
 
 
 @api("compat.v1.train.create_global_step", dispatch=False)
-def create_global_step(graph=None):
+def create_global_step(graph=None) -> "GraphVariable":
     """Make the variable that counts steps of training.
 
     Raises:
@@ -71,7 +76,7 @@ def create_global_step(graph=None):
 
 
 @api("compat.v1.train.get_or_create_global_step", dispatch=False)
-def get_or_create_global_step(graph=None):
+def get_or_create_global_step(graph=None) -> "GraphVariable":
     """The variable that counts steps of training, made if there is none."""
     graph = _graph_of(graph)
     step = get_global_step(graph)
@@ -79,7 +84,7 @@ def get_or_create_global_step(graph=None):
 
 
 @api("compat.v1.train.assert_global_step", dispatch=False)
-def assert_global_step(global_step_tensor):
+def assert_global_step(global_step_tensor) -> None:
     """Refuse what is no integer scalar.
 
     Raises:
@@ -126,7 +131,7 @@ def _needs_step(step, what):
 
 
 @api("compat.v1.train.exponential_decay", dispatch=False)
-def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
+def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None) -> Any:
     """`learning_rate * decay_rate ** (global_step / decay_steps)`; with `staircase` the exponent is rounded down."""
     _needs_step(global_step, "exponential_decay")
 
@@ -140,7 +145,7 @@ def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, stair
 
 
 @api("compat.v1.train.natural_exp_decay", dispatch=False)
-def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
+def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None) -> Tensor:
     """`learning_rate * exp(-decay_rate * global_step / decay_steps)`."""
     _needs_step(global_step, "natural_exp_decay")
 
@@ -155,7 +160,7 @@ def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, stair
 
 
 @api("compat.v1.train.inverse_time_decay", dispatch=False)
-def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
+def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None) -> Tensor:
     """`learning_rate / (1 + decay_rate * global_step / decay_steps)`."""
     _needs_step(global_step, "inverse_time_decay")
 
@@ -170,7 +175,7 @@ def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, stai
 
 @api("compat.v1.train.polynomial_decay", dispatch=False)
 def polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False,
-                     name=None):
+                     name=None) -> Tensor:
     """From `learning_rate` to `end_learning_rate` along a power of the remaining part of `decay_steps`."""
     _needs_step(global_step, "polynomial_decay")
 
@@ -190,7 +195,7 @@ def polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate=
 
 
 @api("compat.v1.train.piecewise_constant", "compat.v1.train.piecewise_constant_decay", dispatch=False)
-def piecewise_constant(x, boundaries, values, name=None):
+def piecewise_constant(x, boundaries, values, name=None) -> Tensor:
     """`values[i]` where `x` is above `boundaries[i - 1]` and at most `boundaries[i]`."""
     boundaries, values = list(boundaries), list(values)
     if len(boundaries) != len(values) - 1:
@@ -212,7 +217,7 @@ def piecewise_constant(x, boundaries, values, name=None):
 
 
 @api("compat.v1.train.cosine_decay", dispatch=False)
-def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
+def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None) -> Tensor:
     """Along half a cosine from `learning_rate` to `alpha * learning_rate`."""
     _needs_step(global_step, "cosine_decay")
 
@@ -227,7 +232,9 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
 
 
 @api("compat.v1.train.cosine_decay_restarts", dispatch=False)
-def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name=None):
+def cosine_decay_restarts(
+    learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name=None
+) -> Tensor:
     """Half cosines one after another, each `t_mul` times as long and `m_mul` times as high as the one before."""
     _needs_step(global_step, "cosine_decay_restarts")
 
@@ -251,7 +258,9 @@ def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2
 
 
 @api("compat.v1.train.linear_cosine_decay", dispatch=False)
-def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None):
+def linear_cosine_decay(
+    learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None
+) -> Tensor:
     """A cosine whose height decreases linearly, between `beta` and `alpha` times the learning rate."""
     _needs_step(global_step, "linear_cosine_decay")
 

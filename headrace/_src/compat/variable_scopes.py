@@ -4,6 +4,7 @@ import enum
 import functools
 import inspect
 import threading
+from typing import TYPE_CHECKING, Any
 
 from headrace._src.compat.behavior import get_default_graph
 from headrace._src.compat.graph_keys import GraphKeys, get_collection
@@ -17,6 +18,9 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api, export
 from headrace._src.op.convert import to_tensor
 from headrace._src.state.variables import Variable, VariableAggregation, VariableSynchronization
+
+if TYPE_CHECKING:
+    from headrace._src.graph.building.graph_variables import GraphVariable
 
 
 class _ReuseMode(enum.Enum):
@@ -81,7 +85,7 @@ class VariableScope:
         dtype=dtypes.float32,
         use_resource=None,
         constraint=None,
-    ):
+    ) -> None:
         self._name = name
         self._initializer = initializer
         self._regularizer = regularizer
@@ -106,35 +110,35 @@ class VariableScope:
     use_resource = property(lambda self: self._use_resource)
     constraint = property(lambda self: self._constraint)
 
-    def reuse_variables(self):
+    def reuse_variables(self) -> None:
         """From now on variables must exist already."""
         self._reuse = True
 
-    def set_initializer(self, initializer):
+    def set_initializer(self, initializer) -> None:
         """Set the initializer by default."""
         self._initializer = initializer
 
-    def set_regularizer(self, regularizer):
+    def set_regularizer(self, regularizer) -> None:
         """Set the regularizer by default."""
         self._regularizer = regularizer
 
-    def set_caching_device(self, caching_device):
+    def set_caching_device(self, caching_device) -> None:
         """Accepted."""
         self._caching_device = caching_device
 
-    def set_partitioner(self, partitioner):
+    def set_partitioner(self, partitioner) -> None:
         """Set the partitioner by default."""
         self._partitioner = partitioner
 
-    def set_custom_getter(self, custom_getter):
+    def set_custom_getter(self, custom_getter) -> None:
         """Set the function that gets variables."""
         self._custom_getter = custom_getter
 
-    def set_dtype(self, dtype):
+    def set_dtype(self, dtype) -> None:
         """Set the dtype by default."""
         self._dtype = dtypes.as_dtype(dtype)
 
-    def set_use_resource(self, use_resource):
+    def set_use_resource(self, use_resource) -> None:
         """Say whether variables have handles."""
         self._use_resource = use_resource
 
@@ -157,7 +161,7 @@ class VariableScope:
     def get_variable(self, store, name, shape=None, dtype=None, initializer=None, regularizer=None, reuse=None,
                      trainable=None, collections=None, caching_device=None, partitioner=None, validate_shape=True,
                      use_resource=None, custom_getter=None, constraint=None,
-                     synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE):
+                     synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE) -> Variable:
         """The variable of that name in this scope, made if it need be."""
         full = f"{self._name}/{name}" if self._name else name
         if initializer is not None and dtype is not None and not callable(initializer):
@@ -324,7 +328,7 @@ def get_variable(
     constraint=None,
     synchronization=VariableSynchronization.AUTO,
     aggregation=VariableAggregation.NONE,
-):
+) -> Variable:
     """The variable of that name in the open scope: an existing one where the scope says reuse, otherwise a new one.
 
     Args:
@@ -371,7 +375,7 @@ def get_local_variable(
     constraint=None,
     synchronization=VariableSynchronization.AUTO,
     aggregation=VariableAggregation.NONE,
-):
+) -> "GraphVariable":
     """As `get_variable`, for a variable that is local: not saved, not trained."""
     collections = [*(collections or ()), GraphKeys.LOCAL_VARIABLES]
     return get_variable(
@@ -409,7 +413,7 @@ class variable_scope:
         use_resource=None,
         constraint=None,
         auxiliary_name_scope=True,
-    ):
+    ) -> None:
         if default_name is None and name_or_scope is None:
             raise TypeError("If default_name is None then name_or_scope is required")
         if reuse not in (True, False, None, AUTO_REUSE):
@@ -431,7 +435,7 @@ class variable_scope:
         self._names = auxiliary_name_scope
         self._open: list = []
 
-    def __enter__(self):
+    def __enter__(self) -> VariableScope:
         store = _store()
         around = store.scope
         target = self._target
@@ -460,7 +464,7 @@ class variable_scope:
         self._open.append((store, around, name, counts, manager))
         return store.scope
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception) -> None:
         store, around, name, counts, manager = self._open.pop()
         if isinstance(self._target, VariableScope):
             store.counts = counts
@@ -499,7 +503,7 @@ def variable_op_scope(
     dtype=None,
     use_resource=None,
     constraint=None,
-):
+) -> Any:
     """The older form of `variable_scope`."""
     return variable_scope(
         name_or_scope, default_name, values, initializer, regularizer, caching_device, partitioner, custom_getter,
@@ -577,7 +581,7 @@ class Template:
 
 
 @api("compat.v1.make_template", dispatch=False)
-def make_template(name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs):
+def make_template(name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs) -> Template:
     """A function that makes its variables with `get_variable` when it is first called, and shares them later.
 
     Args:
@@ -595,6 +599,6 @@ def make_template(name_, func_, create_scope_now_=False, unique_name_=None, cust
 
 
 @api("compat.v1.no_regularizer", dispatch=False)
-def no_regularizer(_):
+def no_regularizer(_) -> None:
     """A regularizer that regularizes nothing, for variables in a scope that has one."""
     return None

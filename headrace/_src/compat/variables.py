@@ -1,5 +1,7 @@
 """`tf.compat.v1.Variable` and the functions that assign variables in 1.x programs."""
 
+from typing import Any
+
 from headrace._src.compat.behavior import resource_variables_enabled
 from headrace._src.core.context import context
 from headrace._src.graph.building.graph_variables import GraphVariable, RefVariable
@@ -102,13 +104,13 @@ class VariableV1(metaclass=_VariableType):
 class variable_creator_scope:
     """Within this block, `creator(next_creator, **kwargs)` makes the variables."""
 
-    def __init__(self, variable_creator):
+    def __init__(self, variable_creator) -> None:
         self._creator = variable_creator
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         context.variable_creators = (*context.variable_creators, self._creator)
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception) -> None:
         context.variable_creators = context.variable_creators[:-1]
 
 
@@ -116,7 +118,7 @@ class variable_creator_scope:
 
 
 @api("compat.v1.assign", dispatch=False)
-def assign(ref, value, validate_shape=None, use_locking=None, name=None):
+def assign(ref, value, validate_shape=None, use_locking=None, name=None) -> Variable:
     """Replace the value of a variable; in a graph, when the result is run.
 
     Args:
@@ -129,19 +131,19 @@ def assign(ref, value, validate_shape=None, use_locking=None, name=None):
 
 
 @api("compat.v1.assign_add", dispatch=False)
-def assign_add(ref, value, use_locking=None, name=None):
+def assign_add(ref, value, use_locking=None, name=None) -> Any:
     """Add to a variable; in a graph, when the result is run."""
     return ref.assign_add(value, name=name)
 
 
 @api("compat.v1.assign_sub", dispatch=False)
-def assign_sub(ref, value, use_locking=None, name=None):
+def assign_sub(ref, value, use_locking=None, name=None) -> Any:
     """Subtract from a variable; in a graph, when the result is run."""
     return ref.assign_sub(value, name=name)
 
 
 @api("compat.v1.count_up_to", dispatch=False)
-def count_up_to(ref, limit, name=None):
+def count_up_to(ref, limit, name=None) -> Any:
     """Increase an integer variable by one, up to a limit; gives the value before."""
     return ref.count_up_to(limit)
 
@@ -155,60 +157,60 @@ def _rows(ref, updates):
 
 
 @api("compat.v1.scatter_update", dispatch=False)
-def scatter_update(ref, indices, updates, use_locking=True, name=None):
+def scatter_update(ref, indices, updates, use_locking=True, name=None) -> Any:
     """Replace rows of a variable."""
     return ref.scatter_update(_slices(indices, _rows(ref, updates)), name=name)
 
 
 @api("compat.v1.scatter_add", dispatch=False)
-def scatter_add(ref, indices, updates, use_locking=False, name=None):
+def scatter_add(ref, indices, updates, use_locking=False, name=None) -> Any:
     """Add to rows of a variable."""
     return ref.scatter_add(_slices(indices, _rows(ref, updates)), name=name)
 
 
 @api("compat.v1.scatter_sub", dispatch=False)
-def scatter_sub(ref, indices, updates, use_locking=False, name=None):
+def scatter_sub(ref, indices, updates, use_locking=False, name=None) -> Any:
     """Subtract from rows of a variable."""
     return ref.scatter_sub(_slices(indices, _rows(ref, updates)), name=name)
 
 
 @api("compat.v1.scatter_mul", dispatch=False)
-def scatter_mul(ref, indices, updates, use_locking=False, name=None):
+def scatter_mul(ref, indices, updates, use_locking=False, name=None) -> Any:
     """Multiply rows of a variable."""
     return ref.scatter_mul(_slices(indices, _rows(ref, updates)), name=name)
 
 
 @api("compat.v1.scatter_div", dispatch=False)
-def scatter_div(ref, indices, updates, use_locking=False, name=None):
+def scatter_div(ref, indices, updates, use_locking=False, name=None) -> Any:
     """Divide rows of a variable."""
     return ref.scatter_div(_slices(indices, _rows(ref, updates)), name=name)
 
 
 @api("compat.v1.scatter_min", dispatch=False)
-def scatter_min(ref, indices, updates, use_locking=False, name=None):
+def scatter_min(ref, indices, updates, use_locking=False, name=None) -> Any:
     """The minimum of rows of a variable and updates."""
     return ref.scatter_min(_slices(indices, _rows(ref, updates)), name=name)
 
 
 @api("compat.v1.scatter_max", dispatch=False)
-def scatter_max(ref, indices, updates, use_locking=False, name=None):
+def scatter_max(ref, indices, updates, use_locking=False, name=None) -> Any:
     """The maximum of rows of a variable and updates."""
     return ref.scatter_max(_slices(indices, _rows(ref, updates)), name=name)
 
 
 @api("compat.v1.scatter_nd_update", dispatch=False)
-def scatter_nd_update(ref, indices, updates, use_locking=True, name=None):
+def scatter_nd_update(ref, indices, updates, use_locking=True, name=None) -> Any:
     """Replace slices of a variable."""
     return ref.scatter_nd_update(indices, updates, name=name)
 
 
 @api("compat.v1.scatter_nd_add", dispatch=False)
-def scatter_nd_add(ref, indices, updates, use_locking=False, name=None):
+def scatter_nd_add(ref, indices, updates, use_locking=False, name=None) -> Any:
     """Add to slices of a variable."""
     return ref.scatter_nd_add(indices, updates, name=name)
 
 
 @api("compat.v1.scatter_nd_sub", dispatch=False)
-def scatter_nd_sub(ref, indices, updates, use_locking=False, name=None):
+def scatter_nd_sub(ref, indices, updates, use_locking=False, name=None) -> Any:
     """Subtract from slices of a variable."""
     return ref.scatter_nd_sub(indices, updates, name=name)

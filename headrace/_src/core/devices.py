@@ -38,7 +38,7 @@ class DeviceSpec:
 
     __slots__ = ("_device_index", "_device_type", "_job", "_replica", "_task")
 
-    def __init__(self, job=None, replica=None, task=None, device_type=None, device_index=None):
+    def __init__(self, job=None, replica=None, task=None, device_type=None, device_index=None) -> None:
         self._job = None if job is None else str(job)
         self._replica = _as_int(replica)
         self._task = _as_int(task)

@@ -20,7 +20,7 @@ class Dimension:
     __slots__ = ("_value",)
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, value: Any):
+    def __init__(self, value: Any) -> None:
         if value is None or isinstance(value, Dimension):
             self._value = value if value is None else value._value
             return
@@ -131,13 +131,13 @@ class Dimension:
             return None
         return function(self._value, other._value)
 
-    def __eq__(self, other):
+    def __eq__(self, other) -> bool | None:
         try:
             return self._compare(other, operator.eq)
         except (TypeError, ValueError):
             return NotImplemented
 
-    def __ne__(self, other):
+    def __ne__(self, other) -> bool | None:
         try:
             return self._compare(other, operator.ne)
         except (TypeError, ValueError):

@@ -1,6 +1,7 @@
 """The element types of tensors, with TensorFlow's names, numbers and predicates."""
 
 import builtins
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -17,7 +18,7 @@ class DType:
 
     __slots__ = ("__weakref__", "_enum", "_kind", "_np", "_numpy_type", "_ref", "name")
 
-    def __init__(self, name, enum, storage, kind, numpy_type=None):
+    def __init__(self, name, enum, storage, kind, numpy_type=None) -> None:
         self.name = name
         self._enum = enum
         self._np = None if storage is None else np.dtype(storage)  # how arrays of this type are stored
@@ -26,7 +27,7 @@ class DType:
         self._ref = None
 
     @property
-    def as_numpy_dtype(self):
+    def as_numpy_dtype(self) -> type:
         """The NumPy type of this dtype's values."""
         if self._numpy_type is None:
             raise KeyError(f"{self!r} has no NumPy type.")
@@ -38,11 +39,11 @@ class DType:
         return self._enum
 
     @property
-    def base_dtype(self):
+    def base_dtype(self) -> "DType":
         return _BY_ENUM[self._enum - 100] if self._enum > 100 else self
 
     @property
-    def real_dtype(self):
+    def real_dtype(self) -> "DType":
         """float32 for complex64, float64 for complex128, itself otherwise."""
         base = self.base_dtype
         return {complex64: float32, complex128: float64}.get(base, self)
@@ -96,12 +97,12 @@ class DType:
         return self._np.itemsize
 
     @property
-    def min(self):
+    def min(self) -> Any:
         """The smallest finite value."""
         return self._limit("min")
 
     @property
-    def max(self):
+    def max(self) -> Any:
         """The largest finite value."""
         return self._limit("max")
 
@@ -114,7 +115,7 @@ class DType:
         raise TypeError(f"Cannot find {which}imum value of {self!r} with type {self!r}.")
 
     @property
-    def limits(self, clip_negative=True):
+    def limits(self, clip_negative=True) -> tuple[Any, Any]:
         """(lowest, highest) value when stored in an image; the lowest of a signed integer is 0."""
         if self._kind == "f":
             return (0, 1)
@@ -132,7 +133,7 @@ class DType:
     def is_subtype_of(self, other) -> builtins.bool:
         return self == other
 
-    def most_specific_common_supertype(self, types):
+    def most_specific_common_supertype(self, types) -> "DType | None":
         return self if all(self == other for other in types) else None
 
     def placeholder_value(self, placeholder_context=None):

@@ -65,7 +65,7 @@ class OpError(Exception):
     10
     """
 
-    def __init__(self, node_def: Any, op: Any, message: str, error_code: int, *payloads: Any):
+    def __init__(self, node_def: Any, op: Any, message: str, error_code: int, *payloads: Any) -> None:
         super().__init__(message)
         self._node_def = node_def
         self._op = op
@@ -136,7 +136,7 @@ def _rebuild(cls: type, args: tuple, state: dict) -> BaseException:
 class CancelledError(OpError):
     """The operation was cancelled, for example because the queue or session it used was closed."""
 
-    def __init__(self, node_def, op, message, *args):
+    def __init__(self, node_def, op, message, *args) -> None:
         super().__init__(node_def, op, message, CANCELLED, *args)
 
 
@@ -146,7 +146,7 @@ class UnknownError(OpError):
     `error_code` may be given, because errors from elsewhere may carry a code that has no class here.
     """
 
-    def __init__(self, node_def, op, message, error_code=UNKNOWN, *args):
+    def __init__(self, node_def, op, message, error_code=UNKNOWN, *args) -> None:
         super().__init__(node_def, op, message, error_code, *args)
 
 
@@ -159,98 +159,98 @@ class InvalidArgumentError(OpError):
     headrace...InvalidArgumentError: ...
     """
 
-    def __init__(self, node_def, op, message, *args):
+    def __init__(self, node_def, op, message, *args) -> None:
         super().__init__(node_def, op, message, INVALID_ARGUMENT, *args)
 
 
 class DeadlineExceededError(OpError):
     """A time limit passed before the operation was done."""
 
-    def __init__(self, node_def, op, message, *args):
+    def __init__(self, node_def, op, message, *args) -> None:
         super().__init__(node_def, op, message, DEADLINE_EXCEEDED, *args)
 
 
 class NotFoundError(OpError):
     """Something that was asked for, such as a file or a checkpoint key, does not exist."""
 
-    def __init__(self, node_def, op, message, *args):
+    def __init__(self, node_def, op, message, *args) -> None:
         super().__init__(node_def, op, message, NOT_FOUND, *args)
 
 
 class AlreadyExistsError(OpError):
     """Something that was to be created exists already."""
 
-    def __init__(self, node_def, op, message, *args):
+    def __init__(self, node_def, op, message, *args) -> None:
         super().__init__(node_def, op, message, ALREADY_EXISTS, *args)
 
 
 class PermissionDeniedError(OpError):
     """The caller is known, but may not do this."""
 
-    def __init__(self, node_def, op, message, *args):
+    def __init__(self, node_def, op, message, *args) -> None:
         super().__init__(node_def, op, message, PERMISSION_DENIED, *args)
 
 
 class ResourceExhaustedError(OpError):
     """Memory, disk space or a quota ran out."""
 
-    def __init__(self, node_def, op, message, *args):
+    def __init__(self, node_def, op, message, *args) -> None:
         super().__init__(node_def, op, message, RESOURCE_EXHAUSTED, *args)
 
 
 class FailedPreconditionError(OpError):
     """The system is not in the state that the operation needs, as when an uninitialised table is read."""
 
-    def __init__(self, node_def, op, message, *args):
+    def __init__(self, node_def, op, message, *args) -> None:
         super().__init__(node_def, op, message, FAILED_PRECONDITION, *args)
 
 
 class AbortedError(OpError):
     """The operation gave way to a concurrent one and may be tried again."""
 
-    def __init__(self, node_def, op, message, *args):
+    def __init__(self, node_def, op, message, *args) -> None:
         super().__init__(node_def, op, message, ABORTED, *args)
 
 
 class OutOfRangeError(OpError):
     """The operation went past the end, as an iterator does after its last element."""
 
-    def __init__(self, node_def, op, message, *args):
+    def __init__(self, node_def, op, message, *args) -> None:
         super().__init__(node_def, op, message, OUT_OF_RANGE, *args)
 
 
 class UnimplementedError(OpError):
     """The op exists, but not for this combination of arguments or on this device."""
 
-    def __init__(self, node_def, op, message, *args):
+    def __init__(self, node_def, op, message, *args) -> None:
         super().__init__(node_def, op, message, UNIMPLEMENTED, *args)
 
 
 class InternalError(OpError):
     """Something that headrace relies on internally turned out false."""
 
-    def __init__(self, node_def, op, message, *args):
+    def __init__(self, node_def, op, message, *args) -> None:
         super().__init__(node_def, op, message, INTERNAL, *args)
 
 
 class UnavailableError(OpError):
     """A remote end cannot be reached at the moment."""
 
-    def __init__(self, node_def, op, message, *args):
+    def __init__(self, node_def, op, message, *args) -> None:
         super().__init__(node_def, op, message, UNAVAILABLE, *args)
 
 
 class DataLossError(OpError):
     """Stored data is corrupt or incomplete."""
 
-    def __init__(self, node_def, op, message, *args):
+    def __init__(self, node_def, op, message, *args) -> None:
         super().__init__(node_def, op, message, DATA_LOSS, *args)
 
 
 class UnauthenticatedError(OpError):
     """The request carries no valid credentials."""
 
-    def __init__(self, node_def, op, message, *args):
+    def __init__(self, node_def, op, message, *args) -> None:
         super().__init__(node_def, op, message, UNAUTHENTICATED, *args)
 
 

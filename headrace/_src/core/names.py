@@ -146,7 +146,7 @@ class name_scope:
     # One object may be entered again inside itself and by several threads, so it keeps no state.
     __slots__ = ("_name",)
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         if not isinstance(name, str):
             raise ValueError(f"name for name_scope must be a string, got {type(name).__name__}: {name!r}.")
         self._name = name

@@ -39,7 +39,7 @@ class TensorShape:
 
     _dims: tuple[int | None, ...] | None
 
-    def __init__(self, dims: Any):
+    def __init__(self, dims: Any) -> None:
         kind = type(dims)
         if kind is tuple or kind is list:
             self._dims = tuple([d if type(d) is int and d >= 0 else dimension_of(d) for d in dims])

@@ -74,11 +74,11 @@ class Tensor(TensorMethods, types.Tensor):
         """The lengths along the axes."""
         raise AttributeError("A tensor's class defines its shape.")
 
-    def set_shape(self, shape):
+    def set_shape(self, shape) -> None:
         """Add what is known about the shape."""
         self.shape.assert_is_compatible_with(shape)
 
-    def eval(self, feed_dict=None, session=None):
+    def eval(self, feed_dict=None, session=None) -> Any:
         """The value, computed by a session. TF: kept from 1.x."""
         raise NotImplementedError(
             "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
@@ -104,7 +104,7 @@ class EagerTensor(Tensor):
     # `_id`: the number under which tapes know this tensor, None until one asks.
     __slots__ = ("_a", "_id", "dtype")
 
-    def __init__(self, array, dtype):
+    def __init__(self, array, dtype) -> None:
         self._a = array
         self.dtype = dtype
         self._id = None
@@ -229,7 +229,7 @@ class EagerTensor(Tensor):
     def __round__(self, digits=0):
         return round(self._scalar("round"), digits) if not self._a.ndim else self.astype
 
-    def set_shape(self, shape):
+    def set_shape(self, shape) -> None:
         """Check that `shape` is compatible with this tensor's shape, which is already known."""
         if not self.shape.is_compatible_with(shape):
             raise ValueError(

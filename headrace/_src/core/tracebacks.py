@@ -21,12 +21,12 @@ def is_traceback_filtering_enabled() -> bool:
     return _switch.on
 
 
-def enable_traceback_filtering():
+def enable_traceback_filtering() -> None:
     """Leave the frames of headrace itself out of the tracebacks of this thread's errors (the default)."""
     _switch.on = True
 
 
-def disable_traceback_filtering():
+def disable_traceback_filtering() -> None:
     """Show all frames in tracebacks, as one wants when looking into headrace itself."""
     _switch.on = False
 

@@ -77,7 +77,7 @@ class DatasetV2(DatasetV2Methods, collections.abc.Iterable, Trackable, Composite
     [16 25]
     """
 
-    def __init__(self, variant_tensor):
+    def __init__(self, variant_tensor) -> None:
         self._variant = variant_tensor
 
     @property
@@ -157,13 +157,13 @@ class MadeDataset(DatasetV2):
 
     _own_options: Any = None  # what `with_options` was given
 
-    def __init__(self, variant_tensor, element_spec, inputs=()):
+    def __init__(self, variant_tensor, element_spec, inputs=()) -> None:
         super().__init__(variant_tensor)
         self._element_spec = element_spec
         self._made_of = tuple(inputs)
 
     @property
-    def element_spec(self):
+    def element_spec(self) -> Any:
         return self._element_spec
 
     def _inputs(self):
@@ -230,16 +230,16 @@ class DatasetSpec(structures.OwnLegacySpec, BatchableTypeSpec):
 
     __slots__ = ("_dataset_shape", "_element_spec")
 
-    def __init__(self, element_spec, dataset_shape=()):
+    def __init__(self, element_spec, dataset_shape=()) -> None:
         self._element_spec = element_spec
         self._dataset_shape = TensorShape(dataset_shape)
 
     @property
-    def value_type(self):
+    def value_type(self) -> type:
         return DatasetV2
 
     @property
-    def element_spec(self):
+    def element_spec(self) -> Any:
         return self._element_spec
 
     def _serialize(self):

@@ -82,7 +82,7 @@ class OptionsBase:
 
     _is_mutable = True
 
-    def __init__(self):
+    def __init__(self) -> None:
         values = {
             name: option.default() if isinstance(option.default, type) else option.default
             for name, option in type(self)._fields().items()
@@ -98,7 +98,7 @@ class OptionsBase:
             raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
         super().__setattr__(name, value)
 
-    def __eq__(self, other):
+    def __eq__(self, other) -> bool:
         return type(other) is type(self) and other._values == self._values
 
     __hash__ = None  # type: ignore[assignment]  # they change

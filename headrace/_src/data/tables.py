@@ -1,6 +1,7 @@
 """Lookup tables filled from datasets: `tf.data.experimental.DatasetInitializer` and others."""
 
 import collections
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from headrace._src.data.datasets import DatasetV2
 from headrace._src.data.running.stages import Run, stage_of
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
-from headrace._src.state.lookup import StaticHashTable, StaticVocabularyTable
+from headrace._src.state.lookup import LookupInterface, StaticHashTable, StaticVocabularyTable
 from headrace._src.state.table_initializers import TableInitializerBase
 from headrace._src.state.table_storage import storage_of
 
@@ -69,7 +70,7 @@ class DatasetInitializer(TableInitializerBase):
     [1, -1]
     """
 
-    def __init__(self, dataset):
+    def __init__(self, dataset) -> None:
         self.dataset = dataset
         specs = nest.flatten(dataset.element_spec)
         if len(specs) != 2 or not all(isinstance(spec, TensorSpec) and spec.shape.rank == 0 for spec in specs):
@@ -79,7 +80,7 @@ class DatasetInitializer(TableInitializerBase):
             )
         super().__init__(specs[0].dtype, specs[1].dtype)
 
-    def initialize(self, table):
+    def initialize(self, table) -> Any:
         self.check_table(table)
         return INITIALIZE_TABLE_FROM_DATASET(table.resource_handle, self.dataset._variant_tensor)
 
@@ -93,7 +94,7 @@ def _check_dataset(dataset, where):
 def table_from_dataset(
     dataset=None, num_oov_buckets=0, vocab_size=None, default_value=None, hasher_spec=_FAST_HASH,
     key_dtype=dtypes.string, name=None,
-):  # fmt: skip
+) -> LookupInterface:  # fmt: skip
     """A lookup table of the pairs of key and value in a dataset.
 
     Args:
@@ -140,7 +141,7 @@ def table_from_dataset(
 def index_table_from_dataset(
     dataset=None, num_oov_buckets=0, vocab_size=None, default_value=-1, hasher_spec=_FAST_HASH,
     key_dtype=dtypes.string, name=None,
-):  # fmt: skip
+) -> LookupInterface:  # fmt: skip
     """A lookup table of the numbers of elements.
 
     Args:

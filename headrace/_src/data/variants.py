@@ -1,5 +1,7 @@
 """Datasets as tensors: `to_variant`, `from_variant`; and what their elements are: `get_structure`."""
 
+from typing import TYPE_CHECKING, Any
+
 from headrace._src.core import nest
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
@@ -11,15 +13,19 @@ from headrace._src.ops.ragged.spec import RaggedTensorSpec
 from headrace._src.ops.sparse.tensor import SparseTensorSpec
 from headrace._src.state import tensor_array
 
+if TYPE_CHECKING:
+    from headrace._src.data.running.optionals import Optional
+    from headrace._src.state.tensor_array import TensorArraySpec
+
 
 @api("data.experimental.to_variant", dispatch=False)
-def to_variant(dataset):
+def to_variant(dataset) -> Tensor:
     """The scalar variant tensor that holds a dataset."""
     return dataset._variant_tensor
 
 
 @api("data.experimental.from_variant", dispatch=False)
-def from_variant(variant, structure):
+def from_variant(variant, structure) -> DatasetV2:
     """The dataset that a scalar variant tensor holds.
 
     Args:
@@ -34,7 +40,7 @@ def from_variant(variant, structure):
 
 
 @api("data.experimental.get_structure", dispatch=False)
-def get_structure(dataset_or_iterator):
+def get_structure(dataset_or_iterator) -> Any:
     """The spec of the elements of a dataset or an iterator.
 
     >>> tf.data.experimental.get_structure(tf.data.Dataset.range(2))
@@ -56,19 +62,19 @@ def _legacy(dataset_or_iterator, of_tensor, of_other):
 
 
 @api("compat.v1.data.get_output_types", dispatch=False)
-def get_output_types(dataset_or_iterator):
+def get_output_types(dataset_or_iterator) -> Any:
     """The dtypes of the components of elements, in their structure."""
     return _legacy(dataset_or_iterator, lambda spec: spec.dtype, "_to_legacy_output_types")
 
 
 @api("compat.v1.data.get_output_shapes", dispatch=False)
-def get_output_shapes(dataset_or_iterator):
+def get_output_shapes(dataset_or_iterator) -> Any:
     """The shapes of the components of elements, in their structure."""
     return _legacy(dataset_or_iterator, lambda spec: spec.shape, "_to_legacy_output_shapes")
 
 
 @api("compat.v1.data.get_output_classes", dispatch=False)
-def get_output_classes(dataset_or_iterator):
+def get_output_classes(dataset_or_iterator) -> Any:
     """The classes of the parts of elements, in their structure."""
     return _legacy(dataset_or_iterator, lambda spec: Tensor, "_to_legacy_output_classes")
 
@@ -80,31 +86,31 @@ DatasetStructure = export("compat.v1.data.experimental.DatasetStructure")(Datase
 
 
 @api("compat.v1.data.experimental.TensorStructure", dispatch=False)
-def TensorStructure(dtype, shape):
+def TensorStructure(dtype, shape) -> TensorSpec:
     """The spec of tensors: see `tf.TensorSpec`."""
     return TensorSpec(shape, dtype)
 
 
 @api("compat.v1.data.experimental.SparseTensorStructure", dispatch=False)
-def SparseTensorStructure(dtype, shape):
+def SparseTensorStructure(dtype, shape) -> SparseTensorSpec:
     """The spec of sparse tensors: see `tf.SparseTensorSpec`."""
     return SparseTensorSpec(shape, dtype)
 
 
 @api("compat.v1.data.experimental.RaggedTensorStructure", dispatch=False)
-def RaggedTensorStructure(dtype, shape, ragged_rank):
+def RaggedTensorStructure(dtype, shape, ragged_rank) -> RaggedTensorSpec:
     """The spec of ragged tensors: see `tf.RaggedTensorSpec`."""
     return RaggedTensorSpec(shape, dtype, ragged_rank)
 
 
 @api("compat.v1.data.experimental.TensorArrayStructure", dispatch=False)
-def TensorArrayStructure(dtype, element_shape, dynamic_size, infer_shape):
+def TensorArrayStructure(dtype, element_shape, dynamic_size, infer_shape) -> "TensorArraySpec":
     """The spec of tensor arrays: see `tf.TensorArraySpec`."""
     return tensor_array.TensorArraySpec(element_shape, dtype, dynamic_size, infer_shape)
 
 
 @api("data.experimental.get_next_as_optional", dispatch=False)
-def get_next_as_optional(iterator):
+def get_next_as_optional(iterator) -> "Optional":
     """The next element of an iterator as an optional: see `tf.data.Iterator.get_next_as_optional`.
 
     >>> bool(tf.data.experimental.get_next_as_optional(iter(tf.data.Dataset.range(1))).has_value())

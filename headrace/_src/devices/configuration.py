@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+from typing import Any
 
 from headrace._src.core import device_use, errors
 from headrace._src.core.product_threads import lift_limit
@@ -57,7 +58,7 @@ def _of_type(devices, device_type):
 
 
 @api("config.list_physical_devices", "config.experimental.list_physical_devices", dispatch=False)
-def list_physical_devices(device_type=None):
+def list_physical_devices(device_type=None) -> list[Any]:
     """The devices of this machine.
 
     Args:
@@ -70,13 +71,13 @@ def list_physical_devices(device_type=None):
 
 
 @api("config.get_visible_devices", "config.experimental.get_visible_devices", dispatch=False)
-def get_visible_devices(device_type=None):
+def get_visible_devices(device_type=None) -> list[Any]:
     """The physical devices that the program uses."""
     return _of_type(_settings.visible, device_type)
 
 
 @api("config.set_visible_devices", "config.experimental.set_visible_devices", dispatch=False)
-def set_visible_devices(devices, device_type=None):
+def set_visible_devices(devices, device_type=None) -> None:
     """Use only these physical devices.
 
     Args:
@@ -104,14 +105,14 @@ def set_visible_devices(devices, device_type=None):
 
 
 @api("config.get_logical_device_configuration", "config.experimental.get_virtual_device_configuration", dispatch=False)
-def get_logical_device_configuration(device):
+def get_logical_device_configuration(device) -> Any:
     """The logical devices that a physical one is split into; None if nobody has said."""
     _check(device)
     return _settings.configurations.get(device)
 
 
 @api("config.set_logical_device_configuration", "config.experimental.set_virtual_device_configuration", dispatch=False)
-def set_logical_device_configuration(device, logical_devices):
+def set_logical_device_configuration(device, logical_devices) -> None:
     """Split a physical device into logical ones.
 
     Args:
@@ -143,7 +144,7 @@ def _check(device):
 
 
 @api("config.list_logical_devices", "config.experimental.list_logical_devices", dispatch=False)
-def list_logical_devices(device_type=None):
+def list_logical_devices(device_type=None) -> list[Any]:
     """The devices that operations can be placed on. From now on they cannot be changed.
 
     >>> tf.config.list_logical_devices("CPU")[0].name
@@ -161,7 +162,7 @@ def list_logical_devices(device_type=None):
 
 
 @api("config.experimental.set_memory_growth", dispatch=False)
-def set_memory_growth(device, enable):
+def set_memory_growth(device, enable) -> None:
     """Whether memory of a GPU is taken as it is needed. A CPU's always is.
 
     Raises:
@@ -175,14 +176,14 @@ def set_memory_growth(device, enable):
 
 
 @api("config.experimental.get_memory_growth", dispatch=False)
-def get_memory_growth(device):
+def get_memory_growth(device) -> Any:
     """Whether memory of a GPU is taken as it is needed."""
     _check(device)
     raise KeyError(device)
 
 
 @api("config.experimental.get_device_details", dispatch=False)
-def get_device_details(device):
+def get_device_details(device) -> dict:
     """What is known of a physical device, such as a GPU's compute capability; of a CPU nothing."""
     if not isinstance(device, PhysicalDevice):
         raise ValueError(f"device must be a tf.config.PhysicalDevice, but got: {device!r}")
@@ -191,7 +192,7 @@ def get_device_details(device):
 
 
 @api("config.experimental.get_memory_info", dispatch=False)
-def get_memory_info(device):
+def get_memory_info(device) -> Any:
     """How much memory of a GPU is in use.
 
     Raises:
@@ -201,13 +202,13 @@ def get_memory_info(device):
 
 
 @api("config.experimental.get_memory_usage", dispatch=False)
-def get_memory_usage(device):
+def get_memory_usage(device) -> Any:
     """How many bytes of a GPU are in use."""
     return get_memory_info(device)["current"]
 
 
 @api("config.experimental.reset_memory_stats", dispatch=False)
-def reset_memory_stats(device):
+def reset_memory_stats(device) -> Any:
     """Begin to count the memory of a GPU anew.
 
     Raises:
@@ -223,7 +224,7 @@ def get_soft_device_placement() -> bool:
 
 
 @api("config.set_soft_device_placement", dispatch=False)
-def set_soft_device_placement(enabled):
+def set_soft_device_placement(enabled) -> None:
     """Say whether operations may run on another device than was asked for."""
     _settings.soft_placement = bool(enabled)
 
@@ -251,13 +252,13 @@ def _set_threads(kind, count):
 
 
 @api("config.threading.set_inter_op_parallelism_threads", dispatch=False)
-def set_inter_op_parallelism_threads(num_threads):
+def set_inter_op_parallelism_threads(num_threads) -> None:
     """Say how many operations may run at the same time."""
     _set_threads("inter", num_threads)
 
 
 @api("config.threading.set_intra_op_parallelism_threads", dispatch=False)
-def set_intra_op_parallelism_threads(num_threads):
+def set_intra_op_parallelism_threads(num_threads) -> None:
     """Say how many threads one operation may use.
 
     The matrix products are NumPy's, whose library reads OPENBLAS_NUM_THREADS when the program starts.
@@ -272,7 +273,7 @@ def get_jit() -> str:
 
 
 @api("config.optimizer.set_jit", dispatch=False)
-def set_jit(enabled):
+def set_jit(enabled) -> None:
     """Accepted; functions that run often are compiled in any case. See `tf.function(jit_compile=...)`."""
     _settings.jit = {True: "autoclustering", False: ""}.get(enabled, enabled)
 
@@ -284,13 +285,13 @@ def get_experimental_options() -> dict:
 
 
 @api("config.optimizer.set_experimental_options", dispatch=False)
-def set_experimental_options(options):
+def set_experimental_options(options) -> None:
     """Accepted; the passes over graphs never change their meaning."""
     _settings.optimizer.update(options)
 
 
 @api("config.experimental.enable_tensor_float_32_execution", dispatch=False)
-def enable_tensor_float_32_execution(enabled):
+def enable_tensor_float_32_execution(enabled) -> None:
     """Say whether GPUs may round the inputs of matrix products; CPUs never do."""
     _settings.tensor_float_32 = bool(enabled)
 
@@ -302,7 +303,7 @@ def tensor_float_32_execution_enabled() -> bool:
 
 
 @api("config.experimental.enable_op_determinism", dispatch=False)
-def enable_op_determinism():
+def enable_op_determinism() -> None:
     """Make every run of the program give the same results; random ops must then have seeds."""
     random_state.deterministic = True
     lift_limit()
@@ -315,7 +316,7 @@ def get_device_policy() -> str:
 
 
 @api("config.experimental.set_device_policy", dispatch=False)
-def set_device_policy(device_policy):
+def set_device_policy(device_policy) -> None:
     """Say what happens when an operation reads a tensor of another device: "silent", "explicit", "warn" or None."""
     if device_policy not in ("silent", "silent_for_int32", "explicit", "warn", None):
         raise ValueError(f"Not a valid device policy: {device_policy!r}")
@@ -329,18 +330,18 @@ def get_synchronous_execution() -> bool:
 
 
 @api("config.experimental.set_synchronous_execution", dispatch=False)
-def set_synchronous_execution(enable):
+def set_synchronous_execution(enable) -> None:
     """Accepted; operations have always ended when they return."""
     _settings.synchronous = bool(enable)
 
 
 @api("config.experimental.enable_mlir_bridge", dispatch=False)
-def enable_mlir_bridge():
+def enable_mlir_bridge() -> None:
     """Accepted; there is only one compiler."""
 
 
 @api("config.experimental.disable_mlir_bridge", dispatch=False)
-def disable_mlir_bridge():
+def disable_mlir_bridge() -> None:
     """Accepted; there is only one compiler."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+from collections.abc import Iterator
 from typing import Any
 
 from headrace._src.core import errors, nest
@@ -55,7 +56,7 @@ class StrategyExtended:
     should_checkpoint = True
     should_save_summary = True
 
-    def __init__(self, strategy):
+    def __init__(self, strategy) -> None:
         self._strategy = strategy
 
     def variable_created_in_scope(self, v) -> bool:
@@ -63,7 +64,7 @@ class StrategyExtended:
         return True
 
     @contextlib.contextmanager
-    def colocate_vars_with(self, colocate_with_variable):
+    def colocate_vars_with(self, colocate_with_variable) -> Iterator[None]:
         """Within this block, variables are made on the device of that variable."""
         yield
 
@@ -80,7 +81,7 @@ class StrategyExtended:
         result = fn(var, *args, **(kwargs or {}))
         return result if group else [result]
 
-    def call_for_each_replica(self, fn, args=(), kwargs=None):
+    def call_for_each_replica(self, fn, args=(), kwargs=None) -> Any:
         """Call the function once for each replica."""
         return fn(*args, **(kwargs or {}))
 
@@ -116,7 +117,7 @@ class Strategy:
         extended: what it does for libraries.
     """
 
-    def __init__(self, extended=None):
+    def __init__(self, extended=None) -> None:
         self._extended = StrategyExtended(self) if extended is None else extended
 
     @property
@@ -130,16 +131,16 @@ class Strategy:
         return 1
 
     @property
-    def cluster_resolver(self):
+    def cluster_resolver(self) -> None:
         """Who knows the other machines; None when there are none."""
         return None
 
     @contextlib.contextmanager
-    def scope(self):
+    def scope(self) -> Iterator[Any]:
         """Within this block, variables are made by this strategy."""
         yield self
 
-    def run(self, fn, args=(), kwargs=None, options=None):
+    def run(self, fn, args=(), kwargs=None, options=None) -> Any:
         """Call a function on each replica.
 
         >>> tf.distribute.get_strategy().run(lambda x: x + 1, args=(1,))
@@ -147,7 +148,7 @@ class Strategy:
         """
         return self.extended.call_for_each_replica(fn, args, kwargs)
 
-    def reduce(self, reduce_op, value, axis):
+    def reduce(self, reduce_op, value, axis) -> Any:
         """The values of all replicas as one.
 
         Args:
@@ -161,7 +162,7 @@ class Strategy:
         reduce = reduce_sum if kind is ReduceOp.SUM else reduce_mean
         return nest.map_structure(lambda part: reduce(part, axis=axis), value)
 
-    def gather(self, value, axis):
+    def gather(self, value, axis) -> Any:
         """The values of all replicas one after another along an axis."""
         return value
 
@@ -194,17 +195,17 @@ class OneDeviceStrategy(Strategy):
         device: its name.
     """
 
-    def __init__(self, device):
+    def __init__(self, device) -> None:
         super().__init__()
         self._device = device
 
     @contextlib.contextmanager
-    def scope(self):
+    def scope(self) -> Iterator[Any]:
         """Within this block, variables and operations are on the device."""
         with entered(self), device_scope(self._device):
             yield self
 
-    def run(self, fn, args=(), kwargs=None, options=None):
+    def run(self, fn, args=(), kwargs=None, options=None) -> Any:
         with device_scope(self._device):
             return super().run(fn, args, kwargs, options)
 
@@ -217,7 +218,7 @@ class TPUStrategy(Strategy):
         NotFoundError: always.
     """
 
-    def __init__(self, tpu_cluster_resolver=None, experimental_device_assignment=None, **kwargs):
+    def __init__(self, tpu_cluster_resolver=None, experimental_device_assignment=None, **kwargs) -> None:
         raise errors.NotFoundError(None, None, "TPUStrategy: no TPU devices were found on this machine.")
 
 
@@ -229,7 +230,7 @@ class MultiWorkerMirroredStrategy(Strategy):
         UnimplementedError: always.
     """
 
-    def __init__(self, cluster_resolver=None, communication_options=None):
+    def __init__(self, cluster_resolver=None, communication_options=None) -> None:
         raise errors.UnimplementedError(
             None, None, "MultiWorkerMirroredStrategy: training on several machines is not implemented yet."
         )
@@ -243,7 +244,7 @@ class _DefaultDistributionStrategy(Strategy):
 class InputContext:
     """What a function that makes a dataset must know of the other machines."""
 
-    def __init__(self, num_input_pipelines=1, input_pipeline_id=0, num_replicas_in_sync=1):
+    def __init__(self, num_input_pipelines=1, input_pipeline_id=0, num_replicas_in_sync=1) -> None:
         self.num_input_pipelines = num_input_pipelines
         self.input_pipeline_id = input_pipeline_id
         self.num_replicas_in_sync = num_replicas_in_sync
@@ -266,7 +267,7 @@ class InputContext:
 class ValueContext:
     """What a function that makes one value for each replica must know."""
 
-    def __init__(self, replica_id_in_sync_group=0, num_replicas_in_sync=1):
+    def __init__(self, replica_id_in_sync_group=0, num_replicas_in_sync=1) -> None:
         self.replica_id_in_sync_group = replica_id_in_sync_group
         self.num_replicas_in_sync = num_replicas_in_sync
 
@@ -280,7 +281,7 @@ class ReplicaContext:
         replica_id_in_sync_group: the number of the replica.
     """
 
-    def __init__(self, strategy, replica_id_in_sync_group=0):
+    def __init__(self, strategy, replica_id_in_sync_group=0) -> None:
         self._strategy = strategy
         self._number = replica_id_in_sync_group
 
@@ -319,7 +320,7 @@ class ReplicaContext:
     def __enter__(self):
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error) -> None:
         return None
 
 

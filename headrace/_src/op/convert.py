@@ -35,7 +35,7 @@ def set_pack(function):
     _pack = function
 
 
-def register_tensor_conversion_function(base_type, conversion_func, priority=100):
+def register_tensor_conversion_function(base_type, conversion_func, priority=100) -> None:
     """Let values of `base_type` be used as tensors.
 
     Args:

@@ -5,6 +5,8 @@ import functools
 import inspect
 import types
 import typing
+from collections.abc import Callable
+from typing import Any
 
 from headrace._src.core.specs import TypeSpec
 from headrace._src.op.api import PUBLIC, api
@@ -105,7 +107,7 @@ def _check_dispatchable(api_function):
 
 
 @api("experimental.dispatch_for_api", dispatch=False)
-def dispatch_for_api(api, *signatures):
+def dispatch_for_api(api, *signatures) -> Callable[..., Any]:
     """Decorator: call the function instead of `api` when the arguments have the given types.
 
     Args:
@@ -182,25 +184,25 @@ def _with_options(function, options, *operands):
 
 
 @api("experimental.dispatch_for_unary_elementwise_apis", dispatch=False)
-def dispatch_for_unary_elementwise_apis(x_type):
+def dispatch_for_unary_elementwise_apis(x_type) -> Callable[..., Any]:
     """Decorator: `handler(api_func, x)` handles all element-wise functions of one tensor for `x_type`."""
     return functools.partial(_elementwise, UNARY_ELEMENTWISE, 1, (x_type,))
 
 
 @api("experimental.dispatch_for_binary_elementwise_apis", dispatch=False)
-def dispatch_for_binary_elementwise_apis(x_type, y_type):
+def dispatch_for_binary_elementwise_apis(x_type, y_type) -> Callable[..., Any]:
     """Decorator: `handler(api_func, x, y)` handles all element-wise functions of two tensors for these types."""
     return functools.partial(_elementwise, BINARY_ELEMENTWISE, 2, (x_type, y_type))
 
 
 @api("experimental.dispatch_for_binary_elementwise_assert_apis", dispatch=False)
-def dispatch_for_binary_elementwise_assert_apis(x_type, y_type):
+def dispatch_for_binary_elementwise_assert_apis(x_type, y_type) -> Callable[..., Any]:
     """Decorator: `handler(assert_func, x, y)` handles all assertions about two tensors for these types."""
     return functools.partial(_elementwise, BINARY_ELEMENTWISE_ASSERTIONS, 2, (x_type, y_type))
 
 
 @api("experimental.unregister_dispatch_for", dispatch=False)
-def unregister_dispatch_for(dispatch_target):
+def unregister_dispatch_for(dispatch_target) -> None:
     """Take back what a `dispatch_for_*` decorator registered for this function.
 
     Raises:

@@ -1,6 +1,7 @@
 """`tf.device`: asking for a device, by name, for what is computed in a block."""
 
 import contextlib
+from collections.abc import Iterator
 
 from headrace._src.core import errors
 from headrace._src.core.context import HOST, context
@@ -11,7 +12,7 @@ from headrace._src.op.api import api
 
 @api("device", dispatch=False)
 @contextlib.contextmanager
-def device(device_name):
+def device(device_name) -> Iterator[None]:
     """Within this block, ops are placed on that device; on the host when there is none of that name.
 
     Args:

@@ -4,6 +4,7 @@ import collections.abc
 import inspect
 import types
 import typing
+from typing import Any
 
 from headrace._src.core import dtypes, nest
 from headrace._src.core.batchable_specs import BatchableTypeSpec, TypeSpecBatchEncoder
@@ -278,7 +279,7 @@ def _write_constructor(cls):
 def _wrap_constructor(cls):
     written = cls.__init__
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args, **kwargs) -> None:
         self.__dict__["_building"] = True
         written(self, *args, **kwargs)
         self.__dict__.pop("_building", None)
@@ -326,7 +327,7 @@ class ExtensionType(CompositeTensor, metaclass=ExtensionTypeMetaclass):
     _tf_extension_type_do_not_transform_this_class = True
     _fields: tuple = ()
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args, **kwargs) -> None:
         if type(self) is ExtensionType:
             raise AssertionError("Cannot create an instance of ExtensionType because it is an abstract base class.")
 
@@ -350,7 +351,7 @@ class ExtensionType(CompositeTensor, metaclass=ExtensionTypeMetaclass):
         parts = nest.flatten(self, expand_composites=True)
         return [part for part in parts if part.dtype in dtypes.DIFFERENTIABLE]
 
-    def __eq__(self, other):
+    def __eq__(self, other) -> bool:
         if type(self) is not type(other):
             return False
         if self._type_spec != other._type_spec:
@@ -361,7 +362,7 @@ class ExtensionType(CompositeTensor, metaclass=ExtensionTypeMetaclass):
         results = [every(equal(a, b)) for a, b in zip(mine, theirs)]
         return every(results) if results else True
 
-    def __ne__(self, other):
+    def __ne__(self, other) -> Tensor:
         equal = self.__eq__(other)
         return PUBLIC["math.logical_not"](equal) if isinstance(equal, Tensor) else not equal
 
@@ -382,7 +383,7 @@ def _rebuild(cls, fields):
 
 
 @api("experimental.extension_type.as_dict", dispatch=False)
-def as_dict(value):
+def as_dict(value) -> dict[str, Any]:
     """The fields of an extension type as a dictionary."""
     return {field.name: getattr(value, field.name) for field in type(value)._fields}
 
@@ -406,7 +407,7 @@ class ExtensionTypeSpec(TypeSpec):
 
     _owner: type
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args, **kwargs) -> None:
         signature = _signature(self._owner._fields)
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
@@ -423,7 +424,7 @@ class ExtensionTypeSpec(TypeSpec):
             self.__dict__[field.name] = _convert(_spec_of(value), field.kind, field.name, for_spec=True)
 
     @classmethod
-    def from_value(cls, value):
+    def from_value(cls, value) -> Any:
         """The spec of that value."""
         spec = object.__new__(cls)
         for field in cls._owner._fields:
@@ -431,7 +432,7 @@ class ExtensionTypeSpec(TypeSpec):
         return spec
 
     @property
-    def value_type(self):
+    def value_type(self) -> type:
         return self._owner
 
     def __setattr__(self, name, value):
@@ -542,7 +543,7 @@ def _batchable_base():
 class ExtensionTypeBatchEncoder(TypeSpecBatchEncoder):
     """How values of a `BatchableExtensionType` are stacked and taken apart: field by field."""
 
-    def batch(self, spec, batch_size):
+    def batch(self, spec, batch_size) -> Any:
         def one(part):
             if isinstance(part, TensorSpec):
                 return TensorSpec(TensorShape([batch_size]).concatenate(part.shape), part.dtype)
@@ -552,7 +553,7 @@ class ExtensionTypeBatchEncoder(TypeSpecBatchEncoder):
 
         return _with_parts(spec, one)
 
-    def unbatch(self, spec):
+    def unbatch(self, spec) -> Any:
         def one(part):
             if isinstance(part, TensorSpec):
                 if part.shape.rank == 0:

@@ -2,12 +2,17 @@
 
 import functools
 import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from headrace._src.core import nest
 from headrace._src.core import tracked_containers as tracked_containers  # lists of variables are part of a module
 from headrace._src.core.names import current_name_scope, name_scope
 from headrace._src.core.trackable import AutoTrackable
 from headrace._src.op.api import api
+
+if TYPE_CHECKING:
+    from headrace._src.state.variables import Variable
 
 
 def _snake(name: str) -> str:
@@ -38,7 +43,7 @@ class Module(AutoTrackable):
         ("_self_unconditional_checkpoint_dependencies", "_self_unconditional_dependency_names", "_name_scope")
     )
 
-    def __init__(self, name=None):
+    def __init__(self, name=None) -> None:
         name = _snake(type(self).__name__) if name is None else name
         if not str(name).isidentifier():
             raise ValueError(
@@ -54,25 +59,25 @@ class Module(AutoTrackable):
         return self._name
 
     @property
-    def name_scope(self):
+    def name_scope(self) -> name_scope:
         """The scope in which this module's variables are named."""
         return name_scope(self._scope_name)
 
     @property
-    def variables(self):
+    def variables(self) -> "tuple[Variable, ...]":
         """All variables of this module and its submodules, sorted by attribute name."""
         return tuple(self._flatten(predicate=_is_variable, expand_composites=True))
 
     @property
-    def trainable_variables(self):
+    def trainable_variables(self) -> "tuple[Variable, ...]":
         return tuple(self._flatten(predicate=_is_trainable, expand_composites=True))
 
     @property
-    def non_trainable_variables(self):
+    def non_trainable_variables(self) -> "tuple[Variable, ...]":
         return tuple(self._flatten(predicate=_is_non_trainable, expand_composites=True))
 
     @property
-    def submodules(self):
+    def submodules(self) -> "tuple[Module, ...]":
         """All modules among the attributes, and their submodules."""
         return tuple(self._flatten(predicate=lambda value: isinstance(value, Module)))
 
@@ -83,7 +88,7 @@ class Module(AutoTrackable):
                        expand_composites, (), set())
 
     @classmethod
-    def with_name_scope(cls, method):
+    def with_name_scope(cls, method) -> Callable[..., Any]:
         """Decorator: run the method in the module's name scope, so that variables made there carry its name."""
 
         @functools.wraps(method)

@@ -1,6 +1,7 @@
 """Small questions about tensors and about what is going on, and DLPack."""
 
 import logging
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def get_logger() -> logging.Logger:
 
 
 @api("experimental.dlpack.to_dlpack", dispatch=False)
-def to_dlpack(tf_tensor):
+def to_dlpack(tf_tensor) -> Any:
     """A DLPack capsule with the tensor's value.
 
     Other libraries may write into what they get, so the capsule holds a copy. Pass the tensor itself to their
@@ -59,7 +60,7 @@ class _Capsule:
 
 
 @api("experimental.dlpack.from_dlpack", dispatch=False)
-def from_dlpack(dlcapsule):
+def from_dlpack(dlcapsule) -> Tensor:
     """A tensor from a DLPack capsule, or from an object that offers `__dlpack__`.
 
     The value is copied: its owner could change it.

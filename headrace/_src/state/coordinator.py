@@ -4,6 +4,7 @@ import contextlib
 import sys
 import threading
 import time
+from collections.abc import Iterator
 
 from headrace._src.core import errors
 from headrace._src.op.api import api
@@ -32,7 +33,7 @@ class Coordinator:
     [0, 1, 2]
     """
 
-    def __init__(self, clean_stop_exception_types=None):
+    def __init__(self, clean_stop_exception_types=None) -> None:
         kinds = (errors.OutOfRangeError,) if clean_stop_exception_types is None else clean_stop_exception_types
         self._clean = tuple(kinds)
         self._lock = threading.Lock()
@@ -46,7 +47,7 @@ class Coordinator:
         """Whether `join` is done."""
         return self._joined
 
-    def request_stop(self, ex=None):
+    def request_stop(self, ex=None) -> None:
         """Ask the threads to stop.
 
         Args:
@@ -68,7 +69,7 @@ class Coordinator:
                 self._error = ex
                 self._stop.set()
 
-    def clear_stop(self):
+    def clear_stop(self) -> None:
         """Forget that a stop was asked for, and why."""
         with self._lock:
             self._joined = False
@@ -80,7 +81,7 @@ class Coordinator:
         return self._stop.is_set()
 
     @contextlib.contextmanager
-    def stop_on_exception(self):
+    def stop_on_exception(self) -> Iterator[None]:
         """What is raised within this block asks for a stop."""
         try:
             yield
@@ -91,12 +92,12 @@ class Coordinator:
         """Wait until a stop is asked for, so many seconds at most; returns whether it was."""
         return self._stop.wait(timeout)
 
-    def register_thread(self, thread):
+    def register_thread(self, thread) -> None:
         """Let `join` wait for this thread, too."""
         with self._lock:
             self._threads.add(thread)
 
-    def join(self, threads=None, stop_grace_period_secs=120, ignore_live_threads=False):
+    def join(self, threads=None, stop_grace_period_secs=120, ignore_live_threads=False) -> None:
         """Wait until the threads have ended.
 
         Args:
@@ -126,7 +127,7 @@ class Coordinator:
         if alive and not ignore_live_threads:
             raise RuntimeError(f"Coordinator stopped with threads still running: {' '.join(alive)}")
 
-    def raise_requested_exception(self):
+    def raise_requested_exception(self) -> None:
         """Raise what was given to `request_stop`, if anything was."""
         with self._lock:
             if self._error is not None:

@@ -2,6 +2,7 @@
 
 import threading
 import weakref
+from typing import Any
 
 import numpy as np
 
@@ -108,7 +109,7 @@ class CriticalSection:
         critical_section_def, import_scope: accepted for compatibility.
     """
 
-    def __init__(self, name=None, shared_name=None, critical_section_def=None, import_scope=None):
+    def __init__(self, name=None, shared_name=None, critical_section_def=None, import_scope=None) -> None:
         if critical_section_def is not None:
             raise ValueError("CriticalSection: critical_section_def is not supported.")
         self._name = name or shared_name or "critical_section"
@@ -126,7 +127,7 @@ class CriticalSection:
     def name(self) -> str:
         return self._name
 
-    def execute(self, fn, exclusive_resource_access=True, name=None):
+    def execute(self, fn, exclusive_resource_access=True, name=None) -> Any:
         """Call `fn()` when no other function runs in this section, and return what it returns.
 
         In a graph, what `fn` does runs in the section each time the graph runs.

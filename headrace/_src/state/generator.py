@@ -9,7 +9,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.lazy import jnp
 from headrace._src.core.random_state import random_state
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.trackable import AutoTrackable
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -254,7 +254,7 @@ def _state_tensor(state):
 
 
 @api("random.create_rng_state", "random.experimental.create_rng_state", dispatch=False)
-def create_rng_state(seed, alg):
+def create_rng_state(seed, alg) -> Tensor:
     """The state of a generator for a seed.
 
     Args:
@@ -296,7 +296,7 @@ class Generator(AutoTrackable):
     [1746, 0, 0]
     """
 
-    def __init__(self, copy_from=None, state=None, alg=None):
+    def __init__(self, copy_from=None, state=None, alg=None) -> None:
         if copy_from is not None:
             if state is not None or alg is not None:
                 raise AssertionError("Generator: give either copy_from, or state and alg.")
@@ -322,18 +322,18 @@ class Generator(AutoTrackable):
         return Variable(to_tensor(value), trainable=False, dtype=dtypes.int64, name="StateVar")
 
     @classmethod
-    def from_state(cls, state, alg):
+    def from_state(cls, state, alg) -> Generator:
         """A generator with a given state."""
         return cls(state=state, alg=alg)
 
     @classmethod
-    def from_seed(cls, seed, alg=None):
+    def from_seed(cls, seed, alg=None) -> Generator:
         """A generator for a seed: an integer of any size or a vector of integers."""
         alg = algorithm_number(Algorithm.PHILOX if alg is None else alg)
         return cls(state=create_rng_state(seed, alg), alg=alg)
 
     @classmethod
-    def from_non_deterministic_state(cls, alg=None):
+    def from_non_deterministic_state(cls, alg=None) -> Generator:
         """A generator that begins somewhere else every time.
 
         Raises:
@@ -345,41 +345,41 @@ class Generator(AutoTrackable):
         return cls(state=NON_DETERMINISTIC_INTS([_counter_size(alg) + 1]), alg=alg)
 
     @classmethod
-    def from_key_counter(cls, key, counter, alg):
+    def from_key_counter(cls, key, counter, alg) -> Generator:
         """A generator with a given key, a scalar, and counter, a vector of two (Philox) or one."""
         alg = algorithm_number(alg)
         return cls(state=_join(key, counter, alg), alg=alg)
 
-    def reset(self, state):
+    def reset(self, state) -> None:
         """Sets the state."""
         state = _state_tensor(state)
         state.shape.assert_is_compatible_with([_counter_size(self._alg) + 1])
         self._state_var.assign(state)
 
-    def reset_from_seed(self, seed):
+    def reset_from_seed(self, seed) -> None:
         """Sets the state to that of a new generator with this seed."""
         self._state_var.assign(create_rng_state(seed, self._alg))
 
-    def reset_from_key_counter(self, key, counter):
+    def reset_from_key_counter(self, key, counter) -> None:
         """Sets key and counter."""
         self._state_var.assign(_join(key, counter, self._alg))
 
     @property
-    def state(self):
+    def state(self) -> Variable:
         """The variable that holds the state: counter and key."""
         return self._state_var
 
     @property
-    def algorithm(self):
+    def algorithm(self) -> int:
         """The number of the algorithm; see `tf.random.Algorithm`."""
         return self._alg
 
     @property
-    def key(self):
+    def key(self) -> Tensor:
         """The last number of the state, which tells one stream from another."""
         return self._state_var[-1]
 
-    def skip(self, delta):
+    def skip(self, delta) -> Tensor:
         """Moves the state on as drawing `delta` numbers would.
 
         Returns:
@@ -399,14 +399,14 @@ class Generator(AutoTrackable):
         words = bitcast(before, dtypes.uint64)
         return words[size : size + 1], words[:size], self._alg
 
-    def normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
+    def normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None) -> Tensor:
         """Normal numbers; the arguments are those of `tf.random.normal`."""
         dtype = dtypes.as_dtype(dtype)
         check_numbers(dtype, mean, stddev)
         shape = _shape_tensor(shape)
         return scale(STATELESS_RANDOM_NORMAL_V2(shape, *self._next(shape), dtype=dtype), stddev, mean, name)
 
-    def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
+    def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None) -> Tensor:
         """Normal numbers within two standard deviations; the arguments are those of `tf.random.normal`."""
         dtype = dtypes.as_dtype(dtype)
         check_numbers(dtype, mean, stddev)
@@ -414,7 +414,7 @@ class Generator(AutoTrackable):
         draws = STATELESS_TRUNCATED_NORMAL_V2(shape, *self._next(shape), dtype=dtype)
         return scale(draws, stddev, mean, name)
 
-    def uniform(self, shape, minval=0, maxval=None, dtype=dtypes.float32, name=None):
+    def uniform(self, shape, minval=0, maxval=None, dtype=dtypes.float32, name=None) -> Tensor:
         """Numbers uniform on [minval, maxval), or, for integers when both are None, on the whole range.
 
         The arguments are those of `tf.random.uniform`.
@@ -435,13 +435,13 @@ class Generator(AutoTrackable):
         draws = STATELESS_RANDOM_UNIFORM_V2(shape, *self._next(shape), dtype=dtype)
         return scale_to_range(draws, minval, maxval, name)
 
-    def uniform_full_int(self, shape, dtype=dtypes.uint64, name=None):
+    def uniform_full_int(self, shape, dtype=dtypes.uint64, name=None) -> Tensor:
         """Integers uniform on the whole range of int32, uint32, int64 or uint64."""
         dtype = dtypes.as_dtype(dtype)
         shape = _shape_tensor(shape)
         return STATELESS_RANDOM_UNIFORM_FULL_INT_V2(shape, *self._next(shape), dtype=dtype, name=name)
 
-    def binomial(self, shape, counts, probs, dtype=dtypes.int32, name=None):
+    def binomial(self, shape, counts, probs, dtype=dtypes.int32, name=None) -> Tensor:
         """Numbers of the binomial distribution; the arguments are those of `tf.random.stateless_binomial`."""
         dtype = dtypes.as_dtype(dtype)
         counts, probs = to_tensor(counts), to_tensor(probs)
@@ -453,12 +453,12 @@ class Generator(AutoTrackable):
     def _new_keys(self, count):
         return self.uniform_full_int([count], dtypes.int64)
 
-    def make_seeds(self, count=1):
+    def make_seeds(self, count=1) -> Tensor:
         """Seeds for stateless random functions, as int64 of shape (2, count)."""
         keys = self._new_keys(count)
         return stack([keys, cast(keys * 0, dtypes.int64)])
 
-    def split(self, count=1):
+    def split(self, count=1) -> list[Generator]:
         """A list of `count` generators, independent of each other and of this one."""
         zeros = [0] * _counter_size(self._alg)
         keys = unstack(self._new_keys(count), count)
@@ -476,7 +476,7 @@ _global_generator: Generator | None = None
 
 
 @api("random.get_global_generator", "random.experimental.get_global_generator", dispatch=False)
-def get_global_generator():
+def get_global_generator() -> Generator:
     """The generator of the whole program, made from an unpredictable state when first asked for.
 
     Raises:
@@ -494,7 +494,7 @@ def get_global_generator():
 
 
 @api("random.set_global_generator", "random.experimental.set_global_generator", dispatch=False)
-def set_global_generator(generator):
+def set_global_generator(generator) -> None:
     """Replaces the generator of the whole program.
 
     >>> tf.random.set_global_generator(tf.random.Generator.from_seed(1))

@@ -1,6 +1,7 @@
 """`tf.io.gfile`: files and directories of this machine, of `ram://`, and of what fsspec reaches."""
 
 import io
+from typing import Any
 
 from headrace._src.core import errors
 from headrace._src.formats import files as filesystem
@@ -31,7 +32,7 @@ class GFile:
     ['one\n', 'two\n']
     """
 
-    def __init__(self, name, mode="r"):
+    def __init__(self, name, mode="r") -> None:
         self._path = filesystem.path_string(name)
         self._name, self._mode = name, mode
         self._binary = "b" in mode
@@ -44,7 +45,7 @@ class GFile:
         self._file = None
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The path, as it was given."""
         return self._name
 
@@ -75,7 +76,7 @@ class GFile:
             self.flush()
         return filesystem.stat(self._path).length
 
-    def write(self, file_content):
+    def write(self, file_content) -> None:
         """Adds text or bytes; text is written as UTF-8.
 
         Raises:
@@ -91,7 +92,7 @@ class GFile:
         with typed_errors(self._path):
             self._opened().write(file_content)
 
-    def read(self, n=-1):
+    def read(self, n=-1) -> Any:
         """The next `n` bytes of the file, or all that are left (n = -1), as bytes or text."""
         if n < -1:
             raise errors.invalid_argument(f"{self._path}; Can't read a negative number of bytes: {n}")
@@ -99,27 +100,27 @@ class GFile:
             data = self._for_reading().read(n)
         return self._text(data)
 
-    def readline(self):
+    def readline(self) -> Any:
         r"""The next line with its end, as bytes or text; empty at the end of the file. Drops "\r"."""
         with typed_errors(self._path):
             line = self._for_reading().readline()
         # TF: carriage returns are dropped by this method, wherever they stand, and kept by `read`.
         return self._text(line.replace(b"\r", b"") if b"\r" in line else line)
 
-    def readlines(self):
+    def readlines(self) -> list[Any]:
         """All lines that are left."""
         return list(self)
 
-    def __iter__(self):
+    def __iter__(self) -> "GFile":
         return self
 
-    def __next__(self):
+    def __next__(self) -> Any:
         line = self.readline()
         if not line:
             raise StopIteration
         return line
 
-    def next(self):
+    def next(self) -> Any:
         """The next line; StopIteration at the end."""
         return self.__next__()
 
@@ -128,7 +129,7 @@ class GFile:
         with typed_errors(self._path):
             return self._opened().tell()
 
-    def seek(self, offset=None, whence=0, position=None):
+    def seek(self, offset=None, whence=0, position=None) -> None:
         """Goes to a position.
 
         Args:
@@ -163,23 +164,23 @@ class GFile:
         """True."""
         return True
 
-    def flush(self):
+    def flush(self) -> None:
         """Makes what was written visible to readers of the file."""
         if self._file is not None and self._plain_mode != "r":
             with typed_errors(self._path):
                 self._file.flush()
 
-    def close(self):
+    def close(self) -> None:
         """Closes the file. Using it again opens it again."""
         file, self._file = self._file, None
         if file is not None:
             with typed_errors(self._path):
                 file.close()
 
-    def __enter__(self):
+    def __enter__(self) -> "GFile":
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception) -> None:
         self.close()
 
     def __del__(self):
@@ -318,7 +319,7 @@ def glob(pattern) -> list[str]:
 
 
 @api("io.gfile.walk", "compat.v1.io.gfile.walk", dispatch=False)
-def walk(top, topdown=True, onerror=None):
+def walk(top, topdown=True, onerror=None) -> Any:
     """Goes through a directory and all below it.
 
     Args:
@@ -333,7 +334,7 @@ def walk(top, topdown=True, onerror=None):
 
 
 @api("io.gfile.join", "compat.v1.io.gfile.join", dispatch=False)
-def join(path, *paths):
+def join(path, *paths) -> Any:
     """Parts of a path joined by separators; an absolute part starts anew.
 
     >>> tf.io.gfile.join("gs://bucket", "folder", "file")

@@ -1,10 +1,12 @@
 """`tf.lookup`: tables from keys to values."""
 
 import itertools
+from typing import TYPE_CHECKING, Any
 
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.core.trackable import Trackable
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -31,6 +33,9 @@ from headrace._src.state.table_ops import (
     MUTABLE_HASH_TABLE_OF_TENSORS,
 )
 
+if TYPE_CHECKING:
+    from headrace._src.core.dtypes import DType
+
 _numbers = itertools.count(1)
 
 
@@ -47,36 +52,36 @@ class LookupInterface(Trackable):
     kept by sessions.
     """
 
-    def __init__(self, key_dtype, value_dtype):
+    def __init__(self, key_dtype, value_dtype) -> None:
         self._key_dtype = dtypes.as_dtype(key_dtype)
         self._value_dtype = dtypes.as_dtype(value_dtype)
         self._resource_handle = None
 
     @property
-    def key_dtype(self):
+    def key_dtype(self) -> "DType":
         """The dtype of the keys."""
         return self._key_dtype
 
     @property
-    def value_dtype(self):
+    def value_dtype(self) -> "DType":
         """The dtype of the values."""
         return self._value_dtype
 
     @property
-    def name(self):
+    def name(self) -> None:
         """TF: no name, as tables made eagerly have none."""
         return None
 
     @property
-    def resource_handle(self):
+    def resource_handle(self) -> Tensor:
         """The resource tensor by which ops know the table."""
         return self._resource_handle
 
-    def size(self, name=None):
+    def size(self, name=None) -> Tensor:
         """How many keys there are, as an int64 scalar."""
         return LOOKUP_TABLE_SIZE(self.resource_handle, name=name)
 
-    def __getitem__(self, keys):
+    def __getitem__(self, keys) -> Tensor:
         """The same as `lookup(keys)`."""
         return self.lookup(keys)
 
@@ -121,7 +126,7 @@ class StaticHashTable(LookupInterface):
         experimental_is_anonymous: accepted for compatibility; every table is.
     """
 
-    def __init__(self, initializer, default_value, name=None, experimental_is_anonymous=False):
+    def __init__(self, initializer, default_value, name=None, experimental_is_anonymous=False) -> None:
         super().__init__(initializer.key_dtype, initializer.value_dtype)
         self._name = name or "hash_table"
         self._default_value = to_tensor(default_value, self._value_dtype)
@@ -149,11 +154,11 @@ class StaticHashTable(LookupInterface):
         return self._init_op
 
     @property
-    def default_value(self):
+    def default_value(self) -> Tensor:
         """The value of keys that are not there."""
         return self._default_value
 
-    def lookup(self, keys, name=None):
+    def lookup(self, keys, name=None) -> Tensor:
         """The values of keys, which may be a tensor, sparse or ragged.
 
         Raises:
@@ -167,7 +172,7 @@ class StaticHashTable(LookupInterface):
 
         return self._on_values(self._key_tensor(keys), find)
 
-    def export(self, name=None):
+    def export(self, name=None) -> tuple[Tensor, Tensor]:
         """All keys and their values, as two tensors in no particular order."""
         return self._export(name)
 
@@ -191,7 +196,7 @@ class StaticVocabularyTable(LookupInterface):
 
     def __init__(
         self, initializer, num_oov_buckets, lookup_key_dtype=None, name=None, experimental_is_anonymous=False
-    ):
+    ) -> None:
         if num_oov_buckets <= 0:
             raise ValueError(
                 f"lookup.StaticVocabularyTable: num_oov_buckets must be above 0, got {num_oov_buckets}; "
@@ -223,11 +228,11 @@ class StaticVocabularyTable(LookupInterface):
             self._initializer = self._track_trackable(initializer, "_initializer")
 
     @property
-    def resource_handle(self):
+    def resource_handle(self) -> Tensor:
         """The handle of the table of known words; None when there are none."""
         return None if self._table is None else self._table.resource_handle
 
-    def size(self, name=None):
+    def size(self, name=None) -> Tensor:
         """The number of ids, those for unknown words included."""
         unknown = to_tensor(self._num_oov_buckets, dtypes.int64)
         return unknown if self._table is None else op_named("AddV2")(self._table.size(), unknown)
@@ -243,7 +248,7 @@ class StaticVocabularyTable(LookupInterface):
         known = op_named("NotEqual")(ids, self._table.default_value)
         return where(known, ids, op_named("AddV2")(buckets, self._table.size()))
 
-    def lookup(self, keys, name=None):
+    def lookup(self, keys, name=None) -> Tensor:
         """The ids of keys, which may be a tensor, sparse or ragged.
 
         Raises:
@@ -255,7 +260,7 @@ class StaticVocabularyTable(LookupInterface):
 class _MutableTable(LookupInterface):
     """What tables that can change have in common."""
 
-    def lookup(self, keys, dynamic_default_values=None, name=None):
+    def lookup(self, keys, dynamic_default_values=None, name=None) -> Tensor:
         """The values of keys.
 
         Args:
@@ -273,7 +278,7 @@ class _MutableTable(LookupInterface):
             lambda tensor: LOOKUP_TABLE_FIND(self.resource_handle, tensor, default, name=name),
         )
 
-    def insert(self, keys, values, name=None):
+    def insert(self, keys, values, name=None) -> Any:
         """Put values in, in place of those that the keys had.
 
         Raises:
@@ -284,7 +289,7 @@ class _MutableTable(LookupInterface):
         values = to_tensor(values, self._value_dtype)
         return LOOKUP_TABLE_INSERT(self.resource_handle, keys, values, name=name)
 
-    def remove(self, keys, name=None):
+    def remove(self, keys, name=None) -> Any:
         """Take keys and their values out; keys that are not there are ignored."""
         return LOOKUP_TABLE_REMOVE(self.resource_handle, self._key_tensor(keys), name=name)
 
@@ -325,7 +330,7 @@ class MutableHashTable(_MutableTable):
         name="MutableHashTable",
         checkpoint=True,
         experimental_is_anonymous=False,
-    ):
+    ) -> None:
         super().__init__(key_dtype, value_dtype)
         self._default_value = to_tensor(default_value, self._value_dtype)
         self._value_shape = self._default_value.shape
@@ -344,7 +349,7 @@ class MutableHashTable(_MutableTable):
             return op(shared_name=name, name=self._name, **types)
         return (ANONYMOUS_MUTABLE_HASH_TABLE if scalars else ANONYMOUS_MUTABLE_HASH_TABLE_OF_TENSORS)(**types)
 
-    def export(self, name=None):
+    def export(self, name=None) -> tuple[Tensor, Tensor]:
         """All keys and their values, as two tensors in no particular order."""
         return self._export(name)
 
@@ -383,7 +388,7 @@ class DenseHashTable(_MutableTable):
         name="MutableDenseHashTable",
         checkpoint=True,
         experimental_is_anonymous=False,
-    ):
+    ) -> None:
         super().__init__(key_dtype, value_dtype)
         self._default_value = to_tensor(default_value, self._value_dtype)
         self._value_shape = self._default_value.shape
@@ -407,14 +412,14 @@ class DenseHashTable(_MutableTable):
             )
         return ANONYMOUS_MUTABLE_DENSE_HASH_TABLE(self._empty_key, self._deleted_key, **keywords)
 
-    def insert_or_assign(self, keys, values, name=None):
+    def insert_or_assign(self, keys, values, name=None) -> Any:
         """The same as `insert`."""
         return self.insert(keys, values, name)
 
-    def erase(self, keys, name=None):
+    def erase(self, keys, name=None) -> Any:
         """The same as `remove`."""
         return self.remove(keys, name)
 
-    def export(self, name=None):
+    def export(self, name=None) -> tuple[Tensor, Tensor]:
         """The keys and values of all buckets; those not in use have `empty_key` or `deleted_key`."""
         return self._export(name)

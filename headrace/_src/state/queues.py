@@ -1,12 +1,13 @@
 """`tf.queue`: queues of elements between threads, or between runs of a graph."""
 
 import itertools
+from typing import Any
 
 from headrace._src.core import dtypes as types
 from headrace._src.core.context import context
 from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.shaping import get_static_value
@@ -39,7 +40,7 @@ class QueueBase:
         queue_ref: the resource tensor by which ops know the queue.
     """
 
-    def __init__(self, dtypes, shapes, names, queue_ref):
+    def __init__(self, dtypes, shapes, names, queue_ref) -> None:
         self._dtypes = [types.as_dtype(dtype) for dtype in dtypes]
         if shapes is not None and len(shapes) != len(self._dtypes):
             raise ValueError(
@@ -52,7 +53,7 @@ class QueueBase:
         self._name = "Empty" if isinstance(queue_ref, EagerTensor) else queue_ref.op.name
 
     @staticmethod
-    def from_list(index, queues):
+    def from_list(index, queues) -> "FIFOQueue":
         """The queue at a place of a list.
 
         Args:
@@ -75,7 +76,7 @@ class QueueBase:
         return queues[int(number)]
 
     @property
-    def queue_ref(self):
+    def queue_ref(self) -> Tensor:
         """The resource tensor by which ops know the queue."""
         return self._queue_ref
 
@@ -95,11 +96,11 @@ class QueueBase:
         return self._shapes
 
     @property
-    def names(self):
+    def names(self) -> Any:
         """The names of the components, or None."""
         return self._names
 
-    def enqueue(self, vals, name=None):
+    def enqueue(self, vals, name=None) -> Any:
         """Put an element in, as soon as there is room.
 
         Args:
@@ -115,7 +116,7 @@ class QueueBase:
             tensor.shape.assert_is_compatible_with(shape)
         return QUEUE_ENQUEUE(self._queue_ref, tensors, name=_named(name, self._name, "_enqueue")) or None
 
-    def enqueue_many(self, vals, name=None):
+    def enqueue_many(self, vals, name=None) -> Any:
         """Put elements in: the parts of tensors along their first dimension.
 
         Raises:
@@ -129,7 +130,7 @@ class QueueBase:
             tensor.shape[1:].assert_is_compatible_with(shape)
         return QUEUE_ENQUEUE_MANY(self._queue_ref, tensors, name=_named(name, self._name, "_EnqueueMany")) or None
 
-    def dequeue(self, name=None):
+    def dequeue(self, name=None) -> Any:
         """Take an element out, as soon as there is one.
 
         Returns:
@@ -141,7 +142,7 @@ class QueueBase:
         found = QUEUE_DEQUEUE(self._queue_ref, component_types=self._dtypes, name=_named(name, self._name, "_Dequeue"))
         return self._element(found, [])
 
-    def dequeue_many(self, n, name=None):
+    def dequeue_many(self, n, name=None) -> Any:
         """Take `n` elements out and stack them, as soon as there are so many.
 
         Raises:
@@ -154,7 +155,7 @@ class QueueBase:
         size = get_static_value(to_tensor(n, types.int32))
         return self._element(found, [None if size is None else int(size)])
 
-    def dequeue_up_to(self, n, name=None):
+    def dequeue_up_to(self, n, name=None) -> Any:
         """Take `n` elements out and stack them; when the queue is closed, fewer will do.
 
         Raises:
@@ -166,7 +167,7 @@ class QueueBase:
         )
         return self._element(found, [None])
 
-    def close(self, cancel_pending_enqueues=False, name=None):
+    def close(self, cancel_pending_enqueues=False, name=None) -> Any:
         """Let no more elements in. What is in it can still be taken out.
 
         Args:
@@ -183,11 +184,11 @@ class QueueBase:
         )
         return made or None
 
-    def is_closed(self, name=None):
+    def is_closed(self, name=None) -> Tensor:
         """Whether it is closed, as a boolean scalar."""
         return QUEUE_IS_CLOSED(self._queue_ref, name=_named(name, self._name, "_Is_Closed"))
 
-    def size(self, name=None):
+    def size(self, name=None) -> Tensor:
         """How many elements are in it, as an int32 scalar."""
         return QUEUE_SIZE(self._queue_ref, name=_named(name, self._name, "_Size"))
 
@@ -271,7 +272,7 @@ class FIFOQueue(QueueBase):
     (4, 1)
     """
 
-    def __init__(self, capacity, dtypes, shapes=None, names=None, shared_name=None, name="fifo_queue"):
+    def __init__(self, capacity, dtypes, shapes=None, names=None, shared_name=None, name="fifo_queue") -> None:
         dtypes, shapes, names = _listed(dtypes, shapes, names)
         handle = _made(FIFO_QUEUE, shared_name, name, component_types=dtypes, shapes=shapes or [], capacity=capacity)
         super().__init__(dtypes, shapes, names, handle)
@@ -289,7 +290,7 @@ class PaddingFIFOQueue(QueueBase):
         ValueError: when a shape is left out.
     """
 
-    def __init__(self, capacity, dtypes, shapes, names=None, shared_name=None, name="padding_fifo_queue"):
+    def __init__(self, capacity, dtypes, shapes, names=None, shared_name=None, name="padding_fifo_queue") -> None:
         if shapes is None or (isinstance(shapes, (list, tuple)) and any(shape is None for shape in shapes)):
             raise ValueError("When providing partial shapes, a list of shapes must be provided.")
         dtypes, shapes, names = _listed(dtypes, shapes, names)
@@ -310,7 +311,7 @@ class PriorityQueue(QueueBase):
         types: the dtypes of the components, without that of the number.
     """
 
-    def __init__(self, capacity, types, shapes=None, names=None, shared_name=None, name="priority_queue"):
+    def __init__(self, capacity, types, shapes=None, names=None, shared_name=None, name="priority_queue") -> None:
         dtypes, shapes, names = _listed(types, shapes, None)[:2] + (names,)
         handle = _made(
             PRIORITY_QUEUE, shared_name, name, component_types=[_INT64, *dtypes], capacity=capacity,
@@ -335,7 +336,7 @@ class RandomShuffleQueue(QueueBase):
     def __init__(
         self, capacity, min_after_dequeue, dtypes, shapes=None, names=None, seed=None, shared_name=None,
         name="random_shuffle_queue",
-    ):  # fmt: skip
+    ) -> None:  # fmt: skip
         dtypes, shapes, names = _listed(dtypes, shapes, names)
         first, second = draw_seeds(seed)
         handle = _made(

@@ -57,7 +57,7 @@ class TFRecordOptions:
         compression_method=None,
         mem_level=None,
         compression_strategy=None,
-    ):
+    ) -> None:
         self.get_compression_type_string(compression_type)  # refuses what is none
         self.compression_type = compression_type
         self.flush_mode = flush_mode
@@ -70,7 +70,7 @@ class TFRecordOptions:
         self.compression_strategy = compression_strategy
 
     @classmethod
-    def get_compression_type_string(cls, options):
+    def get_compression_type_string(cls, options) -> str:
         """The name of a compression.
 
         Args:
@@ -110,7 +110,7 @@ class TFRecordWriter:
     ...     writer.write(tf.constant("another").numpy())
     """
 
-    def __init__(self, path, options=None):
+    def __init__(self, path, options=None) -> None:
         kind = TFRecordOptions.get_compression_type_string(options)
         if not isinstance(options, TFRecordOptions):
             options = TFRecordOptions(kind)
@@ -134,7 +134,7 @@ class TFRecordWriter:
         self._records: list[bytes] = []  # not yet in the file
         self._room = self._buffer_size = options.input_buffer_size or streams.DEFAULT_BUFFER
 
-    def write(self, record):
+    def write(self, record) -> None:
         """Adds a record: bytes, or a str, of which its UTF-8 bytes are taken.
 
         Raises:
@@ -159,7 +159,7 @@ class TFRecordWriter:
         if records:
             self._output.write(framed_together(records))
 
-    def flush(self):
+    def flush(self) -> None:
         """Makes what was written so far visible to readers of the file."""
         with self._lock:
             if self._output is None:
@@ -167,7 +167,7 @@ class TFRecordWriter:
             self._write_out()
             self._output.flush()
 
-    def close(self):
+    def close(self) -> None:
         """Writes what is waiting and closes the file; a second time nothing happens."""
         with self._lock:
             if self._output is None:
@@ -180,10 +180,10 @@ class TFRecordWriter:
             finally:
                 output.close()
 
-    def __enter__(self):
+    def __enter__(self) -> "TFRecordWriter":
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception) -> None:
         self.close()
 
     def __del__(self):
@@ -215,7 +215,7 @@ def _as_bytes(record) -> bytes:
 
 
 @api("compat.v1.io.tf_record_iterator", "compat.v1.python_io.tf_record_iterator")
-def tf_record_iterator(path, options=None):
+def tf_record_iterator(path, options=None) -> RecordReader:
     """An iterator of the records of a file, as bytes.
 
     Args:

@@ -1,5 +1,7 @@
 """What fills static tables: keys and values in memory, or the lines of a file."""
 
+from typing import TYPE_CHECKING, Any
+
 from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.core.trackable import Trackable
@@ -13,29 +15,32 @@ from headrace._src.state.table_ops import (
     WHOLE_LINE,
 )
 
+if TYPE_CHECKING:
+    from headrace._src.core.dtypes import DType
+
 
 class TableInitializerBase(Trackable):
     """Base of initializers: they know the dtypes of the table, and fill it."""
 
-    def __init__(self, key_dtype, value_dtype):
+    def __init__(self, key_dtype, value_dtype) -> None:
         self._key_dtype = dtypes.as_dtype(key_dtype)
         self._value_dtype = dtypes.as_dtype(value_dtype)
 
     @property
-    def key_dtype(self):
+    def key_dtype(self) -> "DType":
         """The dtype of the keys."""
         return self._key_dtype
 
     @property
-    def value_dtype(self):
+    def value_dtype(self) -> "DType":
         """The dtype of the values."""
         return self._value_dtype
 
-    def initialize(self, table):
+    def initialize(self, table) -> Any:
         """Fill `table`."""
         raise NotImplementedError
 
-    def check_table(self, table):
+    def check_table(self, table) -> None:
         """Refuse a table of other dtypes."""
         if (table.key_dtype, table.value_dtype) != (self._key_dtype, self._value_dtype):
             raise TypeError(
@@ -60,13 +65,13 @@ class KeyValueTensorInitializer(TableInitializerBase):
         name: a name for the operation.
     """
 
-    def __init__(self, keys, values, key_dtype=None, value_dtype=None, name=None):
+    def __init__(self, keys, values, key_dtype=None, value_dtype=None, name=None) -> None:
         self._keys = to_tensor(keys, None if key_dtype is None else dtypes.as_dtype(key_dtype))
         self._values = to_tensor(values, None if value_dtype is None else dtypes.as_dtype(value_dtype))
         self._name = name if name is not None else "key_value_init"
         super().__init__(self._keys.dtype, self._values.dtype)
 
-    def initialize(self, table):
+    def initialize(self, table) -> Any:
         """Fill `table`.
 
         Raises:
@@ -113,7 +118,7 @@ class TextFileInitializer(TableInitializerBase):
         delimiter="\t",
         name=None,
         value_index_offset=0,
-    ):
+    ) -> None:
         if not isinstance(filename, Tensor) and not filename:
             raise ValueError("lookup.TextFileInitializer: filename must be given.")
         who = "lookup.TextFileInitializer"
@@ -138,7 +143,7 @@ class TextFileInitializer(TableInitializerBase):
         self._offset = value_index_offset
         super().__init__(key_dtype, value_dtype)
 
-    def initialize(self, table):
+    def initialize(self, table) -> Any:
         """Fill `table`.
 
         Raises:

@@ -1,5 +1,7 @@
 """`tf.TensorArray`: an array of tensors that are written and read one by one, in eager code, graphs and loops."""
 
+from typing import TYPE_CHECKING, Any
+
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.nest_nodes import Composite, register_composite
@@ -12,6 +14,9 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.passing import IDENTITY
 from headrace._src.state.tensor_array_cells import Cells
 from headrace._src.state.tensor_array_flow import Flow, SharedShape
+
+if TYPE_CHECKING:
+    from headrace._src.core.dtypes import DType
 
 
 @api("TensorArray")
@@ -54,7 +59,7 @@ class TensorArray:
         element_shape=None,
         colocate_with_first_write_call=True,
         name=None,
-    ):
+    ) -> None:
         dtype = dtypes.as_dtype(dtype)
         dynamic_size = bool(dynamic_size)
         shape = TensorShape(element_shape)
@@ -89,23 +94,23 @@ class TensorArray:
         return self if implementation is None else TensorArray._of(implementation)
 
     @property
-    def dtype(self):
+    def dtype(self) -> "DType":
         """The dtype of the elements."""
         return self._implementation.dtype
 
     @property
-    def flow(self):
+    def flow(self) -> Tensor:
         """In a graph the list of tensors, a variant; eagerly a zero, since nothing needs to flow."""
         implementation = self._implementation
         return to_tensor(0) if type(implementation) is Cells else implementation.flow
 
     @property
-    def handle(self):
+    def handle(self) -> None:
         """None. TF: kept from 1.x."""
         return None
 
     @property
-    def dynamic_size(self):
+    def dynamic_size(self) -> bool:
         """Whether the array grows when an index beyond its end is written."""
         return self._implementation.dynamic_size
 
@@ -122,21 +127,21 @@ class TensorArray:
     def _type_spec(self):
         return TensorArraySpec(self.element_shape, self.dtype, self.dynamic_size, self._infer_shape)
 
-    def identity(self):
+    def identity(self) -> "TensorArray":
         """The same array, after all that its elements depend on."""
         implementation = self._here()
         if type(implementation) is Cells:
             return self
         return TensorArray._of(implementation.with_flow(IDENTITY(implementation.flow), implementation._size))
 
-    def grad(self, source, flow=None, name=None):
+    def grad(self, source, flow=None, name=None) -> Any:
         """Of 1.x: gradients of arrays are computed by tapes and `tf.gradients` here."""
         raise NotImplementedError(
             "TensorArray.grad is not supported: gradients through a TensorArray are computed by tf.GradientTape and "
             "tf.gradients, without this function."
         )
 
-    def read(self, index, name=None):
+    def read(self, index, name=None) -> Tensor:
         """The element at an index.
 
         Raises:
@@ -145,7 +150,7 @@ class TensorArray:
         """
         return self._here().read(index)
 
-    def write(self, index, value, name=None):
+    def write(self, index, value, name=None) -> "TensorArray":
         """The array with `value` at an index.
 
         Raises:
@@ -155,7 +160,7 @@ class TensorArray:
         """
         return self._after(self._here().write(index, value))
 
-    def stack(self, name=None):
+    def stack(self, name=None) -> Tensor:
         """All elements as one tensor, along a new first dimension.
 
         >>> tf.TensorArray(tf.int32, size=2).unstack([[1, 2], [3, 4]]).stack().numpy().tolist()
@@ -163,31 +168,31 @@ class TensorArray:
         """
         return self._here().stack()
 
-    def gather(self, indices, name=None):
+    def gather(self, indices, name=None) -> Tensor:
         """The elements at some indices as one tensor, along a new first dimension."""
         return self._here().gather(indices)
 
-    def concat(self, name=None):
+    def concat(self, name=None) -> Tensor:
         """All elements as one tensor, along their first dimension, in which alone they may differ."""
         return self._here().concat()
 
-    def unstack(self, value, name=None):
+    def unstack(self, value, name=None) -> "TensorArray":
         """The array with the rows of `value` as its elements."""
         return self._after(self._here().unstack(value))
 
-    def scatter(self, indices, value, name=None):
+    def scatter(self, indices, value, name=None) -> "TensorArray":
         """The array with the rows of `value` at some indices."""
         return self._after(self._here().scatter(indices, value))
 
-    def split(self, value, lengths, name=None):
+    def split(self, value, lengths, name=None) -> "TensorArray":
         """The array with consecutive parts of `value` as its elements, of the given lengths."""
         return self._after(self._here().split(value, lengths))
 
-    def size(self, name=None):
+    def size(self, name=None) -> Tensor:
         """The number of elements, as an int32 scalar."""
         return self._here().size()
 
-    def close(self, name=None):
+    def close(self, name=None) -> Any:
         """Forget the elements; the array cannot be used afterwards."""
         return self._here().close()
 
@@ -230,25 +235,25 @@ class TensorArraySpec(TypeSpec):
 
     __slots__ = ("_dtype", "_dynamic_size", "_element_shape", "_infer_shape")
 
-    def __init__(self, element_shape=None, dtype=dtypes.float32, dynamic_size=False, infer_shape=True):
+    def __init__(self, element_shape=None, dtype=dtypes.float32, dynamic_size=False, infer_shape=True) -> None:
         self._element_shape = TensorShape(element_shape)
         self._dtype = dtypes.as_dtype(dtype)
         self._dynamic_size = bool(dynamic_size)
         self._infer_shape = bool(infer_shape)
 
     @property
-    def value_type(self):
+    def value_type(self) -> type:
         """The class `TensorArray`."""
         return TensorArray
 
     @staticmethod
-    def from_value(value):
+    def from_value(value) -> "TensorArraySpec":
         """The spec of an array."""
         if not isinstance(value, TensorArray):
             raise TypeError(f"TensorArraySpec.from_value: value must be a TensorArray, got {value!r}.")
         return value._type_spec
 
-    def is_compatible_with(self, other):
+    def is_compatible_with(self, other) -> bool:
         """Whether dtype, growth and element shape of a spec or an array fit; `infer_shape` does not matter."""
         other = other._type_spec if isinstance(other, TensorArray) else other
         return (
@@ -258,7 +263,7 @@ class TensorArraySpec(TypeSpec):
             and self._element_shape.is_compatible_with(other._element_shape)
         )
 
-    def is_subtype_of(self, other):
+    def is_subtype_of(self, other) -> bool:
         """Whether every array of this spec fits `other`."""
         return (
             isinstance(other, TensorArraySpec)
@@ -267,7 +272,7 @@ class TensorArraySpec(TypeSpec):
             and self._element_shape.is_subtype_of(other._element_shape)
         )
 
-    def most_specific_common_supertype(self, others):
+    def most_specific_common_supertype(self, others) -> "TensorArraySpec | None":
         """The narrowest spec for the arrays of this one and of `others`; None if dtype or growth differ."""
         for other in others:
             if not (

@@ -1,5 +1,7 @@
 """`tf.train.TrackableView`: the objects that are reached from one, as a checkpoint would find them."""
 
+from typing import Any
+
 from headrace._src.core.trackable import SaveType, Trackable
 from headrace._src.op.api import api
 
@@ -17,21 +19,21 @@ class TrackableView:
     ['w']
     """
 
-    def __init__(self, root):
+    def __init__(self, root) -> None:
         self._root = root
 
     @classmethod
-    def children(cls, obj, save_type=SaveType.CHECKPOINT, **kwargs):
+    def children(cls, obj, save_type=SaveType.CHECKPOINT, **kwargs) -> Any:
         """What an object holds directly, by name."""
         if not isinstance(obj, Trackable):
             return {}
         return dict(obj._trackable_children(save_type, **kwargs))
 
     @property
-    def root(self):
+    def root(self) -> Any:
         return self._root
 
-    def descendants(self):
+    def descendants(self) -> list[Any]:
         """All objects, the nearest first; each once."""
         found, seen, at = [self._root], {id(self._root)}, 0
         while at < len(found):

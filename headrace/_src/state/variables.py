@@ -4,6 +4,7 @@ import contextlib
 import enum
 import functools
 import itertools
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from headrace._src.state import scatter, storage
 
 if TYPE_CHECKING:
     from headrace._src.attached import VariableMethods
+    from headrace._src.core.dtypes import DType
 
     class VariableSlice(Tensor):
         """`variable[key]` as type checkers see it: a tensor that can be assigned to."""
@@ -95,7 +97,7 @@ class _VariableType(type):
 
 @api("variable_creator_scope", dispatch=False)
 @contextlib.contextmanager
-def variable_creator_scope(variable_creator):
+def variable_creator_scope(variable_creator) -> Iterator[None]:
     """Within this block, `variable_creator(next_creator, **kwargs)` makes the variables.
 
     Args:
@@ -148,7 +150,7 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         aggregation=VariableAggregation.NONE,
         shape=None,
         experimental_enable_variable_lifting=True,
-    ):
+    ) -> None:
         if initial_value is None:
             raise ValueError("Variable: initial_value must be given: a tensor, a value, or a function returning one.")
         if constraint is not None and not callable(constraint):
@@ -202,12 +204,12 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         return self._name
 
     @property
-    def handle(self):
+    def handle(self) -> Tensor:
         """The resource tensor that stands for this variable in ops and on tapes."""
         return self._handle
 
     @property
-    def dtype(self):
+    def dtype(self) -> "DType":
         return self._dtype
 
     @property
@@ -226,15 +228,15 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         return self._trainable
 
     @property
-    def synchronization(self):
+    def synchronization(self) -> VariableSynchronization:
         return self._synchronization
 
     @property
-    def aggregation(self):
+    def aggregation(self) -> VariableAggregation:
         return self._aggregation
 
     @property
-    def constraint(self):
+    def constraint(self) -> Any:
         return self._constraint
 
     @property
@@ -242,40 +244,40 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         return self._handle.__dict__.get("_device", HOST)
 
     @property
-    def initializer(self):
+    def initializer(self) -> None:
         """None: an eager variable is initialised when it is made."""
         return None
 
     @property
-    def op(self):
+    def op(self) -> Any:
         raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
 
     @property
-    def graph(self):
+    def graph(self) -> Any:
         raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
 
     @property
-    def initial_value(self):
+    def initial_value(self) -> Any:
         raise RuntimeError("This property is not supported when eager execution is enabled.")
 
-    def initialized_value(self):
+    def initialized_value(self) -> Any:
         raise NotImplementedError("initialized_value belongs to 1.x graphs; an eager variable is initialised.")
 
-    def eval(self, session=None):
+    def eval(self, session=None) -> Any:
         raise RuntimeError("eval is not supported when eager execution is enabled; use numpy().")
 
-    def to_proto(self, export_scope=None):
+    def to_proto(self, export_scope=None) -> Any:
         raise RuntimeError("to_proto is not supported when eager execution is enabled.")
 
     @staticmethod
-    def from_proto(variable_def, import_scope=None):
+    def from_proto(variable_def, import_scope=None) -> Any:
         raise RuntimeError("from_proto is not supported when eager execution is enabled.")
 
-    def is_initialized(self, name=None):
+    def is_initialized(self, name=None) -> Tensor:
         """A boolean tensor: whether the variable has a value."""
         return storage.IS_INITIALIZED(self._handle)
 
-    def set_shape(self, shape):
+    def set_shape(self, shape) -> None:
         """Narrow the static shape."""
         self._storage.shape = self._storage.shape.merge_with(shape)
 
@@ -288,7 +290,7 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
 
     # Reading.
 
-    def value(self):
+    def value(self) -> Tensor:
         """The current value as a tensor, which later assignments do not change."""
         mode = context.mode
         if mode is not None and mode.graph is not None:
@@ -320,7 +322,7 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         if context.mode is not None:
             self.value()
 
-    def read_value(self):
+    def read_value(self) -> Tensor:
         """The same as `value()`."""
         return self.value()
 
@@ -335,19 +337,19 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
             )
         return self.value()
 
-    def numpy(self):
+    def numpy(self) -> Any:
         """The current value as a NumPy array of its own."""
         return EagerTensor(self._storage.read(), self._dtype).numpy()
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
         return EagerTensor(self._storage.read(), self._dtype).__array__(dtype, copy)
 
-    def sparse_read(self, indices, name=None):
+    def sparse_read(self, indices, name=None) -> Tensor:
         """The rows at `indices`; its gradient is sparse."""
         self._watch()
         return scatter.RESOURCE_GATHER(self._handle, indices, dtype=self._dtype, name=name)
 
-    def gather_nd(self, indices, name=None):
+    def gather_nd(self, indices, name=None) -> Tensor:
         """The slices at the index tuples `indices`."""
         self._watch()
         return scatter.RESOURCE_GATHER_ND(self._handle, indices, dtype=self._dtype, name=name)
@@ -359,7 +361,7 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
             return value
         return to_tensor(value, self._dtype)
 
-    def assign(self, value, use_locking=False, name=None, read_value=True):
+    def assign(self, value, use_locking=False, name=None, read_value=True) -> "Variable":
         """Replace the value; returns this variable (None when `read_value` is False).
 
         Raises:
@@ -390,21 +392,21 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         else:
             op(self._handle, tensor, name=name)
 
-    def assign_add(self, delta, use_locking=False, name=None, read_value=True):
+    def assign_add(self, delta, use_locking=False, name=None, read_value=True) -> "Variable":
         """Add `delta`, which must have the variable's shape."""
         self._update(storage.ASSIGN_ADD, np.add, delta, name)
         return self if read_value else None
 
-    def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
+    def assign_sub(self, delta, use_locking=False, name=None, read_value=True) -> "Variable":
         """Subtract `delta`, which must have the variable's shape."""
         self._update(storage.ASSIGN_SUB, np.subtract, delta, name)
         return self if read_value else None
 
-    def load(self, value, session=None):
+    def load(self, value, session=None) -> None:
         """Replace the value. TF: kept from 1.x."""
         self.assign(value)
 
-    def count_up_to(self, limit):
+    def count_up_to(self, limit) -> Tensor:
         """Return the value and increase it by one; OutOfRangeError once it has reached `limit`."""
         if self._dtype not in dtypes.INDEX:
             raise errors.invalid_argument(f"count_up_to: the variable must be int32 or int64, not {self._dtype.name}.")
@@ -416,35 +418,35 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         op(self._handle, sparse_delta.indices, self._convert(sparse_delta.values), name=name)
         return self
 
-    def scatter_update(self, sparse_delta, use_locking=False, name=None):
+    def scatter_update(self, sparse_delta, use_locking=False, name=None) -> "Variable":
         """Replace the rows that an `IndexedSlices` names."""
         return self._scatter(scatter.SCATTER_UPDATE, sparse_delta, name)
 
-    def scatter_add(self, sparse_delta, use_locking=False, name=None):
+    def scatter_add(self, sparse_delta, use_locking=False, name=None) -> "Variable":
         """Add to the rows that an `IndexedSlices` names."""
         return self._scatter(scatter.SCATTER_ADD, sparse_delta, name)
 
-    def scatter_sub(self, sparse_delta, use_locking=False, name=None):
+    def scatter_sub(self, sparse_delta, use_locking=False, name=None) -> "Variable":
         """Subtract from the rows that an `IndexedSlices` names."""
         return self._scatter(scatter.SCATTER_SUB, sparse_delta, name)
 
-    def scatter_mul(self, sparse_delta, use_locking=False, name=None):
+    def scatter_mul(self, sparse_delta, use_locking=False, name=None) -> "Variable":
         """Multiply the rows that an `IndexedSlices` names."""
         return self._scatter(scatter.SCATTER_MUL, sparse_delta, name)
 
-    def scatter_div(self, sparse_delta, use_locking=False, name=None):
+    def scatter_div(self, sparse_delta, use_locking=False, name=None) -> "Variable":
         """Divide the rows that an `IndexedSlices` names."""
         return self._scatter(scatter.SCATTER_DIV, sparse_delta, name)
 
-    def scatter_min(self, sparse_delta, use_locking=False, name=None):
+    def scatter_min(self, sparse_delta, use_locking=False, name=None) -> "Variable":
         """Take the minimum with the rows that an `IndexedSlices` names."""
         return self._scatter(scatter.SCATTER_MIN, sparse_delta, name)
 
-    def scatter_max(self, sparse_delta, use_locking=False, name=None):
+    def scatter_max(self, sparse_delta, use_locking=False, name=None) -> "Variable":
         """Take the maximum with the rows that an `IndexedSlices` names."""
         return self._scatter(scatter.SCATTER_MAX, sparse_delta, name)
 
-    def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
+    def batch_scatter_update(self, sparse_delta, use_locking=False, name=None) -> "Variable":
         """Replace rows batch by batch: `self[i, ..., indices[i, ..., j]] = values[i, ..., j]`."""
         full = in_batches(to_tensor(sparse_delta.indices))
         scatter.SCATTER_ND_UPDATE(self._handle, full, self._convert(sparse_delta.values), name=name)
@@ -454,23 +456,23 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         op(self._handle, indices, self._convert(updates), name=name)
         return self
 
-    def scatter_nd_update(self, indices, updates, name=None):
+    def scatter_nd_update(self, indices, updates, name=None) -> "Variable":
         """Replace the slices at the index tuples `indices`."""
         return self._scatter_nd(scatter.SCATTER_ND_UPDATE, indices, updates, name)
 
-    def scatter_nd_add(self, indices, updates, name=None):
+    def scatter_nd_add(self, indices, updates, name=None) -> "Variable":
         """Add to the slices at the index tuples `indices`."""
         return self._scatter_nd(scatter.SCATTER_ND_ADD, indices, updates, name)
 
-    def scatter_nd_sub(self, indices, updates, name=None):
+    def scatter_nd_sub(self, indices, updates, name=None) -> "Variable":
         """Subtract from the slices at the index tuples `indices`."""
         return self._scatter_nd(scatter.SCATTER_ND_SUB, indices, updates, name)
 
-    def scatter_nd_min(self, indices, updates, name=None):
+    def scatter_nd_min(self, indices, updates, name=None) -> "Variable":
         """Take the minimum with the slices at the index tuples `indices`."""
         return self._scatter_nd(scatter.SCATTER_ND_MIN, indices, updates, name)
 
-    def scatter_nd_max(self, indices, updates, name=None):
+    def scatter_nd_max(self, indices, updates, name=None) -> "Variable":
         """Take the maximum with the slices at the index tuples `indices`."""
         return self._scatter_nd(scatter.SCATTER_ND_MAX, indices, updates, name)
 
@@ -484,16 +486,16 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         scatter.STRIDED_SLICE_ASSIGN(self._handle, begin, end, strides, self._convert(value), name=name, **masks)
         return self
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Tensor]:
         return iter(self.value())
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return bool(self.value())
 
-    def __int__(self):
+    def __int__(self) -> int:
         return int(self.value())
 
-    def __float__(self):
+    def __float__(self) -> float:
         return float(self.value())
 
     def __complex__(self):

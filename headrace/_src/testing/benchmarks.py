@@ -41,7 +41,7 @@ class Benchmark(metaclass=_Registered):
         return not any(name.startswith("benchmark") and callable(getattr(cls, name)) for name in dir(cls))
 
     def report_benchmark(self, iters=None, cpu_time=None, wall_time=None, throughput=None, extras=None, name=None,
-                         metrics=None):
+                         metrics=None) -> None:
         """Print what was measured, or write it to a file if the environment has TEST_REPORT_FILE_PREFIX.
 
         Args:
@@ -115,7 +115,7 @@ def run_benchmarks(pattern):
 
 
 @api("test.benchmark_config", dispatch=False)
-def benchmark_config():
+def benchmark_config() -> ConfigProto:
     """Options of a session in which nothing that a benchmark runs is optimised away."""
     config = ConfigProto()
     config.graph_options.rewrite_options.dependency_optimization = 2  # off

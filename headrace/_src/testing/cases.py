@@ -8,6 +8,8 @@ import shutil
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from absl.testing import absltest
@@ -40,13 +42,13 @@ class TestCase(Comparisons, absltest.TestCase):
 
     __test__ = True
 
-    def __init__(self, methodName="runTest"):
+    def __init__(self, methodName="runTest") -> None:
         super().__init__(methodName)
         self._kept_session = None
         self._folder = None
         self._threads = []
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         self._kept_session = None
         random.seed(_SEED)
@@ -55,7 +57,7 @@ class TestCase(Comparisons, absltest.TestCase):
             reset_default_graph()
         seeds.set_seed(_SEED)
 
-    def tearDown(self):
+    def tearDown(self) -> None:
         for thread in self._threads:
             thread.check_termination()
         self._threads.clear()
@@ -64,7 +66,7 @@ class TestCase(Comparisons, absltest.TestCase):
             self._kept_session = None
         super().tearDown()
 
-    def evaluate(self, tensors):
+    def evaluate(self, tensors) -> Any:
         """Tensors, or a structure of them, as NumPy values; in a graph, a session runs them."""
         if context.graph is None:
             return nest.map_structure(_value, tensors)
@@ -81,7 +83,7 @@ class TestCase(Comparisons, absltest.TestCase):
         return a, b
 
     @contextlib.contextmanager
-    def session(self, graph=None, config=None, use_gpu=True, force_gpu=False):
+    def session(self, graph=None, config=None, use_gpu=True, force_gpu=False) -> Iterator[Any]:
         """A session for the tests of a graph; eagerly, something whose `run` gives the values of tensors.
 
         Args:
@@ -96,7 +98,7 @@ class TestCase(Comparisons, absltest.TestCase):
             yield session
 
     @contextlib.contextmanager
-    def cached_session(self, graph=None, config=None, use_gpu=True, force_gpu=False):
+    def cached_session(self, graph=None, config=None, use_gpu=True, force_gpu=False) -> Iterator[Any]:
         """As `session`, but one test gets the same session each time.
 
         Raises:
@@ -128,7 +130,7 @@ class TestCase(Comparisons, absltest.TestCase):
         return self._folder
 
     @contextlib.contextmanager
-    def captureWritesToStream(self, stream):
+    def captureWritesToStream(self, stream) -> Iterator[Any]:
         """Within this block, what is written to a stream with a file number is kept: see `contents()`."""
         stream.flush()
         number = stream.fileno()
@@ -144,7 +146,7 @@ class TestCase(Comparisons, absltest.TestCase):
                 os.dup2(saved, number)
                 os.close(saved)
 
-    def checkedThread(self, target, args=None, kwargs=None):
+    def checkedThread(self, target, args=None, kwargs=None) -> Any:
         """A thread whose `join` fails the test with what the thread raised. It must be joined."""
         thread = _CheckedThread(self, target, args or (), kwargs or {})
         self._threads.append(thread)
@@ -221,7 +223,7 @@ class _CheckedThread:
 
 
 @api("test.main", dispatch=False)
-def main(argv=None):
+def main(argv=None) -> None:
     """Run the tests of the file that was started, or with `--benchmarks=PATTERN` its benchmarks, and exit.
 
     Args:

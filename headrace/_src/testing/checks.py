@@ -3,6 +3,8 @@
 import functools
 import platform
 import unittest
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +70,7 @@ def _numerical(f, tensors, at, delta):
 
 
 @api("test.compute_gradient", dispatch=False)
-def compute_gradient(f, x, delta=None):
+def compute_gradient(f, x, delta=None) -> tuple[Any, Any]:
     """The derivatives of a function twice: as its gradients say, and from differences of its values.
 
     Args:
@@ -102,7 +104,7 @@ def compute_gradient(f, x, delta=None):
 
 
 @api("test.assert_equal_graph_def", dispatch=False)
-def assert_equal_graph_def(expected, actual):
+def assert_equal_graph_def(expected, actual) -> None:
     """Fail unless two `GraphDef` have equal nodes, in whatever order.
 
     Raises:
@@ -124,7 +126,7 @@ def assert_equal_graph_def(expected, actual):
 
 
 @api("test.disable_with_predicate", dispatch=False)
-def disable_with_predicate(pred, skip_message):
+def disable_with_predicate(pred, skip_message) -> Callable[..., Any]:
     """Decorator: skip a test when a function of nothing says yes.
 
     Args:
@@ -145,7 +147,7 @@ def disable_with_predicate(pred, skip_message):
 
 
 @api("test.with_eager_op_as_function", dispatch=False)
-def with_eager_op_as_function(cls=None, only_as_function=False):
+def with_eager_op_as_function(cls=None, only_as_function=False) -> Any:
     """Decorator of test classes for a mode of TensorFlow that is always on there: the class as it is.
 
     Args:
@@ -168,7 +170,7 @@ def is_cpu_target_available(target) -> bool:
 
 
 @api("test.experimental.sync_devices", dispatch=False)
-def sync_devices():
+def sync_devices() -> None:
     """Wait until devices have computed what they were asked for. Operations here have done so when they return.
 
     Raises:

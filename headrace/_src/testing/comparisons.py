@@ -5,6 +5,8 @@
 import collections.abc
 import contextlib
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +25,7 @@ class Comparisons:
 
     # Values near each other.
 
-    def assertAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):
+    def assertAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None) -> None:
         """Fail unless two arrays, or structures of arrays, have the same shapes and nearly the same numbers.
 
         Args:
@@ -33,7 +35,7 @@ class Comparisons:
         """
         self._all_close(a, b, rtol, atol, (), msg)
 
-    def assertNotAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):
+    def assertNotAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None) -> Any:
         """Fail if `assertAllClose` does not."""
         try:
             self.assertAllClose(a, b, rtol, atol)
@@ -44,7 +46,7 @@ class Comparisons:
     def assertAllCloseAccordingToType(
         self, a, b, rtol=1e-6, atol=1e-6, float_rtol=1e-6, float_atol=1e-6, half_rtol=1e-3, half_atol=1e-3,
         bfloat16_rtol=1e-2, bfloat16_atol=1e-2, msg=None,
-    ):  # fmt: skip
+    ) -> None:  # fmt: skip
         """As `assertAllClose`, with the largest tolerance that a dtype of the two asks for."""
         kinds = {np.dtype(x.dtype).name for x in map(self._array, (a, b))}
         for names, relative, absolute in (
@@ -56,18 +58,18 @@ class Comparisons:
                 rtol, atol = max(rtol, relative), max(atol, absolute)
         self.assertAllClose(a, b, rtol, atol, msg)
 
-    def assertNear(self, f1, f2, err, msg=None):
+    def assertNear(self, f1, f2, err, msg=None) -> None:
         """Fail unless two numbers differ by at most `err`, or are equal (infinities are)."""
         if f1 != f2 and not abs(f1 - f2) <= err:
             raise AssertionError(_said(msg, f"{f1!r} and {f2!r} differ by more than {err!r}"))
 
-    def assertArrayNear(self, farray1, farray2, err, msg=None):
+    def assertArrayNear(self, farray1, farray2, err, msg=None) -> None:
         """Fail unless two lists of numbers are equally long and differ by at most `err` everywhere."""
         self.assertEqual(len(farray1), len(farray2), msg)
         for first, second in zip(farray1, farray2):
             self.assertNear(float(first), float(second), err, msg)
 
-    def assertNDArrayNear(self, ndarray1, ndarray2, err, msg=None):
+    def assertNDArrayNear(self, ndarray1, ndarray2, err, msg=None) -> None:
         """Fail unless the difference of two arrays has a norm less than `err`."""
         first, second = self._array(ndarray1), self._array(ndarray2)
         if first.shape != second.shape or not np.linalg.norm(first - second) < err:
@@ -75,7 +77,7 @@ class Comparisons:
 
     # Equal values.
 
-    def assertAllEqual(self, a, b, msg=None):
+    def assertAllEqual(self, a, b, msg=None) -> Any:
         """Fail unless two arrays have the same shape and equal elements; NaN equals NaN."""
         if isinstance(a, RaggedTensor) or isinstance(b, RaggedTensor):
             return self.assertEqual(_as_lists(a), _as_lists(b), msg)
@@ -91,7 +93,7 @@ class Comparisons:
         if not np.all(same):
             raise AssertionError(_said(msg, _differences(first, second, np.logical_not(same), "not equal")))
 
-    def assertNotAllEqual(self, a, b, msg=None):
+    def assertNotAllEqual(self, a, b, msg=None) -> Any:
         """Fail if `assertAllEqual` does not."""
         try:
             self.assertAllEqual(a, b)
@@ -101,23 +103,25 @@ class Comparisons:
 
     # Values and bounds.
 
-    def assertAllGreater(self, a, comparison_target):
+    def assertAllGreater(self, a, comparison_target) -> None:
         """Fail unless all elements are greater than a number."""
         self._all("greater than", self._array(a) > comparison_target, a, comparison_target)
 
-    def assertAllGreaterEqual(self, a, comparison_target):
+    def assertAllGreaterEqual(self, a, comparison_target) -> None:
         """Fail unless all elements are at least a number."""
         self._all("at least", self._array(a) >= comparison_target, a, comparison_target)
 
-    def assertAllLess(self, a, comparison_target):
+    def assertAllLess(self, a, comparison_target) -> None:
         """Fail unless all elements are less than a number."""
         self._all("less than", self._array(a) < comparison_target, a, comparison_target)
 
-    def assertAllLessEqual(self, a, comparison_target):
+    def assertAllLessEqual(self, a, comparison_target) -> None:
         """Fail unless all elements are at most a number."""
         self._all("at most", self._array(a) <= comparison_target, a, comparison_target)
 
-    def assertAllInRange(self, target, lower_bound, upper_bound, open_lower_bound=False, open_upper_bound=False):
+    def assertAllInRange(
+        self, target, lower_bound, upper_bound, open_lower_bound=False, open_upper_bound=False
+    ) -> None:
         """Fail unless all elements lie between two bounds, which may themselves be excluded."""
         array = self._array(target)
         above = array > lower_bound if open_lower_bound else array >= lower_bound
@@ -125,7 +129,7 @@ class Comparisons:
         text = f"{'(' if open_lower_bound else '['}{lower_bound}, {upper_bound}{')' if open_upper_bound else ']'}"
         self._all("in", np.logical_and(above, below), target, text)
 
-    def assertAllInSet(self, target, expected_set):
+    def assertAllInSet(self, target, expected_set) -> None:
         """Fail unless all elements are members of a set."""
         array = self._array(target)
         inside = np.array([item in expected_set for item in array.ravel().tolist()], bool).reshape(array.shape)
@@ -133,12 +137,12 @@ class Comparisons:
 
     # Types, shapes, devices, messages.
 
-    def assertDTypeEqual(self, target, expected_dtype):
+    def assertDTypeEqual(self, target, expected_dtype) -> None:
         """Fail unless an array or tensor has a dtype."""
         found = dtypes.as_dtype(target.dtype if isinstance(target, Tensor) else self._array(target).dtype)
         self.assertEqual(found, dtypes.as_dtype(expected_dtype))
 
-    def assertShapeEqual(self, input_a, input_b, msg=None):
+    def assertShapeEqual(self, input_a, input_b, msg=None) -> None:
         """Fail unless two arrays or tensors have the same shape."""
         shapes = []
         for value in (input_a, input_b):
@@ -147,12 +151,14 @@ class Comparisons:
             shapes.append(TensorShape(value.shape).as_list())
         self.assertEqual(*shapes, msg)
 
-    def assertDeviceEqual(self, device1, device2, msg=None):
+    def assertDeviceEqual(self, device1, device2, msg=None) -> None:
         """Fail unless two names of devices mean the same one."""
         first, second = [re.sub(r"^/?(\w+:\d+)$", r"/device:\1", str(x or "")).lower() for x in (device1, device2)]
         self.assertEqual(first, second, msg)
 
-    def assertProtoEquals(self, expected_message_maybe_ascii, validate_message, msg=None, relative_tolerance=None):
+    def assertProtoEquals(
+        self, expected_message_maybe_ascii, validate_message, msg=None, relative_tolerance=None
+    ) -> None:
         """Fail unless two messages are equal. The expected one may be in text format.
 
         Args:
@@ -176,7 +182,7 @@ class Comparisons:
     # Errors.
 
     @contextlib.contextmanager
-    def assertRaisesWithPredicateMatch(self, exception_type, expected_err_re_or_predicate):
+    def assertRaisesWithPredicateMatch(self, exception_type, expected_err_re_or_predicate) -> Iterator[None]:
         """Within this block an exception must be raised whose text has a pattern, or that a function says yes to.
 
         Args:
@@ -197,11 +203,11 @@ class Comparisons:
         else:
             raise self.failureException(f"{getattr(exception_type, '__name__', exception_type)} not raised")
 
-    def assertRaisesOpError(self, expected_err_re_or_predicate):
+    def assertRaisesOpError(self, expected_err_re_or_predicate) -> Any:
         """Within this block an op must fail with a text that has a pattern."""
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 
-    def assertRaisesIncompatibleShapesError(self, exception_type=errors.InvalidArgumentError):
+    def assertRaisesIncompatibleShapesError(self, exception_type=errors.InvalidArgumentError) -> Any:
         """Within this block an op must fail because shapes do not go together."""
         return self.assertRaisesWithPredicateMatch(exception_type, lambda error: "shape" in str(error).lower())
 

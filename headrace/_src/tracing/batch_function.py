@@ -1,6 +1,7 @@
 """`tf.nondifferentiable_batch_function`: calls from several threads at the same time run as one."""
 
 import functools
+from typing import Any
 
 from headrace._src.core import nest
 from headrace._src.core.context import context
@@ -20,7 +21,7 @@ def nondifferentiable_batch_function(
     max_enqueued_batches=10,
     autograph=True,
     enable_large_batch_splitting=True,
-):
+) -> Any:
     """A decorator: what several threads call at the same time is computed in one call with the rows of all.
 
     The decorated function gets tensors only; their first dimension is the batch. It returns tensors with as many rows.

@@ -3,6 +3,7 @@
 import inspect
 import itertools
 import weakref
+from typing import Any
 
 from headrace._src.core import errors, nest
 from headrace._src.core.context import context
@@ -26,7 +27,7 @@ class ConcreteFunction:
     Call it like the Python function it came from; arguments that were Python values when it was traced may be left out.
     """
 
-    def __init__(self, graph, parameters, types, name, function=None):
+    def __init__(self, graph, parameters, types, name, function=None) -> None:
         """
         Args:
             graph: the FuncGraph; its inputs are the tensors of the arguments, then the captures.
@@ -52,17 +53,17 @@ class ConcreteFunction:
 
     # Calling.
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args, **kwargs) -> Any:
         return self.call_flat(self._flat_arguments(args, kwargs))
 
-    def call_flat(self, tensors):
+    def call_flat(self, tensors) -> Any:
         """Call with the tensors of the arguments in order."""
         results = call_graph(self.graph, [*tensors, *self._captured])
         if self._plain:
             return results[0]
         return pack_outputs(self.graph.structured_outputs, results)
 
-    def call_arrays(self, arrays):
+    def call_arrays(self, arrays) -> Any:
         """The shortest way of a call in plain eager execution, for functions that are `is_simple`."""
         graph = self.graph
         results = context.run_quietly(graph.executable().run, arrays + self._captured_arrays)
@@ -148,7 +149,7 @@ class ConcreteFunction:
         return self.graph.trainable_variables
 
     @property
-    def structured_input_signature(self):
+    def structured_input_signature(self) -> Any:
         """(positional, keyword) arguments: specs for tensors, values for what is part of the graph."""
         positional, keyword = [], {}
         for parameter, kind in zip(self._parameters, self._types):
@@ -164,17 +165,17 @@ class ConcreteFunction:
         return tuple(positional), keyword
 
     @property
-    def structured_outputs(self):
+    def structured_outputs(self) -> Any:
         """What the function returns, as symbolic tensors."""
         return self.graph.structured_outputs
 
     @property
-    def output_shapes(self):
+    def output_shapes(self) -> Any:
         """The shapes of the outputs; of a ragged or sparse one, a list of those of its parts."""
         return self._of_outputs("shape", TensorShape(None))
 
     @property
-    def output_dtypes(self):
+    def output_dtypes(self) -> Any:
         """The dtypes of the outputs; of a ragged or sparse one, a list of those of its parts."""
         return self._of_outputs("dtype", None)
 

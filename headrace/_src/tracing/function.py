@@ -51,7 +51,7 @@ def inline_while(is_so):
 
 
 @api("config.run_functions_eagerly", "config.experimental_run_functions_eagerly", dispatch=False)
-def run_functions_eagerly(run_eagerly):
+def run_functions_eagerly(run_eagerly) -> None:
     """Whether calls of tf.functions run the Python code each time instead of a graph, as one wants when debugging."""
     _Switch.eagerly = bool(run_eagerly)
 
@@ -66,7 +66,7 @@ class Function(Generic[P, R]):
     """A Python function that runs as a graph, traced once for each combination of argument types."""
 
     def __init__(self, python_function, name, *, input_signature=None, autograph=True, jit_compile=None,
-                 reduce_retracing=False):
+                 reduce_retracing=False) -> None:
         self._python_function = python_function
         self._name = name
         self._autograph = autograph
@@ -253,7 +253,7 @@ class Function(Generic[P, R]):
         return self._python_function
 
     @property
-    def name(self):
+    def name(self) -> str:
         return self._name
 
     @property
@@ -268,7 +268,7 @@ class Function(Generic[P, R]):
         return self._autograph
 
     @property
-    def jit_compile(self):
+    def jit_compile(self) -> bool | None:
         return self._jit_compile
 
     @property
@@ -291,7 +291,7 @@ class Function(Generic[P, R]):
                 concrete = self._concrete_for(kinds)
         return concrete
 
-    def explain(self, *args, **kwargs):
+    def explain(self, *args, **kwargs) -> Explanation:
         """What a call with these arguments runs, in words: print the result.
 
         It has the operations with shapes and the lines that made them, which of them are compiled, what they cost, and
@@ -590,7 +590,7 @@ def function(
     experimental_relax_shapes=None,
     experimental_compile=None,
     experimental_follow_type_hints=None,
-):
+) -> Any:
     """Make a Python function run as a graph.
 
     The function is traced when it is called with arguments of new types (dtype and shape for tensors, the value for

@@ -12,11 +12,11 @@ class Callable(metaclass=abc.ABCMeta):
 
     @property
     @abc.abstractmethod
-    def function_type(self):
+    def function_type(self) -> None:
         """The parameters, with their types."""
 
     @abc.abstractmethod
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args, **kwargs) -> None:
         """Call it."""
 
 
@@ -32,11 +32,11 @@ class PolymorphicFunction(Callable):
     """
 
     @abc.abstractmethod
-    def get_concrete_function(self, *args, **kwargs):
+    def get_concrete_function(self, *args, **kwargs) -> None:
         """The function traced for arguments like these."""
 
     @abc.abstractmethod
-    def experimental_get_compiler_ir(self, *args, **kwargs):
+    def experimental_get_compiler_ir(self, *args, **kwargs) -> None:
         """The program that it is compiled to."""
 
 

@@ -6,7 +6,7 @@ from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.tracing_protocol import TraceType
 from headrace._src.op.api import api
 from headrace._src.state.variables import ArgumentVariable, Variable
@@ -16,7 +16,7 @@ from headrace._src.state.variables import ArgumentVariable, Variable
 class VariableSpec(TraceType):
     """The type of a variable: dtype, shape, whether it is trained, and which arguments are the same variable."""
 
-    def __init__(self, shape, dtype=dtypes.float32, trainable=True, alias_id=None):
+    def __init__(self, shape, dtype=dtypes.float32, trainable=True, alias_id=None) -> None:
         self.shape = TensorShape(shape)
         self.dtype = dtypes.as_dtype(dtype)
         self.trainable = trainable
@@ -25,7 +25,7 @@ class VariableSpec(TraceType):
         self._variable = lambda: None  # a weak reference to the argument that this is the type of
 
     @classmethod
-    def of_argument(cls, variable, alias_id):
+    def of_argument(cls, variable, alias_id) -> "VariableSpec":
         """The type of a variable that is passed to a function."""
         spec = cls(variable.shape, variable.dtype, variable.trainable, alias_id)
         spec._variable = weakref.ref(variable)
@@ -42,11 +42,11 @@ class VariableSpec(TraceType):
     def _key(self):
         return (self.shape, self.dtype, self.trainable, self.alias_id)
 
-    def is_compatible_with(self, other):
+    def is_compatible_with(self, other) -> bool:
         """Whether a variable (or its spec) has this dtype and a fitting shape."""
         return self.dtype is other.dtype and self.shape.is_compatible_with(other.shape)
 
-    def is_subtype_of(self, other):
+    def is_subtype_of(self, other) -> bool:
         return (
             isinstance(other, VariableSpec)
             and self._key()[1:] == other._key()[1:]
@@ -61,7 +61,7 @@ class VariableSpec(TraceType):
         common._variable = self._variable
         return common
 
-    def placeholder_value(self, placeholder_context):
+    def placeholder_value(self, placeholder_context) -> Variable:
         """A variable whose handle is an input of the graph.
 
         TF: it is the very variable of the call that is traced, as those who look for it by its identity expect (the
@@ -79,7 +79,7 @@ class VariableSpec(TraceType):
         placeholder_context.variables[self.alias_id] = variable
         return variable
 
-    def to_tensors(self, value):
+    def to_tensors(self, value) -> list[Tensor]:
         for recorder in context.recorders:
             recorder.variable_used(value)  # which the graph reads, but not before the tape's eyes
         return [value.handle]
@@ -90,12 +90,12 @@ class VariableSpec(TraceType):
     def flatten(self):
         return [TensorSpec([], dtypes.resource)]
 
-    def cast(self, value, casting_context):
+    def cast(self, value, casting_context) -> Variable:
         if not isinstance(value, Variable) or not self.is_compatible_with(value):
             raise TypeError(f"Can not cast {value!r} to {self!r}")
         return value
 
-    def __eq__(self, other):
+    def __eq__(self, other) -> bool:
         return isinstance(other, VariableSpec) and self._key() == other._key()
 
     def __hash__(self):

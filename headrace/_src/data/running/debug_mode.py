@@ -21,7 +21,7 @@ def set_enabled(enabled: bool) -> None:
 
 
 @api("data.experimental.enable_debug_mode", dispatch=False)
-def enable_debug_mode():
+def enable_debug_mode() -> None:
     """Let the functions of all datasets that are made from now on run as plain Python, element by element.
 
     Then `print` and debuggers work in them. Must be called outside of `tf.function`.

@@ -206,7 +206,7 @@ class OwnedIterator(IteratorBase):
         element_spec: the spec of its elements.
     """
 
-    def __init__(self, dataset=None, handle=None, element_spec=None):
+    def __init__(self, dataset=None, handle=None, element_spec=None) -> None:
         if (dataset is None) == (handle is None):
             raise ValueError("Iterator: give either a dataset, or a handle and an element_spec.")
         self._dataset = dataset
@@ -230,7 +230,7 @@ class OwnedIterator(IteratorBase):
         return structures.packer(self._element_spec)
 
     @property
-    def element_spec(self):
+    def element_spec(self) -> TensorSpec:
         """The spec of one element, in the structure of elements."""
         return self._element_spec
 
@@ -242,10 +242,10 @@ class OwnedIterator(IteratorBase):
     def _type_spec(self) -> IteratorSpec:
         return IteratorSpec(self._element_spec)
 
-    def __iter__(self):
+    def __iter__(self) -> OwnedIterator:
         return self
 
-    def __next__(self):
+    def __next__(self) -> Any:
         if context.graph is not None:
             return self._next_in_graph()
         element = _resource_of(self._handle._a).next()
@@ -257,7 +257,7 @@ class OwnedIterator(IteratorBase):
         components = ITERATOR_GET_NEXT(self._handle, **self._attrs)
         return structures.from_components(self._element_spec, components)
 
-    def get_next(self):
+    def get_next(self) -> Tensor:
         """The next element.
 
         Raises:
@@ -323,13 +323,13 @@ def __iter__(self) -> OwnedIterator:
 class NumpyIterator(collections.abc.Iterator):
     """Walks through a dataset and gives NumPy arrays instead of tensors."""
 
-    def __init__(self, dataset):
+    def __init__(self, dataset) -> None:
         self._iterator = iter(dataset)
 
     def __repr__(self):
         return f"NumpyIterator(iterator={self._iterator!r})"
 
-    def __next__(self):
+    def __next__(self) -> Any:
         return structures.as_numpy(next(self._iterator))
 
     def next(self):

@@ -10,6 +10,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
+from headrace._src.core.tensor import Tensor
 from headrace._src.data.running import structures
 from headrace._src.data.running.stages import flat_attrs
 from headrace._src.op.api import api
@@ -125,11 +126,11 @@ class Optional(CompositeTensor):
     np.False_
     """
 
-    def __init__(self, variant_tensor, element_spec):
+    def __init__(self, variant_tensor, element_spec) -> None:
         self._variant_tensor = variant_tensor
         self._element_spec = element_spec
 
-    def has_value(self, name=None):
+    def has_value(self, name=None) -> Tensor:
         """Whether there is a value, as a scalar boolean tensor."""
         return OPTIONAL_HAS_VALUE(self._variant_tensor, name=name)
 
@@ -187,7 +188,7 @@ class OptionalSpec(structures.ElementSpecified):
     __slots__ = ()
 
     @property
-    def value_type(self):
+    def value_type(self) -> type:
         return Optional
 
     @property

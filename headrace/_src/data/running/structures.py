@@ -8,7 +8,7 @@ from __future__ import annotations
 import collections.abc
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.type_specs import TypeSpec, type_spec_from_value
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.sparse.dense import SPARSE_TO_DENSE
+
+if TYPE_CHECKING:
+    from headrace._src.data.running.iterators import IteratorSpec
 
 
 def normalized(value: Any, where: str = "Dataset") -> Any:
@@ -182,7 +185,7 @@ class ElementSpecified(OwnLegacySpec):
 
     __slots__ = ("_element_spec",)
 
-    def __init__(self, element_spec):
+    def __init__(self, element_spec) -> None:
         self._element_spec = element_spec
 
     @property
@@ -193,6 +196,6 @@ class ElementSpecified(OwnLegacySpec):
         return (self._element_spec,)
 
     @classmethod
-    def from_value(cls, value):
+    def from_value(cls, value) -> IteratorSpec:
         """The spec of a value."""
         return cls(value.element_spec)

@@ -6,7 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.data.datasets import method
 from headrace._src.data.running.stages import Stage, stage_of
 from headrace._src.data.saving.element_bytes import packed
@@ -117,7 +117,7 @@ DATASET_FINGERPRINT = Op(
 
 
 @method
-def fingerprint(self):
+def fingerprint(self) -> Tensor:
     """A scalar uint64 tensor that is equal for datasets made in the same way, also in another run of the program.
 
     >>> one, two = tf.data.Dataset.range(5), tf.data.Dataset.range(5)

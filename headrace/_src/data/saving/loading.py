@@ -9,7 +9,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.specs import TensorSpec
-from headrace._src.data.datasets import AUTOTUNE, DatasetSpec, build, constructor, dataset_op
+from headrace._src.data.datasets import AUTOTUNE, DatasetSpec, DatasetV2, build, constructor, dataset_op
 from headrace._src.data.running import functions
 from headrace._src.data.running.functions import ElementFunction
 from headrace._src.data.running.stages import Stage, shapes_of, stage_of, variant_of
@@ -150,7 +150,7 @@ def saved_spec(folder: str) -> Any:
 
 
 @constructor
-def load(path, element_spec=None, compression=None, reader_func=None, wait=False):
+def load(path, element_spec=None, compression=None, reader_func=None, wait=False) -> DatasetV2:
     """The elements that `Dataset.save` wrote.
 
     Args:
@@ -198,6 +198,6 @@ def _has_one_shard(folder) -> bool:
 
 
 @api("data.experimental.load", dispatch=False)
-def _experimental_load(path, element_spec=None, compression=None, reader_func=None):
+def _experimental_load(path, element_spec=None, compression=None, reader_func=None) -> DatasetV2:
     """The elements that were saved in a folder: see `tf.data.Dataset.load`."""
     return load(path, element_spec, compression, reader_func)

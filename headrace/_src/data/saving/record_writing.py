@@ -54,11 +54,11 @@ class DatasetRecordWriter:
     [b'one', b'two']
     """
 
-    def __init__(self, filename, compression_type=None):
+    def __init__(self, filename, compression_type=None) -> None:
         self._filename = to_tensor(filename, dtypes.string)
         self._compression = to_tensor("" if compression_type is None else compression_type, dtypes.string)
 
-    def write(self, dataset):
+    def write(self, dataset) -> None:
         """Write all elements, which must be scalar strings.
 
         Raises:

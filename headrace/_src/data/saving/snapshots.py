@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Callable
+from typing import Any
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.specs import TensorSpec
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, method
 from headrace._src.data.running import functions
 from headrace._src.data.running.functions import ElementFunction
 from headrace._src.data.running.stages import Cursor, Stage, shapes_of, stage_of
@@ -131,7 +133,7 @@ SNAPSHOT_DATASET = dataset_op(
 
 
 @method
-def snapshot(self, path, compression="AUTO", reader_func=None, shard_func=None, name=None):
+def snapshot(self, path, compression="AUTO", reader_func=None, shard_func=None, name=None) -> DatasetV2:
     """Elements that are written to files when they are first walked through, and read from them from then on.
 
     What is written is valid once a walk has come to the end. Each pipeline has a folder of its own in `path`: one
@@ -173,6 +175,6 @@ def snapshot(self, path, compression="AUTO", reader_func=None, shard_func=None, 
 
 
 @api("data.experimental.snapshot", dispatch=False)
-def _experimental_snapshot(path, compression="AUTO", reader_func=None, shard_func=None):
+def _experimental_snapshot(path, compression="AUTO", reader_func=None, shard_func=None) -> Callable[..., Any]:
     """What makes a dataset a snapshot, for `apply`: see `tf.data.Dataset.snapshot`."""
     return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
@@ -228,7 +230,7 @@ def _refuse_endless(dataset, where):
 
 
 @method
-def save(self, path, compression=None, shard_func=None, checkpoint_args=None):
+def save(self, path, compression=None, shard_func=None, checkpoint_args=None) -> None:
     """Write all elements to files, from which `tf.data.Dataset.load` reads them, here and in TensorFlow.
 
     Args:
@@ -264,7 +266,7 @@ def save(self, path, compression=None, shard_func=None, checkpoint_args=None):
 
 
 @api("data.experimental.save", dispatch=False)
-def _experimental_save(dataset, path, compression=None, shard_func=None, checkpoint_args=None):
+def _experimental_save(dataset, path, compression=None, shard_func=None, checkpoint_args=None) -> Any:
     """Write all elements of a dataset to files: see `tf.data.Dataset.save`."""
     check_dataset(dataset, "data.experimental.save")
     return dataset.save(path, compression, shard_func, checkpoint_args)

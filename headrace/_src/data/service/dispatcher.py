@@ -377,7 +377,7 @@ class DispatchServer(ServerBase):
     [0, 1, 4, 9, 16, 25]
     """
 
-    def __init__(self, config=None, start=True):
+    def __init__(self, config=None, start=True) -> None:
         config = config or DispatcherConfig()
         if config.fault_tolerant_mode:
             if not config.work_dir:

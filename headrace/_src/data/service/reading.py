@@ -7,12 +7,14 @@ import itertools
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.data.datasets import DatasetV2, build, check_dataset, dataset_op, integer
 from headrace._src.data.running.functions import constant
 from headrace._src.data.running.stages import Cursor, Stage, shapes_of
@@ -41,7 +43,7 @@ class CrossTrainerCache:
         trainer_id: who reads; each trainer has its own.
     """
 
-    def __init__(self, trainer_id):
+    def __init__(self, trainer_id) -> None:
         if not trainer_id:
             raise ValueError("tf.data service cross-trainer cache requires a non-empty trainer ID.")
         self.trainer_id = trainer_id
@@ -350,7 +352,7 @@ def _dataset(
 def distribute(
     processing_mode, service, job_name=None, consumer_index=None, num_consumers=None, max_outstanding_requests=None,
     data_transfer_protocol=None, compression="AUTO", cross_trainer_cache=None, target_workers="AUTO",
-):  # fmt: skip
+) -> Callable[..., Any]:  # fmt: skip
     """A transformation for `Dataset.apply`: has the workers of a data service make the elements up to here.
 
     Elements come in the order in which workers make them.
@@ -404,7 +406,7 @@ def _registered(address, dataset, dataset_id):
 
 
 @api("data.experimental.service.register_dataset", dispatch=False)
-def register_dataset(service, dataset, compression="AUTO", dataset_id=None):
+def register_dataset(service, dataset, compression="AUTO", dataset_id=None) -> Tensor:
     """Make a dataset known to a data service, for `from_dataset_id`.
 
     Args:
@@ -424,7 +426,7 @@ def register_dataset(service, dataset, compression="AUTO", dataset_id=None):
 def from_dataset_id(
     processing_mode, service, dataset_id, element_spec=None, job_name=None, consumer_index=None, num_consumers=None,
     max_outstanding_requests=None, data_transfer_protocol=None, cross_trainer_cache=None, target_workers="AUTO",
-):  # fmt: skip
+) -> DatasetV2:  # fmt: skip
     """A dataset that was registered with a data service by `register_dataset`; its workers make the elements.
 
     Args:

@@ -285,7 +285,7 @@ class WorkerServer(ServerBase):
         start: whether to begin at once.
     """
 
-    def __init__(self, config, start=True):
+    def __init__(self, config, start=True) -> None:
         if config.dispatcher_address is None:
             raise ValueError("Must specify a `dispatcher_address` in the `config` passed to `WorkerServer`.")
         check_protocol(config.protocol, f"{WHERE}.WorkerServer")

@@ -8,7 +8,7 @@ from headrace._src.op.api import api
 
 
 @constructor
-def counter(start=0, step=1, dtype=dtypes.int64, name=None):
+def counter(start=0, step=1, dtype=dtypes.int64, name=None) -> DatasetV2:
     """Numbers from `start` on, each `step` more than the one before, without end.
 
     Args:
@@ -30,6 +30,6 @@ def counter(start=0, step=1, dtype=dtypes.int64, name=None):
 
 
 @api("data.experimental.Counter", dispatch=False)
-def Counter(start=0, step=1, dtype=dtypes.int64):
+def Counter(start=0, step=1, dtype=dtypes.int64) -> DatasetV2:
     """Numbers without end: see `tf.data.Dataset.counter`."""
     return DatasetV2.counter(start, step, dtype)

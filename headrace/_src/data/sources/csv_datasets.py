@@ -312,7 +312,7 @@ class CsvDatasetV2(DatasetV2):
     def __init__(
         self, filenames, record_defaults, compression_type=None, buffer_size=None, header=False, field_delim=",",
         use_quote_delim=True, na_value="", select_cols=None, exclude_cols=None,
-    ):  # fmt: skip
+    ) -> None:  # fmt: skip
         if isinstance(filenames, DatasetV2):
             raise ValueError(f"{_OP}: filenames must be strings, got a dataset: use its `flat_map`.")
         defaults = [default_tensor(value) for value in record_defaults]
@@ -335,5 +335,5 @@ class CsvDatasetV2(DatasetV2):
         super().__init__(made._variant_tensor)
 
     @property
-    def element_spec(self):
+    def element_spec(self) -> tuple[TensorSpec, ...]:
         return self._spec

@@ -152,7 +152,7 @@ def make_csv_dataset(
     field_delim=",", use_quote_delim=True, na_value="", header=True, num_epochs=None, shuffle=True,
     shuffle_buffer_size=10000, shuffle_seed=None, prefetch_buffer_size=None, num_parallel_reads=None, sloppy=False,
     num_rows_for_inference=100, compression_type=None, ignore_errors=False, encoding="utf-8",
-):  # fmt: skip
+) -> DatasetV2:  # fmt: skip
     r"""Batches of the records of files of comma-separated values: dictionaries from column names to vectors.
 
     Args:

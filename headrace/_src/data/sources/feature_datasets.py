@@ -1,5 +1,8 @@
 """`make_batched_features_dataset` and `parse_example_dataset`: parsed Examples out of files."""
 
+from collections.abc import Callable
+from typing import Any
+
 from headrace._src.core import dtypes
 from headrace._src.core.specs import TensorSpec
 from headrace._src.data.datasets import AUTOTUNE, DatasetV2, check_dataset, dataset_of
@@ -10,7 +13,7 @@ from headrace._src.ops.parsing.examples import parse_example
 
 
 @api("data.experimental.parse_example_dataset", dispatch=False)
-def parse_example_dataset(features, num_parallel_calls=1, deterministic=None):
+def parse_example_dataset(features, num_parallel_calls=1, deterministic=None) -> Callable[..., Any]:
     """What parses the elements of a dataset of batches of encoded Examples, for `apply`.
 
     Args:
@@ -47,7 +50,7 @@ def make_batched_features_dataset(
     file_pattern, batch_size, features, reader=None, label_key=None, reader_args=None, num_epochs=None, shuffle=True,
     shuffle_buffer_size=10000, shuffle_seed=None, prefetch_buffer_size=None, reader_num_threads=None,
     parser_num_threads=None, sloppy_ordering=False, drop_final_batch=False,
-):  # fmt: skip
+) -> DatasetV2:  # fmt: skip
     """Batches of parsed Examples out of files: dictionaries of tensors.
 
     Args:

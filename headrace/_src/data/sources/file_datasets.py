@@ -58,7 +58,7 @@ class _FileDataset(DatasetV2):
         parallel: how many files are read in turns; None for one after the other.
     """
 
-    def __init__(self, filenames, read, parallel):
+    def __init__(self, filenames, read, parallel) -> None:
         if isinstance(filenames, DatasetV2):
             _check_names(filenames)
         else:
@@ -74,7 +74,7 @@ class _FileDataset(DatasetV2):
         super().__init__(made._variant_tensor)
 
     @property
-    def element_spec(self):
+    def element_spec(self) -> TensorSpec:
         return _RECORD
 
     def _inputs(self):
@@ -113,7 +113,7 @@ class TFRecordDatasetV2(_FileDataset):
             record, and what is wrong.
     """
 
-    def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None):
+    def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None) -> None:
         compression, size = _text(compression_type), _size(buffer_size)
 
         def read(names):
@@ -138,7 +138,7 @@ class TextLineDatasetV2(_FileDataset):
     [b'one', b'two']
     """
 
-    def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None):
+    def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None) -> None:
         compression, size = _text(compression_type), _size(buffer_size)
 
         def read(names):
@@ -169,7 +169,7 @@ class FixedLengthRecordDatasetV2(_FileDataset):
     def __init__(
         self, filenames, record_bytes, header_bytes=None, footer_bytes=None, buffer_size=None, compression_type=None,
         num_parallel_reads=None, name=None,
-    ):  # fmt: skip
+    ) -> None:  # fmt: skip
         compression, size = _text(compression_type), _size(buffer_size)
         lengths = (header_bytes, record_bytes, footer_bytes)
         header, length, footer = (constant(0 if value is None else value, dtypes.int64) for value in lengths)

@@ -21,7 +21,7 @@ MATCHING_FILES_DATASET = dataset_op("MatchingFilesDataset", "patterns: string", 
 
 
 @constructor
-def list_files(file_pattern, shuffle=None, seed=None, name=None):
+def list_files(file_pattern, shuffle=None, seed=None, name=None) -> DatasetV2:
     """The paths of the files that match patterns, as scalar strings.
 
     The patterns are looked up when the dataset is made.

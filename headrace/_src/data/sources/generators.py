@@ -6,7 +6,7 @@ from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
-from headrace._src.data.datasets import build, constructor, dataset_op
+from headrace._src.data.datasets import DatasetV2, build, constructor, dataset_op
 from headrace._src.data.running import structures
 from headrace._src.data.running.stages import Cursor, Stage, shapes_of
 from headrace._src.data.sources.yielded_values import Mismatch, checked_signature, converter, flattener
@@ -273,7 +273,9 @@ def _checked_types(output_types):
 
 
 @constructor
-def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
+def from_generator(
+    generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None
+) -> DatasetV2:
     """A dataset of what a Python generator yields.
 
     Args:

@@ -1,7 +1,7 @@
 """`tf.data.experimental.from_list`: a dataset of the elements of a Python list."""
 
 from headrace._src.core import errors
-from headrace._src.data.datasets import build, compatible_spec, dataset_op
+from headrace._src.data.datasets import DatasetV2, build, compatible_spec, dataset_op
 from headrace._src.data.running import structures
 from headrace._src.data.running.stages import flat_attrs, shapes_of
 from headrace._src.data.transformations.windows import ElementsStage
@@ -31,7 +31,7 @@ LIST_DATASET = dataset_op(
 
 
 @api("data.experimental.from_list", dispatch=False)
-def from_list(elements, name=None):
+def from_list(elements, name=None) -> DatasetV2:
     """A dataset of the elements of a list.
 
     Args:

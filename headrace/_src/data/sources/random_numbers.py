@@ -69,7 +69,7 @@ RANDOM_DATASET = dataset_op(
 
 
 @constructor
-def random(seed=None, rerandomize_each_iteration=None, name=None):
+def random(seed=None, rerandomize_each_iteration=None, name=None) -> DatasetV2:
     """Random numbers from 0 up to 2**32 - 1, as int64, without end.
 
     Args:
@@ -91,6 +91,6 @@ def random(seed=None, rerandomize_each_iteration=None, name=None):
 class RandomDataset(MadeDataset):
     """Random numbers without end: see `tf.data.Dataset.random`."""
 
-    def __init__(self, seed=None, rerandomize_each_iteration=None, name=None):
+    def __init__(self, seed=None, rerandomize_each_iteration=None, name=None) -> None:
         made = DatasetV2.random(seed, rerandomize_each_iteration, name)
         super().__init__(made._variant_tensor, made.element_spec)

@@ -4,7 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.specs import TensorSpec
-from headrace._src.data.datasets import OUTPUTS, build, constructor, dataset_op, integer
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, constructor, dataset_op, integer
 from headrace._src.data.running.functions import constant
 from headrace._src.data.running.stages import INFINITE, Access, Stage, shapes_of
 
@@ -56,7 +56,7 @@ RANGE_DATASET = dataset_op(
 )
 
 
-def _range(*args, output_type=dtypes.int64, name=None):
+def _range(*args, output_type=dtypes.int64, name=None) -> DatasetV2:
     """Numbers from `start` (0) up to, but not including, `stop`, by `step` (1): `range(stop)`, `range(start, stop)`,
     `range(start, stop, step)`.
 

@@ -1,7 +1,7 @@
 """`Dataset.from_tensors`: a dataset of one element."""
 
 from headrace._src.core import errors
-from headrace._src.data.datasets import build, constructor, dataset_op
+from headrace._src.data.datasets import DatasetV2, build, constructor, dataset_op
 from headrace._src.data.running import structures
 from headrace._src.data.running.stages import Access, Stage, shapes_of
 
@@ -46,7 +46,7 @@ TENSOR_DATASET = dataset_op(
 
 
 @constructor
-def from_tensors(tensors, name=None):
+def from_tensors(tensors, name=None) -> DatasetV2:
     """A dataset of one element.
 
     Args:

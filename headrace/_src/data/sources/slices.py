@@ -1,7 +1,7 @@
 """`Dataset.from_tensor_slices`: the slices of tensors along their first axis."""
 
 from headrace._src.core import errors, nest
-from headrace._src.data.datasets import build, constructor, dataset_op
+from headrace._src.data.datasets import DatasetV2, build, constructor, dataset_op
 from headrace._src.data.running import structures
 from headrace._src.data.running.stages import Access, Stage, shapes_of
 
@@ -60,7 +60,7 @@ TENSOR_SLICE_DATASET = dataset_op(
 
 
 @constructor
-def from_tensor_slices(tensors, name=None):
+def from_tensor_slices(tensors, name=None) -> DatasetV2:
     """A dataset whose elements are the slices of tensors along the first axis.
 
     Args:

@@ -201,7 +201,7 @@ class SqlDatasetV2(DatasetV2):
     [(np.int32(1),), (np.int32(2),)]
     """
 
-    def __init__(self, driver_name, data_source_name, query, output_types):
+    def __init__(self, driver_name, data_source_name, query, output_types) -> None:
         types = output_types if isinstance(output_types, (tuple, list)) else None
         self._spec: Any = (
             TensorSpec([], dtypes.as_dtype(output_types))
@@ -219,5 +219,5 @@ class SqlDatasetV2(DatasetV2):
         super().__init__(made._variant_tensor)
 
     @property
-    def element_spec(self):
+    def element_spec(self) -> tuple[TensorSpec, ...]:
         return self._spec

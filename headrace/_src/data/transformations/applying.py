@@ -4,7 +4,7 @@ from headrace._src.data.datasets import DatasetV2, method
 
 
 @method
-def apply(self, transformation_func):
+def apply(self, transformation_func) -> DatasetV2:
     """What a function makes of this dataset: so that functions of datasets can be chained like methods.
 
     Args:

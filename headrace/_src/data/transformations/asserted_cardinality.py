@@ -1,6 +1,8 @@
 """`tf.data.experimental.assert_cardinality` and `pad_to_cardinality`: how many elements there are."""
 
 import collections.abc
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -87,7 +89,7 @@ ASSERT_CARDINALITY_DATASET = dataset_op(
 
 
 @api("data.experimental.assert_cardinality", dispatch=False)
-def assert_cardinality(expected_cardinality):
+def assert_cardinality(expected_cardinality) -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: the same elements, with a promise of how many there are.
 
     A walk through the dataset fails if there are more or fewer.
@@ -114,7 +116,7 @@ def _empty(spec):
 
 
 @api("data.experimental.pad_to_cardinality", dispatch=False)
-def pad_to_cardinality(cardinality, mask_key="valid"):
+def pad_to_cardinality(cardinality, mask_key="valid") -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: more elements at the end, up to a number, with a mark on the true ones.
 
     Args:

@@ -2,7 +2,7 @@
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, integer, method
 from headrace._src.data.running import structures
 from headrace._src.data.running.batch_rows import batch_of
 from headrace._src.data.running.functions import constant
@@ -184,7 +184,7 @@ def static_size(batch_size, drop_remainder):
 
 
 @method
-def batch(self, batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None, name=None):
+def batch(self, batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None, name=None) -> DatasetV2:
     """Consecutive elements stacked along a new first axis.
 
     Args:

@@ -1,10 +1,13 @@
 """`Dataset.bucket_by_sequence_length`: batches of elements of similar length."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from headrace._src.core import dtypes, nest
 from headrace._src.core.shapes import TensorShape
-from headrace._src.data.datasets import method
+from headrace._src.data.datasets import DatasetV2, method
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import CAST
@@ -34,7 +37,7 @@ def _padded_shapes(given, specs, length):
 def bucket_by_sequence_length(
     self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None, padding_values=None,
     pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False, name=None,
-):  # fmt: skip
+) -> DatasetV2:  # fmt: skip
     """Batches of elements of similar length, so that little padding is needed.
 
     Args:
@@ -96,7 +99,7 @@ def bucket_by_sequence_length(
 def _bucket_by_sequence_length(
     element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None, padding_values=None,
     pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False,
-):  # fmt: skip
+) -> Callable[..., Any]:  # fmt: skip
     """A transformation for `Dataset.apply`: see `tf.data.Dataset.bucket_by_sequence_length`."""
     return lambda dataset: dataset.bucket_by_sequence_length(
         element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes, padding_values,

@@ -6,7 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, method
 from headrace._src.data.running.stages import Access, AccessCursor, Cursor, Stage, shapes_of, stage_of
 from headrace._src.data.saving.cache_files import CacheReader, CacheWriter, is_complete
 from headrace._src.data.sources.ranges import RangeStage
@@ -283,7 +283,7 @@ CACHE_DATASET = dataset_op(
 
 
 @method
-def cache(self, filename="", name=None):
+def cache(self, filename="", name=None) -> DatasetV2:
     """The same elements, made once: from the second walk on they come out of memory, or from disk.
 
     Only a walk that comes to the end fills the cache.

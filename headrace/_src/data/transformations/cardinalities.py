@@ -3,6 +3,7 @@
 import numpy as np
 
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.data.datasets import method
 from headrace._src.data.running.stages import stage_of
 from headrace._src.op.api import api
@@ -19,7 +20,7 @@ DATASET_CARDINALITY = Op(
 
 
 @method
-def cardinality(self):
+def cardinality(self) -> Tensor:
     """The number of elements, a scalar int64 tensor: `tf.data.INFINITE_CARDINALITY` for a dataset without end,
     `tf.data.UNKNOWN_CARDINALITY` when it is not known.
 
@@ -30,6 +31,6 @@ def cardinality(self):
 
 
 @api("data.experimental.cardinality", dispatch=False)
-def _cardinality(dataset):
+def _cardinality(dataset) -> Tensor:
     """The number of elements of a dataset: see `tf.data.Dataset.cardinality`."""
     return dataset.cardinality()

@@ -155,7 +155,7 @@ def common_spec(first: DatasetV2, second: DatasetV2, where: str):
 
 
 @method
-def concatenate(self, dataset, name=None):
+def concatenate(self, dataset, name=None) -> DatasetV2:
     """The elements of this dataset, then those of another.
 
     Args:

@@ -1,5 +1,8 @@
 """`Dataset.enumerate`: elements with their numbers."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from headrace._src.data.datasets import DatasetV2, method
@@ -7,7 +10,7 @@ from headrace._src.data.transformations.zipping import zipped
 from headrace._src.op.api import api
 
 
-def _enumerate(self, start=0, name=None):
+def _enumerate(self, start=0, name=None) -> DatasetV2:
     """The elements, each with its number in front.
 
     Args:
@@ -25,6 +28,6 @@ method(_enumerate)
 
 
 @api("data.experimental.enumerate_dataset", dispatch=False)
-def enumerate_dataset(start=0):
+def enumerate_dataset(start=0) -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: see `tf.data.Dataset.enumerate`."""
     return lambda dataset: dataset.enumerate(start)

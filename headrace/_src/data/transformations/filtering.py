@@ -3,7 +3,7 @@
 import numpy as np
 
 from headrace._src.core import dtypes
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, method
 from headrace._src.data.running import functions
 from headrace._src.data.running.functions import ElementFunction
 from headrace._src.data.running.ragged_functions import dense_function
@@ -100,7 +100,7 @@ FILTER_DATASET = dataset_op(
 )
 
 
-def _filter(self, predicate, name=None):
+def _filter(self, predicate, name=None) -> DatasetV2:
     """The elements for which a function is true.
 
     Args:

@@ -1,6 +1,6 @@
 """`Dataset.flat_map`: a dataset for each element, one after another."""
 
-from headrace._src.data.datasets import OUTPUTS, DatasetSpec, build, dataset_op, method
+from headrace._src.data.datasets import OUTPUTS, DatasetSpec, DatasetV2, build, dataset_op, method
 from headrace._src.data.running import functions
 from headrace._src.data.running.cursors import CallingCursor, Opened, reopened
 from headrace._src.data.running.functions import ElementFunction
@@ -109,7 +109,7 @@ FLAT_MAP_DATASET = dataset_op(
 
 
 @method
-def flat_map(self, map_func, name=None):
+def flat_map(self, map_func, name=None) -> DatasetV2:
     """The elements of the dataset that a function makes of each element, one dataset after another.
 
     Args:

@@ -1,5 +1,8 @@
 """`map_and_batch` and `shuffle_and_repeat`: two transformations in one op."""
 
+from collections.abc import Callable
+from typing import Any
+
 from headrace._src.core import dtypes
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer
 from headrace._src.data.running import functions, structures
@@ -35,7 +38,9 @@ MAP_AND_BATCH_DATASET = dataset_op(
 
 
 @api("data.experimental.map_and_batch", dispatch=False)
-def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainder=False, num_parallel_calls=None):
+def map_and_batch(
+    map_func, batch_size, num_parallel_batches=None, drop_remainder=False, num_parallel_calls=None
+) -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: `map` and then `batch`.
 
     Args:
@@ -92,7 +97,7 @@ SHUFFLE_AND_REPEAT_DATASET = dataset_op(
 
 
 @api("data.experimental.shuffle_and_repeat", dispatch=False)
-def shuffle_and_repeat(buffer_size, count=None, seed=None):
+def shuffle_and_repeat(buffer_size, count=None, seed=None) -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: `shuffle` and then `repeat`.
 
     Args:

@@ -1,5 +1,8 @@
 """`tf.data.experimental.group_by_reducer`: the elements of each key combined into one."""
 
+from collections.abc import Callable
+from typing import Any
+
 from headrace._src.core import dtypes
 from headrace._src.core.specs import TensorSpec
 from headrace._src.data.datasets import build, dataset_op
@@ -22,21 +25,21 @@ class Reducer:
         finalize_func: a function of the last state that returns the result.
     """
 
-    def __init__(self, init_func, reduce_func, finalize_func):
+    def __init__(self, init_func, reduce_func, finalize_func) -> None:
         self._init_func = init_func
         self._reduce_func = reduce_func
         self._finalize_func = finalize_func
 
     @property
-    def init_func(self):
+    def init_func(self) -> Callable[..., Any]:
         return self._init_func
 
     @property
-    def reduce_func(self):
+    def reduce_func(self) -> Callable[..., Any]:
         return self._reduce_func
 
     @property
-    def finalize_func(self):
+    def finalize_func(self) -> Callable[..., Any]:
         return self._finalize_func
 
 
@@ -109,7 +112,7 @@ GROUP_BY_REDUCER_DATASET = dataset_op(
 
 
 @api("data.experimental.group_by_reducer", dispatch=False)
-def group_by_reducer(key_func, reducer):
+def group_by_reducer(key_func, reducer) -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: the elements of each key combined into one.
 
     Args:

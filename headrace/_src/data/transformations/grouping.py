@@ -1,10 +1,13 @@
 """`Dataset.group_by_window`: elements collected by keys, and a dataset made of each window of them."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.specs import TensorSpec
-from headrace._src.data.datasets import OUTPUTS, DatasetSpec, build, dataset_op, method
+from headrace._src.data.datasets import OUTPUTS, DatasetSpec, DatasetV2, build, dataset_op, method
 from headrace._src.data.running import functions
 from headrace._src.data.running.cursors import CallingCursor
 from headrace._src.data.running.functions import ElementFunction
@@ -177,7 +180,7 @@ def traced_key(key_func, spec, where):
 
 
 @method
-def group_by_window(self, key_func, reduce_func, window_size=None, window_size_func=None, name=None):
+def group_by_window(self, key_func, reduce_func, window_size=None, window_size_func=None, name=None) -> DatasetV2:
     """Elements collected by keys, and for each window of elements with equal keys the dataset made of it.
 
     Args:
@@ -229,6 +232,6 @@ def group_by_window(self, key_func, reduce_func, window_size=None, window_size_f
 
 
 @api("data.experimental.group_by_window", dispatch=False)
-def _group_by_window(key_func, reduce_func, window_size=None, window_size_func=None):
+def _group_by_window(key_func, reduce_func, window_size=None, window_size_func=None) -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: see `tf.data.Dataset.group_by_window`."""
     return lambda dataset: dataset.group_by_window(key_func, reduce_func, window_size, window_size_func)

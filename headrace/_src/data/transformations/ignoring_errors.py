@@ -2,9 +2,11 @@
 
 import copy
 import logging
+from collections.abc import Callable
+from typing import Any
 
 from headrace._src.core import errors
-from headrace._src.data.datasets import build, dataset_op, method
+from headrace._src.data.datasets import DatasetV2, build, dataset_op, method
 from headrace._src.data.running.cursors import InnerCursor
 from headrace._src.data.running.stages import Stage, shapes_of, stage_of
 from headrace._src.op.api import api
@@ -50,7 +52,7 @@ IGNORE_ERRORS_DATASET = dataset_op(
 
 
 @method
-def ignore_errors(self, log_warning=False, name=None):
+def ignore_errors(self, log_warning=False, name=None) -> DatasetV2:
     """The elements, but for those that cannot be made: their errors are ignored.
 
     Args:
@@ -69,6 +71,6 @@ def ignore_errors(self, log_warning=False, name=None):
 
 
 @api("data.experimental.ignore_errors", dispatch=False)
-def _ignore_errors(log_warning=False):
+def _ignore_errors(log_warning=False) -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: see `tf.data.Dataset.ignore_errors`."""
     return lambda dataset: dataset.ignore_errors(log_warning)

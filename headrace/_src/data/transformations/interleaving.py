@@ -4,7 +4,7 @@ import os
 import warnings
 
 from headrace._src.core import dtypes, errors
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, integer, method
 from headrace._src.data.running.cursors import CallingCursor, Opened, reopened
 from headrace._src.data.running.functions import ElementFunction, constant
 from headrace._src.data.running.stages import Stage, shapes_of, stage_of
@@ -205,7 +205,7 @@ PARALLEL_INTERLEAVE_DATASET = dataset_op(
 @method
 def interleave(
     self, map_func, cycle_length=None, block_length=None, num_parallel_calls=None, deterministic=None, name=None
-):
+) -> DatasetV2:
     """The elements of the datasets that a function makes of elements, of several datasets in turn.
 
     Args:

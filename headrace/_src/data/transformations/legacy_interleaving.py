@@ -1,5 +1,8 @@
 """`tf.data.experimental.parallel_interleave`: the older form of `Dataset.interleave` with threads."""
 
+from collections.abc import Callable
+from typing import Any
+
 from headrace._src.core import dtypes, errors
 from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer
 from headrace._src.data.running.cursors import Opened
@@ -103,7 +106,7 @@ LEGACY_PARALLEL_INTERLEAVE_DATASET = dataset_op(
 @api("data.experimental.parallel_interleave", dispatch=False)
 def parallel_interleave(
     map_func, cycle_length, block_length=1, sloppy=False, buffer_output_elements=None, prefetch_input_elements=None
-):
+) -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: the elements of the datasets that a function makes, of several in turn.
 
     Deprecated: use `Dataset.interleave` with `num_parallel_calls`. The order is that of `Dataset.interleave`, except

@@ -3,7 +3,7 @@
 import logging
 
 from headrace._src.core import dtypes, errors
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, integer, method
 from headrace._src.data.running import functions
 from headrace._src.data.running.block_mapping import BatchedParse, BlockMap, FunctionOfParsed, ParseAhead, hoisted
 from headrace._src.data.running.functions import ElementFunction, constant
@@ -300,7 +300,7 @@ PARALLEL_MAP_DATASET = dataset_op(
 def _map(
     self, map_func, num_parallel_calls=None, deterministic=None, synchronous=None, use_unbounded_threadpool=False,
     name=None,
-):  # fmt: skip
+) -> DatasetV2:  # fmt: skip
     """A function of each element.
 
     The function is traced, like a `tf.function`: it runs as a graph, with Python's control flow turned into

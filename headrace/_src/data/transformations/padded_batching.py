@@ -6,7 +6,7 @@ from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
-from headrace._src.data.datasets import build, dataset_op, method
+from headrace._src.data.datasets import DatasetV2, build, dataset_op, method
 from headrace._src.data.running.cursors import InnerCursor
 from headrace._src.data.running.functions import constant
 from headrace._src.data.running.ragged_columns import RaggedColumn, columns_from
@@ -243,7 +243,9 @@ def _padding_tensor(value, spec):
 
 
 @method
-def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None):
+def padded_batch(
+    self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None
+) -> DatasetV2:
     """Consecutive elements stacked along a new first axis, each padded at the ends of its axes.
 
     Args:

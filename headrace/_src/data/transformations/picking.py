@@ -1,5 +1,7 @@
 """Single elements: `Dataset.get_single_element` and `tf.data.experimental.at`."""
 
+from typing import Any
+
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.data.datasets import integer, method
@@ -80,7 +82,7 @@ GET_ELEMENT_AT_INDEX = Op(
 
 
 @method
-def get_single_element(self, name=None):
+def get_single_element(self, name=None) -> Any:
     """The element of a dataset that has only one.
 
     Raises:
@@ -95,13 +97,13 @@ def get_single_element(self, name=None):
 
 
 @api("data.experimental.get_single_element", dispatch=False)
-def _get_single_element(dataset):
+def _get_single_element(dataset) -> Any:
     """The element of a dataset that has only one: see `tf.data.Dataset.get_single_element`."""
     return dataset.get_single_element()
 
 
 @api("data.experimental.at", dispatch=False)
-def at(dataset, index):
+def at(dataset, index) -> Any:
     """The element with a number.
 
     Args:

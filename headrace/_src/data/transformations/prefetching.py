@@ -1,7 +1,7 @@
 """`Dataset.prefetch`: elements made ahead of time, by a thread of its own."""
 
 from headrace._src.core import dtypes, errors
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, integer, method
 from headrace._src.data.running.functions import constant
 from headrace._src.data.running.stages import Stage, shapes_of, stage_of
 from headrace._src.data.running.threads import Ahead
@@ -47,7 +47,7 @@ PREFETCH_DATASET = dataset_op(
 
 
 @method
-def prefetch(self, buffer_size, name=None):
+def prefetch(self, buffer_size, name=None) -> DatasetV2:
     """The same elements, made ahead of time while the program works on those before.
 
     Args:

@@ -1,9 +1,12 @@
 """`Dataset.ragged_batch`: consecutive elements of different shapes as ragged tensors."""
 
+from collections.abc import Callable
+from typing import Any
+
 from headrace._src.core import dtypes, nest
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
-from headrace._src.data.datasets import dataset_of, method
+from headrace._src.data.datasets import DatasetV2, dataset_of, method
 from headrace._src.op.api import api
 from headrace._src.ops.ragged.spec import RaggedTensorSpec
 from headrace._src.ops.ragged.tensor import RaggedTensor
@@ -22,7 +25,7 @@ def _ragged_spec(spec, row_splits_dtype):
 
 
 @method
-def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64, name=None):
+def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64, name=None) -> DatasetV2:
     """Consecutive elements stacked; where their shapes may differ, as ragged tensors.
 
     Args:
@@ -58,6 +61,6 @@ def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype=dtypes
 
 
 @api("data.experimental.dense_to_ragged_batch", dispatch=False)
-def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64):
+def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64) -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: see `tf.data.Dataset.ragged_batch`."""
     return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)

@@ -4,7 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.specs import TensorSpec
-from headrace._src.data.datasets import build, dataset_op, method
+from headrace._src.data.datasets import DatasetV2, build, dataset_op, method
 from headrace._src.data.running import structures
 from headrace._src.data.running.cursors import InnerCursor
 from headrace._src.data.running.stages import Stage, joined, shapes_of, stage_of
@@ -119,7 +119,7 @@ def _static_size(specs, sizes, drops):
 
 
 @method
-def rebatch(self, batch_size, drop_remainder=False, name=None):
+def rebatch(self, batch_size, drop_remainder=False, name=None) -> DatasetV2:
     """Batches of another size: the same as `unbatch` and `batch`, but faster.
 
     Args:

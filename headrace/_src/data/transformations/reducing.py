@@ -1,5 +1,7 @@
 """`Dataset.reduce`: all elements combined into one value."""
 
+from typing import Any
+
 from headrace._src.core.shapes import TensorShape
 from headrace._src.data.datasets import method
 from headrace._src.data.running import structures
@@ -38,7 +40,7 @@ REDUCE_DATASET = Op(
 
 
 @method
-def reduce(self, initial_state, reduce_func, name=None):
+def reduce(self, initial_state, reduce_func, name=None) -> Any:
     """One value made of all elements.
 
     Args:

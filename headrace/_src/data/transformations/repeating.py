@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 from headrace._src.core import dtypes
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, integer, method
 from headrace._src.data.running.functions import constant
 from headrace._src.data.running.stages import (
     INFINITE,
@@ -168,7 +168,7 @@ REPEAT_DATASET = dataset_op("RepeatDataset", f"input_dataset: variant, count: in
 
 
 @method
-def repeat(self, count=None, name=None):
+def repeat(self, count=None, name=None) -> DatasetV2:
     """The elements several times over.
 
     Args:

@@ -1,6 +1,8 @@
 """`Dataset.rejection_resample`: elements left out so that their classes come as often as wished."""
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -86,7 +88,7 @@ def _random_uniform(seed, dtype):
 
 
 @method
-def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None):
+def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None) -> DatasetV2:
     """Elements with their classes, some of them left out so that classes come as often as wished.
 
     Args:
@@ -144,6 +146,6 @@ def _warn_of_waste(chances, initial):
 
 
 @api("data.experimental.rejection_resample", dispatch=False)
-def _rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
+def _rejection_resample(class_func, target_dist, initial_dist=None, seed=None) -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: see `tf.data.Dataset.rejection_resample`."""
     return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)

@@ -321,7 +321,7 @@ def _drawn(logits, seed):
 @constructor
 def sample_from_datasets(
     datasets, weights=None, seed=None, stop_on_empty_dataset=False, rerandomize_each_iteration=None
-):
+) -> DatasetV2:
     """Each element from one of several datasets, chosen at random.
 
     Args:
@@ -379,7 +379,7 @@ def _without_impossible(weights, datasets):
 
 
 @constructor
-def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
+def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True) -> DatasetV2:
     """Each element from one of several datasets, as another dataset says.
 
     Args:
@@ -405,12 +405,12 @@ def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
 
 
 @api("data.experimental.sample_from_datasets", dispatch=False)
-def _sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False):
+def _sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False) -> DatasetV2:
     """Each element from one of several datasets at random: see `tf.data.Dataset.sample_from_datasets`."""
     return sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 
 @api("data.experimental.choose_from_datasets", dispatch=False)
-def _choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=False):
+def _choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=False) -> DatasetV2:
     """Each element from one of several datasets as told: see `tf.data.Dataset.choose_from_datasets`."""
     return choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)

@@ -1,6 +1,9 @@
 """`Dataset.scan`: a function of each element and of a state that goes from one element to the next."""
 
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, method
+from collections.abc import Callable
+from typing import Any
+
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, method
 from headrace._src.data.running import structures
 from headrace._src.data.running.cursors import CallingCursor
 from headrace._src.data.running.functions import ElementFunction
@@ -78,7 +81,7 @@ def _new_state(spec):
 
 
 @method
-def scan(self, initial_state, scan_func, name=None):
+def scan(self, initial_state, scan_func, name=None) -> DatasetV2:
     """A function of each element and of a state.
 
     Args:
@@ -101,6 +104,6 @@ def scan(self, initial_state, scan_func, name=None):
 
 
 @api("data.experimental.scan", dispatch=False)
-def _scan(initial_state, scan_func):
+def _scan(initial_state, scan_func) -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: see `tf.data.Dataset.scan`."""
     return lambda dataset: dataset.scan(initial_state, scan_func)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from headrace._src.core import dtypes, errors
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, integer, method
 from headrace._src.data.running.cursors import InnerCursor
 from headrace._src.data.running.functions import constant
 from headrace._src.data.running.stages import INFINITE, UNKNOWN, Access, Stage, shapes_of, stage_of
@@ -129,7 +129,7 @@ SHARD_DATASET = dataset_op(
 
 
 @method
-def shard(self, num_shards, index, name=None):
+def shard(self, num_shards, index, name=None) -> DatasetV2:
     """Every `num_shards`-th element, beginning with that of number `index`.
 
     Args:

@@ -8,7 +8,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.shapes import TensorShape
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, integer, method
 from headrace._src.data.running.functions import constant
 from headrace._src.data.running.stages import INFINITE, UNKNOWN, Cursor, Stage, shapes_of, stage_of
 from headrace._src.op.convert import to_tensor
@@ -329,7 +329,7 @@ def seed_inputs(seed) -> list:
 
 
 @method
-def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=True, name=None):
+def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=True, name=None) -> DatasetV2:
     """The elements in random order.
 
     A buffer is filled with the first `buffer_size` elements. Each new element is drawn from it at random, and the next

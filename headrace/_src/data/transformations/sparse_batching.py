@@ -1,12 +1,15 @@
 """`Dataset.sparse_batch`: consecutive elements of different shapes as one sparse tensor."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
-from headrace._src.data.datasets import build, dataset_op, method
+from headrace._src.data.datasets import DatasetV2, build, dataset_op, method
 from headrace._src.data.running.cursors import InnerCursor
 from headrace._src.data.running.functions import constant
 from headrace._src.data.running.stages import shapes_of, stage_of
@@ -96,7 +99,7 @@ DENSE_TO_SPARSE_BATCH_DATASET = dataset_op(
 
 
 @method
-def sparse_batch(self, batch_size, row_shape, name=None):
+def sparse_batch(self, batch_size, row_shape, name=None) -> DatasetV2:
     """Consecutive elements, perhaps of different shapes, as a sparse tensor with a new first axis.
 
     Args:
@@ -130,6 +133,6 @@ def sparse_batch(self, batch_size, row_shape, name=None):
 
 
 @api("data.experimental.dense_to_sparse_batch", dispatch=False)
-def dense_to_sparse_batch(batch_size, row_shape):
+def dense_to_sparse_batch(batch_size, row_shape) -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: see `tf.data.Dataset.sparse_batch`."""
     return lambda dataset: dataset.sparse_batch(batch_size, row_shape)

@@ -1,7 +1,7 @@
 """`Dataset.take` and `Dataset.skip`: the first elements, and those after them."""
 
 from headrace._src.core import dtypes
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, integer, method
 from headrace._src.data.running.functions import constant
 from headrace._src.data.running.stages import INFINITE, UNKNOWN, Access, Cursor, Stage, shapes_of, stage_of
 
@@ -183,7 +183,7 @@ SKIP_DATASET = _op("SkipDataset", SkipStage)
 
 
 @method
-def take(self, count, name=None):
+def take(self, count, name=None) -> DatasetV2:
     """The first `count` elements; all of them when `count` is -1 or there are fewer.
 
     >>> [int(x) for x in tf.data.Dataset.range(10).take(3)]
@@ -194,7 +194,7 @@ def take(self, count, name=None):
 
 
 @method
-def skip(self, count, name=None):
+def skip(self, count, name=None) -> DatasetV2:
     """The elements after the first `count`; none when `count` is -1 or there are fewer.
 
     >>> [int(x) for x in tf.data.Dataset.range(5).skip(3)]

@@ -1,7 +1,10 @@
 """`Dataset.take_while`: the elements up to the first that a function says no to."""
 
+from collections.abc import Callable
+from typing import Any
+
 from headrace._src.core import dtypes
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, method
 from headrace._src.data.running import functions
 from headrace._src.data.running.cursors import CallingCursor
 from headrace._src.data.running.functions import ElementFunction
@@ -57,7 +60,7 @@ TAKE_WHILE_DATASET = dataset_op(
 
 
 @method
-def take_while(self, predicate, name=None):
+def take_while(self, predicate, name=None) -> DatasetV2:
     """The elements up to, but not including, the first for which a function is false.
 
     Args:
@@ -76,6 +79,6 @@ def take_while(self, predicate, name=None):
 
 
 @api("data.experimental.take_while", dispatch=False)
-def _take_while(predicate):
+def _take_while(predicate) -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: see `tf.data.Dataset.take_while`."""
     return lambda dataset: dataset.take_while(predicate)

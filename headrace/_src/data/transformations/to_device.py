@@ -1,5 +1,8 @@
 """`copy_to_device` and `prefetch_to_device`: datasets on the device where they are used."""
 
+from collections.abc import Callable
+from typing import Any
+
 from headrace._src.core import dtypes
 from headrace._src.data.datasets import build
 from headrace._src.data.running.functions import constant
@@ -14,7 +17,7 @@ def _on_device(kind, dataset, buffer_size):
 
 
 @api("data.experimental.copy_to_device", dispatch=False)
-def copy_to_device(target_device, source_device="/cpu:0"):
+def copy_to_device(target_device, source_device="/cpu:0") -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: the same elements, on a device.
 
     Args:
@@ -29,7 +32,7 @@ def copy_to_device(target_device, source_device="/cpu:0"):
 
 
 @api("data.experimental.prefetch_to_device", dispatch=False)
-def prefetch_to_device(device, buffer_size=None):
+def prefetch_to_device(device, buffer_size=None) -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: the same elements, made ahead of time and put on a device.
 
     Args:

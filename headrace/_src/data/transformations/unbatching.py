@@ -1,7 +1,10 @@
 """`Dataset.unbatch`: the elements of batches."""
 
+from collections.abc import Callable
+from typing import Any
+
 from headrace._src.core import errors, nest
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, method
 from headrace._src.data.running import structures
 from headrace._src.data.running.cursors import InnerCursor
 from headrace._src.data.running.stages import UNKNOWN, Stage, shapes_of, stage_of
@@ -112,7 +115,7 @@ def _batched_variants(spec):
 
 
 @method
-def unbatch(self, name=None):
+def unbatch(self, name=None) -> DatasetV2:
     """The slices of the elements along the first axis, one after another.
 
     >>> dataset = tf.data.Dataset.from_tensor_slices([[1, 2, 3], [4, 5, 6]])
@@ -138,6 +141,6 @@ def unbatch(self, name=None):
 
 
 @api("data.experimental.unbatch", dispatch=False)
-def _unbatch():
+def _unbatch() -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: see `tf.data.Dataset.unbatch`."""
     return lambda dataset: dataset.unbatch()

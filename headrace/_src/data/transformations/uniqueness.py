@@ -1,7 +1,10 @@
 """`Dataset.unique`: each element once."""
 
+from collections.abc import Callable
+from typing import Any
+
 from headrace._src.core import dtypes, errors, nest
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, method
 from headrace._src.data.running.cursors import InnerCursor
 from headrace._src.data.running.stages import Stage, shapes_of, stage_of
 from headrace._src.op.api import api
@@ -60,7 +63,7 @@ UNIQUE_DATASET = dataset_op("UniqueDataset", f"input_dataset: variant, *, {OUTPU
 
 
 @method
-def unique(self, name=None):
+def unique(self, name=None) -> DatasetV2:
     """Each element once: where it first comes. Elements are single tensors of integers or strings.
 
     >>> [int(x) for x in tf.data.Dataset.from_tensor_slices([1, 37, 2, 37, 2, 1]).unique()]
@@ -77,6 +80,6 @@ def unique(self, name=None):
 
 
 @api("data.experimental.unique", dispatch=False)
-def _unique():
+def _unique() -> Callable[..., Any]:
     """A transformation for `Dataset.apply`: see `tf.data.Dataset.unique`."""
     return lambda dataset: dataset.unique()

@@ -3,7 +3,7 @@
 import numpy as np
 
 from headrace._src.core import dtypes, errors, nest
-from headrace._src.data.datasets import OUTPUTS, DatasetSpec, build, dataset_op, integer, method
+from headrace._src.data.datasets import OUTPUTS, DatasetSpec, DatasetV2, build, dataset_op, integer, method
 from headrace._src.data.running.cursors import InnerCursor
 from headrace._src.data.running.functions import constant
 from headrace._src.data.running.stages import INFINITE, UNKNOWN, Access, Stage, shapes_of, stacked, stage_of, variant_of
@@ -190,7 +190,7 @@ WINDOW_DATASET = dataset_op(
 
 
 @method
-def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
+def window(self, size, shift=None, stride=1, drop_remainder=False, name=None) -> DatasetV2:
     """Datasets of consecutive elements: a window that moves over the dataset.
 
     Args:

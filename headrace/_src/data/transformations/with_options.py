@@ -1,6 +1,6 @@
 """`Dataset.with_options` and `Dataset.options`: how a pipeline is to be run."""
 
-from headrace._src.data.datasets import OUTPUTS, MadeDataset, build, dataset_op, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, MadeDataset, build, dataset_op, method
 from headrace._src.data.options import Options
 from headrace._src.data.running.stages import Stage, shapes_of, stage_of
 from headrace._src.data.saving.option_messages import parsed, serialized
@@ -55,7 +55,7 @@ OPTIONS_DATASET = dataset_op(
 
 
 @method
-def with_options(self, options, name=None):
+def with_options(self, options, name=None) -> DatasetV2:
     """The same elements, made as options say.
 
     Args:
@@ -87,6 +87,6 @@ def _collected(dataset):
 
 
 @method
-def options(self):
+def options(self) -> Options:
     """The `tf.data.Options` that were set in this pipeline. They cannot be changed: see `with_options`."""
     return _collected(self)._frozen()

@@ -140,7 +140,7 @@ def zipped(structure, name=None):
     return build("_ZipDataset", ZIP_DATASET, variants, spec=spec, of=datasets, name=name)
 
 
-def _zip(*args, datasets=None, name=None):
+def _zip(*args, datasets=None, name=None) -> DatasetV2:
     """The elements of several datasets side by side, until the shortest ends.
 
     Args:

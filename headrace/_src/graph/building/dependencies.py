@@ -1,6 +1,7 @@
 """What runs before what: `tf.control_dependencies`, `tf.group`, `tf.tuple`."""
 
 import contextlib
+from typing import Any
 
 from headrace._src.core import nest
 from headrace._src.core.composite import CompositeTensor
@@ -13,7 +14,7 @@ from headrace._src.ops.arrays.passing import identity, no_op
 
 
 @api("control_dependencies", dispatch=False)
-def control_dependencies(control_inputs):
+def control_dependencies(control_inputs) -> Any:
     """A context: operations made within it run after `control_inputs`.
 
     Eagerly everything runs in order anyway. In a `tf.function` effects happen in the order of the source; this is for
@@ -59,7 +60,7 @@ def _operations(name, items):
 
 
 @api("group", dispatch=False)
-def group(*inputs, **kwargs):
+def group(*inputs, **kwargs) -> Any:
     """An operation that runs after all `inputs`, which may be nested; eagerly None, since all have run.
 
     Args:
@@ -79,7 +80,7 @@ def group(*inputs, **kwargs):
 
 
 @api("tuple", dispatch=False)
-def tuple_(tensors, control_inputs=None, name=None):
+def tuple_(tensors, control_inputs=None, name=None) -> Any:
     """The same tensors, except that none of them is available before all have been computed.
 
     Args:

@@ -2,15 +2,17 @@
 
 import contextlib
 import weakref
+from collections.abc import Iterator
+from typing import Any
 
 from headrace._src.core.context import context
 from headrace._src.core.names import fresh_scope
 from headrace._src.core.random_state import random_state
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.building.operation import is_followed
 from headrace._src.graph.building.symbolic import SymbolicTensor
-from headrace._src.graph.running.plan import plan_of
+from headrace._src.graph.running.plan import Plan, plan_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.filling import CONST
 
@@ -38,7 +40,7 @@ class FuncGraph(BaseGraph):
     stays_interpreted = False  # whether it is never compiled: eager code reads its variables after each call
     inlines_numbers = False  # whether all constants outside become constants here: no gradient is asked for them
 
-    def __init__(self, name, outer=_SURROUNDING):
+    def __init__(self, name, outer=_SURROUNDING) -> None:
         if outer is _SURROUNDING:
             outer = context.graph
         super().__init__()
@@ -58,16 +60,16 @@ class FuncGraph(BaseGraph):
         self._derivatives: dict = {}
 
     @property
-    def outer_graph(self):
+    def outer_graph(self) -> Any:
         """The graph in which this one is used; None at the top."""
         return None if self._outer is None else self._outer()
 
     @property
-    def base(self):
+    def base(self) -> Any:
         """The graph that the operations belong to: this one, unless it is a view of another."""
         return self
 
-    def view(self, outputs, inputs=None):
+    def view(self, outputs, inputs=None) -> "FuncGraphView":
         """The same operations as a function with other outputs (and inputs)."""
         return FuncGraphView(self, outputs, inputs)
 
@@ -90,7 +92,7 @@ class FuncGraph(BaseGraph):
     def trainable_variables(self) -> tuple:
         return tuple(v for v in self.variables.values() if v.trainable)
 
-    def capture(self, tensor, name=None):
+    def capture(self, tensor, name=None) -> Tensor:
         """The input that stands for an outer tensor; a small eager one becomes a constant instead.
 
         Raises:
@@ -141,11 +143,11 @@ class FuncGraph(BaseGraph):
             graph = getattr(graph, "outer_graph", None)
         raise tensor._out_of_scope()
 
-    def pass_variable(self, variable, handle):
+    def pass_variable(self, variable, handle) -> None:
         """Let the input `handle` stand for the handle of a variable that is an argument."""
         self._passed[id(variable.handle)] = (variable.handle, handle)
 
-    def forget_passed_variables(self):
+    def forget_passed_variables(self) -> None:
         """The graph is complete: the variables that are arguments are not among those that it uses itself."""
         for key in self._passed:
             self.variables.pop(key, None)
@@ -158,7 +160,7 @@ class FuncGraph(BaseGraph):
         return tensor
 
     @contextlib.contextmanager
-    def building(self):
+    def building(self) -> Iterator[Any]:
         """Within this block, operations are added to this graph, and tapes from outside do not see them."""
         before = context.change(graph=self, recorders=(), device=None)
         try:
@@ -167,13 +169,13 @@ class FuncGraph(BaseGraph):
         finally:
             context.mode = before
 
-    def plan(self):
+    def plan(self) -> Plan:
         """How to run this graph, made when first asked for."""
         if self._plan is None:
             self._plan = plan_of(self)
         return self._plan
 
-    def executable(self):
+    def executable(self) -> Any:
         """What runs this graph when it is called: the plan, or a program when there is one."""
         if self._executable is None:
             self._executable = make_executable(self)

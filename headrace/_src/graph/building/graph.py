@@ -4,6 +4,8 @@ import contextlib
 import re
 import threading
 import weakref
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from headrace._src.core.context import context
 from headrace._src.core.handle_data import output_handle_data
 from headrace._src.core.names import NameTable, current_name_scope, fresh_scope, name_scope
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.graph.building.node_names import NODE_NAMES, operand_name
 from headrace._src.graph.building.operation import Operation, is_stateful
 from headrace._src.graph.building.source_lines import users_line
@@ -26,6 +28,10 @@ from headrace._src.op.loading import load
 from headrace._src.op.observers import node_rewriters
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.filling import CONST
+
+if TYPE_CHECKING:
+    from headrace._src.compat.session import BaseSession
+    from headrace._src.graph.building.graph_variables import GraphVariable
 
 # How many elements a value may have to be computed while the graph is built, for the sake of shapes.
 _SMALL = 64
@@ -65,7 +71,7 @@ class BaseGraph:
 
     building_function = False
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.nodes: list[Operation] = []
         self.tensors: list[SymbolicTensor] = []  # the outputs of all nodes, which hold them weakly
         self.names = NameTable()
@@ -86,7 +92,7 @@ class BaseGraph:
 
     # Adding operations.
 
-    def add_node(self, op, tensors, attrs, types, name=None):
+    def add_node(self, op, tensors, attrs, types, name=None) -> Any:
         """Add an operation; returns its outputs as `apply` wants them.
 
         Args:
@@ -130,7 +136,7 @@ class BaseGraph:
             outputs = rewrite(op, outputs)
         return outputs
 
-    def create(self, op, inputs, attrs, types, shapes, name=None, location=("", 0, "")):
+    def create(self, op, inputs, attrs, types, shapes, name=None, location=("", 0, "")) -> Any:
         """Add an operation whose inputs are tensors of this graph and whose output shapes are known.
 
         Its name is made unique, unless it ends in a colon: such a name is unique already.
@@ -194,7 +200,7 @@ class BaseGraph:
             inner._id = number  # tapes know both by one number: gradients may read the inner one
         return inner
 
-    def capture(self, tensor, name=None):
+    def capture(self, tensor, name=None) -> Any:
         """The tensor of this graph that stands for one from outside."""
         raise NotImplementedError
 
@@ -240,7 +246,7 @@ class BaseGraph:
         """All operations, in the order in which they were made."""
         return list(self.nodes)
 
-    def get_operation_by_name(self, name):
+    def get_operation_by_name(self, name) -> Operation:
         """The operation of that name.
 
         Raises:
@@ -251,7 +257,7 @@ class BaseGraph:
                 return node
         raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
 
-    def get_tensor_by_name(self, name):
+    def get_tensor_by_name(self, name) -> Tensor:
         """The tensor called "operation:index".
 
         Raises:
@@ -275,7 +281,7 @@ class BaseGraph:
                            f"{len(outputs)} outputs.")
         return outputs[int(index)]
 
-    def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
+    def as_graph_element(self, obj, allow_tensor=True, allow_operation=True) -> Any:
         """The tensor or operation of this graph that `obj` is or names."""
         if isinstance(obj, str):
             if ":" in obj and allow_tensor:
@@ -304,7 +310,7 @@ class BaseGraph:
         """A number that grows with every operation."""
         return len(self.nodes)
 
-    def as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False):
+    def as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False) -> Any:
         """The operations, and the functions that they call, as a `GraphDef` message.
 
         Args:
@@ -315,22 +321,22 @@ class BaseGraph:
         return load("graph.messages.graph_def").graph_def_of(self, from_version, add_shapes)
 
     @property
-    def graph_def_versions(self):
+    def graph_def_versions(self) -> Any:
         """The versions that `as_graph_def` writes, as a `VersionDef` message."""
         return load("graph.messages.graph_def").versions()
 
-    def op_def_for_type(self, type):
+    def op_def_for_type(self, type) -> Any:
         """The op of that name as an `OpDef` message."""
         return load("graph.messages.op_definitions").op_def_of(lookup(type))
 
-    def default_session(self):
+    def default_session(self) -> "BaseSession | None":
         """The session that `eval` and `run` use: that of the innermost `with session.as_default()`."""
         return sessions.stack[-1] if sessions.stack else None
 
     # Scopes.
 
     @contextlib.contextmanager
-    def as_default(self):
+    def as_default(self) -> Iterator[Any]:
         """Within this block, operations are added to this graph."""
         # TF: the open scopes belong to the graph, so entering it again leaves them open.
         scope = current_name_scope() if context.graph is self else ""
@@ -342,7 +348,7 @@ class BaseGraph:
             context.mode = before
 
     @contextlib.contextmanager
-    def control_dependencies(self, control_inputs):
+    def control_dependencies(self, control_inputs) -> Iterator[None]:
         """Operations made within this block run only after `control_inputs`; None forgets those of outer blocks."""
         before = self._control_inputs
         if control_inputs is None:
@@ -455,7 +461,7 @@ class Graph(BaseGraph, metaclass=_GraphClass):
     True
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.variables: dict[int, object] = {}  # id of the handle to the variable, for those that are used
         self._collections: dict[str, list] = {}
@@ -469,14 +475,14 @@ class Graph(BaseGraph, metaclass=_GraphClass):
         # A tensor of a user's graph keeps the graph alive: people return a tensor and make a session of its graph.
         return lambda: self
 
-    def capture(self, tensor, name=None):
+    def capture(self, tensor, name=None) -> Tensor:
         if type(tensor) is EagerTensor:
             if is_dense_value(tensor.dtype) or tensor.dtype is dtypes.resource:
                 return self.shared_constant(tensor, name)
             raise RuntimeError("Attempting to capture an EagerTensor without building a function.")
         raise ValueError(f"{tensor!r} must be from the same graph as the operations that use it.")
 
-    def create(self, op, *args, **kwargs):
+    def create(self, op, *args, **kwargs) -> Any:
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
         outputs = super().create(op, *args, **kwargs)
@@ -485,13 +491,13 @@ class Graph(BaseGraph, metaclass=_GraphClass):
             self.nodes[-1].gradient_override = override
         return outputs
 
-    def make_variable(self, **keywords):
+    def make_variable(self, **keywords) -> "GraphVariable":
         """A variable of this graph, given the arguments of `tf.Variable`."""
         return load("graph.building.graph_variables").GraphVariable(**keywords)
 
     building = BaseGraph.as_default
 
-    def finalize(self):
+    def finalize(self) -> None:
         """Refuse further operations."""
         self._finalized = True
 
@@ -505,7 +511,7 @@ class Graph(BaseGraph, metaclass=_GraphClass):
     # Scopes.
 
     @contextlib.contextmanager
-    def name_scope(self, name):
+    def name_scope(self, name) -> Iterator[Any]:
         """A scope for the names of operations; None or "" leaves all scopes."""
         with name_scope(name or "") as scope:
             yield scope
@@ -515,7 +521,7 @@ class Graph(BaseGraph, metaclass=_GraphClass):
         return current_name_scope()
 
     @contextlib.contextmanager
-    def container(self, container_name):
+    def container(self, container_name) -> Iterator[Any]:
         """Variables made within this block are kept in that container of the session."""
         before, self._container = self._container, container_name
         try:
@@ -524,7 +530,7 @@ class Graph(BaseGraph, metaclass=_GraphClass):
             self._container = before
 
     @contextlib.contextmanager
-    def colocate_with(self, op, ignore_existing=False):
+    def colocate_with(self, op, ignore_existing=False) -> Iterator[None]:
         """Operations made within this block belong on the device of `op`. There is one device."""
         yield
 
@@ -535,7 +541,7 @@ class Graph(BaseGraph, metaclass=_GraphClass):
         return load("program.device_scopes").device(device_name_or_function)
 
     @contextlib.contextmanager
-    def gradient_override_map(self, op_type_map):
+    def gradient_override_map(self, op_type_map) -> Iterator[None]:
         """Operations made within this block are differentiated by functions that `tf.RegisterGradient` registered.
 
         Args:
@@ -553,7 +559,7 @@ class Graph(BaseGraph, metaclass=_GraphClass):
         finally:
             self._gradient_overrides = before
 
-    def switch_to_thread_local(self):
+    def switch_to_thread_local(self) -> None:
         """Let each thread have scopes of its own, which is so in any case."""
 
     # What sessions may feed and fetch.
@@ -561,24 +567,24 @@ class Graph(BaseGraph, metaclass=_GraphClass):
     def is_feedable(self, tensor) -> bool:
         return id(tensor) not in self._unfeedable
 
-    def prevent_feeding(self, tensor):
+    def prevent_feeding(self, tensor) -> None:
         """Refuse feeds of a tensor."""
         self._unfeedable.add(id(tensor))
 
     def is_fetchable(self, tensor_or_op) -> bool:
         return id(getattr(tensor_or_op, "op", tensor_or_op)) not in self._unfetchable
 
-    def prevent_fetching(self, op):
+    def prevent_fetching(self, op) -> None:
         """Refuse fetches of an operation."""
         self._unfetchable.add(id(op))
 
     # Collections: named lists that belong to the graph.
 
-    def add_to_collection(self, name, value):
+    def add_to_collection(self, name, value) -> None:
         """Append `value` to a collection."""
         self._collections.setdefault(name, []).append(value)
 
-    def add_to_collections(self, names, value):
+    def add_to_collections(self, names, value) -> None:
         """Append `value` to several collections."""
         for name in (names,) if isinstance(names, str) else dict.fromkeys(names):
             self.add_to_collection(name, value)
@@ -604,6 +610,6 @@ class Graph(BaseGraph, metaclass=_GraphClass):
         """The names of the collections."""
         return list(self._collections)
 
-    def clear_collection(self, name):
+    def clear_collection(self, name) -> None:
         """Forget a collection."""
         self._collections.pop(name, None)

@@ -3,6 +3,7 @@
 import functools
 import traceback
 import weakref
+from typing import Any
 
 from headrace._src.core import dtypes
 from headrace._src.op.api import api
@@ -23,7 +24,7 @@ class Operation:
         "location", "name", "record", "types",
     )  # fmt: skip
 
-    def __init__(self, graph, record, inputs, attrs, types, name, location, device):
+    def __init__(self, graph, record, inputs, attrs, types, name, location, device) -> None:
         self._graph = graph.reference
         self.record = record
         self.inputs = inputs
@@ -37,7 +38,7 @@ class Operation:
         self._outputs = ()
 
     @property
-    def graph(self):
+    def graph(self) -> Any:
         """The graph that this operation belongs to."""
         graph = self._graph()
         if graph is None:
@@ -54,7 +55,7 @@ class Operation:
         """The tensors that this operation computes."""
         return [reference() for reference in self._outputs]
 
-    def set_outputs(self, tensors):
+    def set_outputs(self, tensors) -> None:
         """Say which tensors this operation computes; the graph keeps them."""
         self._outputs = tuple(map(weakref.ref, tensors))
         self.graph.tensors.extend(tensors)
@@ -63,7 +64,7 @@ class Operation:
         """The outputs as a tuple. TF: kept from 1.x."""
         return tuple(self.outputs)
 
-    def get_attr(self, name):
+    def get_attr(self, name) -> Any:
         """An attribute; dtypes as `tf.DType`, text as bytes, shapes, tensors and functions as messages.
 
         Raises:
@@ -75,17 +76,17 @@ class Operation:
         return load("graph.messages.attribute_values").plain_value(attributes[name])
 
     @property
-    def node_def(self):
+    def node_def(self) -> Any:
         """This operation as a `NodeDef` message."""
         return load("graph.messages.graph_def").node_def_of(self)
 
     @property
-    def op_def(self):
+    def op_def(self) -> Any:
         """The op as an `OpDef` message."""
         return load("graph.messages.op_definitions").op_def_of(self.record)
 
     @property
-    def traceback(self):
+    def traceback(self) -> Any:
         """Where the operation was made: a list of the user's frame, as the module `traceback` has them."""
         file, line, function = self.location
         return [traceback.FrameSummary(file, line, function)]
@@ -94,7 +95,7 @@ class Operation:
         """The groups of operations that share a device: only this one. TF: kept from 1.x."""
         return [b"loc:@" + self.name.encode()]
 
-    def run(self, feed_dict=None, session=None):
+    def run(self, feed_dict=None, session=None) -> None:
         """Run this operation in a session. TF: kept from 1.x."""
         session = session or self.graph.default_session()
         if session is None:

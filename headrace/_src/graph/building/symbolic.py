@@ -1,5 +1,8 @@
 """`SymbolicTensor`: a tensor that a graph will compute."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
@@ -24,7 +27,7 @@ class SymbolicTensor(Tensor):
     # `_partial`: for a vector or scalar of integers, the elements that are certain (None for the others).
     __slots__ = ("_id", "_known", "_partial", "_shape", "dtype", "op", "value_index")
 
-    def __init__(self, operation, value_index, shape, dtype):
+    def __init__(self, operation, value_index, shape, dtype) -> None:
         self.op = operation
         self.value_index = value_index
         self._shape = shape
@@ -34,7 +37,7 @@ class SymbolicTensor(Tensor):
         self._partial = None
 
     @property
-    def graph(self):
+    def graph(self) -> Any:
         """The graph that computes this tensor."""
         return self.op.graph
 
@@ -51,7 +54,7 @@ class SymbolicTensor(Tensor):
         """The device that was asked for; empty when none was."""
         return self.op.device
 
-    def set_shape(self, shape):
+    def set_shape(self, shape) -> None:
         """Add what is known about the shape.
 
         Raises:
@@ -63,7 +66,7 @@ class SymbolicTensor(Tensor):
         """The operations that read this tensor."""
         return [node for node in self.graph.nodes if any(x is self for x in node.inputs)]
 
-    def eval(self, feed_dict=None, session=None):
+    def eval(self, feed_dict=None, session=None) -> Any:
         """The value, computed by a session."""
         session = session or self.graph.default_session()
         if session is None:
@@ -138,16 +141,16 @@ class SymbolicTensor(Tensor):
             return super().__hash__()
         return id(self)
 
-    def __eq__(self, other):
+    def __eq__(self, other) -> Any:
         return self is other if self._is_of_session() else super().__eq__(other)
 
-    def __ne__(self, other):
+    def __ne__(self, other) -> Any:
         return self is not other if self._is_of_session() else super().__ne__(other)
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         raise self._not_allowed("Using a symbolic `tf.Tensor` as a Python `bool`")
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Tensor]:
         raise self._not_allowed("Iterating over a symbolic `tf.Tensor`")
 
     def _not_allowed(self, what):
@@ -168,30 +171,30 @@ class SymbolicTensor(Tensor):
             "collections to access it."
         )
 
-    def __len__(self):
+    def __len__(self) -> int:
         raise TypeError(
             f"len is not well defined for a symbolic Tensor ({self.name}). "
             f"Please call `x.shape` rather than `len(x)` for shape information."
         )
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
         raise NotImplementedError(
             f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that you're "
             f"trying to pass a Tensor to a NumPy call, which is not supported."
         )
 
-    def __int__(self):
+    def __int__(self) -> int:
         if self._known is not None and self._known.ndim == 0 and self.dtype._kind in "iub":
             return int(self._known)  # what `tf.get_static_value` says; TensorFlow refuses also then
         raise self._no_number("int")
 
-    def __float__(self):
+    def __float__(self) -> float:
         raise self._no_number("float")
 
-    def __complex__(self):
+    def __complex__(self) -> complex:
         raise self._no_number("complex")
 
-    def __index__(self):
+    def __index__(self) -> int:
         raise self._no_number("index")
 
     def _no_number(self, what):

@@ -1,6 +1,7 @@
 """Variables that a function makes while it is traced: on its first call only, and outside of the graph."""
 
 import contextlib
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from headrace._src.state.storage import ASSIGN, IS_INITIALIZED
 
 @api("init_scope", dispatch=False)
 @contextlib.contextmanager
-def init_scope():
+def init_scope() -> Iterator[None]:
     """Within this block, operations run outside of all functions that are being traced, and tapes do not see them."""
     graph = context.graph
     while graph is not None and graph.building_function:

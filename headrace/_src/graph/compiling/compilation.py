@@ -50,7 +50,7 @@ if hasattr(os, "register_at_fork"):
 
 
 @api("config.experimental.set_background_compilation", dispatch=False)
-def set_background_compilation(enabled):
+def set_background_compilation(enabled) -> None:
     """Whether functions that are called often are compiled. By default they are.
 
     Functions with `jit_compile=True` are compiled in any case. The environment variable `HEADRACE_COMPILE=0` has the

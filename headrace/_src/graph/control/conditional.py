@@ -1,6 +1,7 @@
 """`tf.cond`, `tf.case` and `tf.switch_case`: which of several functions runs is known only when the graph does."""
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -311,7 +312,7 @@ def _check_branches(graphs, what):
 
 
 @api("cond", dispatch=False)
-def cond(pred, true_fn=None, false_fn=None, name=None):
+def cond(pred, true_fn=None, false_fn=None, name=None) -> Any:
     """`true_fn()` if `pred` is true, otherwise `false_fn()`.
 
     Eagerly one of the functions is called. In a graph both are traced, and which one runs is decided by `pred`'s value.
@@ -344,7 +345,7 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
 
 
 @api("switch_case", dispatch=False)
-def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
+def switch_case(branch_index, branch_fns, default=None, name="switch_case") -> Any:
     """Call the function with the number `branch_index`.
 
     Args:
@@ -389,7 +390,7 @@ def _numbered(branch_fns):
 
 
 @api("case", dispatch=False)
-def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
+def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case") -> Any:
     """Call the function whose condition is the first that is true.
 
     Args:

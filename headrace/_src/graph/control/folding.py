@@ -1,5 +1,7 @@
 """`tf.foldl`, `tf.foldr` and `tf.scan`: a function that carries a value along the elements."""
 
+from typing import Any
+
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
@@ -91,7 +93,7 @@ def _fold(name, fn, elems, initializer, parallel_iterations, backwards):
 
 
 @api("foldl", dispatch=False)
-def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
+def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None) -> Any:
     """Combine the elements along the first axis, from the first to the last.
 
     Args:
@@ -109,7 +111,7 @@ def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
 
 
 @api("foldr", dispatch=False)
-def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
+def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None) -> Any:
     """Combine the elements along the first axis, from the last to the first; see `foldl`.
 
     >>> tf.foldr(lambda a, x: a - x, tf.constant([1, 2, 3])).numpy().item()
@@ -130,7 +132,7 @@ def scan(
     infer_shape=True,
     reverse=False,
     name=None,
-):
+) -> Any:
     """Combine the elements along the first axis, and return all values on the way.
 
     Args:

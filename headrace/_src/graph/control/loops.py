@@ -1,5 +1,7 @@
 """`tf.while_loop`, its op and its gradient."""
 
+from typing import Any
+
 from headrace._src.core import dtypes, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
@@ -280,7 +282,7 @@ def while_loop(
     swap_memory=False,
     maximum_iterations=None,
     name=None,
-):
+) -> Any:
     """Call `body` on the loop variables as long as `cond` is true of them.
 
     Args:

@@ -1,6 +1,7 @@
 """`tf.map_fn`: a function applied to each element along the first axis."""
 
 import logging
+from typing import Any
 
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.batchable_specs import BatchableTypeSpec
@@ -216,7 +217,7 @@ def map_fn(
     infer_shape=True,
     name=None,
     fn_output_signature=None,
-):
+) -> Any:
     """Apply a function to each element along the first axis, and stack what it returns.
 
     Args:

@@ -6,6 +6,7 @@ import itertools
 import traceback
 import types
 import weakref
+from typing import Any
 
 import numpy as np
 
@@ -364,7 +365,7 @@ def _output_dtypes(specs):
 
 
 @api("py_function", dispatch=False)
-def py_function(func=None, inp=None, Tout=None, name=None):
+def py_function(func=None, inp=None, Tout=None, name=None) -> Any:
     """Call a Python function that computes with eager tensors; in a graph, each time the graph runs.
 
     Gradients flow through what the function does with its arguments.
@@ -474,7 +475,7 @@ def _decorate(function, func, **arguments):
 
 
 @api("numpy_function", dispatch=False)
-def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
+def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None) -> Any:
     """Call a Python function of NumPy arrays; in a graph, each time the graph runs.
 
     Args:
@@ -516,6 +517,6 @@ def _numpy_call_eagerly(func, arguments):
 
 
 @api("compat.v1.py_func", dispatch=False)
-def py_func(func, inp, Tout, stateful=True, name=None):
+def py_func(func, inp, Tout, stateful=True, name=None) -> Any:
     """The name of `tf.numpy_function` in 1.x."""
     return numpy_function(func, inp, Tout, stateful, name)

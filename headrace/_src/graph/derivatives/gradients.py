@@ -1,9 +1,12 @@
 """`tf.gradients`: derivatives of tensors of a graph, as further operations of the graph."""
 
+from typing import Any
+
 from headrace._src.autodiff.gradient_tape import UnconnectedGradients
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
+from headrace._src.core.tensor import Tensor
 from headrace._src.graph.building.graph_variables import RefVariable
 from headrace._src.graph.building.operation import has_gradient
 from headrace._src.graph.building.symbolic import SymbolicTensor
@@ -25,7 +28,7 @@ def gradients(
     aggregation_method=None,
     stop_gradients=None,
     unconnected_gradients="none",
-):
+) -> Any:
     """Symbolic derivatives of the sum of `ys` with respect to each of `xs`, in a graph.
 
     Args:
@@ -110,7 +113,7 @@ def _zeros(x, source):
 
 
 @api("hessians", dispatch=False)
-def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):
+def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians") -> list[Tensor]:
     """The second derivatives of the sum of `ys` with respect to each of `xs`, in a graph.
 
     Returns:

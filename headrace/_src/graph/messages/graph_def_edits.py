@@ -1,6 +1,7 @@
 """`tf.compat.v1.graph_util`: cutting and simplifying `GraphDef` messages."""
 
 import functools
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from headrace._src.formats.tensor_protos import array_to_proto
 from headrace._src.graph.messages.graph_import import as_graph_def_message
 from headrace._src.op.api import api
 from headrace._src.state.storage import READ_VARIABLE
+
+if TYPE_CHECKING:
+    from headrace._src.core.shapes import TensorShape
 
 # Ops of variables, queues and what initialises them.
 _VARIABLE_OPS = frozenset({
@@ -24,7 +28,7 @@ def _source(reference):
 
 
 @api("compat.v1.graph_util.extract_sub_graph", dispatch=False)
-def extract_sub_graph(graph_def, dest_nodes):
+def extract_sub_graph(graph_def, dest_nodes) -> Any:
     """The part of a graph that some nodes need.
 
     Args:
@@ -54,7 +58,7 @@ def extract_sub_graph(graph_def, dest_nodes):
 
 
 @api("compat.v1.graph_util.remove_training_nodes", dispatch=False)
-def remove_training_nodes(input_graph, protected_nodes=None):
+def remove_training_nodes(input_graph, protected_nodes=None) -> Any:
     """A graph without the nodes that only training needs: Identity and CheckNumerics.
 
     Args:
@@ -86,7 +90,7 @@ def remove_training_nodes(input_graph, protected_nodes=None):
 
 
 @api("compat.v1.graph_util.must_run_on_cpu", dispatch=False)
-def must_run_on_cpu(node, pin_variables_on_cpu=False):
+def must_run_on_cpu(node, pin_variables_on_cpu=False) -> bool:
     """Whether a node cannot run elsewhere: it handles strings or 32-bit integers, or variables if these are pinned.
 
     Args:
@@ -105,7 +109,7 @@ def must_run_on_cpu(node, pin_variables_on_cpu=False):
 
 
 @api("compat.v1.graph_util.tensor_shape_from_node_def_name", dispatch=False)
-def tensor_shape_from_node_def_name(graph, input_name):
+def tensor_shape_from_node_def_name(graph, input_name) -> "TensorShape":
     """The shape of the tensor "name:0" of a graph, which "name" means too."""
     return graph.get_tensor_by_name(input_name if ":" in input_name else f"{input_name}:0").shape
 
@@ -113,7 +117,7 @@ def tensor_shape_from_node_def_name(graph, input_name):
 @api("compat.v1.graph_util.convert_variables_to_constants", dispatch=False)
 def convert_variables_to_constants(
     sess, input_graph_def, output_node_names, variable_names_whitelist=None, variable_names_blacklist=None
-):
+) -> Any:
     """A graph with the values of variables in place of the variables.
 
     Args:

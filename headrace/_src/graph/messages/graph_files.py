@@ -8,7 +8,7 @@ from headrace._src.op.api import api
 
 
 @api("io.write_graph", "compat.v1.io.write_graph", "compat.v1.train.write_graph", dispatch=False)
-def write_graph(graph_or_graph_def, logdir, name, as_text=True):
+def write_graph(graph_or_graph_def, logdir, name, as_text=True) -> str:
     """Write a graph to a file, as text or as bytes.
 
     Args:

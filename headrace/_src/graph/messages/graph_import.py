@@ -1,6 +1,7 @@
 """`tf.import_graph_def`: the operations of a `GraphDef` message, added to the current graph."""
 
 import contextlib
+from typing import Any
 
 from headrace._src.core.context import context
 from headrace._src.core.names import is_valid_name, name_scope
@@ -25,7 +26,9 @@ from headrace._src.ops.arrays.filling import CONST
     "graph_util.import_graph_def", "import_graph_def", "compat.v1.import_graph_def",
     "compat.v1.graph_util.import_graph_def", dispatch=False,
 )  # fmt: skip
-def import_graph_def(graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None):
+def import_graph_def(
+    graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None
+) -> Any:
     """Add the operations of a `GraphDef` to the current graph.
 
     Args:

@@ -1,5 +1,7 @@
 """`tf.vectorized_map`: a function of one element, run on the whole batch at once."""
 
+from typing import Any
+
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
@@ -41,7 +43,7 @@ class _BodyGraph(ElementGraph):
 
 
 @api("vectorized_map", dispatch=False)
-def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
+def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True) -> Any:
     """Apply a function to each element along the first axis, all elements at once.
 
     The function is traced for one element; each of its operations then becomes one on the whole batch. That is far

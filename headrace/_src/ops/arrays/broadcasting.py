@@ -8,7 +8,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -134,7 +134,7 @@ BROADCAST_TO = Op(
 
 
 @api("broadcast_to")
-def broadcast_to(input, shape, name=None):
+def broadcast_to(input, shape, name=None) -> Tensor:
     """Repeat `input` along new axes and axes of length 1 until it has `shape`.
 
     >>> tf.broadcast_to([1, 2], [2, 2]).numpy().tolist()

@@ -9,7 +9,7 @@ from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.lazy import jnp, lax
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -143,7 +143,7 @@ CAST = Op(
 
 
 @api("cast", "dtypes.cast")
-def cast(x, dtype, name=None):
+def cast(x, dtype, name=None) -> Tensor:
     """`x` with elements of another dtype.
 
     Floats become integers by dropping the fraction, complex numbers real by dropping the imaginary part.
@@ -185,7 +185,7 @@ def cast(x, dtype, name=None):
 
 
 @api("saturate_cast", "dtypes.saturate_cast")
-def saturate_cast(value, dtype, name=None):
+def saturate_cast(value, dtype, name=None) -> Tensor:
     """`value` clipped to the range of `dtype`, then cast.
 
     >>> tf.saturate_cast([-5, 300], tf.uint8).numpy().tolist()
@@ -300,7 +300,7 @@ BITCAST = Op(
 
 
 @api("bitcast")
-def bitcast(input, type, name=None):
+def bitcast(input, type, name=None) -> Tensor:
     """The same bytes read as another dtype, without copying.
 
     When the new dtype is narrower there is one more dimension, when it is wider the last one goes.

@@ -17,7 +17,7 @@ export("register_tensor_conversion_function")(register_tensor_conversion_functio
 
 
 @api("constant", dispatch=False)
-def constant(value, dtype=None, shape=None, name="Const"):
+def constant(value, dtype=None, shape=None, name="Const") -> Tensor:
     """A tensor with the given value.
 
     Args:
@@ -76,7 +76,7 @@ def _placed(tensor):
 
 
 @api("convert_to_tensor", dispatch=False)
-def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
+def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None) -> Tensor:
     """`value` as a tensor; a tensor is returned as it is.
 
     Args:
@@ -153,7 +153,7 @@ def _filled(shape, dtype, number, name):
 
 
 @api("zeros")
-def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
+def zeros(shape, dtype=dtypes.float32, name=None, layout=None) -> Tensor:
     """A tensor of zeros (empty strings for tf.string).
 
     >>> tf.zeros((2,))
@@ -163,6 +163,6 @@ def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
 
 
 @api("ones")
-def ones(shape, dtype=dtypes.float32, name=None, layout=None):
+def ones(shape, dtype=dtypes.float32, name=None, layout=None) -> Tensor:
     """A tensor of ones."""
     return _filled(shape, dtype, 1, "ones" if name is None else name)

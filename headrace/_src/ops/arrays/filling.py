@@ -75,7 +75,7 @@ FILL = Op(
 
 
 @api("fill")
-def fill(dims, value, name=None, layout=None):
+def fill(dims, value, name=None, layout=None) -> Tensor:
     """A tensor of shape `dims`, all of whose elements are the scalar `value`.
 
     >>> tf.fill([2, 2], 7).numpy().tolist()
@@ -159,7 +159,7 @@ _RANGE_DTYPES = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
 @api("range")
-def range_(start, limit=None, delta=1, dtype=None, name="range"):
+def range_(start, limit=None, delta=1, dtype=None, name="range") -> Tensor:
     """The numbers from `start` up to but not including `limit`, by `delta`; `tf.range(n)` counts from 0.
 
     Args:
@@ -244,7 +244,7 @@ ONE_HOT = Op(
 
 
 @api("one_hot")
-def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
+def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None) -> Tensor:
     """A new axis of length `depth` that is `on_value` at the index and `off_value` elsewhere.
 
     Args:
@@ -320,7 +320,7 @@ ONES_LIKE = Op(
 
 
 @api("zeros_like")
-def zeros_like(input, dtype=None, name=None, layout=None):
+def zeros_like(input, dtype=None, name=None, layout=None) -> Tensor:
     """Zeros in the shape of `input`, of its dtype or another one.
 
     >>> tf.zeros_like([1, 2, 3]).numpy().tolist()
@@ -330,7 +330,7 @@ def zeros_like(input, dtype=None, name=None, layout=None):
 
 
 @api("ones_like")
-def ones_like(input, dtype=None, name=None, layout=None):
+def ones_like(input, dtype=None, name=None, layout=None) -> Tensor:
     """Ones in the shape of `input`, of its dtype or another one.
 
     >>> tf.ones_like([1, 2, 3], tf.float32).numpy().tolist()
@@ -377,7 +377,7 @@ CONST = Op(
 
 
 @api("sequence_mask")
-def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
+def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None) -> Tensor:
     """A mask whose last axis is true (or 1) in its first `lengths[...]` places.
 
     Args:

@@ -7,7 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
@@ -244,7 +244,7 @@ GATHER = Op(
 
 
 @api("gather")
-def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
+def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None) -> Tensor:
     """The slices of `params` at `indices` along an axis.
 
     Args:
@@ -421,7 +421,7 @@ def _batch_positions(indices, batch):
 
 
 @api("gather_nd")
-def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
+def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy="") -> Tensor:
     """The elements or slices of `params` at the index vectors in the last axis of `indices`.
 
     Args:

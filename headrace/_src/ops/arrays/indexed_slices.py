@@ -1,14 +1,20 @@
 """`IndexedSlices`: the gradient of a gather, some rows of a large tensor."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from headrace._src.core import dtypes, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec, TypeSpec
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import register_tensor_conversion_function, to_tensor
 from headrace._src.op.definition import REGISTRY
+
+if TYPE_CHECKING:
+    from headrace._src.core.dtypes import DType
 
 
 @api("IndexedSlices")
@@ -23,21 +29,21 @@ class IndexedSlices(CompositeTensor):
 
     is_tensor_like = True
 
-    def __init__(self, values, indices, dense_shape=None):
+    def __init__(self, values, indices, dense_shape=None) -> None:
         self._values = to_tensor(values)
         self._indices = to_tensor(indices)
         self._dense_shape = None if dense_shape is None else to_tensor(dense_shape)
 
     @property
-    def values(self):
+    def values(self) -> Tensor:
         return self._values
 
     @property
-    def indices(self):
+    def indices(self) -> Tensor:
         return self._indices
 
     @property
-    def dense_shape(self):
+    def dense_shape(self) -> Tensor | None:
         return self._dense_shape
 
     @property
@@ -61,7 +67,7 @@ class IndexedSlices(CompositeTensor):
         return self._values.op
 
     @property
-    def dtype(self):
+    def dtype(self) -> "DType":
         return self._values.dtype
 
     @property
@@ -100,7 +106,7 @@ class IndexedSlicesSpec(TypeSpec):
 
     def __init__(
         self, shape=None, dtype=dtypes.float32, indices_dtype=dtypes.int64, dense_shape_dtype=None, indices_shape=None
-    ):
+    ) -> None:
         self._shape = TensorShape(shape)
         self._dtype = dtypes.as_dtype(dtype)
         self._indices_dtype = dtypes.as_dtype(indices_dtype)
@@ -108,7 +114,7 @@ class IndexedSlicesSpec(TypeSpec):
         self._indices_shape = TensorShape(indices_shape).with_rank(1)
 
     @property
-    def value_type(self):
+    def value_type(self) -> type:
         return IndexedSlices
 
     def _serialize(self):

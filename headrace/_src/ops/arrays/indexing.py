@@ -131,7 +131,7 @@ def _as_kind(bound, kind):
 
 
 @api("boolean_mask")
-def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
+def boolean_mask(tensor, mask, axis=None, name="boolean_mask") -> Tensor:
     """The elements, or for a mask of fewer dimensions the slices, at which `mask` is true.
 
     Args:

@@ -1,5 +1,7 @@
 """Joining tensors: concat and stack, and unstack, which undoes the latter."""
 
+from typing import Any
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
@@ -169,7 +171,7 @@ CONCAT_OFFSET = Op(
 
 
 @api("concat")
-def concat(values, axis, name="concat"):
+def concat(values, axis, name="concat") -> Tensor:
     """Tensors put one after another along an axis that they have.
 
     Args:
@@ -290,7 +292,7 @@ set_pack(_pack_nested)
 
 
 @api("stack")
-def stack(values, axis=0, name="stack"):
+def stack(values, axis=0, name="stack") -> Tensor:
     """Tensors of one shape put side by side along a new axis.
 
     >>> tf.stack([[1, 2], [3, 4]], axis=1).numpy().tolist()
@@ -352,7 +354,7 @@ UNPACK = Op(
 
 
 @api("unstack")
-def unstack(value, num=None, axis=0, name="unstack"):
+def unstack(value, num=None, axis=0, name="unstack") -> list[Tensor]:
     """The slices of a tensor along an axis, as a list.
 
     Args:
@@ -406,7 +408,7 @@ PARALLEL_CONCAT = Op(
 
 
 @api("parallel_stack")
-def parallel_stack(values, name="parallel_stack"):
+def parallel_stack(values, name="parallel_stack") -> Any:
     """Like `tf.stack` along the first axis, in a graph, for values whose shapes are known.
 
     Raises:

@@ -244,7 +244,7 @@ MIRROR_PAD_GRAD = Op(
 
 
 @api("pad")
-def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
+def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None) -> Tensor:
     """A tensor with a border of `paddings[i] = (before, after)` elements along each axis `i`.
 
     Args:

@@ -1,12 +1,14 @@
 """Distinct elements, differences of lists, and parting and stitching tensors by index."""
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -16,6 +18,9 @@ from headrace._src.ops.arrays.gathering import GATHER_V2, check_indices
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE, SIZE, checked_parts, index_type, known_value
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_MIN, UNSORTED_SEGMENT_SUM
+
+if TYPE_CHECKING:
+    from headrace._src.attached import Unique, UniqueWithCounts
 
 
 def _distinct(keys):
@@ -176,7 +181,7 @@ UNIQUE_WITH_COUNTS_V2 = Op(
 
 
 @api("unique")
-def unique(x, out_idx=dtypes.int32, name=None):
+def unique(x, out_idx=dtypes.int32, name=None) -> "Unique":
     """The distinct elements of a vector, in the order in which they first appear.
 
     Args:
@@ -195,7 +200,7 @@ def unique(x, out_idx=dtypes.int32, name=None):
 
 
 @api("unique_with_counts")
-def unique_with_counts(x, out_idx=dtypes.int32, name=None):
+def unique_with_counts(x, out_idx=dtypes.int32, name=None) -> "UniqueWithCounts":
     """The distinct elements of a vector, and how often each appears.
 
     Returns:
@@ -292,7 +297,7 @@ DYNAMIC_PARTITION = Op(
 
 
 @api("dynamic_partition")
-def dynamic_partition(data, partitions, num_partitions, name=None):
+def dynamic_partition(data, partitions, num_partitions, name=None) -> list[Tensor]:
     """The rows of `data` put into `num_partitions` tensors, as `partitions` says.
 
     Args:
@@ -388,7 +393,7 @@ PARALLEL_DYNAMIC_STITCH = Op(
 
 
 @api("dynamic_stitch")
-def dynamic_stitch(indices, data, name=None):
+def dynamic_stitch(indices, data, name=None) -> Tensor:
     """Rows of several tensors put into one, `data[m][i]` at row `indices[m][i]`; later ones win.
 
     >>> tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy().tolist()

@@ -1,6 +1,7 @@
 """Ops that hand their input on: identity, stopping gradients, promises about a tensor, nothing at all."""
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from headrace._src.core import errors, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.lazy import lax
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, same_as_input
@@ -38,7 +39,7 @@ IDENTITY = Op(
 
 
 @api("identity")
-def identity(input, name=None):
+def identity(input, name=None) -> Tensor:
     """A new tensor with the value of `input`; ragged, sparse and other composite tensors are copied too.
 
     >>> tf.identity([1, 2]).numpy().tolist()
@@ -62,7 +63,7 @@ IDENTITY_N = Op(
 
 
 @api("identity_n")
-def identity_n(input, name=None):
+def identity_n(input, name=None) -> Any:
     """A list of new tensors with the values of a list of tensors.
 
     >>> [t.numpy().item() for t in tf.identity_n([1, 2.5])]
@@ -128,7 +129,7 @@ STOP_GRADIENT = Op(
 
 
 @api("stop_gradient")
-def stop_gradient(input, name=None):
+def stop_gradient(input, name=None) -> Tensor:
     """`input`, as a constant to gradients.
 
     >>> x = tf.constant(3.0)
@@ -169,7 +170,7 @@ GUARANTEE_CONST = Op(
 
 
 @api("guarantee_const")
-def guarantee_const(input, name=None):
+def guarantee_const(input, name=None) -> Tensor:
     """`input`, with the caller's promise that it never changes."""
     return GUARANTEE_CONST(input, name=name)
 
@@ -185,7 +186,7 @@ PLACEHOLDER_WITH_DEFAULT = Op(
 
 
 @api("check_pinned")
-def check_pinned(tensor, name=None):
+def check_pinned(tensor, name=None) -> Any:
     """`tensor`, if it lies in memory that is pinned for transfers to a GPU.
 
     Raises:
@@ -198,7 +199,7 @@ NO_OP = Op("NoOp", "->", infer=lambda: (), kernel=lambda: None, lower=lambda ctx
 
 
 @api("no_op")
-def no_op(name=None):
+def no_op(name=None) -> Any:
     """Does nothing. In a graph it is a node that others can depend on."""
     return NO_OP(name=name)
 
@@ -215,6 +216,6 @@ TIMESTAMP = Op(
 
 
 @api("timestamp")
-def timestamp(name=None):
+def timestamp(name=None) -> Tensor:
     """The seconds since the epoch (1970-01-01 UTC), as float64."""
     return TIMESTAMP(name=name)

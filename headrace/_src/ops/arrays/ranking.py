@@ -1,12 +1,14 @@
 """The greatest elements and where they are: top_k, argmax, the n-th element."""
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, lax
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -19,6 +21,9 @@ from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE
 from headrace._src.ops.arrays.small_integers import integers
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.reductions import PROD
+
+if TYPE_CHECKING:
+    from headrace._src.attached import ApproxTopK, TopKV2
 
 # With fewer elements than this, or more than a part of them wanted, all are sorted.
 _PARTITION_FROM = 256
@@ -205,7 +210,7 @@ TOP_K = Op(
 
 
 @api("math.top_k", "nn.top_k")
-def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
+def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None) -> "TopKV2":
     """The k greatest elements along the last axis, from the greatest on, and their positions.
 
     Args:
@@ -294,7 +299,7 @@ def approx_top_k(
     reduction_input_size_override=-1,
     aggregate_to_topk=True,
     name=None,
-):
+) -> "ApproxTopK":
     """The k greatest (or least) elements along an axis, of which a device may miss some to be quicker.
 
     Args:
@@ -330,7 +335,7 @@ def approx_max_k(
     reduction_input_size_override=-1,
     aggregate_to_topk=True,
     name=None,
-):
+) -> "ApproxTopK":
     """The k greatest elements along an axis and their positions, approximately: see `tf.approx_top_k`.
 
     >>> tf.math.approx_max_k([1.0, 3.0, 2.0], 2)[0].numpy().tolist()
@@ -351,7 +356,7 @@ def approx_min_k(
     reduction_input_size_override=-1,
     aggregate_to_topk=True,
     name=None,
-):
+) -> "ApproxTopK":
     """The k least elements along an axis and their positions, approximately: see `tf.approx_top_k`.
 
     >>> tf.math.approx_min_k([1.0, 3.0, 2.0], 2)[0].numpy().tolist()
@@ -446,7 +451,7 @@ def _index_axis(op, axis):
 
 
 @api("math.argmax", "argmax")
-def argmax(input, axis=None, output_type=dtypes.int64, name=None):
+def argmax(input, axis=None, output_type=dtypes.int64, name=None) -> Tensor:
     """Where the greatest element along an axis is; of equal ones, the first. NaN is passed over.
 
     Args:
@@ -462,7 +467,7 @@ def argmax(input, axis=None, output_type=dtypes.int64, name=None):
 
 
 @api("math.argmin", "argmin")
-def argmin(input, axis=None, output_type=dtypes.int64, name=None):
+def argmin(input, axis=None, output_type=dtypes.int64, name=None) -> Tensor:
     """Where the least element along an axis is; of equal ones, the first. NaN is passed over.
 
     >>> tf.argmin([[1, 5, 2], [7, 0, 3]], axis=1).numpy().tolist()
@@ -526,7 +531,7 @@ IN_TOP_K_V2 = Op(
 
 
 @api("math.in_top_k", "nn.in_top_k")
-def in_top_k(targets, predictions, k, name=None):
+def in_top_k(targets, predictions, k, name=None) -> Tensor:
     """Whether the prediction for each target is among the k greatest of its row.
 
     Args:

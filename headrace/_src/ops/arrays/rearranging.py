@@ -5,6 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
@@ -91,7 +92,7 @@ CONJUGATE_TRANSPOSE = Op(
 
 
 @api("transpose")
-def transpose(a, perm=None, conjugate=False, name="transpose"):
+def transpose(a, perm=None, conjugate=False, name="transpose") -> Tensor:
     """Dimension `i` of the result is dimension `perm[i]` of `a`; without `perm`, all in reverse order.
 
     Args:
@@ -151,7 +152,7 @@ INVERT_PERMUTATION = Op(
 
 
 @api("math.invert_permutation")
-def invert_permutation(x, name=None):
+def invert_permutation(x, name=None) -> Tensor:
     """The permutation `y` with `y[x[i]] == i`.
 
     >>> tf.math.invert_permutation([2, 0, 1]).numpy().tolist()
@@ -222,7 +223,7 @@ REVERSE = Op(
 
 
 @api("reverse")
-def reverse(tensor, axis, name=None):
+def reverse(tensor, axis, name=None) -> Tensor:
     """The tensor in reverse order along the axes that the vector `axis` names.
 
     >>> tf.reverse([[1, 2], [3, 4]], [1]).numpy().tolist()
@@ -315,7 +316,7 @@ REVERSE_SEQUENCE = Op(
 
 
 @api("reverse_sequence")
-def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):
+def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None) -> Tensor:
     """The first `seq_lengths[i]` elements of each sequence in reverse order, the rest as they are.
 
     Args:
@@ -383,7 +384,7 @@ ROLL = Op(
 
 
 @api("roll")
-def roll(input, shift, axis, name=None):
+def roll(input, shift, axis, name=None) -> Tensor:
     """Elements moved along an axis by `shift` places; what leaves at one end comes in at the other.
 
     Args:

@@ -6,7 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input, shape_from_value
@@ -105,7 +105,7 @@ SCATTER_ND = Op(
 
 
 @api("scatter_nd")
-def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
+def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None) -> Tensor:
     """Zeros of `shape`, with `updates` added at `indices`.
 
     Args:
@@ -234,7 +234,7 @@ SCATTER_ND_NON_ALIASING_ADD = _scatter_op(
 
 
 @api("tensor_scatter_nd_update")
-def tensor_scatter_nd_update(tensor, indices, updates, name=None):
+def tensor_scatter_nd_update(tensor, indices, updates, name=None) -> Tensor:
     """`tensor` with the elements or slices at `indices` replaced by `updates`, in order.
 
     Args:
@@ -253,7 +253,7 @@ def tensor_scatter_nd_update(tensor, indices, updates, name=None):
 
 
 @api("tensor_scatter_nd_add")
-def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None):
+def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None) -> Tensor:
     """`tensor` with `updates` added to the elements or slices at `indices`.
 
     >>> tf.tensor_scatter_nd_add([1, 1, 1], [[0], [0]], [5, 7]).numpy().tolist()
@@ -263,7 +263,7 @@ def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=
 
 
 @api("tensor_scatter_nd_sub")
-def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None):
+def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None) -> Tensor:
     """`tensor` with `updates` subtracted from the elements or slices at `indices`.
 
     >>> tf.tensor_scatter_nd_sub([1, 1, 1], [[0], [0]], [5, 7]).numpy().tolist()
@@ -273,7 +273,7 @@ def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=
 
 
 @api("tensor_scatter_nd_max")
-def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None):
+def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None) -> Tensor:
     """`tensor` with the elements at `indices` replaced by `updates` where those are greater.
 
     >>> tf.tensor_scatter_nd_max([1, 1, 1], [[0], [2]], [5, 0]).numpy().tolist()
@@ -283,7 +283,7 @@ def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=
 
 
 @api("tensor_scatter_nd_min")
-def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None):
+def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None) -> Tensor:
     """`tensor` with the elements at `indices` replaced by `updates` where those are less.
 
     >>> tf.tensor_scatter_nd_min([1, 1, 1], [[0], [2]], [5, 0]).numpy().tolist()

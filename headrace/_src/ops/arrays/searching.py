@@ -7,6 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jax, jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -109,7 +110,7 @@ UPPER_BOUND = _bound_op("UpperBound", "right")
 
 
 @api("searchsorted")
-def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
+def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None) -> Tensor:
     """Where `values` would have to be inserted to keep the last axis of `sorted_sequence` sorted.
 
     Args:
@@ -214,7 +215,7 @@ UNRAVEL_INDEX = Op(
 
 
 @api("unravel_index")
-def unravel_index(indices, dims, name=None):
+def unravel_index(indices, dims, name=None) -> Tensor:
     """Positions in a flattened array of shape `dims`, as one row of coordinates per dimension.
 
     >>> tf.unravel_index([2, 5], [3, 3]).numpy().tolist()

@@ -5,6 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape, broadcast_shapes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.broadcasting import sum_to
@@ -141,7 +142,7 @@ SELECT = Op(
 
 
 @api("where")
-def where(condition, x=None, y=None, name=None):
+def where(condition, x=None, y=None, name=None) -> Tensor:
     """`x` where the condition is true and `y` elsewhere; or, without them, the positions that are true.
 
     Args:

@@ -4,6 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -213,7 +214,7 @@ def _apply(a, b, operation, validate_indices):
 
 
 @api("sets.size")
-def size(a, validate_indices=True):
+def size(a, validate_indices=True) -> Tensor:
     """The number of distinct elements of each set of a sparse tensor, whose last dimension holds the sets.
 
     Returns:
@@ -231,7 +232,7 @@ def size(a, validate_indices=True):
 
 
 @api("sets.intersection")
-def intersection(a, b, validate_indices=True):
+def intersection(a, b, validate_indices=True) -> SparseTensor:
     """The elements that are in both of two sets, for all the sets in the last dimension of `a` and `b`.
 
     >>> tf.sparse.to_dense(tf.sets.intersection([[1, 2, 3]], [[3, 1, 9]])).numpy().tolist()
@@ -249,7 +250,7 @@ def intersection(a, b, validate_indices=True):
 
 
 @api("sets.difference")
-def difference(a, b, aminusb=True, validate_indices=True):
+def difference(a, b, aminusb=True, validate_indices=True) -> SparseTensor:
     """The elements that are in `a` and not in `b`, or with `aminusb=False` the other way round.
 
     >>> tf.sparse.to_dense(tf.sets.difference([[1, 2, 3]], [[3, 1, 9]])).numpy().tolist()
@@ -268,7 +269,7 @@ def difference(a, b, aminusb=True, validate_indices=True):
 
 
 @api("sets.union")
-def union(a, b, validate_indices=True):
+def union(a, b, validate_indices=True) -> SparseTensor:
     """The elements that are in at least one of two sets.
 
     >>> tf.sparse.to_dense(tf.sets.union([[1, 2, 3]], [[3, 1, 9]])).numpy().tolist()

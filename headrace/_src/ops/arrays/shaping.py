@@ -1,6 +1,7 @@
 """The shape of a tensor: reading it, checking it, and changing it without changing the elements."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -130,7 +131,7 @@ RESHAPE = Op(
 
 
 @api("reshape")
-def reshape(tensor, shape, name=None):
+def reshape(tensor, shape, name=None) -> Tensor:
     """The same elements in another shape; one dimension of `shape` may be -1.
 
     >>> tf.reshape([1, 2, 3, 4], [2, -1])
@@ -169,7 +170,7 @@ def _folded(x, value, out_type):
 
 
 @api("shape")
-def shape(input, out_type=None, name=None):
+def shape(input, out_type=None, name=None) -> Tensor:
     """The shape of a tensor, as a vector of integers.
 
     Args:
@@ -209,7 +210,7 @@ SHAPE_N = Op(
 
 
 @api("shape_n")
-def shape_n(input, out_type=dtypes.int32, name=None):
+def shape_n(input, out_type=dtypes.int32, name=None) -> list[Tensor]:
     """The shapes of several tensors of one dtype, as a list of vectors.
 
     >>> [s.numpy().tolist() for s in tf.shape_n([[1, 2], [[3]]])]
@@ -241,7 +242,7 @@ SIZE = Op(
 
 
 @api("size")
-def size(input, out_type=None, name=None):
+def size(input, out_type=None, name=None) -> Tensor:
     """The number of elements of a tensor, as a scalar.
 
     >>> tf.size([[1, 2, 3], [4, 5, 6]]).numpy().item()
@@ -266,7 +267,7 @@ RANK = Op(
 
 
 @api("rank")
-def rank(input, name=None):
+def rank(input, name=None) -> Tensor:
     """The number of dimensions of a tensor, as a scalar.
 
     >>> tf.rank([[1, 2, 3], [4, 5, 6]]).numpy().item()
@@ -324,7 +325,7 @@ EXPAND_DIMS = Op(
 
 
 @api("expand_dims")
-def expand_dims(input, axis, name=None):
+def expand_dims(input, axis, name=None) -> Tensor:
     """A new dimension of length 1 at `axis`, which may count from the end.
 
     >>> tf.expand_dims([1, 2], 0).shape
@@ -378,7 +379,7 @@ SQUEEZE = Op(
 
 
 @api("squeeze")
-def squeeze(input, axis=None, name=None):
+def squeeze(input, axis=None, name=None) -> Tensor:
     """Without the dimensions of length 1, or without those that `axis` (an int or a list) names.
 
     >>> tf.squeeze(tf.zeros([1, 2, 1])).shape
@@ -423,7 +424,7 @@ ENSURE_SHAPE = Op(
 
 
 @api("ensure_shape")
-def ensure_shape(x, shape, name=None):
+def ensure_shape(x, shape, name=None) -> Tensor:
     """`x`, after checking that its shape is compatible with `shape`.
 
     >>> tf.ensure_shape([[1, 2]], [None, 2]).shape
@@ -467,7 +468,7 @@ BROADCAST_ARGS = Op(
 
 
 @api("broadcast_dynamic_shape")
-def broadcast_dynamic_shape(shape_x, shape_y):
+def broadcast_dynamic_shape(shape_x, shape_y) -> Tensor:
     """The shape to which tensors of two shapes, given as integer vectors, broadcast.
 
     >>> tf.broadcast_dynamic_shape([2, 1, 3], [4, 1]).numpy().tolist()
@@ -497,7 +498,7 @@ def known_rank(function: str, argument: str, tensor) -> int:
 
 
 @api("get_static_value", dispatch=False)
-def get_static_value(tensor, partial=False):
+def get_static_value(tensor, partial=False) -> Any:
     """The value of a tensor as a NumPy array, when it is known without running anything; None otherwise.
 
     Args:

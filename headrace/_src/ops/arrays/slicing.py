@@ -7,7 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, lax
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
@@ -471,7 +471,7 @@ SLICE = Op(
 
 
 @api("slice")
-def slice_(input_, begin, size, name=None):
+def slice_(input_, begin, size, name=None) -> Tensor:
     """The box of `size` that starts at `begin`; -1 in `size` means all that is left.
 
     >>> tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [-1, 2]).numpy().tolist()
@@ -496,7 +496,7 @@ def strided_slice(
     shrink_axis_mask=0,
     var=None,
     name=None,
-):
+) -> Tensor:
     """What `input_[begin:end:strides]` gives, with the bounds as vectors.
 
     Args:

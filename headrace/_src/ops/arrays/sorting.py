@@ -4,7 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.context import context
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.ranking import TOP_K_V2, comparable
@@ -71,7 +71,7 @@ def _check_sortable(op, values):
 
 
 @api("sort")
-def sort(values, axis=-1, direction="ASCENDING", name=None):
+def sort(values, axis=-1, direction="ASCENDING", name=None) -> Tensor:
     """A tensor sorted along an axis. NaN comes last.
 
     Args:
@@ -106,7 +106,7 @@ def _sort(array, axis, ascending):
 
 
 @api("argsort")
-def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
+def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None) -> Tensor:
     """The positions (int32) that sort a tensor along an axis. NaN comes last.
 
     Args:

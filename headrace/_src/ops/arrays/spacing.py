@@ -9,7 +9,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -70,7 +70,7 @@ LINSPACE = Op(
 
 
 @api("linspace")
-def linspace(start, stop, num, name=None, axis=0):
+def linspace(start, stop, num, name=None, axis=0) -> Tensor:
     """`num` evenly spaced values from `start` to `stop`, both included, along a new axis.
 
     >>> tf.linspace(0.0, 1.0, 5).numpy().tolist()
@@ -207,7 +207,7 @@ SOBOL_SAMPLE = Op(
 
 
 @api("math.sobol_sample")
-def sobol_sample(dim, num_results, skip=0, dtype=dtypes.float32, name=None):
+def sobol_sample(dim, num_results, skip=0, dtype=dtypes.float32, name=None) -> Tensor:
     """Points of Sobol's low-discrepancy sequence in the unit cube.
 
     >>> tf.math.sobol_sample(2, 3).numpy().tolist()

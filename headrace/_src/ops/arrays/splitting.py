@@ -5,7 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
@@ -186,7 +186,7 @@ SPLIT_V = Op(
 
 
 @api("split")
-def split(value, num_or_size_splits, axis=0, num=None, name="split"):
+def split(value, num_or_size_splits, axis=0, num=None, name="split") -> list[Tensor]:
     """A tensor cut along an axis, as a list of tensors.
 
     Args:
@@ -286,7 +286,7 @@ TILE = Op(
 
 
 @api("tile")
-def tile(input, multiples, name=None):
+def tile(input, multiples, name=None) -> Tensor:
     """A tensor repeated `multiples[i]` times along each axis `i`.
 
     >>> tf.tile([[1, 2]], [2, 2]).numpy().tolist()
@@ -299,7 +299,7 @@ def tile(input, multiples, name=None):
 
 
 @api("repeat")
-def repeat(input, repeats, axis=None, name=None):
+def repeat(input, repeats, axis=None, name=None) -> Tensor:
     """Each element (or slice along `axis`) repeated.
 
     Args:
@@ -371,7 +371,7 @@ def _repeated_positions(repeats):
 
 
 @api("meshgrid")
-def meshgrid(*args, **kwargs):
+def meshgrid(*args, **kwargs) -> list[Tensor]:
     """Coordinates on a grid: from N vectors, N tensors of N dimensions.
 
     Args:

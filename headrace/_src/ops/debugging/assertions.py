@@ -1,6 +1,7 @@
 """Assertions on values, which fail when the program runs: `tf.debugging.assert_equal` and its kin."""
 
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ ASSERT = Op(
 
 
 @api("debugging.Assert", "Assert")
-def Assert(condition, data, summarize=None, name=None):
+def Assert(condition, data, summarize=None, name=None) -> Any:
     """Raise with `data` in the message unless `condition` holds.
 
     >>> tf.debugging.Assert(tf.reduce_all([1, 2] == tf.constant([1, 2])), ["not equal"])
@@ -123,7 +124,7 @@ def _compare(name, symbol, compare, x, y, message, summarize):
 
 
 @api("debugging.assert_equal", "assert_equal")
-def assert_equal(x, y, message=None, summarize=None, name=None):
+def assert_equal(x, y, message=None, summarize=None, name=None) -> Any:
     """Raise unless `x == y` for all elements, with broadcasting.
 
     >>> tf.debugging.assert_equal([1, 2], [1, 2])
@@ -141,31 +142,31 @@ def assert_equal(x, y, message=None, summarize=None, name=None):
 
 
 @api("debugging.assert_none_equal")
-def assert_none_equal(x, y, summarize=None, message=None, name=None):
+def assert_none_equal(x, y, summarize=None, message=None, name=None) -> Any:
     """Raise unless `x != y` for all elements, with broadcasting; see `assert_equal`."""
     return _compare("debugging.assert_none_equal", "!=", not_equal, x, y, message, summarize)
 
 
 @api("debugging.assert_less", "assert_less")
-def assert_less(x, y, message=None, summarize=None, name=None):
+def assert_less(x, y, message=None, summarize=None, name=None) -> Any:
     """Raise unless `x < y` for all elements, with broadcasting; see `assert_equal`."""
     return _compare("debugging.assert_less", "<", less, x, y, message, summarize)
 
 
 @api("debugging.assert_less_equal")
-def assert_less_equal(x, y, message=None, summarize=None, name=None):
+def assert_less_equal(x, y, message=None, summarize=None, name=None) -> Any:
     """Raise unless `x <= y` for all elements, with broadcasting; see `assert_equal`."""
     return _compare("debugging.assert_less_equal", "<=", less_equal, x, y, message, summarize)
 
 
 @api("debugging.assert_greater", "assert_greater")
-def assert_greater(x, y, message=None, summarize=None, name=None):
+def assert_greater(x, y, message=None, summarize=None, name=None) -> Any:
     """Raise unless `x > y` for all elements, with broadcasting; see `assert_equal`."""
     return _compare("debugging.assert_greater", ">", greater, x, y, message, summarize)
 
 
 @api("debugging.assert_greater_equal")
-def assert_greater_equal(x, y, message=None, summarize=None, name=None):
+def assert_greater_equal(x, y, message=None, summarize=None, name=None) -> Any:
     """Raise unless `x >= y` for all elements, with broadcasting; see `assert_equal`."""
     return _compare("debugging.assert_greater_equal", ">=", greater_equal, x, y, message, summarize)
 
@@ -176,31 +177,31 @@ def _against_zero(name, symbol, compare, x, message, summarize):
 
 
 @api("debugging.assert_negative")
-def assert_negative(x, message=None, summarize=None, name=None):
+def assert_negative(x, message=None, summarize=None, name=None) -> Any:
     """Raise InvalidArgumentError unless all elements are below 0; see `assert_equal`."""
     return _against_zero("debugging.assert_negative", "<", less, x, message, summarize)
 
 
 @api("debugging.assert_positive")
-def assert_positive(x, message=None, summarize=None, name=None):
+def assert_positive(x, message=None, summarize=None, name=None) -> Any:
     """Raise InvalidArgumentError unless all elements are above 0; see `assert_equal`."""
     return _against_zero("debugging.assert_positive", ">", greater, x, message, summarize)
 
 
 @api("debugging.assert_non_negative")
-def assert_non_negative(x, message=None, summarize=None, name=None):
+def assert_non_negative(x, message=None, summarize=None, name=None) -> Any:
     """Raise InvalidArgumentError unless all elements are at least 0; see `assert_equal`."""
     return _against_zero("debugging.assert_non_negative", ">=", greater_equal, x, message, summarize)
 
 
 @api("debugging.assert_non_positive")
-def assert_non_positive(x, message=None, summarize=None, name=None):
+def assert_non_positive(x, message=None, summarize=None, name=None) -> Any:
     """Raise InvalidArgumentError unless all elements are at most 0; see `assert_equal`."""
     return _against_zero("debugging.assert_non_positive", "<=", less_equal, x, message, summarize)
 
 
 @api("debugging.assert_near")
-def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
+def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None) -> Any:
     """Raise unless `|x - y| <= atol + rtol * |y|` for all elements, with broadcasting.
 
     >>> tf.debugging.assert_near([1.0, 2.0], [1.0, 2.0000002])
@@ -245,13 +246,13 @@ _logging_placement = False
 
 
 @api("debugging.get_log_device_placement", dispatch=False)
-def get_log_device_placement():
+def get_log_device_placement() -> bool:
     """Whether every op that runs is logged with its device."""
     return _logging_placement
 
 
 @api("debugging.set_log_device_placement", dispatch=False)
-def set_log_device_placement(enabled):
+def set_log_device_placement(enabled) -> None:
     """Write a line to stderr for every op that runs, saying on which device; or stop doing so."""
     global _logging_placement
     if enabled and not _logging_placement:

@@ -219,7 +219,7 @@ def enable_dump_debug_info(
     circular_buffer_size=1000,
     op_regex=None,
     tensor_dtypes=None,
-):
+) -> DebugEventsWriter:
     """Record the ops of this thread in files that TensorBoard's Debugger V2 reads.
 
     Args:
@@ -278,7 +278,7 @@ def enable_dump_debug_info(
 
 
 @api("debugging.experimental.disable_dump_debug_info", dispatch=False)
-def disable_dump_debug_info():
+def disable_dump_debug_info() -> None:
     """Stop what `enable_dump_debug_info` began in this thread, and write out what is left."""
     writer = _state.writer
     if writer is not None:

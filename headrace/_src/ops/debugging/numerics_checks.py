@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -69,7 +70,7 @@ CHECK_NUMERICS_V2 = Op(
 
 
 @api("debugging.check_numerics")
-def check_numerics(tensor, message, name=None):
+def check_numerics(tensor, message, name=None) -> Tensor:
     """`tensor` itself, provided that it holds neither NaN nor infinity. So does its gradient.
 
     >>> tf.debugging.check_numerics([1.0, 2.0], "my tensor").numpy().tolist()
@@ -87,7 +88,7 @@ def check_numerics(tensor, message, name=None):
 
 
 @api("debugging.assert_all_finite")
-def assert_all_finite(x, message, name=None):
+def assert_all_finite(x, message, name=None) -> Tensor:
     """`x` itself, provided that it holds neither NaN nor infinity; the same as `check_numerics`."""
     return CHECK_NUMERICS(to_tensor(x), message=message, name=name)
 
@@ -156,7 +157,7 @@ def _checked_output(op, tensor):
 
 
 @api("debugging.enable_check_numerics", dispatch=False)
-def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
+def enable_check_numerics(stack_height_limit=30, path_length_limit=50) -> None:
     """Check the results of every op of this thread for NaN and infinity, and raise where the first appears.
 
     In functions that are traced from now on, checks are built in: they remain when this is undone. Ops that only
@@ -172,7 +173,7 @@ def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
 
 
 @api("debugging.disable_check_numerics", dispatch=False)
-def disable_check_numerics():
+def disable_check_numerics() -> None:
     """Undo `enable_check_numerics` in this thread."""
     if _checking.on:
         _checking.on = False

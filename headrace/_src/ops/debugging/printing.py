@@ -3,6 +3,7 @@
 import logging
 import pprint
 import sys
+from typing import Any
 
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.composite import CompositeTensor
@@ -158,7 +159,7 @@ def _stream_name(stream):
 
 
 @api("print", dispatch=False)
-def print_(*inputs, **kwargs):
+def print_(*inputs, **kwargs) -> Any:
     """Print values, tensors among them, separated by spaces.
 
     >>> tf.print("tensors:", tf.range(10), {"a": tf.constant(1.5)}, output_stream=sys.stdout)

@@ -1,5 +1,7 @@
 """Assertions on ranks, shapes and dtypes, which mostly fail at once, before anything runs."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from headrace._src.core import dtypes, types
@@ -14,6 +16,9 @@ from headrace._src.ops.math.arithmetic import SUB
 from headrace._src.ops.math.comparison import equal, greater_equal
 from headrace._src.ops.math.reductions import reduce_any
 from headrace._src.ops.sparse.tensor import SparseTensor
+
+if TYPE_CHECKING:
+    from headrace._src.core.dtypes import DType
 
 
 def _prefix(message):
@@ -69,7 +74,7 @@ def _is_among(rank, ranks):
 
 
 @api("debugging.assert_rank", "assert_rank")
-def assert_rank(x, rank, message=None, name=None):
+def assert_rank(x, rank, message=None, name=None) -> Any:
     """Raise unless `x` has that rank.
 
     >>> tf.debugging.assert_rank([[1, 2]], 2)
@@ -83,7 +88,7 @@ def assert_rank(x, rank, message=None, name=None):
 
 
 @api("debugging.assert_rank_at_least")
-def assert_rank_at_least(x, rank, message=None, name=None):
+def assert_rank_at_least(x, rank, message=None, name=None) -> Any:
     """Raise unless `x` has that rank or a higher one; see `assert_rank`."""
     rank = _rank_value("debugging.assert_rank_at_least", rank)
     words = f"at least {rank}"
@@ -91,7 +96,7 @@ def assert_rank_at_least(x, rank, message=None, name=None):
 
 
 @api("debugging.assert_rank_in")
-def assert_rank_in(x, ranks, message=None, name=None):
+def assert_rank_in(x, ranks, message=None, name=None) -> Any:
     """Raise unless `x` has one of the ranks; see `assert_rank`."""
     ranks = [_rank_value("debugging.assert_rank_in", rank) for rank in ranks]
     words = f"in {tuple(ranks)}"
@@ -99,7 +104,7 @@ def assert_rank_in(x, ranks, message=None, name=None):
 
 
 @api("debugging.assert_scalar")
-def assert_scalar(tensor, message=None, name=None):
+def assert_scalar(tensor, message=None, name=None) -> Any:
     """Raise ValueError unless `tensor` is a scalar; returns it when its shape is not known yet."""
     tensor = to_tensor(tensor)
     rank = tensor.shape.rank
@@ -114,7 +119,7 @@ def assert_scalar(tensor, message=None, name=None):
 
 
 @api("debugging.assert_type")
-def assert_type(tensor, tf_type, message=None, name=None):
+def assert_type(tensor, tf_type, message=None, name=None) -> Any:
     """Raise TypeError unless `tensor`, which may be sparse or ragged, has the dtype `tf_type`."""
     tf_type = dtypes.as_dtype(tf_type)
     found = _tensor(tensor).dtype
@@ -126,7 +131,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
 
 
 @api("debugging.assert_integer")
-def assert_integer(x, message=None, name=None):
+def assert_integer(x, message=None, name=None) -> Any:
     """Raise TypeError unless `x` is of an integer dtype (quantized ones are not)."""
     found = to_tensor(x).dtype
     if not found.is_integer:
@@ -137,7 +142,7 @@ def assert_integer(x, message=None, name=None):
 
 
 @api("debugging.assert_proper_iterable", dispatch=False)
-def assert_proper_iterable(values):
+def assert_proper_iterable(values) -> None:
     """Raise TypeError unless `values` is an iterable like a list: no string, array or tensor."""
     if isinstance(values, (str, bytes, np.ndarray, types.Tensor, CompositeTensor)) or not hasattr(
         values, "__iter__"
@@ -149,7 +154,7 @@ def assert_proper_iterable(values):
 
 
 @api("debugging.assert_same_float_dtype", dispatch=False)
-def assert_same_float_dtype(tensors=None, dtype=None):
+def assert_same_float_dtype(tensors=None, dtype=None) -> "DType":
     """The one floating dtype that all of `tensors`, and `dtype` if given, have; float32 when there is none.
 
     Raises:
@@ -173,7 +178,7 @@ def assert_same_float_dtype(tensors=None, dtype=None):
 
 
 @api("debugging.is_numeric_tensor", dispatch=False)
-def is_numeric_tensor(tensor):
+def is_numeric_tensor(tensor) -> bool:
     """Whether it is a tensor (no variable, no array) of numbers.
 
     >>> tf.debugging.is_numeric_tensor(tf.constant(1)), tf.debugging.is_numeric_tensor(1)
@@ -211,7 +216,7 @@ def _expected_sizes(x, shape, message):
 
 
 @api("debugging.assert_shapes")
-def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
+def assert_shapes(shapes, data=None, summarize=None, message=None, name=None) -> None:
     """Raise unless tensors have the shapes, in which one symbol stands for one size everywhere.
 
     >>> x, y = tf.zeros([8, 3]), tf.zeros([8, 5])

@@ -26,7 +26,7 @@ from headrace._src.ops.random import uniform_and_normal
 
 
 @api("image.convert_image_dtype")
-def convert_image_dtype(image, dtype, saturate=False, name=None):
+def convert_image_dtype(image, dtype, saturate=False, name=None) -> Tensor:
     """Images of another dtype, with their numbers scaled.
 
     Floating numbers of an image are in [0, 1); integers go from 0 to the largest of their dtype.
@@ -77,7 +77,7 @@ def _floating(image):
 
 
 @api("image.adjust_brightness")
-def adjust_brightness(image, delta):
+def adjust_brightness(image, delta) -> Tensor:
     """Images with something added to all their numbers.
 
     Args:
@@ -92,7 +92,7 @@ def adjust_brightness(image, delta):
 
 
 @api("image.adjust_contrast")
-def adjust_contrast(images, contrast_factor):
+def adjust_contrast(images, contrast_factor) -> Tensor:
     """Images whose numbers lie further from the mean of their channel, or closer to it.
 
     Args:
@@ -107,7 +107,7 @@ def adjust_contrast(images, contrast_factor):
 
 
 @api("image.adjust_gamma")
-def adjust_gamma(image, gamma=1, gain=1):
+def adjust_gamma(image, gamma=1, gain=1) -> Tensor:
     """`gain * image ** gamma`, for numbers in [0, 1).
 
     Args:
@@ -130,7 +130,7 @@ def adjust_gamma(image, gamma=1, gain=1):
 
 
 @api("image.adjust_hue")
-def adjust_hue(image, delta, name=None):
+def adjust_hue(image, delta, name=None) -> Tensor:
     """Images whose colours are turned on the colour wheel.
 
     Args:
@@ -152,7 +152,7 @@ def adjust_hue(image, delta, name=None):
 
 
 @api("image.adjust_saturation")
-def adjust_saturation(image, saturation_factor, name=None):
+def adjust_saturation(image, saturation_factor, name=None) -> Tensor:
     """Images whose colours are more or less vivid.
 
     Args:
@@ -197,7 +197,7 @@ def _check_range(function, lower, upper):
 
 
 @api("image.random_brightness")
-def random_brightness(image, max_delta, seed=None):
+def random_brightness(image, max_delta, seed=None) -> Tensor:
     """`tf.image.adjust_brightness` by an amount drawn from [-max_delta, max_delta).
 
     Args:
@@ -210,7 +210,7 @@ def random_brightness(image, max_delta, seed=None):
 
 
 @api("image.stateless_random_brightness")
-def stateless_random_brightness(image, max_delta, seed):
+def stateless_random_brightness(image, max_delta, seed) -> Tensor:
     """`tf.image.adjust_brightness` by an amount drawn from [-max_delta, max_delta) with a seed.
 
     Args:
@@ -226,7 +226,7 @@ def stateless_random_brightness(image, max_delta, seed):
 
 
 @api("image.random_contrast")
-def random_contrast(image, lower, upper, seed=None):
+def random_contrast(image, lower, upper, seed=None) -> Tensor:
     """`tf.image.adjust_contrast` by a factor drawn from [lower, upper).
 
     Args:
@@ -239,7 +239,7 @@ def random_contrast(image, lower, upper, seed=None):
 
 
 @api("image.stateless_random_contrast")
-def stateless_random_contrast(image, lower, upper, seed):
+def stateless_random_contrast(image, lower, upper, seed) -> Tensor:
     """`tf.image.adjust_contrast` by a factor drawn from [lower, upper) with a seed.
 
     Args:
@@ -252,7 +252,7 @@ def stateless_random_contrast(image, lower, upper, seed):
 
 
 @api("image.random_hue")
-def random_hue(image, max_delta, seed=None):
+def random_hue(image, max_delta, seed=None) -> Tensor:
     """`tf.image.adjust_hue` by an amount drawn from [-max_delta, max_delta).
 
     Args:
@@ -265,7 +265,7 @@ def random_hue(image, max_delta, seed=None):
 
 
 @api("image.stateless_random_hue")
-def stateless_random_hue(image, max_delta, seed):
+def stateless_random_hue(image, max_delta, seed) -> Tensor:
     """`tf.image.adjust_hue` by an amount drawn from [-max_delta, max_delta) with a seed.
 
     Args:
@@ -278,7 +278,7 @@ def stateless_random_hue(image, max_delta, seed):
 
 
 @api("image.random_saturation")
-def random_saturation(image, lower, upper, seed=None):
+def random_saturation(image, lower, upper, seed=None) -> Tensor:
     """`tf.image.adjust_saturation` by a factor drawn from [lower, upper).
 
     Args:
@@ -291,7 +291,7 @@ def random_saturation(image, lower, upper, seed=None):
 
 
 @api("image.stateless_random_saturation")
-def stateless_random_saturation(image, lower, upper, seed=None):
+def stateless_random_saturation(image, lower, upper, seed=None) -> Tensor:
     """`tf.image.adjust_saturation` by a factor drawn from [lower, upper) with a seed.
 
     Args:
@@ -304,7 +304,7 @@ def stateless_random_saturation(image, lower, upper, seed=None):
 
 
 @api("image.per_image_standardization")
-def per_image_standardization(image):
+def per_image_standardization(image) -> Tensor:
     """Images of mean 0 and variance 1, each by itself.
 
     The standard deviation counts as at least one over the root of the number of pixels times channels, so that
@@ -333,7 +333,7 @@ def per_image_standardization(image):
 
 
 @api("image.rgb_to_grayscale")
-def rgb_to_grayscale(images, name=None):
+def rgb_to_grayscale(images, name=None) -> Tensor:
     """The brightness of RGB images, as images of one channel.
 
     Args:
@@ -355,7 +355,7 @@ def rgb_to_grayscale(images, name=None):
 
 
 @api("image.grayscale_to_rgb")
-def grayscale_to_rgb(images, name=None):
+def grayscale_to_rgb(images, name=None) -> Tensor:
     """Images of one channel as ones of three equal channels.
 
     Args:

@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -280,7 +281,7 @@ ADJUST_CONTRAST = Op(
 
 
 @api("image.rgb_to_hsv")
-def rgb_to_hsv(images, name=None):
+def rgb_to_hsv(images, name=None) -> Tensor:
     """Colours as hue, saturation and value, all in [0, 1] for colours in [0, 1].
 
     Args:
@@ -294,7 +295,7 @@ def rgb_to_hsv(images, name=None):
 
 
 @api("image.hsv_to_rgb")
-def hsv_to_rgb(images, name=None):
+def hsv_to_rgb(images, name=None) -> Tensor:
     """Colours given as hue, saturation and value, as red, green and blue.
 
     Args:
@@ -346,7 +347,7 @@ def _transformed(images, matrix):
 
 
 @api("image.rgb_to_yiq")
-def rgb_to_yiq(images):
+def rgb_to_yiq(images) -> Tensor:
     """Colours as luma and two chrominance values of the NTSC system.
 
     Args:
@@ -359,7 +360,7 @@ def rgb_to_yiq(images):
 
 
 @api("image.yiq_to_rgb")
-def yiq_to_rgb(images):
+def yiq_to_rgb(images) -> Tensor:
     """Colours given as YIQ, as red, green and blue.
 
     Args:
@@ -369,7 +370,7 @@ def yiq_to_rgb(images):
 
 
 @api("image.rgb_to_yuv")
-def rgb_to_yuv(images):
+def rgb_to_yuv(images) -> Tensor:
     """Colours as luma and two chrominance values of the PAL system.
 
     Args:
@@ -379,7 +380,7 @@ def rgb_to_yuv(images):
 
 
 @api("image.yuv_to_rgb")
-def yuv_to_rgb(images):
+def yuv_to_rgb(images) -> Tensor:
     """Colours given as YUV, as red, green and blue.
 
     Args:

@@ -7,6 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -309,7 +310,9 @@ CROP_AND_RESIZE_GRAD_BOXES = Op(
 
 
 @api("image.crop_and_resize")
-def crop_and_resize(image, boxes, box_indices, crop_size, method="bilinear", extrapolation_value=0.0, name=None):
+def crop_and_resize(
+    image, boxes, box_indices, crop_size, method="bilinear", extrapolation_value=0.0, name=None
+) -> Tensor:
     """Parts of images, all resized to one size.
 
     Args:

@@ -73,7 +73,7 @@ def _minimum(x, y):
 
 
 @api("image.crop_to_bounding_box")
-def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
+def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width) -> Tensor:
     """A part of each image.
 
     Args:
@@ -109,7 +109,7 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
 
 
 @api("image.pad_to_bounding_box")
-def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
+def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width) -> Tensor:
     """Images with zeros around them.
 
     Args:
@@ -152,7 +152,7 @@ def _known(number):
 
 
 @api("image.resize_with_crop_or_pad")
-def resize_with_crop_or_pad(image, target_height, target_width):
+def resize_with_crop_or_pad(image, target_height, target_width) -> Tensor:
     """Images of another size, cut off or with zeros around them, evenly on both sides.
 
     Args:
@@ -186,7 +186,7 @@ def resize_with_crop_or_pad(image, target_height, target_width):
 
 
 @api("image.central_crop")
-def central_crop(image, central_fraction):
+def central_crop(image, central_fraction) -> Tensor:
     """The middle of each image.
 
     Args:

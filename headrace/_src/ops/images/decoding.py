@@ -4,6 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.formats import (
     bmp_images,
     gif_images,
@@ -202,7 +203,7 @@ def decode_jpeg(
     acceptable_fraction=1,
     dct_method="",
     name=None,
-):
+) -> Tensor:
     """The pixels of a JPEG, uint8 of shape (height, width, channels).
 
     The pixels are TensorFlow's, bit for bit. Also decodes PNG and GIF without animation.
@@ -285,7 +286,7 @@ def decode_and_crop_jpeg(
     acceptable_fraction=1,
     dct_method="",
     name=None,
-):
+) -> Tensor:
     """A part of the pixels of a JPEG: `decode_jpeg(...)[y : y + height, x : x + width]`, exactly.
 
     Args:
@@ -337,7 +338,7 @@ EXTRACT_JPEG_SHAPE = Op(
 
 
 @api("io.extract_jpeg_shape", "image.extract_jpeg_shape")
-def extract_jpeg_shape(contents, output_type=dtypes.int32, name=None):
+def extract_jpeg_shape(contents, output_type=dtypes.int32, name=None) -> Tensor:
     """Height, width and channels of a JPEG, from its header, without decoding it.
 
     >>> tf.io.extract_jpeg_shape(tf.io.encode_jpeg(tf.zeros([16, 24, 3], tf.uint8))).numpy().tolist()
@@ -347,7 +348,7 @@ def extract_jpeg_shape(contents, output_type=dtypes.int32, name=None):
 
 
 @api("io.is_jpeg", "image.is_jpeg")
-def is_jpeg(contents, name=None):
+def is_jpeg(contents, name=None) -> Tensor:
     """Whether each string begins as a JPEG does.
 
     >>> tf.io.is_jpeg([b"\\xff\\xd8\\xff\\xe0", b"GIF89a"]).numpy().tolist()
@@ -368,7 +369,7 @@ DECODE_PNG = Op(
 
 
 @api("io.decode_png", "image.decode_png")
-def decode_png(contents, channels=0, dtype=dtypes.uint8, name=None):
+def decode_png(contents, channels=0, dtype=dtypes.uint8, name=None) -> Tensor:
     """The pixels of a PNG, of shape (height, width, channels). Also decodes JPEG and GIF without animation.
 
     Args:
@@ -400,7 +401,7 @@ DECODE_GIF = Op(
 
 
 @api("io.decode_gif", "image.decode_gif")
-def decode_gif(contents, name=None):
+def decode_gif(contents, name=None) -> Tensor:
     """The frames of a GIF, uint8 of shape (frames, height, width, 3).
 
     Each frame is drawn over the one before. Also decodes JPEG and PNG, to one frame.
@@ -422,7 +423,7 @@ DECODE_BMP = Op(
 
 
 @api("io.decode_bmp", "image.decode_bmp")
-def decode_bmp(contents, channels=0, name=None):
+def decode_bmp(contents, channels=0, name=None) -> Tensor:
     """The pixels of a BMP of 8 (gray), 24 or 32 bits, uint8 of shape (height, width, channels).
 
     Args:
@@ -448,7 +449,7 @@ DECODE_WEBP = Op(
 
 
 @api("io.decode_webp", "image.decode_webp")
-def decode_webp(contents, channels=0, dtype=dtypes.uint8, name=None):
+def decode_webp(contents, channels=0, dtype=dtypes.uint8, name=None) -> Tensor:
     """The frames of a WebP, uint8 of shape (frames, height, width, channels).
 
     Args:
@@ -475,7 +476,7 @@ DECODE_JXL = Op(
 
 
 @api("io.decode_jxl", "image.decode_jxl")
-def decode_jxl(contents, channels=0, dtype=dtypes.uint8, name=None):
+def decode_jxl(contents, channels=0, dtype=dtypes.uint8, name=None) -> Tensor:
     """The pixels of a JPEG XL, uint8 of shape (height, width, channels); needs `pip install headrace[jxl]`.
 
     Args:
@@ -510,7 +511,7 @@ DECODE_IMAGE = Op(
 
 
 @api("io.decode_image", "image.decode_image")
-def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_animations=True):
+def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_animations=True) -> Tensor:
     """The pixels of a JPEG, PNG, GIF, BMP, WebP or JPEG XL, whichever it is.
 
     Args:

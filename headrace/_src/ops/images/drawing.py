@@ -7,6 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.lowering import NotLowerable
@@ -138,7 +139,7 @@ DRAW_BOUNDING_BOXES_V2 = Op(
 
 
 @api("image.draw_bounding_boxes")
-def draw_bounding_boxes(images, boxes, colors, name=None):
+def draw_bounding_boxes(images, boxes, colors, name=None) -> Tensor:
     """Images with frames drawn into them.
 
     Args:
@@ -255,7 +256,7 @@ EXTRACT_GLIMPSE_V2 = _glimpse_op("ExtractGlimpseV2", 2, unregistered_gradient("E
 
 
 @api("image.extract_glimpse")
-def extract_glimpse(input, size, offsets, centered=True, normalized=True, noise="uniform", name=None):
+def extract_glimpse(input, size, offsets, centered=True, normalized=True, noise="uniform", name=None) -> Tensor:
     """A window cut out of each image, with noise where it lies outside.
 
     Args:

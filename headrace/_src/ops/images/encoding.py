@@ -3,6 +3,7 @@
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.tensor import Tensor
 from headrace._src.formats import jpeg_images, png_images
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -74,7 +75,7 @@ def encode_jpeg(
     y_density=300,
     xmp_metadata="",
     name=None,
-):
+) -> Tensor:
     """A JPEG of an image, the bytes that TensorFlow writes.
 
     Args:
@@ -163,7 +164,7 @@ ENCODE_PNG = Op(
 
 
 @api("io.encode_png", "image.encode_png")
-def encode_png(image, compression=-1, name=None):
+def encode_png(image, compression=-1, name=None) -> Tensor:
     """A PNG of each image.
 
     Args:
@@ -181,7 +182,7 @@ def encode_png(image, compression=-1, name=None):
 
 
 @api("image.adjust_jpeg_quality")
-def adjust_jpeg_quality(image, jpeg_quality, dct_method="", name=None):
+def adjust_jpeg_quality(image, jpeg_quality, dct_method="", name=None) -> Tensor:
     """The image after it was compressed as a JPEG of some quality and decoded again.
 
     Args:
@@ -209,7 +210,7 @@ def _check_range(name, low, high):
 
 
 @api("image.random_jpeg_quality")
-def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
+def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None) -> Tensor:
     """`adjust_jpeg_quality` with a quality by chance, from the minimum up to but not including the maximum.
 
     Raises:
@@ -221,7 +222,7 @@ def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
 
 
 @api("image.stateless_random_jpeg_quality")
-def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed):
+def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed) -> Tensor:
     """The same as `random_jpeg_quality`, decided by the seed: two integers.
 
     >>> image = tf.zeros([8, 8, 3], tf.uint8)

@@ -28,7 +28,7 @@ def flipped(function, image, axis):
 
 
 @api("image.flip_left_right")
-def flip_left_right(image):
+def flip_left_right(image) -> Tensor:
     """Images mirrored, so that left becomes right.
 
     Args:
@@ -41,7 +41,7 @@ def flip_left_right(image):
 
 
 @api("image.flip_up_down")
-def flip_up_down(image):
+def flip_up_down(image) -> Tensor:
     """Images upside down.
 
     Args:
@@ -85,7 +85,7 @@ def _stateless(seed):
 
 
 @api("image.random_flip_left_right")
-def random_flip_left_right(image, seed=None):
+def random_flip_left_right(image, seed=None) -> Tensor:
     """Each image mirrored with probability one half.
 
     Args:
@@ -96,7 +96,7 @@ def random_flip_left_right(image, seed=None):
 
 
 @api("image.random_flip_up_down")
-def random_flip_up_down(image, seed=None):
+def random_flip_up_down(image, seed=None) -> Tensor:
     """Each image upside down with probability one half.
 
     Args:
@@ -107,7 +107,7 @@ def random_flip_up_down(image, seed=None):
 
 
 @api("image.stateless_random_flip_left_right")
-def stateless_random_flip_left_right(image, seed):
+def stateless_random_flip_left_right(image, seed) -> Tensor:
     """Each image mirrored with probability one half, depending on nothing but the arguments.
 
     Args:
@@ -121,7 +121,7 @@ def stateless_random_flip_left_right(image, seed):
 
 
 @api("image.stateless_random_flip_up_down")
-def stateless_random_flip_up_down(image, seed):
+def stateless_random_flip_up_down(image, seed) -> Tensor:
     """Each image upside down with probability one half, depending on nothing but the arguments.
 
     Args:
@@ -132,7 +132,7 @@ def stateless_random_flip_up_down(image, seed):
 
 
 @api("image.transpose")
-def transpose(image, name=None):
+def transpose(image, name=None) -> Tensor:
     """Images with rows and columns exchanged.
 
     Args:
@@ -165,7 +165,7 @@ def _turned(image, quarters):
 
 
 @api("image.rot90")
-def rot90(image, k=1, name=None):
+def rot90(image, k=1, name=None) -> Tensor:
     """Images turned by quarters, against the clock.
 
     Args:
@@ -197,7 +197,7 @@ def rot90(image, k=1, name=None):
 
 
 @api("image.extract_patches")
-def extract_patches(images, sizes, strides, rates, padding, name=None):
+def extract_patches(images, sizes, strides, rates, padding, name=None) -> Tensor:
     """Cuts images into patches, each put into the channels of its position.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import with_rank
 from headrace._src.ops.images.suppression_kernels import suppress
+
+if TYPE_CHECKING:
+    from headrace._src.attached import GenerateBoundingBoxProposals
 
 f32 = np.float32
 # TF: changes of size are limited to this, as in the networks that the op is made for.
@@ -104,7 +108,7 @@ def generate_bounding_box_proposals(
     min_size=16,
     post_nms_topn=300,
     name=None,
-):
+) -> GenerateBoundingBoxProposals:
     """The best boxes that a region proposal network finds.
 
     TensorFlow has this op for GPUs only.

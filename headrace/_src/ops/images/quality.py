@@ -8,6 +8,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import broadcast_shapes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.broadcasting import SUM
@@ -30,7 +31,7 @@ from headrace._src.ops.windows.pool import AVG_POOL
 
 
 @api("image.total_variation")
-def total_variation(images, name=None):
+def total_variation(images, name=None) -> Tensor:
     """The sum of the absolute differences of neighbouring pixels.
 
     Args:
@@ -54,7 +55,7 @@ def total_variation(images, name=None):
 
 
 @api("image.image_gradients")
-def image_gradients(image):
+def image_gradients(image) -> tuple[Tensor, Tensor]:
     """The differences of neighbouring pixels: (dy, dx), with zeros in the last row and column.
 
     Args:
@@ -78,7 +79,7 @@ def image_gradients(image):
 
 
 @api("image.sobel_edges")
-def sobel_edges(image):
+def sobel_edges(image) -> Tensor:
     """Sobel's approximations of the derivatives along rows and columns.
 
     Args:
@@ -140,7 +141,7 @@ def _pair(function, a, b, max_val):
 
 
 @api("image.psnr")
-def psnr(a, b, max_val, name=None):
+def psnr(a, b, max_val, name=None) -> Tensor:
     """The peak signal-to-noise ratio of two images, in decibel.
 
     Args:
@@ -231,7 +232,7 @@ def _per_channel(function, a, b, limit, filter_size, filter_sigma, k1, k2, as_ma
 
 
 @api("image.ssim")
-def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map=False):
+def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map=False) -> Tensor:
     """The structural similarity of two images: 1 for equal ones.
 
     Args:
@@ -275,7 +276,7 @@ def _halved(x):
 @api("image.ssim_multiscale")
 def ssim_multiscale(
     img1, img2, max_val, power_factors=_POWERS, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03
-):
+) -> Tensor:
     """The structural similarity of two images on several scales, each half as large as the one before.
 
     Args:

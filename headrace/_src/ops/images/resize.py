@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from headrace._src.core import dtypes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
@@ -120,7 +121,9 @@ def _with_aspect_ratio(batch, size):
 
 
 @api("image.resize")
-def resize(images, size, method=ResizeMethod.BILINEAR, preserve_aspect_ratio=False, antialias=False, name=None):
+def resize(
+    images, size, method=ResizeMethod.BILINEAR, preserve_aspect_ratio=False, antialias=False, name=None
+) -> Tensor:
     """Images of another height and width.
 
     The result is float32, whatever dtype the images have, except with "nearest".
@@ -184,7 +187,7 @@ def _vector(pair, known):
 
 
 @api("image.resize_with_pad")
-def resize_with_pad(image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias=False):
+def resize_with_pad(image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias=False) -> Tensor:
     """Images resized without distortion to fit into a frame, with zeros around them.
 
     Args:

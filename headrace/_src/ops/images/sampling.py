@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -18,6 +21,9 @@ from headrace._src.ops.math.reductions import ALL
 from headrace._src.ops.ragged.row_arithmetic import require
 from headrace._src.ops.random import uniform_and_normal
 from headrace._src.ops.random.seeds import infer_seed, seeded_stream, take_stream
+
+if TYPE_CHECKING:
+    from headrace._src.attached import SampleDistortedBoundingBoxV2, StatelessSampleDistortedBoundingBox
 
 f32 = np.float32
 _SIZE_TYPES = frozenset({dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64})
@@ -274,7 +280,7 @@ def sample_distorted_bounding_box(
     max_attempts=None,
     use_image_if_no_bounding_boxes=None,
     name=None,
-):
+) -> SampleDistortedBoundingBoxV2:
     """A random part of an image that still shows enough of an object.
 
     Args:
@@ -314,7 +320,7 @@ def stateless_sample_distorted_bounding_box(
     max_attempts=None,
     use_image_if_no_bounding_boxes=None,
     name=None,
-):
+) -> StatelessSampleDistortedBoundingBox:
     """`tf.image.sample_distorted_bounding_box` that depends on nothing but the arguments.
 
     Args:
@@ -360,7 +366,7 @@ def _random_part_of(function, value, size, draw):
 
 
 @api("image.random_crop")
-def random_crop(value, size, seed=None, name=None):
+def random_crop(value, size, seed=None, name=None) -> Tensor:
     """A random part of a tensor, all parts being equally likely.
 
     Args:
@@ -383,7 +389,7 @@ def random_crop(value, size, seed=None, name=None):
 
 
 @api("image.stateless_random_crop")
-def stateless_random_crop(value, size, seed, name=None):
+def stateless_random_crop(value, size, seed, name=None) -> Tensor:
     """A random part of a tensor that depends on nothing but the arguments.
 
     Args:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jax, jnp, lax
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -17,6 +20,9 @@ from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, known_value
 from headrace._src.ops.images.checks import unregistered_gradient
 from headrace._src.ops.images.suppression_kernels import lowered_suppress, select, soft_suppress, suppress
+
+if TYPE_CHECKING:
+    from headrace._src.attached import CombinedNonMaxSuppression
 
 _WIDE = frozenset({dtypes.float16, dtypes.float32})
 
@@ -368,7 +374,7 @@ COMBINED_NON_MAX_SUPPRESSION = Op(
 @api("image.non_max_suppression")
 def non_max_suppression(
     boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"), name=None
-):
+) -> Tensor:
     """Indices of boxes, best first, without those that overlap a better one too much.
 
     Args:
@@ -398,7 +404,7 @@ def non_max_suppression_with_scores(
     score_threshold=float("-inf"),
     soft_nms_sigma=0.0,
     name=None,
-):
+) -> tuple[Tensor, Tensor]:
     """Like `tf.image.non_max_suppression`, also in the soft form, in which overlaps only lower the score.
 
     Args:
@@ -434,7 +440,7 @@ def non_max_suppression_with_scores(
 @api("image.non_max_suppression_overlaps")
 def non_max_suppression_overlaps(
     overlaps, scores, max_output_size, overlap_threshold=0.5, score_threshold=float("-inf"), name=None
-):
+) -> Tensor:
     """Like `tf.image.non_max_suppression`, with given overlaps.
 
     Args:
@@ -465,7 +471,7 @@ def non_max_suppression_padded(
     sorted_input=False,
     canonicalized_coordinates=False,
     tile_size=512,
-):
+) -> tuple[Tensor, Tensor]:
     """Like `tf.image.non_max_suppression`, for batches, with a number of results that is known beforehand.
 
     Args:
@@ -532,7 +538,7 @@ def combined_non_max_suppression(
     pad_per_class=False,
     clip_boxes=True,
     name=None,
-):
+) -> CombinedNonMaxSuppression:
     """The best boxes of several images over all classes, after suppression within each class.
 
     Args:

@@ -5,6 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, lax, scipy_linalg
 from headrace._src.core.shapes import broadcast_shapes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -133,7 +134,7 @@ BANDED_TRIANGULAR_SOLVE = Op(
 
 
 @api("linalg.banded_triangular_solve")
-def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None):
+def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None) -> Tensor:
     """The x with `matrix @ x == rhs`, for triangular matrices given by their diagonals.
 
     Args:
@@ -380,7 +381,7 @@ def tridiagonal_solve(
     name=None,
     partial_pivoting=True,
     perturb_singular=False,
-):
+) -> Tensor:
     """The x with `matrix @ x == rhs`, for tridiagonal matrices.
 
     Args:
@@ -480,7 +481,7 @@ TRIDIAGONAL_MATMUL = Op(
 
 
 @api("linalg.tridiagonal_matmul")
-def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
+def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None) -> Tensor:
     """The product of tridiagonal matrices and `rhs`.
 
     Args:

@@ -46,7 +46,9 @@ def _step(operator, preconditioner, state):
 
 
 @api("linalg.experimental.conjugate_gradient")
-def conjugate_gradient(operator, rhs, preconditioner=None, x=None, tol=1e-05, max_iter=20, name="conjugate_gradient"):
+def conjugate_gradient(
+    operator, rhs, preconditioner=None, x=None, tol=1e-05, max_iter=20, name="conjugate_gradient"
+) -> CGState:
     """Solve `operator @ x == rhs` for a self-adjoint, positive definite operator.
 
     Args:

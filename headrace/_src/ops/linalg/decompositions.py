@@ -1,9 +1,12 @@
 """Decompositions of matrices: Cholesky, QR, LU, eigenvalues, singular values."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, lax, scipy_linalg
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -28,6 +31,9 @@ from headrace._src.ops.linalg.diagonals import diag, diag_part, set_diag
 from headrace._src.ops.linalg.matmul import matmul
 from headrace._src.ops.linalg.matrices import adjoint, band_part, eye
 from headrace._src.ops.math.complex_numbers import CONJ, REAL
+
+if TYPE_CHECKING:
+    from headrace._src.attached import Lu, Qr
 
 
 def phased(xp, v):
@@ -90,7 +96,7 @@ CHOLESKY = Op(
 
 
 @api("linalg.cholesky")
-def cholesky(input, name=None):
+def cholesky(input, name=None) -> Tensor:
     """The lower triangular factor L of positive definite matrices, with `L @ adjoint(L) == input`.
 
     Only the lower triangle of `input` is read. Matrices that are not positive definite give NaN.
@@ -233,7 +239,7 @@ QR = Op(
 
 
 @api("linalg.qr")
-def qr(input, full_matrices=False, name=None):
+def qr(input, full_matrices=False, name=None) -> "Qr":
     """Matrices as products of orthonormal columns q and upper triangular r.
 
     Args:
@@ -330,7 +336,7 @@ LU = Op(
 
 
 @api("linalg.lu")
-def lu(input, output_idx_type=dtypes.int32, name=None):
+def lu(input, output_idx_type=dtypes.int32, name=None) -> "Lu":
     """Square matrices as products of triangular ones, rows reordered: `input[p] == L @ U`.
 
     Args:
@@ -414,7 +420,7 @@ SELF_ADJOINT_EIG = Op(
 
 
 @api("linalg.eigh")
-def eigh(tensor, name=None):
+def eigh(tensor, name=None) -> tuple[Tensor, Tensor]:
     """Eigenvalues, in ascending order, and eigenvectors of Hermitian matrices.
 
     Only the lower triangle is read. The eigenvectors are the columns of the second result.
@@ -430,7 +436,7 @@ def eigh(tensor, name=None):
 
 
 @api("linalg.eigvalsh")
-def eigvalsh(tensor, name=None):
+def eigvalsh(tensor, name=None) -> Tensor:
     """Eigenvalues of Hermitian matrices, in ascending order; only the lower triangle is read."""
     return SELF_ADJOINT_EIG(tensor, compute_v=False, name=name).e
 
@@ -489,7 +495,7 @@ _COMPLEX_OF = {
 
 
 @api("linalg.eig", "eig")
-def eig(tensor, name=None):
+def eig(tensor, name=None) -> tuple[Tensor, Tensor]:
     """Eigenvalues and eigenvectors of square matrices, as complex numbers, in no particular order.
 
     Returns:
@@ -500,7 +506,7 @@ def eig(tensor, name=None):
 
 
 @api("linalg.eigvals", "eigvals")
-def eigvals(tensor, name=None):
+def eigvals(tensor, name=None) -> Tensor:
     """Eigenvalues of square matrices, as complex numbers, in no particular order."""
     tensor = to_tensor(tensor)
     return EIG(tensor, compute_v=False, Tout=_complex_of("eigvals", tensor), name=name).e

@@ -7,6 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -164,7 +165,7 @@ def _padding(like, padding_value):
 
 
 @api("linalg.diag_part")
-def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT"):
+def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT") -> Tensor:
     """Diagonals of matrices.
 
     Args:
@@ -313,7 +314,7 @@ MATRIX_DIAG = Op(
 
 
 @api("linalg.diag")
-def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT"):
+def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT") -> Tensor:
     """Matrices with given diagonals.
 
     Args:
@@ -405,7 +406,7 @@ MATRIX_SET_DIAG = Op(
 
 
 @api("linalg.set_diag")
-def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):
+def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT") -> Tensor:
     """Matrices with some diagonals replaced.
 
     Args:
@@ -449,7 +450,7 @@ DIAG = Op(
 
 
 @api("linalg.tensor_diag")
-def tensor_diag(diagonal, name=None):
+def tensor_diag(diagonal, name=None) -> Tensor:
     """A tensor of twice the rank that holds `diagonal[i]` at `[i, i]` for every index i, and zero elsewhere.
 
     >>> tf.linalg.tensor_diag([1, 2]).numpy().tolist()
@@ -491,7 +492,7 @@ DIAG_PART = Op(
 
 
 @api("linalg.tensor_diag_part")
-def tensor_diag_part(input, name=None):
+def tensor_diag_part(input, name=None) -> Tensor:
     """The elements `[i, i]` of a tensor whose shape is some shape twice, for every index i.
 
     >>> tf.linalg.tensor_diag_part([[1, 2], [3, 4]]).numpy().tolist()

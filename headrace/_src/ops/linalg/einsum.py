@@ -339,7 +339,7 @@ def _resolve(equation, count):
 
 
 @api("einsum", "linalg.einsum")
-def einsum(equation, *inputs, **kwargs):
+def einsum(equation, *inputs, **kwargs) -> Tensor:
     """Sums of products over named axes.
 
     Args:
@@ -443,7 +443,7 @@ def _cheapest(operands, output, sizes):
 
 
 @api("tensordot", "linalg.tensordot")
-def tensordot(a, b, axes, name=None):
+def tensordot(a, b, axes, name=None) -> Tensor:
     """Products of `a` and `b` summed over pairs of axes.
 
     Args:

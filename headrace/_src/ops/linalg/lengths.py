@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
@@ -43,7 +44,7 @@ def _spectral(tensor, axis):
 
 
 @api("norm", "linalg.norm")
-def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Tensor:
     """The norm of vectors, matrices, or a whole tensor.
 
     Args:
@@ -94,7 +95,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
 
 
 @api("linalg.normalize")
-def normalize(tensor, ord="euclidean", axis=None, name=None):
+def normalize(tensor, ord="euclidean", axis=None, name=None) -> tuple[Tensor, Tensor]:
     """`tensor` divided by its norm along `axis`.
 
     Args:

@@ -1,6 +1,7 @@
 """What can be computed from an LU decomposition: the matrix, solutions of equations, the inverse."""
 
 from headrace._src.core import dtypes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
@@ -37,7 +38,7 @@ def _unit_lower(lower_upper):
 
 
 @api("linalg.lu_reconstruct")
-def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
+def lu_reconstruct(lower_upper, perm, validate_args=False, name=None) -> Tensor:
     """The matrices whose decomposition `tf.linalg.lu` gave.
 
     Args:
@@ -55,7 +56,7 @@ def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
 
 
 @api("linalg.lu_solve")
-def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
+def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None) -> Tensor:
     """The x with `A @ x == rhs`, given the decomposition of A by `tf.linalg.lu`.
 
     Args:
@@ -95,7 +96,7 @@ def _ordered(rhs, perm):
 
 
 @api("linalg.lu_matrix_inverse")
-def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
+def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None) -> Tensor:
     """The inverse of the matrices whose decomposition `tf.linalg.lu` gave.
 
     Args:

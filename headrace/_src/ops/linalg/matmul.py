@@ -346,7 +346,7 @@ def matmul(
     grad_a=False,
     grad_b=False,
     name=None,
-):
+) -> Tensor:
     """The product of matrices; leading axes are batches and broadcast.
 
     Args:
@@ -431,7 +431,7 @@ def _as_adjoint(x, transpose, adjoint):
 
 
 @api("linalg.matvec")
-def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None):
+def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None) -> Tensor:
     """The product of a matrix and a vector; leading axes are batches and broadcast.
 
     Args:

@@ -85,7 +85,7 @@ MATRIX_BAND_PART = Op(
 
 
 @api("linalg.band_part")
-def band_part(input, num_lower, num_upper, name=None):
+def band_part(input, num_lower, num_upper, name=None) -> Tensor:
     """Matrices with everything outside a band around the main diagonal set to zero.
 
     Args:
@@ -133,7 +133,7 @@ CROSS = Op(
 
 
 @api("linalg.cross")
-def cross(a, b, name=None):
+def cross(a, b, name=None) -> Tensor:
     """The cross product of vectors of 3 elements, along the last axis.
 
     >>> tf.linalg.cross([1, 0, 0], [0, 1, 0]).numpy().tolist()
@@ -143,7 +143,7 @@ def cross(a, b, name=None):
 
 
 @api("linalg.trace")
-def trace(x, name=None):
+def trace(x, name=None) -> Tensor:
     """The sum of the main diagonal of matrices.
 
     >>> int(tf.linalg.trace([[1, 2], [3, 4]]))
@@ -153,7 +153,7 @@ def trace(x, name=None):
 
 
 @api("linalg.matrix_transpose")
-def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+def matrix_transpose(a, name="matrix_transpose", conjugate=False) -> Tensor:
     """The last two axes exchanged.
 
     Args:
@@ -181,7 +181,7 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
 
 
 @api("linalg.adjoint")
-def adjoint(matrix, name=None):
+def adjoint(matrix, name=None) -> Tensor:
     """The conjugate transpose of matrices.
 
     >>> tf.linalg.adjoint([[1, 1j]]).numpy().tolist()
@@ -191,7 +191,7 @@ def adjoint(matrix, name=None):
 
 
 @api("eye", "linalg.eye")
-def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
+def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None) -> Tensor:
     """Identity matrices.
 
     Args:

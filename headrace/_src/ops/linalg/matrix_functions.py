@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.lazy import jax_linalg, jnp, scipy_linalg
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
@@ -75,7 +76,7 @@ MATRIX_EXPONENTIAL = Op(
 
 
 @api("linalg.expm")
-def expm(input, name=None):
+def expm(input, name=None) -> Tensor:
     """The exponential of square matrices: the sum of their powers over factorials.
 
     >>> tf.linalg.expm([[0.0, 1.0], [0.0, 0.0]]).numpy().tolist()
@@ -106,7 +107,7 @@ MATRIX_LOGARITHM = Op(
 
 
 @api("linalg.logm")
-def logm(input, name=None):
+def logm(input, name=None) -> Tensor:
     """The principal logarithm of complex square matrices; NaN for singular ones.
 
     >>> np.round(tf.linalg.logm(tf.eye(2, dtype=tf.complex64)).numpy(), 3).tolist()
@@ -139,7 +140,7 @@ MATRIX_SQUARE_ROOT = Op(
 
 
 @api("linalg.sqrtm", "matrix_square_root")
-def sqrtm(input, name=None):
+def sqrtm(input, name=None) -> Tensor:
     """The principal square root of square matrices; NaN for real matrices whose root is not real.
 
     >>> np.round(tf.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]]).numpy(), 3).tolist()

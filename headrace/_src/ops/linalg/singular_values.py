@@ -1,9 +1,12 @@
 """Singular values of matrices, and what is computed from them: pseudo-inverses and ranks."""
 
+from typing import Any
+
 import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.lazy import jnp
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -165,7 +168,7 @@ SVD = Op(
 
 
 @api("linalg.svd")
-def svd(tensor, full_matrices=False, compute_uv=True, name=None):
+def svd(tensor, full_matrices=False, compute_uv=True, name=None) -> Any:
     """Singular values and vectors of matrices.
 
     Args:
@@ -220,7 +223,7 @@ def _largest(s):
 
 
 @api("linalg.matrix_rank")
-def matrix_rank(a, tol=None, validate_args=False, name=None):
+def matrix_rank(a, tol=None, validate_args=False, name=None) -> Tensor:
     """The number of singular values above a tolerance.
 
     Args:
@@ -243,7 +246,7 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
 
 
 @api("linalg.pinv")
-def pinv(a, rcond=None, validate_args=False, name=None):
+def pinv(a, rcond=None, validate_args=False, name=None) -> Tensor:
     """The Moore-Penrose pseudo-inverse of matrices.
 
     Args:

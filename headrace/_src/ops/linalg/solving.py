@@ -1,10 +1,13 @@
 """Inverses, determinants and solutions of linear equations."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, lax, scipy_linalg
 from headrace._src.core.shapes import broadcast_shapes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -29,6 +32,9 @@ from headrace._src.ops.linalg.matrices import band_part, eye
 from headrace._src.ops.math.complex_numbers import COMPLEX, CONJ, IMAG, REAL
 from headrace._src.ops.math.elementwise import LOG
 from headrace._src.ops.math.reductions import reduce_sum
+
+if TYPE_CHECKING:
+    from headrace._src.attached import LogMatrixDeterminant
 
 
 def _turned(xp, x):
@@ -86,7 +92,7 @@ MATRIX_INVERSE = Op(
 
 
 @api("linalg.inv")
-def inv(input, adjoint=False, name=None):
+def inv(input, adjoint=False, name=None) -> Tensor:
     """The inverse of square matrices, or with `adjoint` that of their conjugate transposes.
 
     Raises:
@@ -133,7 +139,7 @@ MATRIX_DETERMINANT = Op(
 
 
 @api("linalg.det")
-def det(input, name=None):
+def det(input, name=None) -> Tensor:
     """The determinant of square matrices.
 
     >>> float(tf.linalg.det([[2.0, 0.0], [0.0, 4.0]]))
@@ -175,7 +181,7 @@ LOG_MATRIX_DETERMINANT = Op(
 
 
 @api("linalg.slogdet")
-def slogdet(input, name=None):
+def slogdet(input, name=None) -> "LogMatrixDeterminant":
     """The sign (a number of magnitude one) and the logarithm of the magnitude of determinants.
 
     Returns:
@@ -185,7 +191,7 @@ def slogdet(input, name=None):
 
 
 @api("linalg.logdet")
-def logdet(matrix, name=None):
+def logdet(matrix, name=None) -> Tensor:
     """The logarithm of the determinant of Hermitian positive definite matrices; NaN for others."""
     factor = cholesky(matrix)
     main = diag_part(factor)
@@ -269,7 +275,7 @@ MATRIX_SOLVE = Op(
 
 
 @api("linalg.solve")
-def solve(matrix, rhs, adjoint=False, name=None):
+def solve(matrix, rhs, adjoint=False, name=None) -> Tensor:
     """The x with `matrix @ x == rhs`.
 
     Args:
@@ -352,7 +358,7 @@ MATRIX_TRIANGULAR_SOLVE = Op(
 
 
 @api("linalg.triangular_solve")
-def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
+def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None) -> Tensor:
     """The x with `matrix @ x == rhs`, for triangular matrices.
 
     Args:
@@ -369,7 +375,7 @@ def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
 
 
 @api("linalg.cholesky_solve")
-def cholesky_solve(chol, rhs, name=None):
+def cholesky_solve(chol, rhs, name=None) -> Tensor:
     """The x with `A @ x == rhs`, given the Cholesky factor of A.
 
     >>> tf.linalg.cholesky_solve([[2.0, 0.0], [0.0, 1.0]], [[4.0], [1.0]]).numpy().tolist()
@@ -486,7 +492,7 @@ MATRIX_SOLVE_LS = Op(
 
 
 @api("linalg.lstsq")
-def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
+def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None) -> Tensor:
     """The x for which `matrix @ x` comes closest to `rhs`; the shortest one if there are several.
 
     Args:

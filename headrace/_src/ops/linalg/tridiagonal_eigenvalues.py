@@ -1,5 +1,7 @@
 """Eigenvalues of Hermitian tridiagonal matrices."""
 
+from typing import Any
+
 from headrace._src.core import errors
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -34,7 +36,7 @@ def _selected(e, v, select, select_range):
 
 
 @api("linalg.eigh_tridiagonal")
-def eigh_tridiagonal(alpha, beta, eigvals_only=True, select="a", select_range=None, tol=None, name=None):
+def eigh_tridiagonal(alpha, beta, eigvals_only=True, select="a", select_range=None, tol=None, name=None) -> Any:
     """Eigenvalues of a Hermitian tridiagonal matrix.
 
     Args:

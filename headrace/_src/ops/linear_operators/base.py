@@ -4,9 +4,12 @@ A subclass gives its shape and its product with a matrix, and whatever else it c
 form. The arguments of its constructor are kept as they are, so that variables are read when they are used.
 """
 
+from typing import Any
+
 import numpy as np
 
 from headrace._src.core.composite import CompositeTensor
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.shaping import expand_dims, squeeze
@@ -79,7 +82,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
 
     # Checks that run.
 
-    def assert_non_singular(self, name="assert_non_singular"):
+    def assert_non_singular(self, name="assert_non_singular") -> Any:
         """Raise unless the matrix is non-singular, by a condition number that is small enough.
 
         Raises:
@@ -97,7 +100,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
             number, to_tensor(limit, number.dtype), message="Singular matrix up to precision epsilon."
         )
 
-    def assert_positive_definite(self, name="assert_positive_definite"):
+    def assert_positive_definite(self, name="assert_positive_definite") -> Any:
         """Raise unless the matrix is positive definite.
 
         Raises:
@@ -116,7 +119,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
         diagonal = diag_part(cholesky(self.to_dense()))
         return assert_positive(real_part(diagonal), message="Matrix was not positive definite.")
 
-    def assert_self_adjoint(self, name="assert_self_adjoint"):
+    def assert_self_adjoint(self, name="assert_self_adjoint") -> Any:
         """Raise unless the matrix is equal to its conjugate transpose.
 
         Raises:
@@ -135,7 +138,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
 
     # Products.
 
-    def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
+    def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul") -> Tensor:
         """The product of the matrix and `x`.
 
         Args:
@@ -209,7 +212,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
             is_square=product_square(left_operator, right_operator),
         )
 
-    def matvec(self, x, adjoint=False, name="matvec"):
+    def matvec(self, x, adjoint=False, name="matvec") -> Tensor:
         """The product of the matrix and the vectors `x`; see `matmul`."""
         with self._name_scope(name):
             x = self._vector_argument(x, self.shape, -2 if adjoint else -1)
@@ -220,7 +223,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
 
     # Solving.
 
-    def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
+    def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve") -> Tensor:
         """The X with `A X = rhs`.
 
         Args:
@@ -266,7 +269,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
             is_square=product_square(left_operator, right_operator),
         )
 
-    def solvevec(self, rhs, adjoint=False, name="solve"):
+    def solvevec(self, rhs, adjoint=False, name="solve") -> Tensor:
         """The x with `A x = rhs`, for vectors; see `solve`."""
         with self._name_scope(name):
             rhs = self._vector_argument(rhs, self.shape, -1 if adjoint else -2)
@@ -277,7 +280,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
 
     # Other operators.
 
-    def adjoint(self, name="adjoint"):
+    def adjoint(self, name="adjoint") -> "LinearOperator":
         """The operator of the conjugate transpose; this operator itself when it is self-adjoint."""
         if self.is_self_adjoint is True:
             return self
@@ -295,7 +298,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
             is_square=self.is_square,
         )
 
-    def inverse(self, name="inverse"):
+    def inverse(self, name="inverse") -> "LinearOperator":
         """The operator of the inverse matrix.
 
         Raises:
@@ -317,7 +320,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
             is_square=self.is_square,
         )
 
-    def cholesky(self, name="cholesky"):
+    def cholesky(self, name="cholesky") -> "LinearOperator":
         """The operator L, lower triangular, with `L L^H = A`.
 
         Raises:
@@ -335,7 +338,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
 
     # Numbers and tensors.
 
-    def determinant(self, name="det"):
+    def determinant(self, name="det") -> Tensor:
         """The determinant of every matrix.
 
         Raises:
@@ -354,7 +357,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
             return exp(self.log_abs_determinant())
         return det(self.to_dense())
 
-    def log_abs_determinant(self, name="log_abs_det"):
+    def log_abs_determinant(self, name="log_abs_det") -> Tensor:
         """The logarithm of the absolute value of the determinant, in the operator's dtype."""
         self._refuse_determinant()
         with self._name_scope(name):
@@ -366,7 +369,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
             return 2 * reduce_sum(log(diagonal), axis=-1)
         return slogdet(self.to_dense())[1]
 
-    def to_dense(self, name="to_dense"):
+    def to_dense(self, name="to_dense") -> Tensor:
         """The matrix itself, as a tensor."""
         with self._name_scope(name):
             return self._to_dense()
@@ -374,7 +377,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
     def _to_dense(self):
         return self.matmul(matrices.eye(self._columns(), batch_shape=self._batch(), dtype=self.dtype))
 
-    def diag_part(self, name="diag_part"):
+    def diag_part(self, name="diag_part") -> Tensor:
         """The diagonal of every matrix."""
         with self._name_scope(name):
             return self._diag_part()
@@ -382,7 +385,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
     def _diag_part(self):
         return diag_part(self.to_dense())
 
-    def trace(self, name="trace"):
+    def trace(self, name="trace") -> Tensor:
         """The sum of the diagonal of every matrix."""
         with self._name_scope(name):
             return self._trace()
@@ -390,7 +393,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
     def _trace(self):
         return reduce_sum(self.diag_part(), axis=-1)
 
-    def add_to_tensor(self, x, name="add_to_tensor"):
+    def add_to_tensor(self, x, name="add_to_tensor") -> Tensor:
         """The matrix plus the tensor `x`, with broadcasting."""
         with self._name_scope(name):
             x = to_tensor(x)
@@ -400,7 +403,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
     def _add_to_tensor(self, x):
         return self.to_dense() + x
 
-    def eigvals(self, name="eigvals"):
+    def eigvals(self, name="eigvals") -> Tensor:
         """The eigenvalues of every matrix.
 
         Raises:
@@ -414,7 +417,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
     def _eigvals(self):
         return eigvalsh(self.to_dense())
 
-    def cond(self, name="cond"):
+    def cond(self, name="cond") -> Tensor:
         """The condition number of every matrix: its largest singular value divided by its smallest."""
         with self._name_scope(name):
             return self._cond()
@@ -452,7 +455,7 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
         spec = self._type_spec
         return spec._from_components(_read_variables(spec._to_components(self)))
 
-    def __getitem__(self, slices):
+    def __getitem__(self, slices) -> "LinearOperator":
         return sliced(self, slices)
 
 

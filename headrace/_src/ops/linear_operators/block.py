@@ -1,6 +1,7 @@
 """Linear operators made of blocks: LinearOperatorBlockDiag and LinearOperatorBlockLowerTriangular."""
 
 import functools
+from typing import Any
 
 from headrace._src.core import nest
 from headrace._src.op.api import api
@@ -66,7 +67,7 @@ class _Blocks(LinearOperator):
 
     # Arguments in blocks.
 
-    def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
+    def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul") -> Any:
         """The product of the matrix and `x`; see `tf.linalg.LinearOperator.matmul`.
 
         Args:
@@ -82,7 +83,7 @@ class _Blocks(LinearOperator):
                 return self._multiply_blocks(blocks, adjoint, adjoint_arg)
         return super().matmul(x, adjoint=adjoint, adjoint_arg=adjoint_arg, name=name)
 
-    def matvec(self, x, adjoint=False, name="matvec"):
+    def matvec(self, x, adjoint=False, name="matvec") -> Any:
         """The product of the matrix and the vectors `x`, or the list of the blocks of a vector."""
         dims = self._heights() if adjoint else self._widths()
         if _are_blocks(x, dims, -1):
@@ -91,7 +92,7 @@ class _Blocks(LinearOperator):
                 return [block[..., 0] for block in self._multiply_blocks(blocks, adjoint, False)]
         return super().matvec(x, adjoint=adjoint, name=name)
 
-    def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
+    def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve") -> Any:
         """The X with `A X = rhs`; see `tf.linalg.LinearOperator.solve`. `rhs` may also be a list of blocks."""
         dims = self._widths() if adjoint else self._heights()
         if self._is_regular() and _are_blocks(rhs, dims, -1 if adjoint_arg else -2):
@@ -100,7 +101,7 @@ class _Blocks(LinearOperator):
                 return self._solve_blocks(blocks, adjoint, adjoint_arg)
         return super().solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg, name=name)
 
-    def solvevec(self, rhs, adjoint=False, name="solve"):
+    def solvevec(self, rhs, adjoint=False, name="solve") -> Any:
         """The x with `A x = rhs`, for vectors or the list of the blocks of a vector."""
         dims = self._widths() if adjoint else self._heights()
         if self._is_regular() and _are_blocks(rhs, dims, -1):
@@ -208,7 +209,7 @@ class LinearOperatorBlockDiag(_Blocks):
         is_positive_definite=None,
         is_square=True,
         name=None,
-    ):
+    ) -> None:
         parameters = arguments(locals())
         self._operators = checked_operators("LinearOperatorBlockDiag", operators)
         super().__init__(
@@ -362,7 +363,7 @@ class LinearOperatorBlockLowerTriangular(_Blocks):
         is_positive_definite=None,
         is_square=None,
         name="LinearOperatorBlockLowerTriangular",
-    ):
+    ) -> None:
         parameters = arguments(locals())
         if not operators:
             raise ValueError(f"{name}: expected at least one row of operators.")

@@ -1,9 +1,12 @@
 """Linear operators that are diagonal after a Fourier transform: LinearOperatorCirculant, ...2D and ...3D."""
 
+from typing import Any
+
 import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
@@ -50,7 +53,7 @@ class _Circulant(LinearOperator):
     _fft = None
     _ifft = None
 
-    def __init__(self, spectrum, input_output_dtype, hints, name, parameters):
+    def __init__(self, spectrum, input_output_dtype, hints, name, parameters) -> None:
         self._spectrum = non_variable(spectrum, "spectrum")
         known = self._spectrum.shape.rank
         if known is not None and known < self.block_depth:
@@ -65,7 +68,7 @@ class _Circulant(LinearOperator):
         super().__init__(dtype=dtypes.as_dtype(input_output_dtype), name=name, parameters=parameters, **hints)
 
     @property
-    def spectrum(self):
+    def spectrum(self) -> Tensor:
         """The eigenvalues, as they were given."""
         return self._spectrum
 
@@ -74,7 +77,7 @@ class _Circulant(LinearOperator):
         """The static shape of the spectrum without its batch dimensions."""
         return self._spectrum.shape[-self.block_depth :]
 
-    def block_shape_tensor(self):
+    def block_shape_tensor(self) -> Tensor:
         """The shape of the spectrum without its batch dimensions, as an int32 vector."""
         return to_tensor(dims_of(to_tensor(self._spectrum), -self.block_depth), dtypes.int32)
 
@@ -89,12 +92,12 @@ class _Circulant(LinearOperator):
         size = reduce_prod(self.block_shape_tensor())
         return to_tensor(joined(batch_of(to_tensor(self._spectrum), self.block_depth), size, size))
 
-    def convolution_kernel(self, name="convolution_kernel"):
+    def convolution_kernel(self, name="convolution_kernel") -> Tensor:
         """The inverse Fourier transform of the spectrum: what a product convolves with, in the operator's dtype."""
         with self._name_scope(name):
             return in_dtype(type(self)._ifft(to_complex(to_tensor(self._spectrum))), self.dtype)
 
-    def assert_hermitian_spectrum(self, name="assert_hermitian_spectrum"):
+    def assert_hermitian_spectrum(self, name="assert_hermitian_spectrum") -> Any:
         """Raise unless the spectrum is the Fourier transform of something real.
 
         Raises:
@@ -260,7 +263,7 @@ class LinearOperatorCirculant(_Circulant):
         is_positive_definite=None,
         is_square=True,
         name="LinearOperatorCirculant",
-    ):
+    ) -> None:
         parameters = arguments(locals())
         super().__init__(spectrum, input_output_dtype, _hints(parameters), name, parameters)
 
@@ -289,7 +292,7 @@ class LinearOperatorCirculant2D(_Circulant):
         is_positive_definite=None,
         is_square=True,
         name="LinearOperatorCirculant2D",
-    ):
+    ) -> None:
         parameters = arguments(locals())
         super().__init__(spectrum, input_output_dtype, _hints(parameters), name, parameters)
 
@@ -318,7 +321,7 @@ class LinearOperatorCirculant3D(_Circulant):
         is_positive_definite=None,
         is_square=True,
         name="LinearOperatorCirculant3D",
-    ):
+    ) -> None:
         parameters = arguments(locals())
         super().__init__(spectrum, input_output_dtype, _hints(parameters), name, parameters)
 

@@ -1,6 +1,7 @@
 """Linear operators that keep their elements: LinearOperatorFullMatrix and LinearOperatorLowerTriangular."""
 
 from headrace._src.core import dtypes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.ops.arrays.constants import convert_to_tensor
 from headrace._src.ops.arrays.shaping import shape
@@ -58,7 +59,7 @@ class LinearOperatorFullMatrix(LinearOperator):
         is_positive_definite=None,
         is_square=None,
         name="LinearOperatorFullMatrix",
-    ):
+    ) -> None:
         parameters = arguments(locals())
         self._matrix = non_variable(matrix, "matrix")
         if self._matrix.dtype not in _MATRIX_TYPES:
@@ -133,7 +134,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
         is_positive_definite=None,
         is_square=None,
         name="LinearOperatorLowerTriangular",
-    ):
+    ) -> None:
         parameters = arguments(locals())
         if is_square is False:
             raise ValueError("Only square lower triangular operators supported at this time.")
@@ -150,7 +151,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
         )
 
     @property
-    def tril(self):
+    def tril(self) -> Tensor:
         """The matrix whose lower triangle counts, as it was given."""
         return self._tril
 

@@ -1,6 +1,7 @@
 """Linear operators made of others: LinearOperatorAdjoint, LinearOperatorInversion and LinearOperatorComposition."""
 
 import functools
+from typing import Any
 
 from headrace._src.core.shapes import TensorShape, broadcast_static_shape
 from headrace._src.op.api import api
@@ -40,7 +41,7 @@ class _Derived(LinearOperator):
     """An operator that is made of one other."""
 
     @property
-    def operator(self):
+    def operator(self) -> Any:
         """The operator that this one was made of."""
         return self._operator
 
@@ -87,7 +88,7 @@ class LinearOperatorAdjoint(_Derived):
         is_positive_definite=None,
         is_square=None,
         name=None,
-    ):
+    ) -> None:
         parameters = arguments(locals())
         self._operator = operator
         super().__init__(
@@ -175,7 +176,7 @@ class LinearOperatorInversion(_Derived):
         is_positive_definite=None,
         is_square=None,
         name=None,
-    ):
+    ) -> None:
         parameters = arguments(locals())
         self._operator = operator
         for hint in ("is_non_singular", "is_square"):
@@ -250,7 +251,7 @@ class LinearOperatorComposition(LinearOperator):
         is_positive_definite=None,
         is_square=None,
         name=None,
-    ):
+    ) -> None:
         parameters = arguments(locals())
         self._operators = checked_operators("LinearOperatorComposition", operators)
         if all(operator.is_non_singular for operator in operators):

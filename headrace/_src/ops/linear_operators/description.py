@@ -1,15 +1,20 @@
 """What is known about the matrix of a linear operator: its dtype, hints and shape."""
 
 import contextlib
+from typing import TYPE_CHECKING
 
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.dimensions import Dimension
 from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.shaping import size
 from headrace._src.program.module import Module
+
+if TYPE_CHECKING:
+    from headrace._src.core.dtypes import DType
 
 
 class DescribedMatrix(Module):
@@ -27,7 +32,7 @@ class DescribedMatrix(Module):
         is_square=None,
         name=None,
         parameters=None,
-    ):
+    ) -> None:
         if is_positive_definite:
             if is_non_singular is False:
                 raise ValueError("A positive definite matrix is always non-singular.")
@@ -57,7 +62,7 @@ class DescribedMatrix(Module):
         return dict(self._parameters or {})
 
     @property
-    def dtype(self):
+    def dtype(self) -> "DType":
         """The dtype of the matrix."""
         return self._dtype
 
@@ -71,22 +76,22 @@ class DescribedMatrix(Module):
         return []
 
     @property
-    def is_non_singular(self):
+    def is_non_singular(self) -> bool | None:
         """Whether the matrix has an inverse: True, False or None."""
         return self._is_non_singular
 
     @property
-    def is_self_adjoint(self):
+    def is_self_adjoint(self) -> bool | None:
         """Whether the matrix is its own conjugate transpose: True, False or None."""
         return self._is_self_adjoint
 
     @property
-    def is_positive_definite(self):
+    def is_positive_definite(self) -> bool | None:
         """Whether the matrix is positive definite: True, False or None."""
         return self._is_positive_definite
 
     @property
-    def is_square(self):
+    def is_square(self) -> bool | None:
         """Whether the matrix is square, by its shape or by hints: True, False or None."""
         hint = self._is_square_set_or_implied_by_hints
         found = self.domain_dimension == self.range_dimension
@@ -110,7 +115,7 @@ class DescribedMatrix(Module):
         """The static shape, `[B1, ..., Bb, M, N]`."""
         return self._shape()
 
-    def shape_tensor(self, name="shape_tensor"):
+    def shape_tensor(self, name="shape_tensor") -> Tensor:
         """The shape as an int32 vector."""
         with self._name_scope(name):
             if self.shape.is_fully_defined():
@@ -122,7 +127,7 @@ class DescribedMatrix(Module):
         """The static shape without the last two dimensions."""
         return self.shape[:-2]
 
-    def batch_shape_tensor(self, name="batch_shape_tensor"):
+    def batch_shape_tensor(self, name="batch_shape_tensor") -> Tensor:
         """The shape without the last two dimensions, as an int32 vector."""
         with self._name_scope(name):
             if self.batch_shape.is_fully_defined():
@@ -134,11 +139,11 @@ class DescribedMatrix(Module):
         return tuple(self.batch_shape.as_list()) if self.batch_shape.is_fully_defined() else self.batch_shape_tensor()
 
     @property
-    def tensor_rank(self):
+    def tensor_rank(self) -> int:
         """The number of dimensions: an int, or None."""
         return self.shape.rank
 
-    def tensor_rank_tensor(self, name="tensor_rank_tensor"):
+    def tensor_rank_tensor(self, name="tensor_rank_tensor") -> Tensor:
         """The number of dimensions, as an int32 scalar."""
         with self._name_scope(name):
             if self.tensor_rank is not None:
@@ -150,7 +155,7 @@ class DescribedMatrix(Module):
         """The number of columns, as far as it is known."""
         return Dimension(None) if self.shape.rank is None else self.shape.dims[-1]
 
-    def domain_dimension_tensor(self, name="domain_dimension_tensor"):
+    def domain_dimension_tensor(self, name="domain_dimension_tensor") -> Tensor:
         """The number of columns, as an int32 scalar."""
         with self._name_scope(name):
             return to_tensor(self._columns(), dtypes.int32)
@@ -160,7 +165,7 @@ class DescribedMatrix(Module):
         """The number of rows, as far as it is known."""
         return Dimension(None) if self.shape.rank is None else self.shape.dims[-2]
 
-    def range_dimension_tensor(self, name="range_dimension_tensor"):
+    def range_dimension_tensor(self, name="range_dimension_tensor") -> Tensor:
         """The number of rows, as an int32 scalar."""
         with self._name_scope(name):
             return to_tensor(self._rows(), dtypes.int32)

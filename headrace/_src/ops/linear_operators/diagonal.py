@@ -1,5 +1,6 @@
 """LinearOperatorDiag: the linear operator of a diagonal matrix."""
 
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
@@ -53,7 +54,7 @@ class LinearOperatorDiag(LinearOperator):
         is_positive_definite=None,
         is_square=None,
         name="LinearOperatorDiag",
-    ):
+    ) -> None:
         parameters = arguments(locals())
         self._diag = non_variable(diag, "diag")
         if self._diag.shape.rank == 0:
@@ -75,7 +76,7 @@ class LinearOperatorDiag(LinearOperator):
         )
 
     @property
-    def diag(self):
+    def diag(self) -> Tensor:
         """The diagonal, as it was given."""
         return self._diag
 

@@ -3,6 +3,7 @@
 from headrace._src.core import dtypes
 from headrace._src.core.errors import invalid_argument
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
@@ -93,7 +94,7 @@ class _Sized(LinearOperator):
     def _batch_shape_argument(self):
         return () if self._batch_shape is None else self._batch_shape
 
-    def __getitem__(self, slices):
+    def __getitem__(self, slices) -> LinearOperator:
         return type(self)(**{**self.parameters, "batch_shape": sliced_shape(self.batch_shape, slices)})
 
     @property
@@ -132,7 +133,7 @@ class LinearOperatorIdentity(_Sized):
         is_square=True,
         assert_proper_shapes=False,
         name="LinearOperatorIdentity",
-    ):
+    ) -> None:
         dtype = dtypes.as_dtype(dtype or dtypes.float32)
         parameters = arguments(locals())
         self._assert_proper_shapes = assert_proper_shapes
@@ -196,7 +197,7 @@ class LinearOperatorIdentity(_Sized):
     def _cond(self):
         return ones(self._batch(), self.dtype)
 
-    def add_to_tensor(self, mat, name="add_to_tensor"):
+    def add_to_tensor(self, mat, name="add_to_tensor") -> Tensor:
         """The identity plus the matrices `mat`, whose batch dimensions the result has."""
         with self._name_scope(name):
             mat = to_tensor(mat)
@@ -255,7 +256,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
         is_square=True,
         assert_proper_shapes=False,
         name="LinearOperatorScaledIdentity",
-    ):
+    ) -> None:
         parameters = arguments(locals())
         self._assert_proper_shapes = assert_proper_shapes
         self._multiplier = non_variable(multiplier, "multiplier")
@@ -277,7 +278,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
         self._num_rows = _size(name, "num_rows", num_rows, assert_proper_shapes)
 
     @property
-    def multiplier(self):
+    def multiplier(self) -> Tensor:
         """The factor, as it was given."""
         return self._multiplier
 
@@ -330,7 +331,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
     def _cond(self):
         return ones_like(self._factor(dims=0))
 
-    def add_to_tensor(self, mat, name="add_to_tensor"):
+    def add_to_tensor(self, mat, name="add_to_tensor") -> Tensor:
         """The operator plus the matrices `mat`, whose batch dimensions the result has."""
         with self._name_scope(name):
             mat = to_tensor(mat)
@@ -441,7 +442,7 @@ class LinearOperatorZeros(_Sized):
         is_square=True,
         assert_proper_shapes=False,
         name="LinearOperatorZeros",
-    ):
+    ) -> None:
         dtype = dtypes.as_dtype(dtype or dtypes.float32)
         parameters = arguments(locals())
         self._assert_proper_shapes = assert_proper_shapes
@@ -510,7 +511,7 @@ class LinearOperatorZeros(_Sized):
     def _eigvals(self):
         return self._diag_part()
 
-    def add_to_tensor(self, mat, name="add_to_tensor"):
+    def add_to_tensor(self, mat, name="add_to_tensor") -> Tensor:
         """The matrices `mat` themselves, with batch dimensions that are broadcast."""
         with self._name_scope(name):
             mat = to_tensor(mat)

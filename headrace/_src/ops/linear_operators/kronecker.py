@@ -51,7 +51,7 @@ class LinearOperatorKronecker(LinearOperator):
         is_positive_definite=None,
         is_square=None,
         name=None,
-    ):
+    ) -> None:
         parameters = arguments(locals())
         self._operators = checked_operators("LinearOperatorKronecker", operators)
         super().__init__(

@@ -1,5 +1,7 @@
 """LinearOperatorLowRankUpdate: the linear operator of a matrix plus one of small rank."""
 
+from typing import Any
+
 from headrace._src.core.shapes import broadcast_static_shape
 from headrace._src.core.types import Tensor
 from headrace._src.op.api import api
@@ -62,7 +64,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         is_positive_definite=None,
         is_square=None,
         name="LinearOperatorLowRankUpdate",
-    ):
+    ) -> None:
         parameters = arguments(locals())
         dtype = base_operator.dtype
         if diag_update is None:
@@ -113,7 +115,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
             u.dims[-1].assert_is_compatible_with(self._diag_update.shape.dims[-1])
 
     @property
-    def base_operator(self):
+    def base_operator(self) -> LinearOperator:
         """L"""
         return self._base_operator
 
@@ -128,17 +130,17 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         return self._v
 
     @property
-    def diag_update(self):
+    def diag_update(self) -> Any:
         """The diagonal of D, as it was given, or None."""
         return self._diag_update
 
     @property
-    def diag_operator(self):
+    def diag_operator(self) -> LinearOperator:
         """D, as an operator."""
         return self._diag_operator
 
     @property
-    def is_diag_update_positive(self):
+    def is_diag_update_positive(self) -> bool | None:
         """Whether the diagonal of D is positive: True, False or None."""
         return self._is_diag_update_positive
 

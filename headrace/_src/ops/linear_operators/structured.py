@@ -5,6 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.core.errors import invalid_argument
 from headrace._src.core.shapes import broadcast_static_shape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
@@ -75,7 +76,7 @@ class LinearOperatorHouseholder(LinearOperator):
         is_positive_definite=None,
         is_square=None,
         name="LinearOperatorHouseholder",
-    ):
+    ) -> None:
         parameters = arguments(locals())
         self._reflection_axis = _vector(name, "reflection_axis", reflection_axis)
         if is_self_adjoint is False:
@@ -192,7 +193,7 @@ class LinearOperatorPermutation(LinearOperator):
         is_positive_definite=None,
         is_square=None,
         name="LinearOperatorPermutation",
-    ):
+    ) -> None:
         parameters = arguments(locals())
         self._perm = _vector(name, "perm", perm)
         if not self._perm.dtype.is_integer:
@@ -215,7 +216,7 @@ class LinearOperatorPermutation(LinearOperator):
         )
 
     @property
-    def perm(self):
+    def perm(self) -> Tensor:
         """The permutations, as they were given."""
         return self._perm
 
@@ -292,7 +293,7 @@ class LinearOperatorToeplitz(LinearOperator):
         is_positive_definite=None,
         is_square=None,
         name="LinearOperatorToeplitz",
-    ):
+    ) -> None:
         parameters = arguments(locals())
         self._row = _vector(name, "row", row)
         self._col = _vector(name, "col", col)
@@ -311,12 +312,12 @@ class LinearOperatorToeplitz(LinearOperator):
             raise ValueError(f"{name}: row and col must have one size, got {self._row.shape} and {self._col.shape}.")
 
     @property
-    def col(self):
+    def col(self) -> Tensor:
         """The first column, as it was given."""
         return self._col
 
     @property
-    def row(self):
+    def row(self) -> Tensor:
         """The first row, as it was given."""
         return self._row
 
@@ -401,7 +402,7 @@ class LinearOperatorTridiag(LinearOperator):
         is_positive_definite=None,
         is_square=None,
         name="LinearOperatorTridiag",
-    ):
+    ) -> None:
         parameters = arguments(locals())
         if diagonals_format not in _FORMATS:
             raise ValueError(f"{name}: diagonals_format must be one of {_FORMATS}, got {diagonals_format!r}.")

@@ -47,7 +47,7 @@ NEG = Op(
 
 
 @api("math.negative", "negative")
-def negative(x, name=None):
+def negative(x, name=None) -> Tensor:
     """`-x`, element-wise."""
     return NEG(x, name=name)
 
@@ -89,7 +89,7 @@ ADD_STRINGS = Op(
 
 
 @api("math.add", "add")
-def add(x, y, name=None):
+def add(x, y, name=None) -> Tensor:
     """`x + y`, element-wise, with broadcasting; strings are joined.
 
     >>> tf.add([1, 2], 3)
@@ -123,7 +123,7 @@ SUB = Op(
 
 
 @api("math.subtract", "subtract")
-def subtract(x, y, name=None):
+def subtract(x, y, name=None) -> Tensor:
     """`x - y`, element-wise, with broadcasting."""
     return SUB(x, y, name=name)
 
@@ -153,7 +153,7 @@ MUL = Op(
 
 
 @api("math.multiply", "multiply")
-def multiply(x, y, name=None):
+def multiply(x, y, name=None) -> Tensor:
     """`x * y`, element-wise, with broadcasting."""
     return MUL(x, y, name=name)
 
@@ -185,7 +185,7 @@ MUL_NO_NAN = Op(
 
 
 @api("math.multiply_no_nan")
-def multiply_no_nan(x, y, name=None):
+def multiply_no_nan(x, y, name=None) -> Tensor:
     """`x * y`, and 0 wherever `y` is 0, even if `x` is infinite or NaN.
 
     >>> tf.math.multiply_no_nan([np.inf, 2.0], [0.0, 3.0]).numpy().tolist()
@@ -200,7 +200,7 @@ def multiply_no_nan(x, y, name=None):
 
 
 @api("math.scalar_mul", "scalar_mul")
-def scalar_mul(scalar, x, name=None):
+def scalar_mul(scalar, x, name=None) -> Tensor:
     """A scalar times a tensor or `IndexedSlices`.
 
     Raises:
@@ -245,7 +245,7 @@ MINIMUM = _extreme("Minimum", np.minimum, lambda x, y: jnp.minimum(x, y), LESS_E
 
 
 @api("math.maximum", "maximum")
-def maximum(x, y, name=None):
+def maximum(x, y, name=None) -> Tensor:
     """The larger of `x` and `y`, element-wise, with broadcasting; NaN if either is.
 
     >>> tf.maximum([1, 5], 3).numpy().tolist()
@@ -255,7 +255,7 @@ def maximum(x, y, name=None):
 
 
 @api("math.minimum", "minimum")
-def minimum(x, y, name=None):
+def minimum(x, y, name=None) -> Tensor:
     """The smaller of `x` and `y`, element-wise, with broadcasting; NaN if either is."""
     return MINIMUM(x, y, name=name)
 
@@ -289,7 +289,7 @@ SQUARED_DIFFERENCE = Op(
 
 
 @api("math.squared_difference")
-def squared_difference(x, y, name=None):
+def squared_difference(x, y, name=None) -> Tensor:
     """`(x - y)^2`, element-wise, with broadcasting; `|x - y|^2` for complex tensors."""
     return SQUARED_DIFFERENCE(x, y, name=name)
 
@@ -349,7 +349,7 @@ ADD_N = Op(
 
 
 @api("math.add_n", "add_n")
-def add_n(inputs, name=None):
+def add_n(inputs, name=None) -> Tensor:
     """The sum of tensors (or `IndexedSlices`) of one shape and dtype.
 
     >>> tf.add_n([[1, 2], [3, 4], [5, 6]]).numpy().tolist()
@@ -386,7 +386,7 @@ ACCUMULATE_N = Op(
 
 
 @api("math.accumulate_n")
-def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
+def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None) -> Tensor:
     """The sum of tensors of one shape and dtype; the same as `add_n`, with checks of both.
 
     Raises:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from headrace._src.core.lazy import jax_special, lax, scipy_special
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.selecting import SELECT_V2
@@ -104,7 +105,7 @@ Y1 = special("BesselY1", _positive(lambda x: scipy_special.y1(x), -np.inf), None
 
 
 @api("math.bessel_i0", "math.special.bessel_i0")
-def bessel_i0(x, name=None):
+def bessel_i0(x, name=None) -> Tensor:
     """The modified Bessel function of the first kind, order 0.
 
     >>> f"{float(tf.math.bessel_i0(1.0)):.4f}"
@@ -114,66 +115,66 @@ def bessel_i0(x, name=None):
 
 
 @api("math.bessel_i1", "math.special.bessel_i1")
-def bessel_i1(x, name=None):
+def bessel_i1(x, name=None) -> Tensor:
     """The modified Bessel function of the first kind, order 1."""
     return I1(x, name=name)
 
 
 @api("math.bessel_i0e", "math.special.bessel_i0e")
-def bessel_i0e(x, name=None):
+def bessel_i0e(x, name=None) -> Tensor:
     """`exp(-|x|) * bessel_i0(x)`, which does not overflow."""
     return I0E(x, name=name)
 
 
 @api("math.bessel_i1e", "math.special.bessel_i1e")
-def bessel_i1e(x, name=None):
+def bessel_i1e(x, name=None) -> Tensor:
     """`exp(-|x|) * bessel_i1(x)`, which does not overflow."""
     return I1E(x, name=name)
 
 
 @api("math.special.bessel_j0")
-def bessel_j0(x, name=None):
+def bessel_j0(x, name=None) -> Tensor:
     """The Bessel function of the first kind, order 0."""
     return J0(x, name=name)
 
 
 @api("math.special.bessel_j1")
-def bessel_j1(x, name=None):
+def bessel_j1(x, name=None) -> Tensor:
     """The Bessel function of the first kind, order 1."""
     return J1(x, name=name)
 
 
 @api("math.special.bessel_k0")
-def bessel_k0(x, name=None):
+def bessel_k0(x, name=None) -> Tensor:
     """The modified Bessel function of the second kind, order 0; infinite for `x <= 0`."""
     return K0(x, name=name)
 
 
 @api("math.special.bessel_k1")
-def bessel_k1(x, name=None):
+def bessel_k1(x, name=None) -> Tensor:
     """The modified Bessel function of the second kind, order 1; infinite for `x <= 0`."""
     return K1(x, name=name)
 
 
 @api("math.special.bessel_k0e")
-def bessel_k0e(x, name=None):
+def bessel_k0e(x, name=None) -> Tensor:
     """`exp(x) * bessel_k0(x)`, which does not vanish."""
     return K0E(x, name=name)
 
 
 @api("math.special.bessel_k1e")
-def bessel_k1e(x, name=None):
+def bessel_k1e(x, name=None) -> Tensor:
     """`exp(x) * bessel_k1(x)`, which does not vanish."""
     return K1E(x, name=name)
 
 
 @api("math.special.bessel_y0")
-def bessel_y0(x, name=None):
+def bessel_y0(x, name=None) -> Tensor:
     """The Bessel function of the second kind, order 0; minus infinity for `x <= 0`."""
     return Y0(x, name=name)
 
 
 @api("math.special.bessel_y1")
-def bessel_y1(x, name=None):
+def bessel_y1(x, name=None) -> Tensor:
     """The Bessel function of the second kind, order 1; minus infinity for `x <= 0`."""
     return Y1(x, name=name)

@@ -6,7 +6,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -167,7 +167,7 @@ def bincount(
     name=None,
     axis=None,
     binary_output=False,
-):
+) -> Tensor:
     """How often each of 0, 1, 2 ... occurs.
 
     >>> tf.math.bincount([1, 1, 2]).numpy().tolist()
@@ -283,7 +283,7 @@ HISTOGRAM_FIXED_WIDTH = Op(
 
 
 @api("histogram_fixed_width")
-def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, name=None) -> Tensor:
     """How many values fall in each of `nbins` bins of equal width; those outside count in the outer bins.
 
     >>> tf.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15], [0.0, 5.0], nbins=5).numpy().tolist()
@@ -317,7 +317,7 @@ def _element(vector, i):
 
 
 @api("histogram_fixed_width_bins")
-def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None) -> Tensor:
     """The bin of each value, among `nbins` bins of equal width; the outer bins hold what is outside.
 
     >>> tf.histogram_fixed_width_bins([-1.0, 0.0, 1.5, 2.0, 5.0, 15], [0.0, 5.0], nbins=5).numpy().tolist()
@@ -360,7 +360,7 @@ def _squeezed(labels, predictions):
 
 
 @api("math.confusion_matrix")
-def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None):
+def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None) -> Tensor:
     """How often each label (row) was predicted as each class (column).
 
     >>> tf.math.confusion_matrix([0, 1, 1], [0, 0, 1]).numpy().tolist()

@@ -4,6 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.lazy import jnp, lax
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import broadcast, same_as_input
@@ -27,7 +28,7 @@ BITWISE_XOR = _bitwise("BitwiseXor", np.bitwise_xor, lambda x, y: jnp.bitwise_xo
 
 
 @api("bitwise.bitwise_and")
-def bitwise_and(x, y, name=None):
+def bitwise_and(x, y, name=None) -> Tensor:
     """The bits that are set in both, element-wise, with broadcasting.
 
     >>> tf.bitwise.bitwise_and(12, 10).numpy()
@@ -37,13 +38,13 @@ def bitwise_and(x, y, name=None):
 
 
 @api("bitwise.bitwise_or")
-def bitwise_or(x, y, name=None):
+def bitwise_or(x, y, name=None) -> Tensor:
     """The bits that are set in at least one, element-wise, with broadcasting."""
     return BITWISE_OR(x, y, name=name)
 
 
 @api("bitwise.bitwise_xor")
-def bitwise_xor(x, y, name=None):
+def bitwise_xor(x, y, name=None) -> Tensor:
     """The bits that are set in exactly one, element-wise, with broadcasting."""
     return BITWISE_XOR(x, y, name=name)
 
@@ -60,7 +61,7 @@ INVERT = Op(
 
 
 @api("bitwise.invert")
-def invert(x, name=None):
+def invert(x, name=None) -> Tensor:
     """All bits flipped: `-x - 1` for signed integers."""
     return INVERT(x, name=name)
 
@@ -83,7 +84,7 @@ RIGHT_SHIFT = _bitwise(
 
 
 @api("bitwise.left_shift")
-def left_shift(x, y, name=None):
+def left_shift(x, y, name=None) -> Tensor:
     """`x << y`, with `y` clamped to the width of the integers.
 
     >>> tf.bitwise.left_shift(1, [0, 1, 4]).numpy().tolist()
@@ -93,7 +94,7 @@ def left_shift(x, y, name=None):
 
 
 @api("bitwise.right_shift")
-def right_shift(x, y, name=None):
+def right_shift(x, y, name=None) -> Tensor:
     """`x >> y`, keeping the sign, with `y` clamped to the width of the integers."""
     return RIGHT_SHIFT(x, y, name=name)
 

@@ -69,7 +69,7 @@ CLIP_BY_VALUE = Op(
 
 
 @api("clip_by_value")
-def clip_by_value(t, clip_value_min, clip_value_max, name=None):
+def clip_by_value(t, clip_value_min, clip_value_max, name=None) -> Tensor:
     """`t` with smaller values raised to `clip_value_min` and greater ones lowered to `clip_value_max`.
 
     >>> tf.clip_by_value([-1.0, 0.5, 3.0], 0.0, 1.0).numpy().tolist()
@@ -102,7 +102,7 @@ def _safe_norm(values, axes):
 
 
 @api("clip_by_norm")
-def clip_by_norm(t, clip_norm, axes=None, name=None):
+def clip_by_norm(t, clip_norm, axes=None, name=None) -> Tensor:
     """`t`, scaled down when its Euclidean norm exceeds `clip_norm`.
 
     >>> tf.clip_by_norm([3.0, 4.0], 2.5).numpy().tolist()
@@ -132,7 +132,7 @@ def _tensors(function, t_list):
 
 
 @api("linalg.global_norm")
-def global_norm(t_list, name=None):
+def global_norm(t_list, name=None) -> Tensor:
     """The Euclidean norm of all tensors together; None among them counts as nothing.
 
     >>> tf.linalg.global_norm([[3.0], [4.0]]).numpy()
@@ -153,7 +153,7 @@ def global_norm(t_list, name=None):
 
 
 @api("clip_by_global_norm")
-def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
+def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None) -> tuple[list[Tensor], Tensor]:
     """All tensors scaled by one factor, so that their norm together is at most `clip_norm`.
 
     >>> clipped, norm = tf.clip_by_global_norm([[3.0], [4.0]], 1.0)
@@ -195,7 +195,7 @@ def _scaled(values, scale):
 
 
 @api("compat.v1.clip_by_average_norm")
-def clip_by_average_norm(t, clip_norm, name=None):
+def clip_by_average_norm(t, clip_norm, name=None) -> Tensor:
     """`t`, scaled down when its Euclidean norm divided by its number of elements exceeds `clip_norm`."""
     t = to_tensor(t)
     clip_norm = to_tensor(clip_norm, t.dtype)

@@ -5,6 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape, broadcast_shapes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -76,7 +77,7 @@ NOT_EQUAL = _equality("NotEqual", np.not_equal, lambda x, y: jnp.not_equal(x, y)
 
 
 @api("math.equal", "equal")
-def equal(x, y, name=None):
+def equal(x, y, name=None) -> Tensor:
     """Whether `x == y`, element-wise, with broadcasting.
 
     >>> tf.equal([1, 2], 2).numpy().tolist()
@@ -89,7 +90,7 @@ def equal(x, y, name=None):
 
 
 @api("math.not_equal", "not_equal")
-def not_equal(x, y, name=None):
+def not_equal(x, y, name=None) -> Tensor:
     """Whether `x != y`, element-wise, with broadcasting."""
     return NOT_EQUAL(x, y, incompatible_shape_error=True, name=name)
 
@@ -113,25 +114,25 @@ GREATER_EQUAL = _order("GreaterEqual", np.greater_equal, lambda x, y: jnp.greate
 
 
 @api("math.less", "less")
-def less(x, y, name=None):
+def less(x, y, name=None) -> Tensor:
     """Whether `x < y`, element-wise, with broadcasting."""
     return LESS(x, y, name=name)
 
 
 @api("math.less_equal", "less_equal")
-def less_equal(x, y, name=None):
+def less_equal(x, y, name=None) -> Tensor:
     """Whether `x <= y`, element-wise, with broadcasting."""
     return LESS_EQUAL(x, y, name=name)
 
 
 @api("math.greater", "greater")
-def greater(x, y, name=None):
+def greater(x, y, name=None) -> Tensor:
     """Whether `x > y`, element-wise, with broadcasting."""
     return GREATER(x, y, name=name)
 
 
 @api("math.greater_equal", "greater_equal")
-def greater_equal(x, y, name=None):
+def greater_equal(x, y, name=None) -> Tensor:
     """Whether `x >= y`, element-wise, with broadcasting."""
     return GREATER_EQUAL(x, y, name=name)
 
@@ -193,25 +194,25 @@ LOGICAL_NOT = Op(
 
 
 @api("math.logical_and", "logical_and")
-def logical_and(x, y, name=None):
+def logical_and(x, y, name=None) -> Tensor:
     """Whether both are true, element-wise, with broadcasting."""
     return LOGICAL_AND(x, y, name=name)
 
 
 @api("math.logical_or", "logical_or")
-def logical_or(x, y, name=None):
+def logical_or(x, y, name=None) -> Tensor:
     """Whether at least one is true, element-wise, with broadcasting."""
     return LOGICAL_OR(x, y, name=name)
 
 
 @api("math.logical_not", "logical_not")
-def logical_not(x, name=None):
+def logical_not(x, name=None) -> Tensor:
     """True where `x` is False."""
     return LOGICAL_NOT(x, name=name)
 
 
 @api("math.logical_xor")
-def logical_xor(x, y, name="LogicalXor"):
+def logical_xor(x, y, name="LogicalXor") -> Tensor:
     """Whether exactly one is true, element-wise, with broadcasting.
 
     >>> tf.math.logical_xor([True, True], [True, False]).numpy().tolist()

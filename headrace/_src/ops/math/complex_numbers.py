@@ -4,7 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.lazy import jnp, lax
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -47,7 +47,7 @@ def conjugate(x):
 
 
 @api("math.conj")
-def conj(x, name=None):
+def conj(x, name=None) -> Tensor:
     """The complex conjugate; real tensors are returned as they are.
 
     >>> tf.math.conj([1 + 2j]).numpy()
@@ -82,7 +82,7 @@ REAL = Op(
 
 
 @api("math.real")
-def real(input, name=None):
+def real(input, name=None) -> Tensor:
     """The real part; real tensors are returned as they are.
 
     >>> tf.math.real([1 + 2j]).numpy()
@@ -114,7 +114,7 @@ IMAG = Op(
 
 
 @api("math.imag")
-def imag(input, name=None):
+def imag(input, name=None) -> Tensor:
     """The imaginary part; zeros for real tensors.
 
     >>> tf.math.imag([1 + 2j]).numpy()
@@ -157,7 +157,7 @@ COMPLEX = Op(
 
 
 @api("complex", "dtypes.complex")
-def complex(real, imag, name=None):
+def complex(real, imag, name=None) -> Tensor:
     """Complex numbers from real and imaginary parts, both float32 or both float64.
 
     >>> tf.complex(1.0, 2.0)
@@ -221,7 +221,7 @@ ANGLE = Op(
 
 
 @api("math.angle")
-def angle(input, name=None):
+def angle(input, name=None) -> Tensor:
     """The argument of complex numbers, in (-pi, pi]; for real ones 0 or pi.
 
     >>> f"{float(tf.math.angle(1j)):.4f}"

@@ -4,7 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, lax
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.filling import ONES_LIKE
@@ -102,7 +102,7 @@ CUMSUM = _scan_op(
 
 
 @api("math.cumsum", "cumsum")
-def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+def cumsum(x, axis=0, exclusive=False, reverse=False, name=None) -> Tensor:
     """The sum of all elements up to each one along an axis.
 
     >>> tf.cumsum([1, 2, 3]).numpy().tolist()
@@ -137,7 +137,7 @@ CUMPROD = _scan_op(
 
 
 @api("math.cumprod")
-def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
+def cumprod(x, axis=0, exclusive=False, reverse=False, name=None) -> Tensor:
     """The product of all elements up to each one along an axis.
 
     >>> tf.math.cumprod([1, 2, 3], exclusive=True).numpy().tolist()
@@ -191,7 +191,7 @@ CUMULATIVE_LOGSUMEXP = _scan_op(
 
 
 @api("math.cumulative_logsumexp")
-def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
+def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None) -> Tensor:
     """`log(cumsum(exp(x)))` without overflow or underflow.
 
     Args:

@@ -78,7 +78,7 @@ REAL_DIV = _division("RealDiv", *_divide("RealDiv"), _grad_divide)
 
 
 @api("realdiv")
-def realdiv(x, y, name=None):
+def realdiv(x, y, name=None) -> Tensor:
     """`x / y`, element-wise, with broadcasting; dtypes stay as they are."""
     return REAL_DIV(x, y, name=name)
 
@@ -111,7 +111,7 @@ def true_divide(x, y, name=None):
 
 
 @api("math.truediv", "truediv")
-def truediv(x, y, name=None):
+def truediv(x, y, name=None) -> Tensor:
     """`x / y` as in Python 3: integers become float32 (8 and 16 bits) or float64 first.
 
     >>> tf.truediv(3, 2).numpy()
@@ -128,7 +128,7 @@ def truediv(x, y, name=None):
 
 
 @api("math.divide", "divide")
-def divide(x, y, name=None):
+def divide(x, y, name=None) -> Tensor:
     """`x / y` as in Python 3, element-wise, with broadcasting; integers become floats.
 
     >>> tf.divide([3, 4], 2).numpy().tolist()
@@ -166,7 +166,7 @@ DIV_NO_NAN = Op(
 
 
 @api("math.divide_no_nan")
-def divide_no_nan(x, y, name=None):
+def divide_no_nan(x, y, name=None) -> Tensor:
     """`x / y`, and 0 wherever `y` is 0; integers become floats.
 
     >>> tf.math.divide_no_nan([3.0, 4.0], [0.0, 2.0]).numpy().tolist()
@@ -189,7 +189,7 @@ def divide_no_nan(x, y, name=None):
 
 
 @api("math.reciprocal_no_nan")
-def reciprocal_no_nan(x, name=None):
+def reciprocal_no_nan(x, name=None) -> Tensor:
     """`1 / x`, and 0 wherever `x` is 0.
 
     >>> tf.math.reciprocal_no_nan([2.0, 0.0]).numpy().tolist()
@@ -231,7 +231,7 @@ FLOOR_DIV = Op(
 
 
 @api("math.floordiv")
-def floordiv(x, y, name=None):
+def floordiv(x, y, name=None) -> Tensor:
     """`x // y`: the quotient rounded down, element-wise, with broadcasting.
 
     >>> tf.math.floordiv(-7, 2).numpy()
@@ -269,7 +269,7 @@ TRUNCATE_DIV = Op(
 
 
 @api("truncatediv")
-def truncatediv(x, y, name=None):
+def truncatediv(x, y, name=None) -> Tensor:
     """The quotient rounded toward zero, element-wise, with broadcasting.
 
     >>> tf.truncatediv(-7, 2).numpy()
@@ -316,7 +316,7 @@ FLOOR_MOD = Op(
 
 
 @api("math.floormod", "math.mod")
-def floormod(x, y, name=None):
+def floormod(x, y, name=None) -> Tensor:
     """The remainder of `x // y`, which has the sign of `y`, element-wise, with broadcasting.
 
     >>> tf.math.floormod(-7, 3).numpy()
@@ -349,7 +349,7 @@ TRUNCATE_MOD = _truncating_mod("TruncateMod")
 
 
 @api("truncatemod")
-def truncatemod(x, y, name=None):
+def truncatemod(x, y, name=None) -> Tensor:
     """The remainder of division toward zero, which has the sign of `x`, element-wise, with broadcasting.
 
     >>> tf.truncatemod(-7, 3).numpy()

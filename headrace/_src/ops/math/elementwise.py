@@ -4,7 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, lax
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -73,7 +73,7 @@ ABS = unary("Abs", np.abs, lambda x: jnp.abs(x), _grad_abs, T=dtypes.FLOATING | 
 
 
 @api("math.abs", "abs")
-def abs(x, name=None):
+def abs(x, name=None) -> Tensor:
     """The absolute value; for complex tensors a real one.
 
     >>> tf.abs([-2, 3]).numpy().tolist()
@@ -115,7 +115,7 @@ SIGN = unary("Sign", _sign, _lower_sign, _grad_sign, ("x", "y"), T=FLOATS | dtyp
 
 
 @api("math.sign", "sign")
-def sign(x, name=None):
+def sign(x, name=None) -> Tensor:
     """-1, 0 or 1 as `x` is negative, zero or positive; `x / |x|` for complex tensors.
 
     >>> tf.sign([-3.0, 0.0, 2.0]).numpy().tolist()
@@ -134,7 +134,7 @@ SQUARE = unary("Square", np.square, lambda x: jnp.square(x), _grad_square, T=dty
 
 
 @api("math.square", "square")
-def square(x, name=None):
+def square(x, name=None) -> Tensor:
     """`x * x`, element-wise."""
     return SQUARE(x, name=name)
 
@@ -165,7 +165,7 @@ SQRT_GRAD = gradient_op(
 
 
 @api("math.sqrt", "sqrt")
-def sqrt(x, name=None):
+def sqrt(x, name=None) -> Tensor:
     """The square root, element-wise; NaN for negative numbers.
 
     >>> tf.sqrt([4.0, 9.0]).numpy().tolist()
@@ -208,7 +208,7 @@ RSQRT_GRAD = gradient_op(
 
 
 @api("math.rsqrt")
-def rsqrt(x, name=None):
+def rsqrt(x, name=None) -> Tensor:
     """`1 / sqrt(x)`, element-wise."""
     return RSQRT(x, name=name)
 
@@ -253,7 +253,7 @@ INV, INV_GRAD = _reciprocal_pair("Inv", "InvGrad")
 
 
 @api("math.reciprocal")
-def reciprocal(x, name=None):
+def reciprocal(x, name=None) -> Tensor:
     """`1 / x`, element-wise."""
     return RECIPROCAL(x, name=name)
 
@@ -266,7 +266,7 @@ EXP = unary("Exp", through_float32(np.exp), lambda x: jnp.exp(x), _grad_exp, ("y
 
 
 @api("math.exp", "exp")
-def exp(x, name=None):
+def exp(x, name=None) -> Tensor:
     """`e ** x`, element-wise.
 
     >>> f"{float(tf.exp(1.0)):.4f}"
@@ -283,7 +283,7 @@ EXPM1 = unary("Expm1", through_float32(exponential_kernels.expm1), lambda x: jnp
 
 
 @api("math.expm1")
-def expm1(x, name=None):
+def expm1(x, name=None) -> Tensor:
     """`e ** x - 1`, exact for small `x`."""
     return EXPM1(x, name=name)
 
@@ -296,7 +296,7 @@ LOG = unary("Log", through_float32(np.log), lambda x: jnp.log(x), _grad_log)
 
 
 @api("math.log")
-def log(x, name=None):
+def log(x, name=None) -> Tensor:
     """The natural logarithm; NaN for negative numbers, -inf for 0."""
     return LOG(x, name=name)
 
@@ -310,7 +310,7 @@ LOG1P = unary("Log1p", through_float32(exponential_kernels.log1p), lambda x: jnp
 
 
 @api("math.log1p")
-def log1p(x, name=None):
+def log1p(x, name=None) -> Tensor:
     """`log(1 + x)`, exact for small `x`."""
     return LOG1P(x, name=name)
 
@@ -350,7 +350,7 @@ SIGMOID_GRAD = gradient_op("SigmoidGrad", exponential_kernels.sigmoid_grad, _low
 
 
 @api("math.sigmoid", "sigmoid", "nn.sigmoid")
-def sigmoid(x, name=None):
+def sigmoid(x, name=None) -> Tensor:
     """`1 / (1 + exp(-x))`, element-wise.
 
     >>> tf.sigmoid([-1000.0, 0.0, 1000.0]).numpy().tolist()
@@ -382,7 +382,7 @@ TANH_GRAD = gradient_op("TanhGrad", exponential_kernels.tanh_grad, _lower_tanh_g
 
 
 @api("math.tanh", "tanh", "nn.tanh")
-def tanh(x, name=None):
+def tanh(x, name=None) -> Tensor:
     """The hyperbolic tangent, element-wise."""
     return TANH(x, name=name)
 
@@ -411,7 +411,7 @@ ROUND = unary(
 
 
 @api("math.ceil")
-def ceil(x, name=None):
+def ceil(x, name=None) -> Tensor:
     """The smallest integer that is not less, as a float.
 
     >>> tf.math.ceil([1.2, -1.2]).numpy().tolist()
@@ -421,19 +421,19 @@ def ceil(x, name=None):
 
 
 @api("math.floor", "floor")
-def floor(x, name=None):
+def floor(x, name=None) -> Tensor:
     """The largest integer that is not greater, as a float."""
     return FLOOR(x, name=name)
 
 
 @api("math.rint")
-def rint(x, name=None):
+def rint(x, name=None) -> Tensor:
     """The nearest integer, as a float; halves go to the even one."""
     return RINT(x, name=name)
 
 
 @api("math.round", "round")
-def round(x, name=None):
+def round(x, name=None) -> Tensor:
     """The nearest integer in the same dtype; halves go to the even one.
 
     >>> tf.round([0.5, 1.5, 2.4]).numpy().tolist()
@@ -463,19 +463,19 @@ IS_FINITE = _test("IsFinite", np.isfinite, lambda x: jnp.isfinite(x))
 
 
 @api("math.is_nan")
-def is_nan(x, name=None):
+def is_nan(x, name=None) -> Tensor:
     """Whether each element is not a number."""
     return IS_NAN(x, name=name)
 
 
 @api("math.is_inf")
-def is_inf(x, name=None):
+def is_inf(x, name=None) -> Tensor:
     """Whether each element is infinite."""
     return IS_INF(x, name=name)
 
 
 @api("math.is_finite")
-def is_finite(x, name=None):
+def is_finite(x, name=None) -> Tensor:
     """Whether each element is neither infinite nor NaN.
 
     >>> tf.math.is_finite([1.0, np.inf, np.nan]).numpy().tolist()

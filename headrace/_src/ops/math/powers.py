@@ -4,6 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -75,7 +76,7 @@ POW = Op(
 
 
 @api("math.pow", "pow")
-def pow(x, y, name=None):
+def pow(x, y, name=None) -> Tensor:
     """`x ** y`, element-wise, with broadcasting.
 
     >>> tf.pow([2, 3], 2).numpy().tolist()
@@ -140,7 +141,7 @@ XLOG1PY = _product(
 
 
 @api("math.xdivy")
-def xdivy(x, y, name=None):
+def xdivy(x, y, name=None) -> Tensor:
     """`x / y`, and 0 wherever `x` is 0.
 
     >>> tf.math.xdivy([0.0, 1.0], [0.0, 2.0]).numpy().tolist()
@@ -150,13 +151,13 @@ def xdivy(x, y, name=None):
 
 
 @api("math.xlogy")
-def xlogy(x, y, name=None):
+def xlogy(x, y, name=None) -> Tensor:
     """`x * log(y)`, and 0 wherever `x` is 0."""
     return XLOGY(x, y, name=name)
 
 
 @api("math.xlog1py")
-def xlog1py(x, y, name=None):
+def xlog1py(x, y, name=None) -> Tensor:
     """`x * log1p(y)`, and 0 wherever `x` is 0."""
     return XLOG1PY(x, y, name=name)
 
@@ -184,7 +185,7 @@ ATAN2 = Op(
 
 
 @api("math.atan2", "atan2")
-def atan2(y, x, name=None):
+def atan2(y, x, name=None) -> Tensor:
     """The angle of the point (x, y), in [-pi, pi], element-wise, with broadcasting.
 
     >>> f"{float(tf.atan2(1.0, 1.0)):.4f}"
@@ -212,13 +213,13 @@ NEXT_AFTER = Op(
 
 
 @api("math.nextafter")
-def nextafter(x1, x2, name=None):
+def nextafter(x1, x2, name=None) -> Tensor:
     """The next number after `x1` in the direction of `x2`, element-wise, with broadcasting."""
     return NEXT_AFTER(x1, x2, name=name)
 
 
 @api("math.polyval")
-def polyval(coeffs, x, name=None):
+def polyval(coeffs, x, name=None) -> Tensor:
     """The polynomial with the given coefficients, highest power first, at `x`, by Horner's rule.
 
     >>> tf.math.polyval([1.0, 0.0, -1.0], [2.0, 3.0]).numpy().tolist()

@@ -7,7 +7,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.lazy import jnp
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -94,7 +94,7 @@ TRUTHS = "input: bool, reduction_indices: Tidx, *, keep_dims: bool = False -> ou
 
 
 @api("math.reduce_sum", "reduce_sum")
-def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_sum(input_tensor, axis=None, keepdims=False, name=None) -> Tensor:
     """The sum along axes.
 
     >>> tf.reduce_sum([[1, 2], [3, 4]], axis=0).numpy().tolist()
@@ -164,7 +164,7 @@ MEAN = reduction("Mean", NUMBERS, _mean, _lower_mean, _grad_mean,
 
 
 @api("math.reduce_mean", "reduce_mean")
-def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_mean(input_tensor, axis=None, keepdims=False, name=None) -> Tensor:
     """The mean along axes; that of integers is an integer, rounded toward zero.
 
     >>> tf.reduce_mean([[1.0, 2.0], [3.0, 4.0]]).numpy()
@@ -227,7 +227,7 @@ MIN = _extreme("Min", np.minimum, lambda *a, **k: jnp.min(*a, **k), _highest)
 
 
 @api("math.reduce_max", "reduce_max")
-def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_max(input_tensor, axis=None, keepdims=False, name=None) -> Tensor:
     """The maximum along axes; the lowest value there is when an axis is empty.
 
     >>> tf.reduce_max([[1, 4], [3, 2]], axis=1).numpy().tolist()
@@ -237,7 +237,7 @@ def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
 
 
 @api("math.reduce_min", "reduce_min")
-def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_min(input_tensor, axis=None, keepdims=False, name=None) -> Tensor:
     """The minimum along axes; the highest value there is when an axis is empty."""
     return reduce(MIN, input_tensor, axis, keepdims, name)
 
@@ -290,7 +290,7 @@ PROD = reduction("Prod", NUMBERS, _prod, _lower_prod, _grad_prod, ("input", "red
 
 
 @api("math.reduce_prod", "reduce_prod")
-def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_prod(input_tensor, axis=None, keepdims=False, name=None) -> Tensor:
     """The product along axes; 1 when an axis is empty."""
     return reduce(PROD, input_tensor, axis, keepdims, name)
 
@@ -310,7 +310,7 @@ ANY = _truth("Any", np.logical_or, lambda *a, **k: jnp.any(*a, **k))
 
 
 @api("math.reduce_all", "reduce_all")
-def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_all(input_tensor, axis=None, keepdims=False, name=None) -> Tensor:
     """Whether all are true, along axes.
 
     >>> tf.reduce_all([[True, True], [False, True]], axis=1).numpy().tolist()
@@ -320,6 +320,6 @@ def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
 
 
 @api("math.reduce_any", "reduce_any")
-def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_any(input_tensor, axis=None, keepdims=False, name=None) -> Tensor:
     """Whether any is true, along axes."""
     return reduce(ANY, input_tensor, axis, keepdims, name)

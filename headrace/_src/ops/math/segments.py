@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -167,7 +168,7 @@ SEGMENT_MIN = _sorted_op("min", "SegmentMin", dtypes.REAL, _SORTED, _grad_sorted
 
 
 @api("math.segment_sum")
-def segment_sum(data, segment_ids, name=None):
+def segment_sum(data, segment_ids, name=None) -> Tensor:
     """Sums of the rows of each segment; an empty segment gives 0.
 
     Args:
@@ -185,7 +186,7 @@ def segment_sum(data, segment_ids, name=None):
 
 
 @api("math.segment_mean")
-def segment_mean(data, segment_ids, name=None):
+def segment_mean(data, segment_ids, name=None) -> Tensor:
     """Means of the rows of each segment; an empty segment gives 0. See `tf.math.segment_sum`.
 
     >>> tf.math.segment_mean([1.0, 2.0, 3.0], [0, 0, 1]).numpy().tolist()
@@ -195,7 +196,7 @@ def segment_mean(data, segment_ids, name=None):
 
 
 @api("math.segment_prod")
-def segment_prod(data, segment_ids, name=None):
+def segment_prod(data, segment_ids, name=None) -> Tensor:
     """Products of the rows of each segment; an empty segment gives 1. See `tf.math.segment_sum`.
 
     >>> tf.math.segment_prod([2, 3, 4], [0, 0, 1]).numpy().tolist()
@@ -205,7 +206,7 @@ def segment_prod(data, segment_ids, name=None):
 
 
 @api("math.segment_max")
-def segment_max(data, segment_ids, name=None):
+def segment_max(data, segment_ids, name=None) -> Tensor:
     """Maxima of the rows of each segment; an empty segment gives 0. See `tf.math.segment_sum`.
 
     >>> tf.math.segment_max([2, 3, 4], [0, 0, 1]).numpy().tolist()
@@ -215,7 +216,7 @@ def segment_max(data, segment_ids, name=None):
 
 
 @api("math.segment_min")
-def segment_min(data, segment_ids, name=None):
+def segment_min(data, segment_ids, name=None) -> Tensor:
     """Minima of the rows of each segment; an empty segment gives 0. See `tf.math.segment_sum`.
 
     >>> tf.math.segment_min([2, 3, 4], [0, 0, 1]).numpy().tolist()

@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jax_special, jnp, lax, scipy_special
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -68,7 +69,7 @@ NDTRI = special(
 
 
 @api("math.erf")
-def erf(x, name=None):
+def erf(x, name=None) -> Tensor:
     """The error function, `2 / sqrt(pi)` times the integral of `exp(-t^2)` from 0 to `x`.
 
     >>> f"{float(tf.math.erf(1.0)):.4f}"
@@ -78,25 +79,25 @@ def erf(x, name=None):
 
 
 @api("math.erfc")
-def erfc(x, name=None):
+def erfc(x, name=None) -> Tensor:
     """`1 - erf(x)`, exact for large `x`."""
     return ERFC(x, name=name)
 
 
 @api("math.erfinv")
-def erfinv(x, name=None):
+def erfinv(x, name=None) -> Tensor:
     """The inverse of `erf`; infinite at -1 and 1, NaN beyond."""
     return ERFINV(x, name=name)
 
 
 @api("math.ndtri")
-def ndtri(x, name=None):
+def ndtri(x, name=None) -> Tensor:
     """The quantile function of the standard normal distribution."""
     return NDTRI(x, name=name)
 
 
 @api("math.erfcinv")
-def erfcinv(x, name=None):
+def erfcinv(x, name=None) -> Tensor:
     """The inverse of `erfc`."""
     x = to_tensor(x)
     half = NDTRI(MUL(number_like(x, 0.5), x))
@@ -129,7 +130,7 @@ DIGAMMA = special("Digamma", _digamma, lambda x: lax.digamma(x), _grad_digamma)
 
 
 @api("math.lgamma")
-def lgamma(x, name=None):
+def lgamma(x, name=None) -> Tensor:
     """The logarithm of the absolute value of the gamma function.
 
     >>> f"{float(tf.math.lgamma(5.0)):.4f}"
@@ -139,13 +140,13 @@ def lgamma(x, name=None):
 
 
 @api("math.digamma")
-def digamma(x, name=None):
+def digamma(x, name=None) -> Tensor:
     """The derivative of `lgamma`; NaN at 0 and the negative integers."""
     return DIGAMMA(x, name=name)
 
 
 @api("math.lbeta")
-def lbeta(x, name=None):
+def lbeta(x, name=None) -> Tensor:
     """The logarithm of the absolute value of the beta function of the elements along the last axis.
 
     >>> f"{float(tf.math.lbeta([1.0, 2.0])):.4f}"
@@ -191,7 +192,7 @@ ZETA = _pair("Zeta", "x: T, q: T -> z: T", _zeta, lambda x, q: lax.zeta(x, q), _
 
 
 @api("math.zeta")
-def zeta(x, q, name=None):
+def zeta(x, q, name=None) -> Tensor:
     """Hurwitz's zeta function, the sum of `(q + n) ** -x` for n = 0, 1, 2 ..."""
     return ZETA(x, q, name=name)
 
@@ -223,7 +224,7 @@ POLYGAMMA = _pair("Polygamma", "a: T, x: T -> z: T", _polygamma, _lower_polygamm
 
 
 @api("math.polygamma")
-def polygamma(a, x, name=None):
+def polygamma(a, x, name=None) -> Tensor:
     """The derivative of order `a` of `digamma`; NaN when `a` is no natural number."""
     return POLYGAMMA(a, x, name=name)
 
@@ -280,13 +281,13 @@ IGAMMA_GRAD_A = _pair(
 
 
 @api("math.igamma")
-def igamma(a, x, name=None):
+def igamma(a, x, name=None) -> Tensor:
     """The lower regularised incomplete gamma function; NaN unless `a > 0` and `x >= 0`."""
     return IGAMMA(a, x, name=name)
 
 
 @api("math.igammac")
-def igammac(a, x, name=None):
+def igammac(a, x, name=None) -> Tensor:
     """The upper regularised incomplete gamma function, `1 - igamma(a, x)`."""
     return IGAMMAC(a, x, name=name)
 
@@ -351,7 +352,7 @@ BETAINC = Op(
 
 
 @api("math.betainc")
-def betainc(a, b, x, name=None):
+def betainc(a, b, x, name=None) -> Tensor:
     """The regularised incomplete beta function; all of one shape, or scalars.
 
     >>> tf.math.betainc(2.0, 3.0, 0.5).numpy()
@@ -422,30 +423,30 @@ SPENCE = special("Spence", lambda x: scipy_special.spence(x), lambda x: jax_spec
 
 
 @api("math.special.dawsn")
-def dawsn(x, name=None):
+def dawsn(x, name=None) -> Tensor:
     """Dawson's integral, `exp(-x^2)` times the integral of `exp(t^2)` from 0 to `x`."""
     return DAWSN(x, name=name)
 
 
 @api("math.special.expint")
-def expint(x, name=None):
+def expint(x, name=None) -> Tensor:
     """The exponential integral, of `exp(t) / t` from minus infinity to `x`; NaN for negative `x`."""
     return EXPINT(x, name=name)
 
 
 @api("math.special.fresnel_cos")
-def fresnel_cos(x, name=None):
+def fresnel_cos(x, name=None) -> Tensor:
     """Fresnel's integral of `cos(pi t^2 / 2)` from 0 to `x`."""
     return FRESNEL_COS(x, name=name)
 
 
 @api("math.special.fresnel_sin")
-def fresnel_sin(x, name=None):
+def fresnel_sin(x, name=None) -> Tensor:
     """Fresnel's integral of `sin(pi t^2 / 2)` from 0 to `x`."""
     return FRESNEL_SIN(x, name=name)
 
 
 @api("math.special.spence")
-def spence(x, name=None):
+def spence(x, name=None) -> Tensor:
     """Spence's integral, of `log(t) / (1 - t)` from 1 to `x`."""
     return SPENCE(x, name=name)

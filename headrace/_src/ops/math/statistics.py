@@ -4,7 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.lazy import jnp
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.broadcasting import SUM, reduced_shape, reduction_axes, shape_of
@@ -23,7 +23,7 @@ from headrace._src.ops.math.reductions import ALL, MAX, MEAN, NUMBERS, axes_of, 
 
 
 @api("math.reduce_variance")
-def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_variance(input_tensor, axis=None, keepdims=False, name=None) -> Tensor:
     """The variance along axes (divided by the number of elements); real for complex tensors.
 
     >>> tf.math.reduce_variance([1.0, 2.0, 3.0, 4.0]).numpy()
@@ -49,7 +49,7 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
 
 
 @api("math.reduce_std")
-def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_std(input_tensor, axis=None, keepdims=False, name=None) -> Tensor:
     """The standard deviation along axes: the square root of `reduce_variance`.
 
     Raises:
@@ -59,7 +59,7 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
 
 
 @api("math.reduce_logsumexp", "reduce_logsumexp")
-def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None) -> Tensor:
     """`log(sum(exp(x)))` along axes, without overflow for large and underflow for small `x`.
 
     >>> f"{float(tf.reduce_logsumexp([1000.0, 1000.0])):.2f}"
@@ -121,7 +121,7 @@ EUCLIDEAN_NORM = reduction(
 
 
 @api("math.reduce_euclidean_norm")
-def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None) -> Tensor:
     """The square root of the sum of squared absolute values, along axes; an integer for integers.
 
     >>> tf.math.reduce_euclidean_norm([3.0, 4.0]).numpy()
@@ -139,7 +139,7 @@ def _nonzero(x):
 
 
 @api("math.count_nonzero")
-def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):
+def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None) -> Tensor:
     """How many elements are not zero (or not empty, for strings), along axes.
 
     >>> tf.math.count_nonzero([[0, 1], [2, 3]], axis=0).numpy().tolist()
@@ -152,7 +152,7 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None
 
 
 @api("math.zero_fraction", "nn.zero_fraction")
-def zero_fraction(value, name=None):
+def zero_fraction(value, name=None) -> Tensor:
     """The fraction of zeros in `value`, as float32; NaN when it is empty.
 
     >>> tf.math.zero_fraction([0.0, 1.0, 2.0, 0.0]).numpy()
@@ -178,7 +178,7 @@ def _neighbours(function, x):
 
 
 @api("math.is_non_decreasing")
-def is_non_decreasing(x, name=None):
+def is_non_decreasing(x, name=None) -> Tensor:
     """Whether no element is smaller than the one before, in row-major order.
 
     >>> tf.math.is_non_decreasing([1, 2, 2]).numpy()
@@ -192,7 +192,7 @@ def is_non_decreasing(x, name=None):
 
 
 @api("math.is_strictly_increasing")
-def is_strictly_increasing(x, name=None):
+def is_strictly_increasing(x, name=None) -> Tensor:
     """Whether every element is greater than the one before, in row-major order.
 
     Raises:

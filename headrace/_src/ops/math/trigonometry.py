@@ -3,6 +3,7 @@
 import numpy as np
 
 from headrace._src.core.lazy import jnp
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.ops.math.arithmetic import number_like
 from headrace._src.ops.math.complex_numbers import conjugate
@@ -76,7 +77,7 @@ ATANH = unary("Atanh", through_float32(np.arctanh), lambda x: jnp.arctanh(x), _g
 
 
 @api("math.sin", "sin")
-def sin(x, name=None):
+def sin(x, name=None) -> Tensor:
     """The sine of `x` in radians.
 
     >>> f"{float(tf.sin(1.0)):.4f}"
@@ -86,60 +87,60 @@ def sin(x, name=None):
 
 
 @api("math.cos", "cos")
-def cos(x, name=None):
+def cos(x, name=None) -> Tensor:
     """The cosine of `x` in radians."""
     return COS(x, name=name)
 
 
 @api("math.tan", "tan")
-def tan(x, name=None):
+def tan(x, name=None) -> Tensor:
     """The tangent of `x` in radians."""
     return TAN(x, name=name)
 
 
 @api("math.asin", "asin")
-def asin(x, name=None):
+def asin(x, name=None) -> Tensor:
     """The angle in [-pi/2, pi/2] whose sine is `x`; NaN outside [-1, 1]."""
     return ASIN(x, name=name)
 
 
 @api("math.acos", "acos")
-def acos(x, name=None):
+def acos(x, name=None) -> Tensor:
     """The angle in [0, pi] whose cosine is `x`; NaN outside [-1, 1]."""
     return ACOS(x, name=name)
 
 
 @api("math.atan", "atan")
-def atan(x, name=None):
+def atan(x, name=None) -> Tensor:
     """The angle in (-pi/2, pi/2) whose tangent is `x`."""
     return ATAN(x, name=name)
 
 
 @api("math.sinh", "sinh")
-def sinh(x, name=None):
+def sinh(x, name=None) -> Tensor:
     """The hyperbolic sine."""
     return SINH(x, name=name)
 
 
 @api("math.cosh", "cosh")
-def cosh(x, name=None):
+def cosh(x, name=None) -> Tensor:
     """The hyperbolic cosine."""
     return COSH(x, name=name)
 
 
 @api("math.asinh", "asinh")
-def asinh(x, name=None):
+def asinh(x, name=None) -> Tensor:
     """The inverse hyperbolic sine."""
     return ASINH(x, name=name)
 
 
 @api("math.acosh", "acosh")
-def acosh(x, name=None):
+def acosh(x, name=None) -> Tensor:
     """The inverse hyperbolic cosine; NaN below 1."""
     return ACOSH(x, name=name)
 
 
 @api("math.atanh", "atanh")
-def atanh(x, name=None):
+def atanh(x, name=None) -> Tensor:
     """The inverse hyperbolic tangent; NaN outside [-1, 1]."""
     return ATANH(x, name=name)

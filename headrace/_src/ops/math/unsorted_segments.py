@@ -7,6 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -207,7 +208,7 @@ UNSORTED_SEGMENT_MIN = _unsorted_op("min", "UnsortedSegmentMin", dtypes.REAL, AL
 
 
 @api("math.unsorted_segment_sum")
-def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
+def unsorted_segment_sum(data, segment_ids, num_segments, name=None) -> Tensor:
     """Sums over segments that need not be sorted; an empty segment gives 0.
 
     Args:
@@ -226,7 +227,7 @@ def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
 
 
 @api("math.unsorted_segment_prod")
-def unsorted_segment_prod(data, segment_ids, num_segments, name=None):
+def unsorted_segment_prod(data, segment_ids, num_segments, name=None) -> Tensor:
     """Products over segments that need not be sorted; an empty segment gives 1.
 
     >>> tf.math.unsorted_segment_prod([1, 2, 3], [1, 0, 1], 3).numpy().tolist()
@@ -236,7 +237,7 @@ def unsorted_segment_prod(data, segment_ids, num_segments, name=None):
 
 
 @api("math.unsorted_segment_max")
-def unsorted_segment_max(data, segment_ids, num_segments, name=None):
+def unsorted_segment_max(data, segment_ids, num_segments, name=None) -> Tensor:
     """Maxima over segments that need not be sorted; an empty segment gives the dtype's lowest value.
 
     >>> tf.math.unsorted_segment_max([1, 2, 3], [1, 0, 1], 2).numpy().tolist()
@@ -246,7 +247,7 @@ def unsorted_segment_max(data, segment_ids, num_segments, name=None):
 
 
 @api("math.unsorted_segment_min")
-def unsorted_segment_min(data, segment_ids, num_segments, name=None):
+def unsorted_segment_min(data, segment_ids, num_segments, name=None) -> Tensor:
     """Minima over segments that need not be sorted; an empty segment gives the dtype's greatest value.
 
     >>> tf.math.unsorted_segment_min([1, 2, 3], [1, 0, 1], 2).numpy().tolist()
@@ -268,7 +269,7 @@ def _counts(data, segment_ids, num_segments):
 
 
 @api("math.unsorted_segment_mean")
-def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
+def unsorted_segment_mean(data, segment_ids, num_segments, name=None) -> Tensor:
     """Means over segments that need not be sorted; an empty segment gives 0.
 
     >>> tf.math.unsorted_segment_mean([1.0, 2.0, 3.0], [1, 0, 1], 2).numpy().tolist()
@@ -280,7 +281,7 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
 
 
 @api("math.unsorted_segment_sqrt_n")
-def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
+def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None) -> Tensor:
     """Sums over segments that need not be sorted, divided by the square root of their sizes.
 
     >>> tf.math.unsorted_segment_sqrt_n([1.0, 2.0, 3.0, 1.0, 1.0], [1, 0, 1, 1, 1], 2).numpy().tolist()

@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.lazy import jnp
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -100,7 +101,7 @@ RELU_GRAD = _activation(
 
 
 @api("nn.relu")
-def relu(features, name=None):
+def relu(features, name=None) -> Tensor:
     """`max(features, 0)`.
 
     >>> tf.nn.relu([-1.0, 2.0]).numpy()
@@ -135,7 +136,7 @@ RELU6_GRAD = _activation(
 
 
 @api("nn.relu6")
-def relu6(features, name=None):
+def relu6(features, name=None) -> Tensor:
     """`min(max(features, 0), 6)`."""
     return RELU6(features, name=name)
 
@@ -169,7 +170,7 @@ LEAKY_RELU_GRAD = _activation(
 
 
 @api("nn.leaky_relu")
-def leaky_relu(features, alpha=0.2, name=None):
+def leaky_relu(features, alpha=0.2, name=None) -> Tensor:
     """`features` where positive, `alpha * features` elsewhere."""
     features = to_tensor(features)
     if features.dtype.is_integer:
@@ -205,7 +206,7 @@ ELU_GRAD = _activation(
 
 
 @api("nn.elu")
-def elu(features, name=None):
+def elu(features, name=None) -> Tensor:
     """`features` where positive, `exp(features) - 1` elsewhere."""
     return ELU(features, name=name)
 
@@ -237,7 +238,7 @@ SELU_GRAD = _activation(
 
 
 @api("nn.selu")
-def selu(features, name=None):
+def selu(features, name=None) -> Tensor:
     """The self-normalising variant of elu: scaled, with a fixed slope."""
     return SELU(features, name=name)
 
@@ -271,7 +272,7 @@ SOFTPLUS_GRAD = _activation(
 
 
 @api("math.softplus", "nn.softplus")
-def softplus(features, name=None):
+def softplus(features, name=None) -> Tensor:
     """`log(1 + exp(features))`, without overflow."""
     return SOFTPLUS(features, name=name)
 
@@ -303,7 +304,7 @@ SOFTSIGN_GRAD = _activation(
 
 
 @api("math.softsign", "nn.softsign")
-def softsign(features, name=None):
+def softsign(features, name=None) -> Tensor:
     """`features / (abs(features) + 1)`."""
     return SOFTSIGN(features, name=name)
 
@@ -312,13 +313,13 @@ def softsign(features, name=None):
 
 
 @api("math.log_sigmoid")
-def log_sigmoid(x, name=None):
+def log_sigmoid(x, name=None) -> Tensor:
     """`log(sigmoid(x))`, without underflow."""
     return NEG(SOFTPLUS(NEG(to_tensor(x))), name=name)
 
 
 @api("nn.crelu")
-def crelu(features, axis=-1, name=None):
+def crelu(features, axis=-1, name=None) -> Tensor:
     """relu of `features` and of `-features`, concatenated along `axis`."""
     features = to_tensor(features)
     return RELU(CONCAT([features, NEG(features)], axis), name=name)
@@ -330,7 +331,7 @@ def _single(number, dtype):
 
 
 @api("nn.gelu")
-def gelu(features, approximate=False, name=None):
+def gelu(features, approximate=False, name=None) -> Tensor:
     """`features` times the normal distribution function of it.
 
     Args:
@@ -350,7 +351,7 @@ def gelu(features, approximate=False, name=None):
 
 
 @api("nn.silu", "nn.swish")
-def silu(features, beta=1.0):
+def silu(features, beta=1.0) -> Tensor:
     """`features * sigmoid(beta * features)`."""
     x = to_tensor(features)
     scaled = x if isinstance(beta, (int, float)) and beta == 1.0 else MUL(to_tensor(beta, x.dtype), x)

@@ -7,6 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
@@ -128,7 +129,7 @@ BIAS_ADD_GRAD = Op(
 
 
 @api("nn.bias_add")
-def bias_add(value, bias, data_format=None, name=None):
+def bias_add(value, bias, data_format=None, name=None) -> Tensor:
     """Adds one number to each channel.
 
     Args:

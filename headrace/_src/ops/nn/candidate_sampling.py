@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,16 @@ from headrace._src.op.definition import Op
 from headrace._src.ops.random.bits import Philox
 from headrace._src.ops.random.samplers import uniform_float64, uniform_from_words
 from headrace._src.ops.random.seeds import take_stream
+
+if TYPE_CHECKING:
+    from headrace._src.attached import (
+        AllCandidateSampler,
+        ComputeAccidentalHits,
+        FixedUnigramCandidateSampler,
+        LearnedUnigramCandidateSampler,
+        LogUniformCandidateSampler,
+        UniformCandidateSampler,
+    )
 
 # TF: a call reserves this many words for each candidate.
 _WORDS_PER_CANDIDATE = 2048
@@ -347,7 +358,9 @@ FIXED_UNIGRAM_CANDIDATE_SAMPLER = Op(
 
 
 @api("random.uniform_candidate_sampler")
-def uniform_candidate_sampler(true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None):
+def uniform_candidate_sampler(
+    true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
+) -> UniformCandidateSampler:
     """Draws candidates, all classes being equally likely.
 
     Args:
@@ -378,7 +391,7 @@ def uniform_candidate_sampler(true_classes, num_true, num_sampled, unique, range
 @api("random.log_uniform_candidate_sampler")
 def log_uniform_candidate_sampler(
     true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
-):
+) -> LogUniformCandidateSampler:
     """Draws candidates from classes that are sorted by falling frequency, by Zipf's law.
 
     Arguments and results are those of `tf.random.uniform_candidate_sampler`.
@@ -399,7 +412,7 @@ def log_uniform_candidate_sampler(
 @api("random.learned_unigram_candidate_sampler", "nn.learned_unigram_candidate_sampler")
 def learned_unigram_candidate_sampler(
     true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
-):
+) -> LearnedUnigramCandidateSampler:
     """Draws candidates by how frequent they were among the true classes of earlier calls.
 
     Arguments and results are those of `tf.random.uniform_candidate_sampler`.
@@ -432,7 +445,7 @@ def fixed_unigram_candidate_sampler(
     unigrams=(),
     seed=None,
     name=None,
-):
+) -> FixedUnigramCandidateSampler:
     """Draws candidates by given frequencies.
 
     Args:
@@ -465,7 +478,7 @@ def fixed_unigram_candidate_sampler(
 
 
 @api("random.all_candidate_sampler", "nn.all_candidate_sampler")
-def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None, name=None):
+def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None, name=None) -> AllCandidateSampler:
     """Returns all `num_sampled` classes as candidates, to see what a loss is without sampling.
 
     Arguments and results are those of `tf.random.uniform_candidate_sampler`.
@@ -519,7 +532,7 @@ COMPUTE_ACCIDENTAL_HITS = Op(
 
 
 @api("nn.compute_accidental_hits")
-def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
+def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None) -> ComputeAccidentalHits:
     """Finds candidates that are true classes of an example.
 
     Args:

@@ -6,7 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -154,7 +154,9 @@ CTC_BEAM_SEARCH_DECODER = Op(
 
 
 @api("nn.ctc_greedy_decoder")
-def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
+def ctc_greedy_decoder(
+    inputs, sequence_length, merge_repeated=True, blank_index=None
+) -> tuple[list[SparseTensor], Tensor]:
     """The most likely class at each step, with repeats and blanks taken out.
 
     Args:
@@ -177,7 +179,7 @@ def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index
 
 
 @api("nn.ctc_beam_search_decoder")
-def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1):
+def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1) -> tuple[list[SparseTensor], Tensor]:
     """The most likely labellings, by prefix beam search; the blank is the last class.
 
     Returns:
@@ -209,7 +211,7 @@ def ctc_loss(
     unique=None,
     blank_index=None,
     name=None,
-):
+) -> Tensor:
     """The CTC loss of each example.
 
     Args:
@@ -339,7 +341,7 @@ def _fits(labels, label_length, logit_length):
 
 
 @api("nn.ctc_unique_labels")
-def ctc_unique_labels(labels, name=None):
+def ctc_unique_labels(labels, name=None) -> tuple[Tensor, Tensor]:
     """The distinct labels of each row, and where each label is among them.
 
     Args:
@@ -365,7 +367,7 @@ def ctc_unique_labels(labels, name=None):
 
 
 @api("nn.collapse_repeated")
-def collapse_repeated(labels, seq_length, name=None):
+def collapse_repeated(labels, seq_length, name=None) -> tuple[Tensor, Tensor]:
     """Labels with equal neighbours merged, and the new lengths.
 
     Args:

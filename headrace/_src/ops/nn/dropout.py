@@ -63,7 +63,7 @@ def _dropout(x, rate, uniform_sampler, no_draw, noise_shape, name):
 
 
 @api("nn.dropout")
-def dropout(x, rate, noise_shape=None, seed=None, name=None):
+def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Tensor:
     """Sets each element to zero with probability `rate`, and scales the others up to keep the expected sum.
 
     Args:
@@ -84,7 +84,7 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
 
 
 @api("nn.experimental.stateless_dropout")
-def stateless_dropout(x, rate, seed, rng_alg=None, noise_shape=None, name=None):
+def stateless_dropout(x, rate, seed, rng_alg=None, noise_shape=None, name=None) -> Tensor:
     """Dropout that depends on nothing but its arguments: the same seed drops the same elements.
 
     Args:
@@ -103,7 +103,7 @@ def stateless_dropout(x, rate, seed, rng_alg=None, noise_shape=None, name=None):
 
 
 @api("nn.experimental.general_dropout")
-def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
+def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None) -> Tensor:
     """Dropout with random numbers from a given function.
 
     Args:

@@ -1,6 +1,7 @@
 """Embedding look-ups: rows of a table by id, combined per example, and losses over sampled classes."""
 
 from headrace._src.core import dtypes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
@@ -73,7 +74,7 @@ def _row_axes(rows, ids):
 
 
 @api("nn.embedding_lookup")
-def embedding_lookup(params, ids, max_norm=None, name=None):
+def embedding_lookup(params, ids, max_norm=None, name=None) -> Tensor:
     """The rows of `params` at `ids`.
 
     Args:
@@ -130,7 +131,7 @@ def _combine(embeddings, weights, segment_ids, combiner, ignore_weights, number)
 @api("nn.embedding_lookup_sparse")
 def embedding_lookup_sparse(
     params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None, allow_fast_lookup=False
-):
+) -> Tensor:
     """The rows at the ids of each example of a sparse or ragged tensor, combined to one row per example.
 
     Args:
@@ -206,7 +207,7 @@ def safe_embedding_lookup_sparse(
     max_norm=None,
     name=None,
     allow_fast_lookup=False,
-):
+) -> Tensor:
     """`embedding_lookup_sparse` for real data: ids below 0 and weights of 0 or less are left out.
 
     Args:
@@ -312,7 +313,7 @@ def nce_loss(
     sampled_values=None,
     remove_accidental_hits=False,
     name="nce_loss",
-):
+) -> Tensor:
     """Noise-contrastive estimation: a loss over the true classes and some sampled ones.
 
     Args:
@@ -351,7 +352,7 @@ def sampled_softmax_loss(
     remove_accidental_hits=True,
     seed=None,
     name="sampled_softmax_loss",
-):
+) -> Tensor:
     """A softmax over the true classes and some sampled ones, for training with very many classes.
 
     Args: as for `nce_loss`, and the seed of the sampler.

@@ -1,9 +1,12 @@
 """Rounding floats to what a quantized model could represent, with gradients that pass straight through."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, same_as_input
@@ -14,6 +17,9 @@ from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
 from headrace._src.ops.math.comparison import EQUAL, LOGICAL_AND
 from headrace._src.ops.math.elementwise import FLOOR
 from headrace._src.ops.math.limit_kernels import between
+
+if TYPE_CHECKING:
+    from headrace._src.attached import FakeQuantWithMinMaxVarsGradient, FakeQuantWithMinMaxVarsPerChannelGradient
 
 _MANY = 4096
 _ATTRIBUTES = "num_bits: int = 8, narrow_range: bool = False"
@@ -101,7 +107,7 @@ FAKE_QUANT_ARGS_GRADIENT = Op(
 
 
 @api("quantization.fake_quant_with_min_max_args")
-def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None):
+def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None) -> Tensor:
     """Round to the values that `num_bits` bits can represent between `min` and `max`.
 
     Args:
@@ -124,7 +130,9 @@ def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range
 
 
 @api("quantization.fake_quant_with_min_max_args_gradient")
-def fake_quant_with_min_max_args_gradient(gradients, inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None):
+def fake_quant_with_min_max_args_gradient(
+    gradients, inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None
+) -> Tensor:
     """The gradient of `tf.quantization.fake_quant_with_min_max_args`: `gradients` where inputs are in "
     "range."""
     return FAKE_QUANT_ARGS_GRADIENT(
@@ -238,7 +246,7 @@ FAKE_QUANT_CHANNELS, FAKE_QUANT_CHANNELS_GRADIENT = _range_ops("FakeQuantWithMin
 
 
 @api("quantization.fake_quant_with_min_max_vars")
-def fake_quant_with_min_max_vars(inputs, min, max, num_bits=8, narrow_range=False, name=None):
+def fake_quant_with_min_max_vars(inputs, min, max, num_bits=8, narrow_range=False, name=None) -> Tensor:
     """As `tf.quantization.fake_quant_with_min_max_args`, with a range of scalar tensors, which have gradients.
 
     >>> tf.quantization.fake_quant_with_min_max_vars([0.2, 0.7, 9.0], 0.0, 3.0, num_bits=2).numpy().tolist()
@@ -248,7 +256,9 @@ def fake_quant_with_min_max_vars(inputs, min, max, num_bits=8, narrow_range=Fals
 
 
 @api("quantization.fake_quant_with_min_max_vars_gradient")
-def fake_quant_with_min_max_vars_gradient(gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None):
+def fake_quant_with_min_max_vars_gradient(
+    gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None
+) -> "FakeQuantWithMinMaxVarsGradient":
     """The gradients of `tf.quantization.fake_quant_with_min_max_vars` by inputs, min and max."""
     return FAKE_QUANT_VARS_GRADIENT(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
@@ -256,7 +266,7 @@ def fake_quant_with_min_max_vars_gradient(gradients, inputs, min, max, num_bits=
 
 
 @api("quantization.fake_quant_with_min_max_vars_per_channel")
-def fake_quant_with_min_max_vars_per_channel(inputs, min, max, num_bits=8, narrow_range=False, name=None):
+def fake_quant_with_min_max_vars_per_channel(inputs, min, max, num_bits=8, narrow_range=False, name=None) -> Tensor:
     """As `tf.quantization.fake_quant_with_min_max_vars`, with one range per entry of the last axis."""
     return FAKE_QUANT_CHANNELS(inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name)
 
@@ -264,7 +274,7 @@ def fake_quant_with_min_max_vars_per_channel(inputs, min, max, num_bits=8, narro
 @api("quantization.fake_quant_with_min_max_vars_per_channel_gradient")
 def fake_quant_with_min_max_vars_per_channel_gradient(
     gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None
-):
+) -> "FakeQuantWithMinMaxVarsPerChannelGradient":
     """The gradients of `tf.quantization.fake_quant_with_min_max_vars_per_channel` by inputs, min and max."""
     return FAKE_QUANT_CHANNELS_GRADIENT(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from headrace._src.core import dtypes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.ops.arrays.constants import constant, ones, zeros
 from headrace._src.ops.random import uniform_and_normal as random_filling
@@ -13,7 +16,7 @@ from headrace._src.ops.random import uniform_and_normal as random_filling
 class Initializer:
     """Calling it with a shape and a dtype gives a tensor; `get_config` gives what `from_config` needs."""
 
-    def __call__(self, shape, dtype=None, **kwargs):
+    def __call__(self, shape, dtype=None, **kwargs) -> Any:
         raise NotImplementedError(f"{type(self).__name__}.__call__")
 
     def get_config(self) -> dict:
@@ -21,7 +24,7 @@ class Initializer:
         return {}
 
     @classmethod
-    def from_config(cls, config: dict):
+    def from_config(cls, config: dict) -> Initializer:
         """An initializer with the arguments of `config`."""
         return cls(**{name: value for name, value in config.items() if name != "dtype"})
 
@@ -55,7 +58,7 @@ class Zeros(Initializer):
     array([0., 0.], dtype=float32)
     """
 
-    def __call__(self, shape, dtype=dtypes.float32, **kwargs):
+    def __call__(self, shape, dtype=dtypes.float32, **kwargs) -> Tensor:
         """Zeros of a shape and a numeric or boolean dtype."""
         shape = _part_shape("zeros_initializer", shape, kwargs)
         return zeros(shape, _checked("zeros_initializer", dtype, _NUMERIC, "numeric or boolean"))
@@ -65,7 +68,7 @@ class Zeros(Initializer):
 class Ones(Initializer):
     """Makes ones."""
 
-    def __call__(self, shape, dtype=dtypes.float32, **kwargs):
+    def __call__(self, shape, dtype=dtypes.float32, **kwargs) -> Tensor:
         """Ones of a shape and a numeric or boolean dtype."""
         shape = _part_shape("ones_initializer", shape, kwargs)
         return ones(shape, _checked("ones_initializer", dtype, _NUMERIC, "numeric or boolean"))
@@ -84,7 +87,7 @@ class Constant(Initializer):
            [3, 4]], dtype=int32)
     """
 
-    def __init__(self, value=0, support_partition=False):
+    def __init__(self, value=0, support_partition=False) -> None:
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
             raise TypeError(
                 "constant_initializer: value must be a scalar, list, tuple or NumPy array, "
@@ -93,7 +96,7 @@ class Constant(Initializer):
         self.value = value
         self.support_partition = support_partition
 
-    def __call__(self, shape, dtype=None, **kwargs):
+    def __call__(self, shape, dtype=None, **kwargs) -> Tensor:
         """The value, in a shape and, if given, a dtype."""
         # TF: a part gets the whole shape.
         _part_shape("constant_initializer", shape, kwargs, self.support_partition)
@@ -101,7 +104,7 @@ class Constant(Initializer):
             dtype = dtypes.as_dtype(dtype)
         return constant(self.value, dtype=dtype, shape=shape)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"value": self.value}
 
 
@@ -114,12 +117,12 @@ class RandomNormal(Initializer):
         seed: with a seed, every call gives the same numbers.
     """
 
-    def __init__(self, mean=0.0, stddev=0.05, seed=None):
+    def __init__(self, mean=0.0, stddev=0.05, seed=None) -> None:
         self.mean = mean
         self.stddev = stddev
         self.seed = seed
 
-    def __call__(self, shape, dtype=dtypes.float32, **kwargs):
+    def __call__(self, shape, dtype=dtypes.float32, **kwargs) -> Tensor:
         """Normal numbers of a shape and a floating-point dtype."""
         shape = _part_shape("random_normal_initializer", shape, kwargs)
         dtype = _checked("random_normal_initializer", dtype, dtypes.FLOATING, "floating point")
@@ -127,7 +130,7 @@ class RandomNormal(Initializer):
             return random_filling.normal(shape, self.mean, self.stddev, dtype)
         return random_filling.stateless_normal(shape, [self.seed, 0], self.mean, self.stddev, dtype)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
 
 
@@ -141,12 +144,12 @@ class RandomUniform(Initializer):
         seed: with a seed, every call gives the same numbers.
     """
 
-    def __init__(self, minval=-0.05, maxval=0.05, seed=None):
+    def __init__(self, minval=-0.05, maxval=0.05, seed=None) -> None:
         self.minval = minval
         self.maxval = maxval
         self.seed = seed
 
-    def __call__(self, shape, dtype=dtypes.float32, **kwargs):
+    def __call__(self, shape, dtype=dtypes.float32, **kwargs) -> Tensor:
         """Uniform numbers of a shape and a floating-point or integer dtype."""
         shape = _part_shape("random_uniform_initializer", shape, kwargs)
         dtype = _checked("random_uniform_initializer", dtype, dtypes.REAL, "floating point or integer")
@@ -154,5 +157,5 @@ class RandomUniform(Initializer):
             return random_filling.uniform(shape, self.minval, self.maxval, dtype)
         return random_filling.stateless_uniform(shape, [self.seed, 0], self.minval, self.maxval, dtype)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}

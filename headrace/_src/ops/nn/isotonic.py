@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -75,7 +76,7 @@ ISOTONIC_REGRESSION = Op(
 
 
 @api("nn.isotonic_regression")
-def isotonic_regression(inputs, decreasing=True, axis=-1):
+def isotonic_regression(inputs, decreasing=True, axis=-1) -> tuple[Tensor, Tensor]:
     """The monotonous sequence with the smallest squared distance from `inputs`, along `axis`.
 
     Args:

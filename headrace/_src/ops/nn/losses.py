@@ -4,6 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.lazy import jnp
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -39,7 +40,7 @@ L2_LOSS = Op(
 
 
 @api("nn.l2_loss")
-def l2_loss(t, name=None):
+def l2_loss(t, name=None) -> Tensor:
     """Half the sum of squares.
 
     >>> tf.nn.l2_loss([3.0, 4.0]).numpy()
@@ -56,7 +57,7 @@ def _check_same_shape(function, first, second, names):
 
 
 @api("nn.sigmoid_cross_entropy_with_logits")
-def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
+def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> Tensor:
     """The cross entropy of independent yes/no decisions, from logits, without overflow.
 
     Args:
@@ -81,7 +82,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
 
 
 @api("nn.weighted_cross_entropy_with_logits")
-def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None, name=None):
+def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None, name=None) -> Tensor:
     """Sigmoid cross entropy in which positive examples count `pos_weight` times.
 
     Raises:
@@ -97,7 +98,7 @@ def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None
 
 
 @api("nn.log_poisson_loss")
-def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
+def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None) -> Tensor:
     """The negative log likelihood of Poisson-distributed targets, given the logarithm of the rate.
 
     Args:
@@ -123,14 +124,14 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 
 
 @api("nn.scale_regularization_loss")
-def scale_regularization_loss(regularization_loss):
+def scale_regularization_loss(regularization_loss) -> Tensor:
     """The sum of the losses, divided by the number of replicas: one, unless a strategy distributes the model."""
     loss = to_tensor(regularization_loss)
     return reductions.reduce_sum(loss)
 
 
 @api("nn.compute_average_loss")
-def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
+def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None) -> Tensor:
     """The per-example losses, weighted, summed and divided by the global batch size.
 
     Args:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
@@ -31,7 +34,7 @@ def _drop(x, axes):
 
 
 @api("nn.moments")
-def moments(x, axes, shift=None, keepdims=False, name=None):
+def moments(x, axes, shift=None, keepdims=False, name=None) -> tuple[Tensor, Tensor]:
     """The mean and the variance of `x` over `axes`.
 
     The variance is the mean of squared deviations, without the correction for small samples.
@@ -64,7 +67,7 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
 
 
 @api("nn.weighted_moments")
-def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
+def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None) -> tuple[Tensor, Tensor]:
     """The mean and the variance of `x` over `axes`, each value counted with its weight.
 
     Args:
@@ -102,7 +105,7 @@ def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
 
 
 @api("nn.sufficient_statistics")
-def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
+def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None) -> tuple[Tensor, Tensor, Tensor, Any]:
     """What `normalize_moments` needs: the count, the sum and the sum of squares of `x` over `axes`.
 
     Args:
@@ -148,7 +151,7 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
 
 
 @api("nn.normalize_moments")
-def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
+def normalize_moments(counts, mean_ss, variance_ss, shift, name=None) -> tuple[Tensor, Tensor]:
     """The mean and the variance from sufficient statistics.
 
     Args:
@@ -173,7 +176,7 @@ def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
 
 
 @api("nn.batch_normalization")
-def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
+def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None) -> Tensor:
     """Shifts and scales `x` by given statistics: `(x - mean) / sqrt(variance + epsilon) * scale + offset`.
 
     Args:
@@ -199,7 +202,7 @@ def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name
 @api("nn.batch_norm_with_global_normalization")
 def batch_norm_with_global_normalization(
     input, mean, variance, beta, gamma, variance_epsilon, scale_after_normalization, name=None
-):
+) -> Tensor:
     """Batch normalisation under its old name.
 
     Args:
@@ -217,7 +220,7 @@ def batch_norm_with_global_normalization(
 
 
 @api("math.l2_normalize", "linalg.l2_normalize", "nn.l2_normalize")
-def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
+def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None) -> Tensor:
     """`x` divided by its Euclidean length along `axis`.
 
     Args:

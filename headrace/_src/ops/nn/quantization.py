@@ -1,15 +1,21 @@
 """Tensors of small integers that stand for floats in a range: quantizing, going back, changing the range."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN
 from headrace._src.ops.nn.fake_quantization import QUANTIZE_AND_DEQUANTIZE, QUANTIZE_AND_DEQUANTIZE_V4
+
+if TYPE_CHECKING:
+    from headrace._src.attached import QuantizedConcat, QuantizeV2
 
 _MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
 _F = np.float32
@@ -161,7 +167,7 @@ def quantize(
     narrow_range=False,
     axis=None,
     ensure_minimum_range=0.01,
-):
+) -> "QuantizeV2":
     """Floats as integers of a quantized dtype.
 
     Args:
@@ -254,7 +260,7 @@ def dequantize(
     axis=None,
     narrow_range=False,
     dtype=dtypes.float32,
-):
+) -> Tensor:
     """Floats from integers of a quantized dtype; the inverse of `tf.quantization.quantize`.
 
     Args:
@@ -298,7 +304,7 @@ def quantize_and_dequantize(
     name=None,
     narrow_range=False,
     axis=None,
-):
+) -> Tensor:
     """Round to the values that `num_bits` bits can represent, with zero among them; the gradient passes through.
 
     Args:
@@ -342,7 +348,7 @@ def quantize_and_dequantize_v2(
     name=None,
     narrow_range=False,
     axis=None,
-):
+) -> Tensor:
     """As `tf.quantization.quantize_and_dequantize`, with a gradient of zero outside the given range."""
     return QUANTIZE_AND_DEQUANTIZE_V4(
         input,
@@ -525,7 +531,7 @@ QUANTIZED_CONCAT = Op(
 
 
 @api("quantization.quantized_concat")
-def quantized_concat(concat_dim, values, input_mins, input_maxes, name=None):
+def quantized_concat(concat_dim, values, input_mins, input_maxes, name=None) -> "QuantizedConcat":
     """Join quantized tensors along an axis, in a range that holds all of theirs.
 
     Args:

@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
@@ -125,7 +126,7 @@ LRN_GRAD = Op(
 
 
 @api("nn.local_response_normalization", "nn.lrn")
-def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.5, name=None):
+def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.5, name=None) -> Tensor:
     """Divides each value by a power of the sum of squares of its neighbouring channels.
 
     The result is `input / (bias + alpha * sums) ** beta`, where `sums` adds the squares of the channels up to

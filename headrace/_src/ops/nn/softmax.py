@@ -5,6 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jax, jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -111,7 +112,7 @@ def _along(op, logits, axis, name):
 
 
 @api("nn.softmax", "math.softmax")
-def softmax(logits, axis=None, name=None):
+def softmax(logits, axis=None, name=None) -> Tensor:
     """`exp(logits)` divided by its sum along `axis` (the last by default).
 
     >>> tf.nn.softmax([0.0, 0.0]).numpy()
@@ -121,7 +122,7 @@ def softmax(logits, axis=None, name=None):
 
 
 @api("nn.log_softmax", "math.log_softmax")
-def log_softmax(logits, axis=None, name=None):
+def log_softmax(logits, axis=None, name=None) -> Tensor:
     """The logarithm of softmax along `axis` (the last by default), without underflow."""
     return _along(LOG_SOFTMAX, logits, axis, name)
 
@@ -275,7 +276,7 @@ def _cast(x, dtype):
 
 
 @api("nn.softmax_cross_entropy_with_logits")
-def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
+def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None) -> Tensor:
     """The cross entropy between label distributions and softmax(logits), along `axis`.
 
     Args:
@@ -313,7 +314,7 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
 
 
 @api("nn.sparse_softmax_cross_entropy_with_logits")
-def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
+def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None) -> Tensor:
     """The cross entropy between class numbers and softmax(logits) along the last axis.
 
     Args:

@@ -1,6 +1,7 @@
 """`tf.experimental.numpy`: making arrays and asking about them."""
 
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,9 +10,12 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.ops.numpy_api.types import as_array, as_dtype, cast, default_float, promote, result_type, tf
 
+if TYPE_CHECKING:
+    from headrace._src.core.shapes import TensorShape
+
 
 @api("experimental.numpy.array", dispatch=False)
-def array(val, dtype=None, copy=True, ndmin=0):
+def array(val, dtype=None, copy=True, ndmin=0) -> Tensor:
     """A tensor with the given value and NumPy's default dtypes.
 
     >>> tf.experimental.numpy.array([1, 2]).dtype
@@ -25,76 +29,76 @@ def array(val, dtype=None, copy=True, ndmin=0):
 
 
 @api("experimental.numpy.asarray", dispatch=False)
-def asarray(a, dtype=None):
+def asarray(a, dtype=None) -> Tensor:
     """A tensor, without a copy when it is one."""
     return as_array(a, dtype)
 
 
 @api("experimental.numpy.asanyarray", dispatch=False)
-def asanyarray(a, dtype=None):
+def asanyarray(a, dtype=None) -> Tensor:
     """The same as `asarray`."""
     return as_array(a, dtype)
 
 
 @api("experimental.numpy.ascontiguousarray", dispatch=False)
-def ascontiguousarray(a, dtype=None):
+def ascontiguousarray(a, dtype=None) -> Tensor:
     """A tensor of at least one dimension."""
     return array(a, dtype, ndmin=1)
 
 
 @api("experimental.numpy.copy", dispatch=False)
-def copy(a):
+def copy(a) -> Tensor:
     """A copy."""
     return array(a, copy=True)
 
 
 @api("experimental.numpy.zeros", dispatch=False)
-def zeros(shape, dtype=float):
+def zeros(shape, dtype=float) -> Tensor:
     """Zeros, float64 by default."""
     return tf["zeros"](shape, as_dtype(dtype))
 
 
 @api("experimental.numpy.ones", dispatch=False)
-def ones(shape, dtype=float):
+def ones(shape, dtype=float) -> Tensor:
     """Ones, float64 by default."""
     return tf["ones"](shape, as_dtype(dtype))
 
 
 @api("experimental.numpy.empty", dispatch=False)
-def empty(shape, dtype=float):
+def empty(shape, dtype=float) -> Tensor:
     """An array whose values do not matter: zeros."""
     return zeros(shape, dtype)
 
 
 @api("experimental.numpy.zeros_like", dispatch=False)
-def zeros_like(a, dtype=None):
+def zeros_like(a, dtype=None) -> Tensor:
     """Zeros of the shape of `a`."""
     x = as_array(a)
     return tf["zeros_like"](x, dtype=x.dtype if dtype is None else as_dtype(dtype))
 
 
 @api("experimental.numpy.ones_like", dispatch=False)
-def ones_like(a, dtype=None):
+def ones_like(a, dtype=None) -> Tensor:
     """Ones of the shape of `a`."""
     x = as_array(a)
     return tf["ones_like"](x, dtype=x.dtype if dtype is None else as_dtype(dtype))
 
 
 @api("experimental.numpy.empty_like", dispatch=False)
-def empty_like(a, dtype=None):
+def empty_like(a, dtype=None) -> Tensor:
     """Zeros of the shape of `a`."""
     return zeros_like(a, dtype)
 
 
 @api("experimental.numpy.full", dispatch=False)
-def full(shape, fill_value, dtype=None):
+def full(shape, fill_value, dtype=None) -> Tensor:
     """An array filled with a value, which may broadcast."""
     value = as_array(fill_value, dtype)
     return tf["broadcast_to"](value, [shape] if isinstance(shape, numbers.Integral) else shape)
 
 
 @api("experimental.numpy.full_like", dispatch=False)
-def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None) -> Tensor:
     """An array of the shape and dtype of `a`, filled with a value."""
     if order != "K" or subok is not True or shape is not None:
         raise ValueError("experimental.numpy.full_like: only order='K', subok=True and shape=None are supported.")
@@ -104,7 +108,7 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
 
 
 @api("experimental.numpy.eye", dispatch=False)
-def eye(N, M=None, k=0, dtype=float):
+def eye(N, M=None, k=0, dtype=float) -> Tensor:
     """Ones on the k-th diagonal."""
     rows, columns = int(N), int(N if M is None else M)
     matrix = tf["eye"](rows, columns, dtype=as_dtype(dtype)) if not k else None
@@ -115,13 +119,13 @@ def eye(N, M=None, k=0, dtype=float):
 
 
 @api("experimental.numpy.identity", dispatch=False)
-def identity(n, dtype=float):
+def identity(n, dtype=float) -> Tensor:
     """The identity matrix."""
     return eye(n, n, dtype=dtype)
 
 
 @api("experimental.numpy.arange", dispatch=False)
-def arange(start, stop=None, step=1, dtype=None):
+def arange(start, stop=None, step=1, dtype=None) -> Tensor:
     """Numbers from start (0 when only one is given) up to stop, in steps."""
     if not step:
         raise ValueError("experimental.numpy.arange: step must not be 0.")
@@ -136,7 +140,7 @@ def arange(start, stop=None, step=1, dtype=None):
 
 
 @api("experimental.numpy.linspace", dispatch=False)
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axis=0):
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axis=0) -> Any:
     """Evenly spaced numbers, and with `retstep` the distance."""
     kind = None if dtype is None else as_dtype(dtype)
     start, stop = promote(start, stop)
@@ -170,7 +174,7 @@ def _move_first(x, axis):
 
 
 @api("experimental.numpy.logspace", dispatch=False)
-def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0) -> Tensor:
     """Powers of `base` at evenly spaced exponents."""
     exponents = linspace(start, stop, num, endpoint, axis=axis)
     result = tf["math.pow"](cast(as_array(base), exponents.dtype), exponents)
@@ -178,7 +182,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
 
 
 @api("experimental.numpy.geomspace", dispatch=False)
-def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0) -> Tensor:
     """Numbers that are evenly spaced on a logarithmic scale."""
     start, stop = promote(start, stop)
     kind = as_dtype(dtype) if dtype is not None else start.dtype
@@ -193,7 +197,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
 
 
 @api("experimental.numpy.tri", dispatch=False)
-def tri(N, M=None, k=0, dtype=None):
+def tri(N, M=None, k=0, dtype=None) -> Tensor:
     """Ones on and below the k-th diagonal."""
     kind = default_float() if dtype is None else as_dtype(dtype)
     rows, columns = int(N), int(N if M is None else M)
@@ -201,7 +205,7 @@ def tri(N, M=None, k=0, dtype=None):
 
 
 @api("experimental.numpy.vander", dispatch=False)
-def vander(x, N=None, increasing=False):
+def vander(x, N=None, increasing=False) -> Tensor:
     """Powers of the elements of a vector, as the columns of a matrix."""
     x = as_array(x)
     count = int(x.shape[0] if N is None else N)
@@ -214,19 +218,19 @@ def vander(x, N=None, increasing=False):
 
 
 @api("experimental.numpy.shape", dispatch=False)
-def shape(a):
+def shape(a) -> "TensorShape":
     """The shape."""
     return as_array(a).shape
 
 
 @api("experimental.numpy.ndim", dispatch=False)
-def ndim(a):
+def ndim(a) -> int:
     """The number of dimensions."""
     return as_array(a).shape.rank
 
 
 @api("experimental.numpy.size", dispatch=False)
-def size(x, axis=None):
+def size(x, axis=None) -> Any:
     """The number of elements."""
     if axis is not None:
         raise NotImplementedError("experimental.numpy.size: axis is not supported.")
@@ -244,7 +248,7 @@ def isscalar(num) -> bool:
 
 
 @api("experimental.numpy.diag_indices", dispatch=False)
-def diag_indices(n, ndim=2):
+def diag_indices(n, ndim=2) -> tuple[Tensor, Tensor]:
     """The index arrays of a diagonal."""
     if n < 0 or ndim < 0:
         raise ValueError(f"experimental.numpy.diag_indices: n and ndim must not be negative, got {n} and {ndim}.")
@@ -252,7 +256,7 @@ def diag_indices(n, ndim=2):
 
 
 @api("experimental.numpy.ix_", dispatch=False)
-def ix_(*args):
+def ix_(*args) -> list[Tensor]:
     """Index arrays that together select a grid."""
     count, grids = len(args), []
     for i, values in enumerate(args):
@@ -266,7 +270,7 @@ def ix_(*args):
 
 
 @api("experimental.numpy.meshgrid", dispatch=False)
-def meshgrid(*xi, **kwargs):
+def meshgrid(*xi, **kwargs) -> list[Tensor]:
     """Coordinate matrices from coordinate vectors."""
     if not kwargs.pop("copy", True) or kwargs.pop("sparse", False):
         raise ValueError("experimental.numpy.meshgrid: only copy=True and sparse=False are supported.")

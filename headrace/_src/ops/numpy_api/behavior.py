@@ -116,7 +116,7 @@ def _advanced(x, keys):
 
 
 @api("experimental.numpy.experimental_enable_numpy_behavior", dispatch=False)
-def experimental_enable_numpy_behavior(prefer_float32=False, dtype_conversion_mode="legacy"):
+def experimental_enable_numpy_behavior(prefer_float32=False, dtype_conversion_mode="legacy") -> None:
     """Give tensors NumPy's methods, promotion of operands and indexing, for this process.
 
     Args:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from headrace._src.core import dtypes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.ops.numpy_api.types import as_array, as_float, cast, default_float, promote, tf
 
@@ -18,7 +19,7 @@ def _unary(name, target, to_float=False):
     """A function of one array; with `to_float`, integers become floats first."""
     convert = as_float if to_float else as_array
 
-    def function(x):
+    def function(x) -> Tensor:
         return tf[target](convert(x))
 
     return _declare(name, function, f"NumPy's `{name}`, element by element.")
@@ -60,7 +61,7 @@ isnan = _unary("isnan", "math.is_nan", True)
 def _formula(name, formula, to_float=True):
     convert = as_float if to_float else as_array
 
-    def function(x):
+    def function(x) -> Tensor:
         return formula(convert(x))
 
     return _declare(name, function, f"NumPy's `{name}`, element by element.")
@@ -116,26 +117,26 @@ def _imaginary(x):
 
 
 @api("experimental.numpy.real", dispatch=False)
-def real(val):
+def real(val) -> Tensor:
     """The real part."""
     return tf["math.real"](as_array(val))
 
 
 @api("experimental.numpy.imag", dispatch=False)
-def imag(val):
+def imag(val) -> Tensor:
     """The imaginary part; zeros for real arrays."""
     return _imaginary(as_array(val))
 
 
 @api("experimental.numpy.angle", dispatch=False)
-def angle(z, deg=False):
+def angle(z, deg=False) -> Tensor:
     """The angle of complex numbers, in radians or degrees."""
     found = tf["math.angle"](as_float(z))
     return found * _constant(180.0 / np.pi, found) if deg else found
 
 
 @api("experimental.numpy.sign", dispatch=False)
-def sign(x, out=None, where=None, **kwargs):
+def sign(x, out=None, where=None, **kwargs) -> Tensor:
     """-1, 0 or 1; `out`, `where` and other options of NumPy are refused."""
     if out is not None or where is not None or kwargs:
         raise ValueError("experimental.numpy.sign: only x is supported.")
@@ -169,13 +170,13 @@ def _rounded(a, decimals):
 
 
 @api("experimental.numpy.around", dispatch=False)
-def around(a, decimals=0):
+def around(a, decimals=0) -> Tensor:
     """Rounded to that many decimals, halves to even."""
     return _rounded(a, decimals)
 
 
 @api("experimental.numpy.round", dispatch=False)
-def round_(a, decimals=0):
+def round_(a, decimals=0) -> Tensor:
     """Rounded to that many decimals, halves to even."""
     return _rounded(a, decimals)
 
@@ -184,7 +185,7 @@ def round_(a, decimals=0):
 
 
 def _binary(name, target, to_float=False):
-    def function(x1, x2):
+    def function(x1, x2) -> Tensor:
         x1, x2 = promote(x1, x2)
         if to_float and x1.dtype._kind not in "fc":
             x1, x2 = cast(x1, default_float()), cast(x2, default_float())
@@ -245,7 +246,7 @@ less_equal = _order("less_equal", "math.less_equal")
 
 
 def _logical(name, target):
-    def function(x1, x2):
+    def function(x1, x2) -> Tensor:
         return tf[target](cast(as_array(x1), dtypes.bool), cast(as_array(x2), dtypes.bool))
 
     return _declare(name, function, f"NumPy's `{name}`: operands count as true where they are not zero.")
@@ -289,7 +290,7 @@ heaviside = _binary(
 
 
 @api("experimental.numpy.divmod", dispatch=False)
-def divmod_(x1, x2):
+def divmod_(x1, x2) -> tuple[Tensor, Tensor]:
     """The quotient rounded down, and the remainder."""
     return floor_divide(x1, x2), mod(x1, x2)
 
@@ -324,7 +325,7 @@ lcm = _binary("lcm", _lcm)
 
 
 @api("experimental.numpy.clip", dispatch=False)
-def clip(a, a_min, a_max):
+def clip(a, a_min, a_max) -> Tensor:
     """Values below `a_min` and above `a_max` are replaced by these; one of them may be None."""
     if a_min is None and a_max is None:
         raise ValueError("experimental.numpy.clip: one of a_min and a_max must be given.")
@@ -337,7 +338,7 @@ def clip(a, a_min, a_max):
 
 
 @api("experimental.numpy.isclose", dispatch=False)
-def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False) -> Tensor:
     """Whether elements are equal within tolerances."""
     a, b = promote(a, b)
     if a.dtype is dtypes.bool or a.dtype.is_integer:
@@ -354,13 +355,13 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 @api("experimental.numpy.allclose", dispatch=False)
-def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False) -> Tensor:
     """Whether all elements are equal within tolerances."""
     return tf["math.reduce_all"](isclose(a, b, rtol, atol, equal_nan))
 
 
 @api("experimental.numpy.array_equal", dispatch=False)
-def array_equal(a1, a2):
+def array_equal(a1, a2) -> Tensor:
     """Whether shapes and elements are equal."""
     a1, a2 = promote(a1, a2)
     if a1.shape.rank != a2.shape.rank or tuple(a1.shape) != tuple(a2.shape):
@@ -369,7 +370,7 @@ def array_equal(a1, a2):
 
 
 @api("experimental.numpy.polyval", dispatch=False)
-def polyval(p, x):
+def polyval(p, x) -> Tensor:
     """A polynomial with coefficients `p`, highest first, at `x`."""
     p, x = promote(p, x)
     value = tf["zeros_like"](x)

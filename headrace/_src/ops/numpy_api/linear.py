@@ -3,13 +3,14 @@
 import numpy as np
 
 from headrace._src.core import dtypes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.ops.arrays.shaping import known_rank
 from headrace._src.ops.numpy_api.types import as_array, as_dtype, as_float, cast, default_float, promote, tf
 
 
 @api("experimental.numpy.matmul", dispatch=False)
-def matmul(x1, x2):
+def matmul(x1, x2) -> Tensor:
     """The matrix product; vectors count as a row on the left and as a column on the right."""
     a, b = promote(x1, x2)
     known_rank("experimental.numpy.matmul", "x1", a), known_rank("experimental.numpy.matmul", "x2", b)
@@ -30,7 +31,7 @@ def matmul(x1, x2):
 
 
 @api("experimental.numpy.dot", dispatch=False)
-def dot(a, b):
+def dot(a, b) -> Tensor:
     """The sum of products over the last axis of `a` and the second-last of `b`."""
     a, b = promote(a, b)
     known_rank("experimental.numpy.dot", "a", a), known_rank("experimental.numpy.dot", "b", b)
@@ -42,7 +43,7 @@ def dot(a, b):
 
 
 @api("experimental.numpy.inner", dispatch=False)
-def inner(a, b):
+def inner(a, b) -> Tensor:
     """The sum of products over the last axes."""
     a, b = promote(a, b)
     known_rank("experimental.numpy.inner", "a", a), known_rank("experimental.numpy.inner", "b", b)
@@ -52,14 +53,14 @@ def inner(a, b):
 
 
 @api("experimental.numpy.outer", dispatch=False)
-def outer(a, b):
+def outer(a, b) -> Tensor:
     """All products of an element of `a` and one of `b`."""
     a, b = promote(a, b)
     return tf["reshape"](a, [-1, 1]) * tf["reshape"](b, [-1])
 
 
 @api("experimental.numpy.vdot", dispatch=False)
-def vdot(a, b):
+def vdot(a, b) -> Tensor:
     """The sum of products of all elements, the first ones conjugated."""
     a, b = promote(a, b)
     a, b = tf["reshape"](a, [-1]), tf["reshape"](b, [-1])
@@ -67,14 +68,14 @@ def vdot(a, b):
 
 
 @api("experimental.numpy.tensordot", dispatch=False)
-def tensordot(a, b, axes=2):
+def tensordot(a, b, axes=2) -> Tensor:
     """The sum of products over chosen axes."""
     a, b = promote(a, b)
     return tf["tensordot"](a, b, axes)
 
 
 @api("experimental.numpy.einsum", dispatch=False)
-def einsum(subscripts, *operands, **kwargs):
+def einsum(subscripts, *operands, **kwargs) -> Tensor:
     """Sums of products in Einstein's notation."""
     casting = kwargs.pop("casting", "safe")
     optimize = kwargs.pop("optimize", False)
@@ -85,7 +86,7 @@ def einsum(subscripts, *operands, **kwargs):
 
 
 @api("experimental.numpy.kron", dispatch=False)
-def kron(a, b):
+def kron(a, b) -> Tensor:
     """The Kronecker product."""
     a, b = promote(a, b)
     rank = max(a.shape.rank, b.shape.rank)
@@ -97,7 +98,7 @@ def kron(a, b):
 
 
 @api("experimental.numpy.cross", dispatch=False)
-def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None) -> Tensor:
     """The cross product of vectors of 2 or 3 elements along an axis."""
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -124,7 +125,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 
 @api("experimental.numpy.random.seed", dispatch=False)
-def seed(s):
+def seed(s) -> None:
     """Seed what follows; the same as `tf.random.set_seed`."""
     try:
         s = int(s)
@@ -140,7 +141,7 @@ def _shape(size):
 
 
 @api("experimental.numpy.random.uniform", dispatch=False)
-def uniform(low=0.0, high=1.0, size=None):
+def uniform(low=0.0, high=1.0, size=None) -> Tensor:
     """Uniform in [low, high)."""
     kind = default_float()
     low, high = cast(as_float(low), kind), cast(as_float(high), kind)
@@ -149,31 +150,31 @@ def uniform(low=0.0, high=1.0, size=None):
 
 
 @api("experimental.numpy.random.random", dispatch=False)
-def random(size=None):
+def random(size=None) -> Tensor:
     """Uniform in [0, 1)."""
     return tf["random.uniform"](_shape(size), dtype=default_float())
 
 
 @api("experimental.numpy.random.rand", dispatch=False)
-def rand(*size):
+def rand(*size) -> Tensor:
     """Uniform in [0, 1), with the dimensions as arguments."""
     return tf["random.uniform"](size, dtype=default_float())
 
 
 @api("experimental.numpy.random.standard_normal", dispatch=False)
-def standard_normal(size=None):
+def standard_normal(size=None) -> Tensor:
     """Standard normal."""
     return tf["random.normal"](_shape(size), dtype=default_float())
 
 
 @api("experimental.numpy.random.randn", dispatch=False)
-def randn(*args):
+def randn(*args) -> Tensor:
     """Standard normal, with the dimensions as arguments."""
     return tf["random.normal"](args, dtype=default_float())
 
 
 @api("experimental.numpy.random.randint", dispatch=False)
-def randint(low, high=None, size=None, dtype=np.int64):
+def randint(low, high=None, size=None, dtype=np.int64) -> Tensor:
     """Integers in [low, high), or in [0, low)."""
     if high is None:
         low, high = 0, low
@@ -184,7 +185,7 @@ def randint(low, high=None, size=None, dtype=np.int64):
 
 
 @api("experimental.numpy.random.poisson", dispatch=False)
-def poisson(lam=1.0, size=None):
+def poisson(lam=1.0, size=None) -> Tensor:
     """Poisson-distributed integers."""
     rate = as_array(lam)
     rate = rate if rate.dtype.is_floating else cast(rate, default_float())

@@ -1,6 +1,9 @@
 """`tf.experimental.numpy`: sums, extremes, statistics, running totals and sorting along axes."""
 
+from typing import Any
+
 from headrace._src.core import dtypes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.ops.numpy_api import shapes
 from headrace._src.ops.numpy_api.types import as_array, as_dtype, as_float, cast, promote, tf
@@ -21,7 +24,7 @@ def _wide(x):
 
 
 def _adding(name, target):
-    def function(a, axis=None, dtype=None, keepdims=None):
+    def function(a, axis=None, dtype=None, keepdims=None) -> Tensor:
         x = as_array(a, dtype) if dtype is not None else _wide(as_array(a))
         return tf[target](x, axis=axis, keepdims=bool(keepdims))
 
@@ -42,13 +45,13 @@ def _extreme(name, target, with_out=False):
 
     if with_out:
 
-        def function(a, axis=None, out=None, keepdims=None):
+        def function(a, axis=None, out=None, keepdims=None) -> Tensor:
             if out is not None:
                 raise ValueError(f"experimental.numpy.{name}: out is not supported.")
             return reduce(a, axis, keepdims)
     else:
 
-        def function(a, axis=None, keepdims=None):
+        def function(a, axis=None, keepdims=None) -> Tensor:
             return reduce(a, axis, keepdims)
 
     return _declare(name, function, f"NumPy's `{name}` along axes.")
@@ -61,19 +64,19 @@ amin = _extreme("amin", "math.reduce_min", True)
 
 
 @api("experimental.numpy.all", dispatch=False)
-def all_(a, axis=None, keepdims=None):
+def all_(a, axis=None, keepdims=None) -> Tensor:
     """Whether all elements are not zero."""
     return tf["math.reduce_all"](cast(as_array(a), dtypes.bool), axis=axis, keepdims=bool(keepdims))
 
 
 @api("experimental.numpy.any", dispatch=False)
-def any_(a, axis=None, keepdims=None):
+def any_(a, axis=None, keepdims=None) -> Tensor:
     """Whether any element is not zero."""
     return tf["math.reduce_any"](cast(as_array(a), dtypes.bool), axis=axis, keepdims=bool(keepdims))
 
 
 @api("experimental.numpy.mean", dispatch=False)
-def mean(a, axis=None, dtype=None, out=None, keepdims=None):
+def mean(a, axis=None, dtype=None, out=None, keepdims=None) -> Tensor:
     """The mean along axes; of integers as float64."""
     if out is not None:
         raise ValueError("experimental.numpy.mean: out is not supported.")
@@ -82,7 +85,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=None):
 
 
 @api("experimental.numpy.var", dispatch=False)
-def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=None):
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=None) -> Tensor:
     """The variance along axes, dividing by the count less `ddof`."""
     if out is not None:
         raise ValueError("experimental.numpy.var: out is not supported.")
@@ -99,13 +102,13 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=None):
 
 
 @api("experimental.numpy.std", dispatch=False)
-def std(a, axis=None, keepdims=None):
+def std(a, axis=None, keepdims=None) -> Tensor:
     """The standard deviation along axes."""
     return tf["math.sqrt"](var(a, axis=axis, keepdims=keepdims))
 
 
 @api("experimental.numpy.ptp", dispatch=False)
-def ptp(a, axis=None, keepdims=None):
+def ptp(a, axis=None, keepdims=None) -> Tensor:
     """The largest less the smallest element along axes."""
     return max_(a, axis, keepdims) - min_(a, axis, keepdims)
 
@@ -118,19 +121,19 @@ def _without_nan(a, fill):
 
 
 @api("experimental.numpy.nansum", dispatch=False)
-def nansum(a, axis=None, dtype=None, keepdims=False):
+def nansum(a, axis=None, dtype=None, keepdims=False) -> Tensor:
     """The sum, with NaN as 0."""
     return sum_(_without_nan(a, 0), axis, dtype, keepdims)
 
 
 @api("experimental.numpy.nanprod", dispatch=False)
-def nanprod(a, axis=None, dtype=None, keepdims=False):
+def nanprod(a, axis=None, dtype=None, keepdims=False) -> Tensor:
     """The product, with NaN as 1."""
     return prod(_without_nan(a, 1), axis, dtype, keepdims)
 
 
 @api("experimental.numpy.nanmean", dispatch=False)
-def nanmean(a, axis=None, dtype=None, keepdims=None):
+def nanmean(a, axis=None, dtype=None, keepdims=None) -> Tensor:
     """The mean of what is not NaN."""
     x = as_array(a)
     if x.dtype is dtypes.bool or x.dtype.is_integer:
@@ -142,7 +145,7 @@ def nanmean(a, axis=None, dtype=None, keepdims=None):
 
 
 @api("experimental.numpy.average", dispatch=False)
-def average(a, axis=None, weights=None, returned=False):
+def average(a, axis=None, weights=None, returned=False) -> Any:
     """The weighted mean along one axis, and with `returned` the sum of the weights."""
     if axis is not None and not isinstance(axis, int):
         raise ValueError(f"experimental.numpy.average: axis must be an int or None, got {axis!r}.")
@@ -164,13 +167,13 @@ def average(a, axis=None, weights=None, returned=False):
 
 
 @api("experimental.numpy.count_nonzero", dispatch=False)
-def count_nonzero(a, axis=None):
+def count_nonzero(a, axis=None) -> Tensor:
     """How many elements are not zero."""
     return tf["math.count_nonzero"](as_array(a), axis)
 
 
 def _running(name, target):
-    def function(a, axis=None, dtype=None):
+    def function(a, axis=None, dtype=None) -> Tensor:
         x = as_array(a, dtype) if dtype is not None else as_array(a)
         if dtype is None and (x.dtype is dtypes.bool or (x.dtype.is_integer and x.dtype.size < 4)):
             x = cast(x, dtypes.int64)
@@ -186,7 +189,7 @@ cumprod = _running("cumprod", "math.cumprod")
 
 
 def _position(name, target):
-    def function(a, axis=None):
+    def function(a, axis=None) -> Tensor:
         x = as_array(a)
         if axis is None or not x.shape.rank:
             x, axis = tf["reshape"](x, [-1]), 0
@@ -207,7 +210,7 @@ def _check_sort(name, kind, order):
 
 
 @api("experimental.numpy.sort", dispatch=False)
-def sort(a, axis=-1, kind="quicksort", order=None):
+def sort(a, axis=-1, kind="quicksort", order=None) -> Tensor:
     """Sorted along an axis; `axis=None` sorts all elements."""
     _check_sort("sort", kind, order)
     x = as_array(a)
@@ -217,7 +220,7 @@ def sort(a, axis=-1, kind="quicksort", order=None):
 
 
 @api("experimental.numpy.argsort", dispatch=False)
-def argsort(a, axis=-1, kind="quicksort", order=None):
+def argsort(a, axis=-1, kind="quicksort", order=None) -> Tensor:
     """The positions that sort along an axis, as int64."""
     _check_sort("argsort", kind, order)
     x = as_array(a)
@@ -227,7 +230,7 @@ def argsort(a, axis=-1, kind="quicksort", order=None):
 
 
 @api("experimental.numpy.diff", dispatch=False)
-def diff(a, n=1, axis=-1):
+def diff(a, n=1, axis=-1) -> Tensor:
     """The n-th differences along an axis."""
     x = as_array(a)
     if n < 0:
@@ -243,7 +246,7 @@ def diff(a, n=1, axis=-1):
 
 
 @api("experimental.numpy.trace", dispatch=False)
-def trace(a, offset=0, axis1=0, axis2=1, dtype=None):
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None) -> Tensor:
     """The sum along a diagonal."""
     diagonal = shapes.diagonal(a, offset, axis1, axis2)
     kind = None if dtype is None else as_dtype(dtype)

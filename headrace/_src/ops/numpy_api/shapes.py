@@ -1,10 +1,12 @@
 """`tf.experimental.numpy`: joining, splitting and rearranging arrays, and picking elements."""
 
 import numbers
+from typing import Any
 
 import numpy as np
 
 from headrace._src.core import dtypes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.infer import normalize_axis
 from headrace._src.ops.arrays.shaping import known_rank
@@ -12,7 +14,7 @@ from headrace._src.ops.numpy_api.types import as_array, cast, promote, tf
 
 
 @api("experimental.numpy.reshape", dispatch=False)
-def reshape(a, newshape, order="C"):
+def reshape(a, newshape, order="C") -> Tensor:
     """The same elements in another shape, read row by row ("C") or column by column ("F")."""
     if order not in ("C", "F"):
         raise ValueError(f"experimental.numpy.reshape: order must be 'C' or 'F', got {order!r}.")
@@ -25,37 +27,37 @@ def reshape(a, newshape, order="C"):
 
 
 @api("experimental.numpy.ravel", dispatch=False)
-def ravel(a):
+def ravel(a) -> Tensor:
     """All elements in one row."""
     return tf["reshape"](as_array(a), [-1])
 
 
 @api("experimental.numpy.flatten", dispatch=False)
-def flatten(a, order="C"):
+def flatten(a, order="C") -> Tensor:
     """All elements in one row."""
     return reshape(a, -1, order)
 
 
 @api("experimental.numpy.expand_dims", dispatch=False)
-def expand_dims(a, axis):
+def expand_dims(a, axis) -> Tensor:
     """A new axis of length 1."""
     return tf["expand_dims"](as_array(a), axis)
 
 
 @api("experimental.numpy.squeeze", dispatch=False)
-def squeeze(a, axis=None):
+def squeeze(a, axis=None) -> Tensor:
     """Without the axes of length 1, or without those named."""
     return tf["squeeze"](as_array(a), axis)
 
 
 @api("experimental.numpy.transpose", dispatch=False)
-def transpose(a, axes=None):
+def transpose(a, axes=None) -> Tensor:
     """With the axes in another order, reversed by default."""
     return tf["transpose"](as_array(a), axes)
 
 
 @api("experimental.numpy.swapaxes", dispatch=False)
-def swapaxes(a, axis1, axis2):
+def swapaxes(a, axis1, axis2) -> Tensor:
     """With two axes exchanged."""
     x = as_array(a)
     order = list(range(x.shape.rank))
@@ -64,7 +66,7 @@ def swapaxes(a, axis1, axis2):
 
 
 @api("experimental.numpy.moveaxis", dispatch=False)
-def moveaxis(a, source, destination):
+def moveaxis(a, source, destination) -> Tensor:
     """With axes moved to other places."""
     x = as_array(a)
     rank = x.shape.rank
@@ -79,13 +81,13 @@ def moveaxis(a, source, destination):
 
 
 @api("experimental.numpy.broadcast_to", dispatch=False)
-def broadcast_to(array, shape):
+def broadcast_to(array, shape) -> Tensor:
     """Repeated to a larger shape."""
     return tf["broadcast_to"](as_array(array), [shape] if isinstance(shape, numbers.Integral) else shape)
 
 
 @api("experimental.numpy.broadcast_arrays", dispatch=False)
-def broadcast_arrays(*args, **kwargs):
+def broadcast_arrays(*args, **kwargs) -> list[Tensor]:
     """All arguments repeated to their common shape."""
     if kwargs.pop("subok", False) or kwargs:
         raise ValueError("experimental.numpy.broadcast_arrays: keyword arguments are not supported.")
@@ -116,25 +118,25 @@ def _around(x, missing):
 
 
 @api("experimental.numpy.atleast_1d", dispatch=False)
-def atleast_1d(*arys):
+def atleast_1d(*arys) -> Tensor:
     """Scalars as vectors of one element."""
     return _at_least(1, _front)(*arys)
 
 
 @api("experimental.numpy.atleast_2d", dispatch=False)
-def atleast_2d(*arys):
+def atleast_2d(*arys) -> Tensor:
     """Vectors as matrices of one row."""
     return _at_least(2, _front)(*arys)
 
 
 @api("experimental.numpy.atleast_3d", dispatch=False)
-def atleast_3d(*arys):
+def atleast_3d(*arys) -> Tensor:
     """With axes added before and after."""
     return _at_least(3, _around)(*arys)
 
 
 @api("experimental.numpy.concatenate", dispatch=False)
-def concatenate(arys, axis=0):
+def concatenate(arys, axis=0) -> Tensor:
     """Joined along an axis; `axis=None` joins all elements."""
     if not isinstance(arys, (list, tuple)):
         arys = [arys]
@@ -147,13 +149,13 @@ def concatenate(arys, axis=0):
 
 
 @api("experimental.numpy.append", dispatch=False)
-def append(arr, values, axis=None):
+def append(arr, values, axis=None) -> Tensor:
     """Joined; without an axis, all elements in one row."""
     return concatenate([arr, values], axis)
 
 
 @api("experimental.numpy.stack", dispatch=False)
-def stack(arrays, axis=0):
+def stack(arrays, axis=0) -> Tensor:
     """Joined along a new axis."""
     if not isinstance(arrays, (list, tuple)):
         x = as_array(arrays)
@@ -162,26 +164,26 @@ def stack(arrays, axis=0):
 
 
 @api("experimental.numpy.hstack", dispatch=False)
-def hstack(tup):
+def hstack(tup) -> Tensor:
     """Joined along the second axis; vectors along the first."""
     arrays = [atleast_1d(x) for x in tup]
     return concatenate(arrays, 0 if arrays[0].shape.rank == 1 else 1)
 
 
 @api("experimental.numpy.vstack", dispatch=False)
-def vstack(tup):
+def vstack(tup) -> Tensor:
     """Joined along the first axis, vectors as rows."""
     return concatenate([atleast_2d(x) for x in tup], 0)
 
 
 @api("experimental.numpy.dstack", dispatch=False)
-def dstack(tup):
+def dstack(tup) -> Tensor:
     """Joined along the third axis."""
     return concatenate([atleast_3d(x) for x in tup], 2)
 
 
 @api("experimental.numpy.split", dispatch=False)
-def split(ary, indices_or_sections, axis=0):
+def split(ary, indices_or_sections, axis=0) -> list[Tensor]:
     """Cut into equal parts, or at the given positions."""
     x = as_array(ary)
     if isinstance(indices_or_sections, numbers.Integral):
@@ -192,26 +194,26 @@ def split(ary, indices_or_sections, axis=0):
 
 
 @api("experimental.numpy.hsplit", dispatch=False)
-def hsplit(ary, indices_or_sections):
+def hsplit(ary, indices_or_sections) -> list[Tensor]:
     """Cut along the second axis; vectors along the first."""
     x = as_array(ary)
     return split(x, indices_or_sections, 0 if x.shape.rank == 1 else 1)
 
 
 @api("experimental.numpy.vsplit", dispatch=False)
-def vsplit(ary, indices_or_sections):
+def vsplit(ary, indices_or_sections) -> list[Tensor]:
     """Cut along the first axis."""
     return split(ary, indices_or_sections, 0)
 
 
 @api("experimental.numpy.dsplit", dispatch=False)
-def dsplit(ary, indices_or_sections):
+def dsplit(ary, indices_or_sections) -> list[Tensor]:
     """Cut along the third axis."""
     return split(ary, indices_or_sections, 2)
 
 
 @api("experimental.numpy.tile", dispatch=False)
-def tile(a, reps):
+def tile(a, reps) -> Tensor:
     """Repeated as a whole."""
     x = as_array(a)
     counts = tf["reshape"](as_array(reps), [-1])
@@ -224,13 +226,13 @@ def tile(a, reps):
 
 
 @api("experimental.numpy.repeat", dispatch=False)
-def repeat(a, repeats, axis=None):
+def repeat(a, repeats, axis=None) -> Tensor:
     """Each element repeated."""
     return tf["repeat"](as_array(a), repeats, axis)
 
 
 @api("experimental.numpy.flip", dispatch=False)
-def flip(m, axis=None):
+def flip(m, axis=None) -> Tensor:
     """Backwards along axes, all by default."""
     x = as_array(m)
     axes = list(range(x.shape.rank)) if axis is None else np.ravel(axis).tolist()
@@ -238,19 +240,19 @@ def flip(m, axis=None):
 
 
 @api("experimental.numpy.fliplr", dispatch=False)
-def fliplr(m):
+def fliplr(m) -> Tensor:
     """Backwards along the second axis."""
     return tf["reverse"](as_array(m), [1])
 
 
 @api("experimental.numpy.flipud", dispatch=False)
-def flipud(m):
+def flipud(m) -> Tensor:
     """Backwards along the first axis."""
     return tf["reverse"](as_array(m), [0])
 
 
 @api("experimental.numpy.roll", dispatch=False)
-def roll(a, shift, axis=None):
+def roll(a, shift, axis=None) -> Tensor:
     """Shifted, with what falls off put back at the other end."""
     x = as_array(a)
     if axis is not None:
@@ -259,7 +261,7 @@ def roll(a, shift, axis=None):
 
 
 @api("experimental.numpy.rot90", dispatch=False)
-def rot90(m, k=1, axes=(0, 1)):
+def rot90(m, k=1, axes=(0, 1)) -> Tensor:
     """Turned by 90 degrees k times, in the plane of two axes."""
     x = as_array(m)
     one, two = (axis % x.shape.rank for axis in axes)
@@ -274,7 +276,7 @@ def rot90(m, k=1, axes=(0, 1)):
 
 
 @api("experimental.numpy.pad", dispatch=False)
-def pad(array, pad_width, mode, **kwargs):
+def pad(array, pad_width, mode, **kwargs) -> Tensor:
     """With elements added at the ends; mode "constant", "reflect" or "symmetric"."""
     if mode not in ("constant", "reflect", "symmetric"):
         raise ValueError(f"experimental.numpy.pad: mode {mode!r} is not supported.")
@@ -299,7 +301,7 @@ def _smaller(a, b):
 
 
 @api("experimental.numpy.diagonal", dispatch=False)
-def diagonal(a, offset=0, axis1=0, axis2=1):
+def diagonal(a, offset=0, axis1=0, axis2=1) -> Tensor:
     """A diagonal in the plane of two axes."""
     x = as_array(a)
     if known_rank("experimental.numpy.diagonal", "a", x) < 2:
@@ -314,7 +316,7 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
 
 
 @api("experimental.numpy.diag", dispatch=False)
-def diag(v, k=0):
+def diag(v, k=0) -> Tensor:
     """The k-th diagonal of a matrix, or a matrix with this diagonal."""
     x = as_array(v)
     if x.shape.rank == 2:
@@ -325,7 +327,7 @@ def diag(v, k=0):
 
 
 @api("experimental.numpy.diagflat", dispatch=False)
-def diagflat(v, k=0):
+def diagflat(v, k=0) -> Tensor:
     """A matrix with all elements on the k-th diagonal."""
     return diag(ravel(v), k)
 
@@ -340,19 +342,19 @@ def _triangle(m, k, below):
 
 
 @api("experimental.numpy.tril", dispatch=False)
-def tril(m, k=0):
+def tril(m, k=0) -> Tensor:
     """What is on and below the k-th diagonal."""
     return _triangle(m, k, below=True)
 
 
 @api("experimental.numpy.triu", dispatch=False)
-def triu(m, k=0):
+def triu(m, k=0) -> Tensor:
     """What is on and above the k-th diagonal."""
     return _triangle(m, k, below=False)
 
 
 @api("experimental.numpy.take", dispatch=False)
-def take(a, indices, axis=None, out=None, mode="clip"):
+def take(a, indices, axis=None, out=None, mode="clip") -> Tensor:
     """Elements at positions along an axis; positions outside are clipped, or counted around with mode "wrap"."""
     if out is not None:
         raise ValueError("experimental.numpy.take: out is not supported.")
@@ -370,7 +372,7 @@ def take(a, indices, axis=None, out=None, mode="clip"):
 
 
 @api("experimental.numpy.take_along_axis", dispatch=False)
-def take_along_axis(arr, indices, axis):
+def take_along_axis(arr, indices, axis) -> Tensor:
     """Elements at positions that differ from row to row."""
     x, positions = as_array(arr), as_array(indices)
     if axis is None:
@@ -393,7 +395,7 @@ def take_along_axis(arr, indices, axis):
 
 
 @api("experimental.numpy.compress", dispatch=False)
-def compress(condition, a, axis=None):
+def compress(condition, a, axis=None) -> Tensor:
     """The elements at which a condition holds, along an axis."""
     keep, x = cast(as_array(condition), dtypes.bool), as_array(a)
     if keep.shape.rank != 1:
@@ -405,7 +407,7 @@ def compress(condition, a, axis=None):
 
 
 @api("experimental.numpy.nonzero", dispatch=False)
-def nonzero(a):
+def nonzero(a) -> list[Tensor]:
     """The positions of what is not zero, one array per axis."""
     x = atleast_1d(a)
     positions = tf["where"](cast(x, dtypes.bool))
@@ -413,7 +415,7 @@ def nonzero(a):
 
 
 @api("experimental.numpy.where", dispatch=False)
-def where(condition, x=None, y=None):
+def where(condition, x=None, y=None) -> Any:
     """`x` where the condition holds, `y` elsewhere; with the condition alone, where it holds."""
     keep = cast(as_array(condition), dtypes.bool)
     if x is None and y is None:
@@ -425,7 +427,7 @@ def where(condition, x=None, y=None):
 
 
 @api("experimental.numpy.select", dispatch=False)
-def select(condlist, choicelist, default=0):
+def select(condlist, choicelist, default=0) -> Tensor:
     """For each element, the choice of the first condition that holds."""
     if len(condlist) != len(choicelist):
         raise ValueError(

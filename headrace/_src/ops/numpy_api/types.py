@@ -1,6 +1,7 @@
 """`tf.experimental.numpy`: its dtypes, and NumPy's promotion of operands."""
 
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +10,9 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
+
+if TYPE_CHECKING:
+    from headrace._src.core.dtypes import DType
 
 _options = {"prefer_float32": False}
 
@@ -94,7 +98,7 @@ def as_dtype(dtype):
 
 
 @api("experimental.numpy.finfo", dispatch=False)
-def finfo(dtype):
+def finfo(dtype) -> Any:
     """The limits of a floating dtype."""
     return np.finfo(as_dtype(dtype).as_numpy_dtype)
 
@@ -116,7 +120,7 @@ def _kind(value):
 
 
 @api("experimental.numpy.result_type", dispatch=False)
-def result_type(*arrays_and_dtypes):
+def result_type(*arrays_and_dtypes) -> "DType":
     """The dtype that NumPy gives a result of these operands."""
     found = dtypes.as_dtype(np.result_type(*[_kind(value) for value in arrays_and_dtypes]))
     if found is dtypes.float64 and _options["prefer_float32"]:
@@ -125,7 +129,7 @@ def result_type(*arrays_and_dtypes):
 
 
 @api("experimental.numpy.promote_types", dispatch=False)
-def promote_types(type1, type2):
+def promote_types(type1, type2) -> Any:
     """The smallest dtype that holds both."""
     one, two = (np.dtype(as_dtype(t).as_numpy_dtype) for t in (type1, type2))
     return np.promote_types(one, two)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.tensor import Tensor
 from headrace._src.formats.csv_fields import MalformedLine, fields_of
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -142,7 +143,7 @@ DECODE_CSV = Op(
 @api("io.decode_csv")
 def decode_csv(
     records, record_defaults, field_delim=",", use_quote_delim=True, na_value="", select_cols=None, name=None
-):
+) -> list[Tensor]:
     """Lines of comma-separated values as one tensor per column.
 
     Args:

@@ -3,6 +3,7 @@
 import functools
 import math
 import reprlib
+from typing import Any
 
 import numpy as np
 
@@ -572,7 +573,7 @@ def _parsed(function, serialized, features, example_names, name):
 
 
 @api("io.parse_example")
-def parse_example(serialized, features, example_names=None, name=None):
+def parse_example(serialized, features, example_names=None, name=None) -> dict[str, Any]:
     """Parses encoded `Example` messages into a dictionary of tensors.
 
     Args:
@@ -601,7 +602,7 @@ def parse_example(serialized, features, example_names=None, name=None):
 
 
 @api("io.parse_single_example")
-def parse_single_example(serialized, features, example_names=None, name=None):
+def parse_single_example(serialized, features, example_names=None, name=None) -> dict[str, Any]:
     """Parses one encoded `Example`. The same as `parse_example`, without a dimension for the batch.
 
     Args:

@@ -2,9 +2,11 @@
 
 import posixpath
 import zlib
+from typing import Any
 
 from headrace._src.core import errors
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.formats import files as filesystem
 from headrace._src.formats import streams
 from headrace._src.op.api import api
@@ -40,7 +42,7 @@ READ_FILE = Op(
 
 
 @api("io.read_file", "compat.v1.io.read_file", "compat.v1.read_file")
-def read_file(filename, name=None):
+def read_file(filename, name=None) -> Tensor:
     """The contents of a file, as a string tensor.
 
     Args:
@@ -78,7 +80,7 @@ WRITE_FILE = Op(
 
 
 @api("io.write_file", "compat.v1.io.write_file", "compat.v1.write_file")
-def write_file(filename, contents, name=None):
+def write_file(filename, contents, name=None) -> Any:
     """Writes a file, and makes the directories above it that are not there.
 
     A local file is replaced in one step: who reads it meanwhile gets the old contents or the new ones.
@@ -119,7 +121,7 @@ MATCHING_FILES = Op(
 
 
 @api("io.matching_files", "compat.v1.io.matching_files", "compat.v1.matching_files")
-def matching_files(pattern, name=None):
+def matching_files(pattern, name=None) -> Tensor:
     """The paths of the files that match shell patterns, sorted; wildcards stay within one component of a path.
 
     Args:
@@ -151,7 +153,7 @@ DECODE_COMPRESSED = Op(
 
 
 @api("io.decode_compressed", "compat.v1.io.decode_compressed", "compat.v1.decode_compressed")
-def decode_compressed(bytes, compression_type="", name=None):
+def decode_compressed(bytes, compression_type="", name=None) -> Tensor:
     """Every string of a tensor decompressed.
 
     Args:

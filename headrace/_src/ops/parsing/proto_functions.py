@@ -1,5 +1,7 @@
 """`tf.make_tensor_proto` and `tf.make_ndarray`: tensors as protocol buffers."""
 
+from typing import Any
+
 import numpy as np
 
 from headrace._src.core import dtypes
@@ -10,7 +12,7 @@ from headrace._src.op.convert import to_tensor
 
 
 @api("make_tensor_proto", dispatch=False)
-def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):
+def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False) -> Any:
     """A `TensorProto` of values.
 
     Args:
@@ -44,7 +46,7 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
 
 
 @api("make_ndarray", dispatch=False)
-def make_ndarray(tensor):
+def make_ndarray(tensor) -> np.ndarray:
     """The NumPy array of a `TensorProto`.
 
     Raises:

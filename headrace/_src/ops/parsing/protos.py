@@ -2,12 +2,14 @@
 
 import functools
 import struct
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import LazyModule
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.formats import files as filesystem
 from headrace._src.formats import wire
 from headrace._src.formats.example_fields import MalformedExample, fields, varint
@@ -15,6 +17,9 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.ops.strings.kernel_arrays import attribute_bytes, attribute_text, string_array
+
+if TYPE_CHECKING:
+    from headrace._src.attached import DecodeProtoV2
 
 _descriptors = LazyModule("headrace._src.formats.message_descriptors")
 
@@ -243,7 +248,7 @@ DECODE_PROTO = Op(
 def decode_proto(
     bytes, message_type, field_names, output_types, descriptor_source="local://", message_format="binary",
     sanitize=False, name=None,
-):  # fmt: skip
+) -> "DecodeProtoV2":  # fmt: skip
     """Fields of encoded protobuf messages as tensors.
 
     Args:
@@ -340,7 +345,7 @@ ENCODE_PROTO = Op(
 
 
 @api("io.encode_proto")
-def encode_proto(sizes, values, field_names, message_type, descriptor_source="local://", name=None):
+def encode_proto(sizes, values, field_names, message_type, descriptor_source="local://", name=None) -> Tensor:
     """Tensors as encoded protobuf messages: the inverse of `decode_proto`.
 
     Args:

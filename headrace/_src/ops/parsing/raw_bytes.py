@@ -4,6 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -100,7 +101,7 @@ DECODE_PADDED_RAW = Op(
 
 
 @api("io.decode_raw")
-def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, name=None):
+def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, name=None) -> Tensor:
     """The bytes of strings as numbers, which become a last dimension.
 
     Args:

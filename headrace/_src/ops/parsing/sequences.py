@@ -2,6 +2,7 @@
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 
@@ -475,7 +476,7 @@ def _assembled(context_features, sequence_features, context, lists, outputs, bat
 @api("io.parse_sequence_example")
 def parse_sequence_example(
     serialized, context_features=None, sequence_features=None, example_names=None, name=None
-):
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Parses encoded `SequenceExample` messages: features of the whole, and lists of features.
 
     Args:
@@ -500,7 +501,7 @@ def parse_sequence_example(
 @api("io.parse_single_sequence_example")
 def parse_single_sequence_example(
     serialized, context_features=None, sequence_features=None, example_name=None, name=None
-):
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Parses one encoded `SequenceExample`.
 
     Args:

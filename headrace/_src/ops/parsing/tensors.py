@@ -6,6 +6,7 @@ import sys
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.tensor import Tensor
 from headrace._src.formats import tensor_wire as tensor_messages
 from headrace._src.formats import wire
 from headrace._src.formats.example_json import encoded_example
@@ -51,7 +52,7 @@ SERIALIZE_TENSOR = Op(
 
 
 @api("io.serialize_tensor")
-def serialize_tensor(tensor, name=None):
+def serialize_tensor(tensor, name=None) -> Tensor:
     """A tensor as a string that `parse_tensor` reads: an encoded `TensorProto`.
 
     >>> tf.io.parse_tensor(tf.io.serialize_tensor([[1, 2], [3, 4]]), tf.int32).numpy().tolist()
@@ -89,7 +90,7 @@ PARSE_TENSOR = Op(
 
 
 @api("io.parse_tensor")
-def parse_tensor(serialized, out_type, name=None):
+def parse_tensor(serialized, out_type, name=None) -> Tensor:
     """The tensor that `serialize_tensor` wrote, or that another encoded `TensorProto` holds.
 
     Args:
@@ -121,7 +122,7 @@ DECODE_JSON_EXAMPLE = Op(
 
 
 @api("io.decode_json_example")
-def decode_json_example(json_examples, name=None):
+def decode_json_example(json_examples, name=None) -> Tensor:
     """Examples in JSON as encoded ones, which `parse_example` reads.
 
     Args:

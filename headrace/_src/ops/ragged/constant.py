@@ -13,7 +13,9 @@ _LISTS = (list, tuple, np.ndarray)
 
 
 @api("ragged.constant", dispatch=False)
-def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=dtypes.int64):
+def constant(
+    pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=dtypes.int64
+) -> RaggedTensor:
     """A ragged tensor from a nested list.
 
     >>> tf.ragged.constant([[1, 2], [3], [4, 5, 6]])

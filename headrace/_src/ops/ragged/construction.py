@@ -1,5 +1,7 @@
 """The ways to make a `RaggedTensor`: values and how they are divided into rows, dense or sparse tensors."""
 
+from typing import TYPE_CHECKING
+
 from headrace._src.core import dtypes, errors
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.tensor import EagerTensor, Tensor
@@ -16,6 +18,9 @@ from headrace._src.ops.ragged import row_arithmetic as rows
 from headrace._src.ops.ragged.row_arithmetic import cast_to, dimensions, first_dimension, require
 from headrace._src.ops.ragged.row_partition import RowPartition
 from headrace._src.ops.sparse.tensor import SparseTensor
+
+if TYPE_CHECKING:
+    from headrace._src.ops.ragged.tensor import RaggedTensor
 
 
 class RaggedConstruction:
@@ -59,7 +64,7 @@ class RaggedConstruction:
         return values, row_partition
 
     @classmethod
-    def from_row_splits(cls, values, row_splits, name=None, validate=True):
+    def from_row_splits(cls, values, row_splits, name=None, validate=True) -> "RaggedTensor":
         """Row i holds `values[row_splits[i]:row_splits[i + 1]]`.
 
         >>> tf.RaggedTensor.from_row_splits([3, 1, 4, 1, 5], [0, 3, 3, 5])
@@ -76,7 +81,7 @@ class RaggedConstruction:
         return cls._from_row_partition(values, partition, validate=validate)
 
     @classmethod
-    def from_row_lengths(cls, values, row_lengths, name=None, validate=True):
+    def from_row_lengths(cls, values, row_lengths, name=None, validate=True) -> "RaggedTensor":
         """Row i holds the next `row_lengths[i]` values.
 
         >>> tf.RaggedTensor.from_row_lengths([3, 1, 4, 1, 5], [3, 0, 2])
@@ -87,7 +92,7 @@ class RaggedConstruction:
         return cls._from_row_partition(values, partition, validate=validate)
 
     @classmethod
-    def from_row_starts(cls, values, row_starts, name=None, validate=True):
+    def from_row_starts(cls, values, row_starts, name=None, validate=True) -> "RaggedTensor":
         """Row i begins at `values[row_starts[i]]` and ends where the next begins.
 
         >>> tf.RaggedTensor.from_row_starts([3, 1, 4, 1, 5], [0, 3, 3])
@@ -101,7 +106,7 @@ class RaggedConstruction:
         return cls._from_row_partition(values, partition, validate=validate)
 
     @classmethod
-    def from_row_limits(cls, values, row_limits, name=None, validate=True):
+    def from_row_limits(cls, values, row_limits, name=None, validate=True) -> "RaggedTensor":
         """Row i begins where the one before ends, and ends before `values[row_limits[i]]`.
 
         >>> tf.RaggedTensor.from_row_limits([3, 1, 4, 1, 5], [3, 3, 5])
@@ -112,7 +117,7 @@ class RaggedConstruction:
         return cls._from_row_partition(values, partition, validate=validate)
 
     @classmethod
-    def from_value_rowids(cls, values, value_rowids, nrows=None, name=None, validate=True):
+    def from_value_rowids(cls, values, value_rowids, nrows=None, name=None, validate=True) -> "RaggedTensor":
         """Row i holds the values whose `value_rowids` are i.
 
         >>> tf.RaggedTensor.from_value_rowids([3, 1, 4, 1, 5], [0, 0, 0, 2, 2])
@@ -132,7 +137,9 @@ class RaggedConstruction:
         return cls._from_row_partition(values, partition, validate=validate)
 
     @classmethod
-    def from_uniform_row_length(cls, values, uniform_row_length, nrows=None, validate=True, name=None):
+    def from_uniform_row_length(
+        cls, values, uniform_row_length, nrows=None, validate=True, name=None
+    ) -> "RaggedTensor":
         """Rows of one length.
 
         >>> tf.RaggedTensor.from_uniform_row_length([1, 2, 3, 4], 2).shape
@@ -158,7 +165,9 @@ class RaggedConstruction:
         return cls._from_row_partition(values, partition, validate=validate)
 
     @classmethod
-    def from_nested_value_rowids(cls, flat_values, nested_value_rowids, nested_nrows=None, name=None, validate=True):
+    def from_nested_value_rowids(
+        cls, flat_values, nested_value_rowids, nested_nrows=None, name=None, validate=True
+    ) -> "RaggedTensor":
         """`from_value_rowids` for several ragged dimensions, outermost first."""
         nested_value_rowids = _list_of(nested_value_rowids, "nested_value_rowids")
         if nested_nrows is None:
@@ -177,7 +186,7 @@ class RaggedConstruction:
         return result
 
     @classmethod
-    def from_nested_row_splits(cls, flat_values, nested_row_splits, name=None, validate=True):
+    def from_nested_row_splits(cls, flat_values, nested_row_splits, name=None, validate=True) -> "RaggedTensor":
         """`from_row_splits` for several ragged dimensions, outermost first.
 
         >>> tf.RaggedTensor.from_nested_row_splits([3, 1, 4], [[0, 1, 2], [0, 1, 3]]).to_list()
@@ -189,7 +198,7 @@ class RaggedConstruction:
         return result
 
     @classmethod
-    def from_nested_row_lengths(cls, flat_values, nested_row_lengths, name=None, validate=True):
+    def from_nested_row_lengths(cls, flat_values, nested_row_lengths, name=None, validate=True) -> "RaggedTensor":
         """`from_row_lengths` for several ragged dimensions, outermost first."""
         result = flat_values
         for lengths in reversed(_list_of(nested_row_lengths, "nested_row_lengths")):
@@ -215,7 +224,9 @@ class RaggedConstruction:
     # From other kinds of tensors.
 
     @classmethod
-    def from_tensor(cls, tensor, lengths=None, padding=None, ragged_rank=1, name=None, row_splits_dtype=dtypes.int64):
+    def from_tensor(
+        cls, tensor, lengths=None, padding=None, ragged_rank=1, name=None, row_splits_dtype=dtypes.int64
+    ) -> "RaggedTensor":
         """A dense tensor as a ragged one, without what is beyond the lengths or equals the padding.
 
         >>> tf.RaggedTensor.from_tensor([[5, 7, 0], [0, 3, 0]], padding=0)
@@ -300,7 +311,7 @@ class RaggedConstruction:
         return result.with_values(inner)
 
     @classmethod
-    def from_sparse(cls, st_input, name=None, row_splits_dtype=dtypes.int64):
+    def from_sparse(cls, st_input, name=None, row_splits_dtype=dtypes.int64) -> "RaggedTensor":
         """A sparse matrix as a ragged one; the values of each row must be in its first columns.
 
         >>> s = tf.SparseTensor([[0, 0], [2, 0], [2, 1]], [5, 6, 7], [3, 4])

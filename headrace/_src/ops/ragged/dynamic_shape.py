@@ -1,6 +1,7 @@
 """`DynamicRaggedShape`: the shape of a tensor that may be ragged, as a value."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from headrace._src.ops.ragged.row_partition import INDEX_TYPES, RowPartition
 from headrace._src.ops.ragged.shape_spec import DynamicRaggedShapeSpec
 from headrace._src.ops.ragged.tensor import RaggedTensor, normalized_axis
 from headrace._src.program.extension_type import BatchableExtensionType
+
+if TYPE_CHECKING:
+    from headrace._src.core.dtypes import DType
 
 
 @api("experimental.DynamicRaggedShape")
@@ -86,7 +90,7 @@ class DynamicRaggedShape(BatchableExtensionType):
     # Construction.
 
     @classmethod
-    def from_lengths(cls, lengths, num_row_partitions=None, dtype=dtypes.int64):
+    def from_lengths(cls, lengths, num_row_partitions=None, dtype=dtypes.int64) -> "DynamicRaggedShape":
         """From the length of each dimension: an int, or for a ragged one a tuple with the length of each row.
 
         >>> tf.experimental.DynamicRaggedShape.from_lengths([2, (3, 1), 4])
@@ -137,7 +141,7 @@ class DynamicRaggedShape(BatchableExtensionType):
         return cls(partitions, to_tensor(np.array(inner, dtype._np)), dtype)
 
     @classmethod
-    def from_row_partitions(cls, row_partitions, dtype=None):
+    def from_row_partitions(cls, row_partitions, dtype=None) -> "DynamicRaggedShape":
         """The shape of a vector inside partitions.
 
         Raises:
@@ -154,7 +158,7 @@ class DynamicRaggedShape(BatchableExtensionType):
         return cls([], inner_shape, dtype)
 
     @classmethod
-    def from_tensor(cls, t, dtype=None):
+    def from_tensor(cls, t, dtype=None) -> "DynamicRaggedShape":
         """The shape of a tensor or ragged tensor (or of what has a `_ragged_shape`)."""
         if isinstance(t, RaggedTensor):
             own = t._row_partition.dtype
@@ -176,7 +180,7 @@ class DynamicRaggedShape(BatchableExtensionType):
     # What it says.
 
     @property
-    def dtype(self):
+    def dtype(self) -> "DType":
         """int32 or int64."""
         return self._inner_shape.dtype
 
@@ -191,17 +195,17 @@ class DynamicRaggedShape(BatchableExtensionType):
         return len(self._row_partitions)
 
     @property
-    def inner_shape(self):
+    def inner_shape(self) -> Tensor:
         """The shape of the flat values, as a vector tensor."""
         return self._inner_shape
 
     @property
-    def inner_rank(self):
+    def inner_rank(self) -> int:
         """The rank of the flat values, or None."""
         return self._static_inner_shape.rank
 
     @property
-    def rank(self):
+    def rank(self) -> int:
         """The number of dimensions, or None."""
         inner = self.inner_rank
         return None if inner is None else inner + self.num_row_partitions
@@ -225,7 +229,7 @@ class DynamicRaggedShape(BatchableExtensionType):
             return True
         return self._row_partitions[axis - 1].is_uniform()
 
-    def static_lengths(self, ragged_lengths=True):
+    def static_lengths(self, ragged_lengths=True) -> Any:
         """The length of each dimension: an int, None if it is not known, a tuple for a ragged dimension.
 
         Args:
@@ -285,7 +289,7 @@ class DynamicRaggedShape(BatchableExtensionType):
             return self._row_partitions[index - 1].uniform_row_length()
         return self._inner_shape[index - self.num_row_partitions]
 
-    def __getitem__(self, index):
+    def __getitem__(self, index) -> Any:
         """The size of a uniform dimension, or the shape of some dimensions.
 
         Raises:
@@ -341,7 +345,7 @@ class DynamicRaggedShape(BatchableExtensionType):
 
     # The same shape in another form.
 
-    def with_dtype(self, dtype):
+    def with_dtype(self, dtype) -> "DynamicRaggedShape":
         """This shape with int32 or int64 numbers."""
         dtype = dtypes.as_dtype(dtype)
         if dtype is self.dtype:

@@ -28,7 +28,7 @@ from headrace._src.ops.strings import editing as strings
 
 
 @api("ragged.map_flat_values")
-def map_flat_values(op, *args, **kwargs):
+def map_flat_values(op, *args, **kwargs) -> RaggedTensor:
     """Apply a function to the innermost values of ragged tensors that have the same rows.
 
     >>> tf.ragged.map_flat_values(tf.square, tf.ragged.constant([[1, 2], [3]]))

@@ -69,7 +69,7 @@ def stack_dispatched(values, axis=0, name=None):
 
 
 @api("ragged.stack")
-def stack(values, axis=0, name=None):
+def stack(values, axis=0, name=None) -> RaggedTensor:
     """Tensors of one rank, ragged or not and of any size, along a new dimension.
 
     >>> tf.ragged.stack([[1, 2], [3, 4, 5]])

@@ -105,7 +105,7 @@ _WIDENING = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
 @api("ragged.range")
-def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=dtypes.int64):
+def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=dtypes.int64) -> RaggedTensor:
     """A ragged tensor whose row i is the sequence from `starts[i]` up to `limits[i]` in steps of `deltas[i]`.
 
     >>> tf.ragged.range([3, 5, 2])
@@ -141,7 +141,7 @@ def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype
 
 
 @api("ragged.row_splits_to_segment_ids")
-def row_splits_to_segment_ids(splits, name=None, out_type=None):
+def row_splits_to_segment_ids(splits, name=None, out_type=None) -> Tensor:
     """For each value the number of its row.
 
     >>> tf.ragged.row_splits_to_segment_ids([0, 3, 3, 5]).numpy().tolist()
@@ -161,7 +161,7 @@ def row_splits_to_segment_ids(splits, name=None, out_type=None):
 
 
 @api("ragged.segment_ids_to_row_splits")
-def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, name=None):
+def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, name=None) -> Tensor:
     """Where rows begin and end, from the row of each value (ascending).
 
     >>> tf.ragged.segment_ids_to_row_splits([0, 0, 0, 2, 2, 3, 4, 4, 4]).numpy().tolist()

@@ -1,5 +1,7 @@
 """`RowPartition`: how a sequence of values is divided into rows, the building block of ragged tensors."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from headrace._src.core import dtypes
@@ -17,6 +19,9 @@ from headrace._src.ops.ragged.row_arithmetic import cast_to, first_dimension, re
 from headrace._src.ops.ragged.row_partition_spec import INDEX_TYPES as INDEX_TYPES
 from headrace._src.ops.ragged.row_partition_spec import RowPartitionSpec as RowPartitionSpec
 from headrace._src.ops.ragged.row_partition_spec import register_row_partition
+
+if TYPE_CHECKING:
+    from headrace._src.core.dtypes import DType
 
 _INTERNAL = object()
 
@@ -52,7 +57,7 @@ class RowPartition(CompositeTensor):
         uniform_row_length=None,
         nvals=None,
         internal=None,
-    ):
+    ) -> None:
         if internal is not _INTERNAL:
             raise ValueError(
                 "RowPartition constructor is private; please use one of the factory methods instead "
@@ -69,7 +74,7 @@ class RowPartition(CompositeTensor):
     # Construction.
 
     @classmethod
-    def from_value_rowids(cls, value_rowids, nrows=None, validate=True, dtype=None, dtype_hint=None):
+    def from_value_rowids(cls, value_rowids, nrows=None, validate=True, dtype=None, dtype_hint=None) -> "RowPartition":
         """From the row of each value, in ascending order.
 
         Args:
@@ -99,7 +104,7 @@ class RowPartition(CompositeTensor):
         return cls(splits, value_rowids=value_rowids, nrows=nrows, internal=_INTERNAL)
 
     @classmethod
-    def from_row_splits(cls, row_splits, validate=True, dtype=None, dtype_hint=None):
+    def from_row_splits(cls, row_splits, validate=True, dtype=None, dtype_hint=None) -> "RowPartition":
         """From the positions at which rows begin and end: `0`, then one for each row, in ascending order.
 
         Raises:
@@ -120,7 +125,7 @@ class RowPartition(CompositeTensor):
         return cls(row_splits, internal=_INTERNAL)
 
     @classmethod
-    def from_row_lengths(cls, row_lengths, validate=True, dtype=None, dtype_hint=None):
+    def from_row_lengths(cls, row_lengths, validate=True, dtype=None, dtype_hint=None) -> "RowPartition":
         """From the length of each row.
 
         Raises:
@@ -138,7 +143,7 @@ class RowPartition(CompositeTensor):
         return cls(splits, row_lengths=row_lengths, internal=_INTERNAL)
 
     @classmethod
-    def from_row_starts(cls, row_starts, nvals, validate=True, dtype=None, dtype_hint=None):
+    def from_row_starts(cls, row_starts, nvals, validate=True, dtype=None, dtype_hint=None) -> "RowPartition":
         """From the position at which each row begins, and the number of values.
 
         Raises:
@@ -154,7 +159,7 @@ class RowPartition(CompositeTensor):
         return cls(rows.appended(row_starts, nvals), nvals=nvals, internal=_INTERNAL)
 
     @classmethod
-    def from_row_limits(cls, row_limits, validate=True, dtype=None, dtype_hint=None):
+    def from_row_limits(cls, row_limits, validate=True, dtype=None, dtype_hint=None) -> "RowPartition":
         """From the position at which each row ends.
 
         Raises:
@@ -171,7 +176,7 @@ class RowPartition(CompositeTensor):
     @classmethod
     def from_uniform_row_length(
         cls, uniform_row_length, nvals=None, nrows=None, validate=True, dtype=None, dtype_hint=None
-    ):
+    ) -> "RowPartition":
         """Rows of one length.
 
         Args:
@@ -232,12 +237,12 @@ class RowPartition(CompositeTensor):
     # What is known without looking at values.
 
     @property
-    def dtype(self):
+    def dtype(self) -> "DType":
         """int32 or int64: the dtype of all encodings."""
         return self._row_splits.dtype
 
     @property
-    def static_nrows(self):
+    def static_nrows(self) -> int | None:
         """The number of rows if it is known while tracing, else None."""
         positions = self._row_splits.shape[0] if self._row_splits.shape.rank else None
         if positions is not None:
@@ -247,7 +252,7 @@ class RowPartition(CompositeTensor):
         return static_number(self._nrows)
 
     @property
-    def static_nvals(self):
+    def static_nvals(self) -> int | None:
         """The number of values if it is known without computing it, else None."""
         if self._nvals is not None:
             known = static_number(self._nvals)
@@ -258,7 +263,7 @@ class RowPartition(CompositeTensor):
         return None
 
     @property
-    def static_uniform_row_length(self):
+    def static_uniform_row_length(self) -> int | None:
         """The length of all rows if it is known to be one and while tracing, else None."""
         return static_number(self._uniform_row_length)
 
@@ -268,17 +273,17 @@ class RowPartition(CompositeTensor):
 
     # Encodings.
 
-    def row_splits(self):
+    def row_splits(self) -> Tensor:
         """`nrows + 1` positions: row i is from `row_splits[i]` up to `row_splits[i + 1]`."""
         return self._row_splits
 
-    def value_rowids(self):
+    def value_rowids(self) -> Tensor:
         """The row of each value."""
         if self._value_rowids is not None:
             return self._value_rowids
         return rows.ids_from_splits(self._row_splits)
 
-    def nvals(self):
+    def nvals(self) -> Tensor:
         """The number of values, as a scalar tensor."""
         if self._nvals is not None:
             return self._nvals
@@ -286,7 +291,7 @@ class RowPartition(CompositeTensor):
             return first_dimension(self._value_rowids, self.dtype)
         return self._row_splits[-1]
 
-    def nrows(self):
+    def nrows(self) -> Tensor:
         """The number of rows, as a scalar tensor."""
         if self._nrows is not None:
             return self._nrows
@@ -295,25 +300,25 @@ class RowPartition(CompositeTensor):
             return to_tensor(known, self.dtype)
         return SUB(first_dimension(self._row_splits, self.dtype), _one(self._row_splits))
 
-    def uniform_row_length(self):
+    def uniform_row_length(self) -> Tensor | None:
         """The length of all rows as a scalar tensor, or None if it is not known to be one."""
         return self._uniform_row_length
 
-    def row_starts(self):
+    def row_starts(self) -> Tensor:
         """The position at which each row begins."""
         return self._row_splits[:-1]
 
-    def row_limits(self):
+    def row_limits(self) -> Tensor:
         """The position at which each row ends."""
         return self._row_splits[1:]
 
-    def row_lengths(self):
+    def row_lengths(self) -> Tensor:
         """The length of each row."""
         if self._row_lengths is not None:
             return self._row_lengths
         return SUB(self._row_splits[1:], self._row_splits[:-1])
 
-    def offsets_in_rows(self):
+    def offsets_in_rows(self) -> Tensor:
         """The place of each value within its row.
 
         >>> tf.experimental.RowPartition.from_row_lengths([2, 0, 3]).offsets_in_rows().numpy().tolist()
@@ -321,7 +326,7 @@ class RowPartition(CompositeTensor):
         """
         return rows.offsets(self._row_splits)
 
-    def with_dtype(self, dtype):
+    def with_dtype(self, dtype) -> "RowPartition":
         """This partition with its encodings cast to int32 or int64.
 
         Raises:

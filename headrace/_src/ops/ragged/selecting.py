@@ -3,7 +3,7 @@
 import numpy as np
 
 from headrace._src.core import dtypes
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.dispatch import dispatch_for_types
@@ -249,7 +249,7 @@ def _coordinates(condition):
 
 
 @api("ragged.boolean_mask")
-def boolean_mask(data, mask, name=None):
+def boolean_mask(data, mask, name=None) -> Tensor | RaggedTensor:
     """The elements at which a mask is true, in the rows in which they were.
 
     >>> tf.ragged.boolean_mask([[1, 2, 3], [4, 5, 6]], [[True, False, True], [False, False, False]])
@@ -311,7 +311,7 @@ def _masked(data, mask):
 
 
 @api("ragged.stack_dynamic_partitions")
-def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
+def stack_dynamic_partitions(data, partitions, num_partitions, name=None) -> RaggedTensor:
     """Rows of `data` sorted by partition: row p of the result holds those whose partition is p.
 
     >>> tf.ragged.stack_dynamic_partitions(["a", "b", "c"], [1, 0, 1], num_partitions=2)

@@ -1,5 +1,7 @@
 """`RaggedTensorSpec`: the type of a ragged tensor."""
 
+from typing import TYPE_CHECKING, Any
+
 from headrace._src.core import dtypes
 from headrace._src.core.batchable_specs import BatchableTypeSpec
 from headrace._src.core.shapes import TensorShape
@@ -8,6 +10,9 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.ops.ragged.row_partition import INDEX_TYPES
 from headrace._src.ops.ragged.variant import ragged_from_variant, ragged_to_variant
+
+if TYPE_CHECKING:
+    from headrace._src.core.dtypes import DType
 
 _ragged_tensor: type = object
 
@@ -42,7 +47,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
         ragged_rank=None,
         row_splits_dtype=dtypes.int64,
         flat_values_spec=None,
-    ):
+    ) -> None:
         self._shape = TensorShape(shape)
         self._row_splits_dtype = dtypes.as_dtype(row_splits_dtype)
         if flat_values_spec is not None:
@@ -70,7 +75,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
             )
 
     @property
-    def dtype(self):
+    def dtype(self) -> "DType":
         """The dtype of the values."""
         return self._dtype
 
@@ -85,21 +90,21 @@ class RaggedTensorSpec(BatchableTypeSpec):
         return self._ragged_rank
 
     @property
-    def row_splits_dtype(self):
+    def row_splits_dtype(self) -> "DType":
         """int32 or int64."""
         return self._row_splits_dtype
 
     @property
-    def flat_values_spec(self):
+    def flat_values_spec(self) -> Any:
         """The spec of the flat values when they are no plain tensor, else None."""
         return self._flat_values_spec
 
     @property
-    def value_type(self):
+    def value_type(self) -> type:
         return _ragged_tensor if self._ragged_rank > 0 else Tensor
 
     @classmethod
-    def from_value(cls, value):
+    def from_value(cls, value) -> "RaggedTensorSpec":
         """The spec of a ragged tensor, or of a tensor as one with ragged rank 0."""
         if not isinstance(value, _ragged_tensor):
             return cls(value.shape, value.dtype, 0)
@@ -114,7 +119,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
             flat_values_spec=flat._type_spec,
         )
 
-    def is_compatible_with(self, spec_or_value):
+    def is_compatible_with(self, spec_or_value) -> bool:
         """Whether a value of this spec may also fit `spec_or_value`."""
         # TF: ragged rank 0 means a dense tensor.
         if self._ragged_rank == 0 and isinstance(spec_or_value, (Tensor, TensorSpec)):

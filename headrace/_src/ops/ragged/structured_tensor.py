@@ -1,6 +1,7 @@
 """`tf.experimental.StructuredTensor`: records with named fields, in a tensor that may be ragged."""
 
 import typing
+from typing import Any
 
 import numpy as np
 
@@ -96,7 +97,7 @@ class StructuredTensor(BatchableExtensionType):
     # Construction.
 
     @classmethod
-    def from_fields(cls, fields, shape=(), nrows=None, row_partitions=None, validate=False):
+    def from_fields(cls, fields, shape=(), nrows=None, row_partitions=None, validate=False) -> "StructuredTensor":
         """From named fields.
 
         >>> tf.experimental.StructuredTensor.from_fields({"x": 1, "y": [1, 2, 3]}).field_value("y").numpy().tolist()
@@ -126,7 +127,7 @@ class StructuredTensor(BatchableExtensionType):
         return cls(fields, ragged_shape)
 
     @classmethod
-    def from_fields_and_rank(cls, fields, rank, validate=False, dtype=None):
+    def from_fields_and_rank(cls, fields, rank, validate=False, dtype=None) -> "StructuredTensor":
         """From named fields that all share their first `rank` dimensions.
 
         Raises:
@@ -144,12 +145,12 @@ class StructuredTensor(BatchableExtensionType):
         return result if wanted is result._ragged_shape.dtype else result.with_shape_dtype(wanted)
 
     @classmethod
-    def from_shape(cls, ragged_shape):
+    def from_shape(cls, ragged_shape) -> "StructuredTensor":
         """Records without fields."""
         return cls({}, ragged_shape)
 
     @classmethod
-    def from_pyval(cls, pyval, typespec=None):
+    def from_pyval(cls, pyval, typespec=None) -> Any:
         """From nested Python lists and dictionaries.
 
         >>> tf.experimental.StructuredTensor.from_pyval([[{"a": 1}, {"a": 2}], []]).shape
@@ -189,7 +190,7 @@ class StructuredTensor(BatchableExtensionType):
     def _row_partitions(self):
         return self.row_partitions
 
-    def nrows(self):
+    def nrows(self) -> Tensor | None:
         """The size of the first dimension as a scalar tensor; None for a single record."""
         return None if self.rank == 0 else self._ragged_shape[0]
 
@@ -197,7 +198,7 @@ class StructuredTensor(BatchableExtensionType):
         """The names of the fields."""
         return tuple(self._fields)
 
-    def field_value(self, field_name):
+    def field_value(self, field_name) -> Any:
         """The value of a field; a sequence of names goes into nested records.
 
         Raises:
@@ -221,7 +222,7 @@ class StructuredTensor(BatchableExtensionType):
                 return False
         return all(type(part) is EagerTensor for part in parts)
 
-    def to_pyval(self):
+    def to_pyval(self) -> Any:
         """Nested Python lists and dictionaries.
 
         Raises:
@@ -238,7 +239,7 @@ class StructuredTensor(BatchableExtensionType):
 
     __str__ = __repr__
 
-    def __getitem__(self, key):
+    def __getitem__(self, key) -> Any:
         """Records by integers and slices, then fields by name.
 
         `t[i, j, "name", k]` is `t.field_value("name")[i, j, k]`, with as many indices before the name as the
@@ -283,7 +284,7 @@ class StructuredTensor(BatchableExtensionType):
 
     # Changed copies.
 
-    def with_updates(self, updates, validate=False):
+    def with_updates(self, updates, validate=False) -> "StructuredTensor":
         """A copy with fields replaced, added or deleted.
 
         >>> t = tf.experimental.StructuredTensor.from_pyval({"a": 1, "b": 2})
@@ -348,7 +349,7 @@ class StructuredTensor(BatchableExtensionType):
         except (ValueError, TypeError) as error:
             raise ValueError(f"`StructuredTensor.with_updates` failed: {error}") from error
 
-    def promote(self, source_path, new_name):
+    def promote(self, source_path, new_name) -> "StructuredTensor":
         """A copy in which a nested field also stands one level further out, under a new name.
 
         Args:
@@ -373,7 +374,7 @@ class StructuredTensor(BatchableExtensionType):
         promoted = _merged(value, parent.rank, inner) if inner > parent.rank else value
         return self.with_updates({(*source_path[:-2], new_name): promoted})
 
-    def merge_dims(self, outer_axis, inner_axis):
+    def merge_dims(self, outer_axis, inner_axis) -> "StructuredTensor":
         """A copy with dimensions made one.
 
         Raises:
@@ -387,7 +388,7 @@ class StructuredTensor(BatchableExtensionType):
             )
         return _merged(self, outer_axis, inner_axis)
 
-    def partition_outer_dimension(self, row_partition):
+    def partition_outer_dimension(self, row_partition) -> "StructuredTensor":
         """A copy with the first dimension divided into rows.
 
         Raises:
@@ -407,7 +408,7 @@ class StructuredTensor(BatchableExtensionType):
             {name: _partitioned(value, row_partition) for name, value in self._fields.items()}, shape
         )
 
-    def with_shape_dtype(self, dtype):
+    def with_shape_dtype(self, dtype) -> "StructuredTensor":
         """A copy whose shape and fields have int32 or int64 row splits."""
         dtype = dtypes.as_dtype(dtype)
         if dtype is self._ragged_shape.dtype:

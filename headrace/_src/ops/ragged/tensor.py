@@ -1,6 +1,6 @@
 """`RaggedTensor`: a tensor some of whose dimensions have rows of different lengths."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from headrace._src.ops.sparse.tensor import SparseTensor
 
 if TYPE_CHECKING:
     from headrace._src.attached import RaggedTensorMethods
+    from headrace._src.core.dtypes import DType
 else:
     RaggedTensorMethods = types.FOR_CHECKERS
 
@@ -56,7 +57,7 @@ class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
     __array_priority__ = 100
     is_tensor_like = True
 
-    def __init__(self, values, row_partition, internal=False):
+    def __init__(self, values, row_partition, internal=False) -> None:
         if not internal:
             raise ValueError(
                 "RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
@@ -70,17 +71,17 @@ class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
     # Parts.
 
     @property
-    def dtype(self):
+    def dtype(self) -> "DType":
         """The dtype of the values."""
         return self._values.dtype
 
     @property
-    def values(self):
+    def values(self) -> "Tensor | RaggedTensor":
         """The concatenated rows: a tensor, or a ragged tensor when there are further ragged dimensions."""
         return self._values
 
     @property
-    def flat_values(self):
+    def flat_values(self) -> Tensor:
         """The innermost values, with all ragged dimensions merged into one.
 
         >>> tf.ragged.constant([[[1, 2]], [[3], [4]]]).flat_values.numpy().tolist()
@@ -98,7 +99,7 @@ class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
         return 1 + (inner.ragged_rank if isinstance(inner, RaggedTensor) else 0)
 
     @property
-    def row_splits(self):
+    def row_splits(self) -> Tensor:
         """The positions at which rows begin and end among `values`."""
         return self._row_partition.row_splits()
 
@@ -116,11 +117,11 @@ class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
         return tuple(partitions)
 
     @property
-    def uniform_row_length(self):
+    def uniform_row_length(self) -> Tensor | None:
         """The length of all rows as a scalar tensor when it is known to be one, else None."""
         return self._row_partition.uniform_row_length()
 
-    def value_rowids(self, name=None):
+    def value_rowids(self, name=None) -> Tensor:
         """The row of each of `values`."""
         return self._row_partition.value_rowids()
 
@@ -128,20 +129,20 @@ class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
         """The row ids of all ragged dimensions, outermost first."""
         return tuple(partition.value_rowids() for partition in self._nested_row_partitions)
 
-    def nrows(self, out_type=None, name=None):
+    def nrows(self, out_type=None, name=None) -> Tensor:
         """The number of rows, as a scalar tensor."""
         count = self._row_partition.nrows()
         return count if out_type is None else cast_to(count, dtypes.as_dtype(out_type))
 
-    def row_starts(self, name=None):
+    def row_starts(self, name=None) -> Tensor:
         """The position in `values` at which each row begins."""
         return self._row_partition.row_starts()
 
-    def row_limits(self, name=None):
+    def row_limits(self, name=None) -> Tensor:
         """The position in `values` at which each row ends."""
         return self._row_partition.row_limits()
 
-    def row_lengths(self, axis=1, name=None):
+    def row_lengths(self, axis=1, name=None) -> Tensor:
         """The lengths of the rows in dimension `axis`.
 
         >>> rt = tf.ragged.constant([[[3, 1], [2]], [], [[7]]])
@@ -205,7 +206,7 @@ class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
         elif type(self._values) is not EagerTensor:
             self._values.set_shape([None, *dims[2:]])
 
-    def bounding_shape(self, axis=None, name=None, out_type=None):
+    def bounding_shape(self, axis=None, name=None, out_type=None) -> Tensor:
         """The smallest shape of a dense tensor that holds this one.
 
         >>> tf.ragged.constant([[1, 2, 3], [4], []]).bounding_shape().numpy().tolist()
@@ -228,7 +229,7 @@ class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
 
     # The same rows with something else inside.
 
-    def with_values(self, new_values):
+    def with_values(self, new_values) -> "RaggedTensor":
         """The same partition of other values.
 
         >>> tf.ragged.constant([[1], [2, 3]]).with_values(["a", "b", "c"])
@@ -247,14 +248,14 @@ class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
             )
         return RaggedTensor(new_values, self._row_partition, internal=True)
 
-    def with_flat_values(self, new_values):
+    def with_flat_values(self, new_values) -> "RaggedTensor":
         """The same ragged dimensions around other innermost values."""
         if isinstance(self._values, RaggedTensor):
             return self.with_values(self._values.with_flat_values(new_values))
         new_values = tensor_or_ragged(new_values)
         return self.with_values(new_values)
 
-    def with_row_splits_dtype(self, dtype):
+    def with_row_splits_dtype(self, dtype) -> "RaggedTensor":
         """The same tensor with int32 or int64 row splits.
 
         Raises:
@@ -270,7 +271,7 @@ class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
             values = values.with_row_splits_dtype(dtype)
         return RaggedTensor(values, self._row_partition.with_dtype(dtype), internal=True)
 
-    def merge_dims(self, outer_axis, inner_axis):
+    def merge_dims(self, outer_axis, inner_axis) -> "Tensor | RaggedTensor":
         """Dimensions `outer_axis` to `inner_axis` made one.
 
         >>> rt = tf.ragged.constant([[[1, 2], [3]], [[4]]])
@@ -293,7 +294,7 @@ class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
 
     # Other forms.
 
-    def to_tensor(self, default_value=None, name=None, shape=None):
+    def to_tensor(self, default_value=None, name=None, shape=None) -> Tensor:
         """A dense tensor, with short rows filled up.
 
         >>> tf.ragged.constant([[9, 8, 7], [], [6]]).to_tensor(default_value=0).numpy().tolist()
@@ -340,12 +341,12 @@ class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
             result.set_shape(static)
         return result
 
-    def to_sparse(self, name=None):
+    def to_sparse(self, name=None) -> SparseTensor:
         """A `tf.SparseTensor` with this tensor's values; the dense shape is the bounding shape."""
         parts = RAGGED_TENSOR_TO_SPARSE(list(self.nested_row_splits), self.flat_values, name=name)
         return SparseTensor(*parts)
 
-    def to_list(self):
+    def to_list(self) -> list:
         """Nested Python lists.
 
         >>> tf.ragged.constant([["a"], []]).to_list()
@@ -358,7 +359,7 @@ class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
             raise ValueError("RaggedTensor.to_list() is only supported in eager mode.")
         return nested_list(self)
 
-    def numpy(self):
+    def numpy(self) -> np.ndarray:
         """A NumPy array: of rows (as objects) where their lengths differ, else of the plain dtype.
 
         Raises:
@@ -404,7 +405,7 @@ class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
     def __hash__(self):
         raise TypeError("RaggedTensor is unhashable.")
 
-    def __bool__(self):
+    def __bool__(self) -> Any:
         raise TypeError("RaggedTensor may not be used as a boolean.")
 
     # What nest, tapes and control flow need.

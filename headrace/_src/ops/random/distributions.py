@@ -10,6 +10,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.shapes import TensorShape, broadcast_shapes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -106,7 +107,7 @@ MULTINOMIAL = Op(
 
 
 @api("random.categorical")
-def categorical(logits, num_samples, dtype=None, seed=None, name=None):
+def categorical(logits, num_samples, dtype=None, seed=None, name=None) -> Tensor:
     """Draws classes from categorical distributions.
 
     Args:
@@ -168,7 +169,7 @@ STATELESS_MULTINOMIAL = Op(
 
 
 @api("random.stateless_categorical")
-def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
+def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None) -> Tensor:
     """Draws classes from categorical distributions, depending on nothing but the arguments.
 
     Args:
@@ -265,7 +266,7 @@ def _scaled_gamma(draw, alpha, beta, dtype):
 
 
 @api("random.gamma")
-def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
+def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None) -> Tensor:
     """Numbers of the gamma distribution.
 
     They are differentiable with respect to `alpha` and `beta`, by implicit reparameterisation.
@@ -354,7 +355,7 @@ STATELESS_RANDOM_GAMMA_V3 = Op(
 
 
 @api("random.stateless_gamma")
-def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None):
+def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None) -> Tensor:
     """Numbers of the gamma distribution that depend on nothing but the arguments.
 
     They are differentiable with respect to `alpha` and `beta`, by implicit reparameterisation.
@@ -415,7 +416,7 @@ RANDOM_POISSON_V2 = Op(
 
 
 @api("random.poisson")
-def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
+def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None) -> Tensor:
     """Numbers of the Poisson distribution.
 
     Args:
@@ -467,7 +468,7 @@ STATELESS_RANDOM_POISSON = Op(
 
 
 @api("random.stateless_poisson")
-def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
+def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None) -> Tensor:
     """Numbers of the Poisson distribution that depend on nothing but the arguments.
 
     Args:
@@ -534,7 +535,7 @@ STATELESS_RANDOM_BINOMIAL = Op(
 
 
 @api("random.stateless_binomial")
-def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None):
+def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None) -> Tensor:
     """Numbers of the binomial distribution that depend on nothing but the arguments.
 
     Args:

@@ -23,7 +23,7 @@ from headrace._src.ops.random.bits import Philox, ThreeFry
 
 
 @api("random.set_seed", dispatch=False)
-def set_seed(seed):
+def set_seed(seed) -> None:
     """Sets the global seed of random ops, and starts their sequences anew.
 
     A random op draws from a stream that the global seed and the op's own `seed` determine. With only a global

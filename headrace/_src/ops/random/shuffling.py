@@ -8,6 +8,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, lax
 from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -53,7 +54,7 @@ RANDOM_SHUFFLE = Op(
 
 
 @api("random.shuffle")
-def shuffle(value, seed=None, name=None):
+def shuffle(value, seed=None, name=None) -> Tensor:
     """Puts the slices of a tensor along its first axis in a random order.
 
     Args:
@@ -96,7 +97,7 @@ STATELESS_SHUFFLE = Op(
 
 
 @api("random.experimental.stateless_shuffle")
-def stateless_shuffle(value, seed, alg="auto_select", name=None):
+def stateless_shuffle(value, seed, alg="auto_select", name=None) -> Tensor:
     """Puts the slices of a tensor along its first axis in an order that depends on nothing but the seed.
 
     Args:
@@ -286,7 +287,7 @@ RANDOM_INDEX_SHUFFLE = Op(
 
 
 @api("random_index_shuffle")
-def random_index_shuffle(index, seed, max_index, rounds=4, name=None):
+def random_index_shuffle(index, seed, max_index, rounds=4, name=None) -> Tensor:
     """The place of `index` in a random permutation of 0 to `max_index`, without making the permutation.
 
     Args:
@@ -303,7 +304,7 @@ def random_index_shuffle(index, seed, max_index, rounds=4, name=None):
 
 
 @api("random.experimental.index_shuffle")
-def index_shuffle(index, seed, max_index):
+def index_shuffle(index, seed, max_index) -> Tensor:
     """The place of `index` in a random permutation of 0 to `max_index`, without making the permutation.
 
     Args:

@@ -8,6 +8,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -183,7 +184,7 @@ STATELESS_PARAMETERIZED_TRUNCATED_NORMAL = Op(
 @api("random.stateless_parameterized_truncated_normal")
 def stateless_parameterized_truncated_normal(
     shape, seed, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, name=None
-):
+) -> Tensor:
     """Normal numbers between bounds, that depend on nothing but the arguments.
 
     They are differentiable with respect to the four parameters, by implicit reparameterisation.

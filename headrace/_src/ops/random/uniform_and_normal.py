@@ -9,7 +9,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.context import context
 from headrace._src.core.random_state import draw_seeds
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -316,7 +316,7 @@ def _accepted(function, dtype, allowed):
 
 
 @api("random.normal")
-def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None) -> Tensor:
     """Normal numbers.
 
     Args:
@@ -339,7 +339,7 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=No
 
 
 @api("random.truncated_normal")
-def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None) -> Tensor:
     """Normal numbers, drawn again while they are more than two standard deviations from the mean.
 
     The arguments are those of `tf.random.normal`.
@@ -352,7 +352,7 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=Non
 
 
 @api("random.uniform")
-def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
+def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None) -> Tensor:
     """Numbers uniform on [minval, maxval).
 
     Args:
@@ -395,7 +395,7 @@ def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=
 @api("random.stateless_normal")
 def stateless_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
-):
+) -> Tensor:
     """Normal numbers that depend on nothing but the arguments.
 
     Args:
@@ -418,7 +418,7 @@ def stateless_normal(
 @api("random.stateless_truncated_normal")
 def stateless_truncated_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
-):
+) -> Tensor:
     """Normal numbers within two standard deviations of the mean, that depend on nothing but the arguments.
 
     The arguments are those of `tf.random.stateless_normal`.
@@ -432,7 +432,7 @@ def stateless_truncated_normal(
 @api("random.stateless_uniform")
 def stateless_uniform(
     shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"
-):
+) -> Tensor:
     """Numbers uniform on [minval, maxval), or on all integers, that depend on nothing but the arguments.
 
     Args:
@@ -486,7 +486,7 @@ def check_bounds(function, dtype, minval, maxval) -> None:
 
 
 @api("random.split", "random.experimental.stateless_split")
-def split(seed, num=2, alg="auto_select"):
+def split(seed, num=2, alg="auto_select") -> Tensor:
     """Makes `num` new seeds of one.
 
     Args:
@@ -506,7 +506,7 @@ def split(seed, num=2, alg="auto_select"):
 
 
 @api("random.fold_in", "random.experimental.stateless_fold_in")
-def fold_in(seed, data, alg="auto_select"):
+def fold_in(seed, data, alg="auto_select") -> Tensor:
     """Makes a new seed of a seed and an integer, such as the number of a step or a replica.
 
     Args:

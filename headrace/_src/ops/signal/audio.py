@@ -1,14 +1,20 @@
 """Sound from the bytes of a WAV, and back."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from headrace._src.core import errors
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.formats import wav_audio
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, with_rank
 from headrace._src.ops.strings.kernel_arrays import scalar_string
+
+if TYPE_CHECKING:
+    from headrace._src.attached import DecodeWav
 
 
 def _decode_wav(contents, desired_channels, desired_samples):
@@ -50,7 +56,7 @@ DECODE_WAV = Op(
 
 
 @api("audio.decode_wav")
-def decode_wav(contents, desired_channels=-1, desired_samples=-1, name=None):
+def decode_wav(contents, desired_channels=-1, desired_samples=-1, name=None) -> "DecodeWav":
     """The sound of a WAV of 16-bit PCM.
 
     Args:
@@ -99,7 +105,7 @@ ENCODE_WAV = Op(
 
 
 @api("audio.encode_wav")
-def encode_wav(audio, sample_rate, name=None):
+def encode_wav(audio, sample_rate, name=None) -> Tensor:
     """A WAV of 16-bit PCM.
 
     Args:

@@ -3,6 +3,7 @@
 import math
 
 from headrace._src.core import dtypes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
@@ -117,7 +118,7 @@ _TRANSFORMS = {1: _dct1, 2: _dct2, 3: _dct3, 4: _dct4}
 
 
 @api("signal.dct")
-def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
+def dct(input, type=2, n=None, axis=-1, norm=None, name=None) -> Tensor:
     """The discrete cosine transform along the last axis.
 
     Args:
@@ -147,7 +148,7 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
 
 
 @api("signal.idct")
-def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
+def idct(input, type=2, n=None, axis=-1, norm=None, name=None) -> Tensor:
     """The inverse of `tf.signal.dct` of the same type, up to a factor unless the norm is "ortho".
 
     The inverse of type 2 is type 3 and the other way round; types 1 and 4 are their own inverses.
@@ -171,7 +172,7 @@ def _window(window_fn, length, dtype):
 
 
 @api("signal.mdct")
-def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=None, name=None):
+def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=None, name=None) -> Tensor:
     """The modified discrete cosine transform: of frames that overlap by half.
 
     Args:
@@ -202,7 +203,7 @@ def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=Non
 
 
 @api("signal.inverse_mdct")
-def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None):
+def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None) -> Tensor:
     """Signals from their modified discrete cosine transform.
 
     Args:

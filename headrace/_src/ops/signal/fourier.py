@@ -7,6 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, scipy_fft
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -117,7 +118,7 @@ def _complex(input):
 
 
 @api("signal.fft")
-def fft(input, name=None):
+def fft(input, name=None) -> Tensor:
     """The discrete Fourier transform along the last axis: `sum(x[n] * exp(-2j * pi * k * n / N))`.
 
     >>> tf.signal.fft([1, 1, 1, 1]).numpy().real.tolist()
@@ -127,31 +128,31 @@ def fft(input, name=None):
 
 
 @api("signal.ifft")
-def ifft(input, name=None):
+def ifft(input, name=None) -> Tensor:
     """The inverse of `tf.signal.fft`, along the last axis."""
     return IFFT(_complex(input), name=name)
 
 
 @api("signal.fft2d")
-def fft2d(input, name=None):
+def fft2d(input, name=None) -> Tensor:
     """The discrete Fourier transform along the last two axes."""
     return FFT2D(_complex(input), name=name)
 
 
 @api("signal.ifft2d")
-def ifft2d(input, name=None):
+def ifft2d(input, name=None) -> Tensor:
     """The inverse of `tf.signal.fft2d`, along the last two axes."""
     return IFFT2D(_complex(input), name=name)
 
 
 @api("signal.fft3d")
-def fft3d(input, name=None):
+def fft3d(input, name=None) -> Tensor:
     """The discrete Fourier transform along the last three axes."""
     return FFT3D(_complex(input), name=name)
 
 
 @api("signal.ifft3d")
-def ifft3d(input, name=None):
+def ifft3d(input, name=None) -> Tensor:
     """The inverse of `tf.signal.fft3d`, along the last three axes."""
     return IFFT3D(_complex(input), name=name)
 
@@ -383,7 +384,7 @@ def _inverse_real_transform(name, op, rank, input_tensor, fft_length, label):
 
 
 @api("signal.rfft")
-def rfft(input_tensor, fft_length=None, name=None):
+def rfft(input_tensor, fft_length=None, name=None) -> Tensor:
     """The Fourier transform of real signals along the last axis, without the negative frequencies.
 
     Args:
@@ -404,19 +405,19 @@ def rfft(input_tensor, fft_length=None, name=None):
 
 
 @api("signal.rfft2d")
-def rfft2d(input_tensor, fft_length=None, name=None):
+def rfft2d(input_tensor, fft_length=None, name=None) -> Tensor:
     """As `tf.signal.rfft`, along the last two axes; `fft_length` has two entries."""
     return _real_transform("rfft2d", RFFT2D, 2, input_tensor, fft_length, name)
 
 
 @api("signal.rfft3d")
-def rfft3d(input_tensor, fft_length=None, name=None):
+def rfft3d(input_tensor, fft_length=None, name=None) -> Tensor:
     """As `tf.signal.rfft`, along the last three axes; `fft_length` has three entries."""
     return _real_transform("rfft3d", RFFT3D, 3, input_tensor, fft_length, name)
 
 
 @api("signal.irfft")
-def irfft(input_tensor, fft_length=None, name=None):
+def irfft(input_tensor, fft_length=None, name=None) -> Tensor:
     """The inverse of `tf.signal.rfft`, along the last axis.
 
     Args:
@@ -434,12 +435,12 @@ def irfft(input_tensor, fft_length=None, name=None):
 
 
 @api("signal.irfft2d")
-def irfft2d(input_tensor, fft_length=None, name=None):
+def irfft2d(input_tensor, fft_length=None, name=None) -> Tensor:
     """As `tf.signal.irfft`, along the last two axes; `fft_length` has two entries."""
     return _inverse_real_transform("irfft2d", IRFFT2D, 2, input_tensor, fft_length, name)
 
 
 @api("signal.irfft3d")
-def irfft3d(input_tensor, fft_length=None, name=None):
+def irfft3d(input_tensor, fft_length=None, name=None) -> Tensor:
     """As `tf.signal.irfft`, along the last three axes; `fft_length` has three entries."""
     return _inverse_real_transform("irfft3d", IRFFT3D, 3, input_tensor, fft_length, name)

@@ -7,6 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -169,25 +170,25 @@ IRFFTND = Op(
 
 
 @api("fftnd")
-def fftnd_op(input, fft_length, axes, name=None):
+def fftnd_op(input, fft_length, axes, name=None) -> Tensor:
     """The Fourier transform along `axes`, with that many points along each; see `tf.signal.fftnd`."""
     return FFTND(input, fft_length, axes, name=name)
 
 
 @api("ifftnd")
-def ifftnd_op(input, fft_length, axes, name=None):
+def ifftnd_op(input, fft_length, axes, name=None) -> Tensor:
     """The inverse Fourier transform along `axes`; see `tf.signal.ifftnd`."""
     return IFFTND(input, fft_length, axes, name=name)
 
 
 @api("rfftnd")
-def rfftnd_op(input, fft_length, axes, Tcomplex=dtypes.complex64, name=None):
+def rfftnd_op(input, fft_length, axes, Tcomplex=dtypes.complex64, name=None) -> Tensor:
     """The Fourier transform of real tensors along `axes`; see `tf.signal.rfftnd`."""
     return RFFTND(input, fft_length, axes, Tcomplex=dtypes.as_dtype(Tcomplex), name=name)
 
 
 @api("irfftnd")
-def irfftnd_op(input, fft_length, axes, Treal=dtypes.float32, name=None):
+def irfftnd_op(input, fft_length, axes, Treal=dtypes.float32, name=None) -> Tensor:
     """The inverse of `tf.rfftnd`; see `tf.signal.irfftnd`."""
     return IRFFTND(input, fft_length, axes, Treal=dtypes.as_dtype(Treal), name=name)
 
@@ -228,7 +229,7 @@ def _normalized(name, x, lengths, norm, inverse):
 
 
 @api("signal.fftnd")
-def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None) -> Tensor:
     """The discrete Fourier transform along some axes.
 
     Args:
@@ -248,7 +249,7 @@ def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
 
 
 @api("signal.ifftnd")
-def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None) -> Tensor:
     """The inverse of `tf.signal.fftnd`, with the same arguments."""
     x = to_tensor(input_tensor)
     lengths, places = _arguments("ifftnd", x, fft_length, axes)
@@ -256,7 +257,7 @@ def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
 
 
 @api("signal.rfftnd")
-def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None) -> Tensor:
     """The Fourier transform of real tensors along some axes.
 
     The last one of the axes has only the frequencies that are not negative. For the arguments see
@@ -271,7 +272,7 @@ def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
 
 
 @api("signal.irfftnd")
-def irfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+def irfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None) -> Tensor:
     """The inverse of `tf.signal.rfftnd`; `fft_length` counts the points of the result."""
     x = to_tensor(input_tensor)
     if x.dtype not in REAL_OF:
@@ -304,7 +305,7 @@ def _shifted(x, axes, back):
 
 
 @api("signal.fftshift")
-def fftshift(x, axes=None, name=None):
+def fftshift(x, axes=None, name=None) -> Tensor:
     """Frequencies moved so that zero is in the middle.
 
     Args:
@@ -319,7 +320,7 @@ def fftshift(x, axes=None, name=None):
 
 
 @api("signal.ifftshift")
-def ifftshift(x, axes=None, name=None):
+def ifftshift(x, axes=None, name=None) -> Tensor:
     """The inverse of `tf.signal.fftshift`.
 
     >>> tf.signal.ifftshift([-2, -1, 0, 1, 2]).numpy().tolist()

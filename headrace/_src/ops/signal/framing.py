@@ -1,5 +1,8 @@
 """Signals in overlapping frames, and short-time Fourier transforms of them."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
@@ -52,7 +55,7 @@ def _require_positive(name, step):
 
 
 @api("signal.frame")
-def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name=None):
+def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name=None) -> Tensor:
     """A signal as overlapping frames.
 
     Args:
@@ -104,7 +107,7 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
 
 
 @api("signal.overlap_and_add")
-def overlap_and_add(signal, frame_step, name=None):
+def overlap_and_add(signal, frame_step, name=None) -> Tensor:
     """The signal that adds up from overlapping frames.
 
     Args:
@@ -160,7 +163,7 @@ def _as_lengths(fft_length):
 
 
 @api("signal.stft")
-def stft(signals, frame_length, frame_step, fft_length=None, window_fn=hann_window, pad_end=False, name=None):
+def stft(signals, frame_length, frame_step, fft_length=None, window_fn=hann_window, pad_end=False, name=None) -> Tensor:
     """The short-time Fourier transform of real signals along the last axis.
 
     Args:
@@ -193,7 +196,7 @@ def stft(signals, frame_length, frame_step, fft_length=None, window_fn=hann_wind
 
 
 @api("signal.inverse_stft_window_fn")
-def inverse_stft_window_fn(frame_step, forward_window_fn=hann_window, name=None):
+def inverse_stft_window_fn(frame_step, forward_window_fn=hann_window, name=None) -> Callable[..., Any]:
     """The window for `tf.signal.inverse_stft` that undoes the one of `tf.signal.stft`.
 
     Args:
@@ -223,7 +226,7 @@ def inverse_stft_window_fn(frame_step, forward_window_fn=hann_window, name=None)
 
 
 @api("signal.inverse_stft")
-def inverse_stft(stfts, frame_length, frame_step, fft_length=None, window_fn=hann_window, name=None):
+def inverse_stft(stfts, frame_length, frame_step, fft_length=None, window_fn=hann_window, name=None) -> Tensor:
     """Signals from their short-time Fourier transform.
 
     Args:

@@ -61,7 +61,7 @@ def linear_to_mel_weight_matrix(
     upper_edge_hertz=3800.0,
     dtype=dtypes.float32,
     name=None,
-):
+) -> Tensor:
     """A matrix that turns spectrograms with linear frequencies into such on the mel scale.
 
     Args:
@@ -103,7 +103,7 @@ def linear_to_mel_weight_matrix(
 
 
 @api("signal.mfccs_from_log_mel_spectrograms")
-def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
+def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None) -> Tensor:
     """Mel-frequency cepstral coefficients: the cosine transform of logarithmic mel spectrograms.
 
     Args:

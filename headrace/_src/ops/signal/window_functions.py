@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
@@ -49,7 +50,7 @@ def _raised_cosine(name, window_length, periodic, dtype, a, b):
 
 
 @api("signal.hann_window")
-def hann_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
+def hann_window(window_length, periodic=True, dtype=dtypes.float32, name=None) -> Tensor:
     """The Hann window: half of one minus a cosine.
 
     Args:
@@ -65,13 +66,13 @@ def hann_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
 
 
 @api("signal.hamming_window")
-def hamming_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
+def hamming_window(window_length, periodic=True, dtype=dtypes.float32, name=None) -> Tensor:
     """The Hamming window: 0.54 minus 0.46 times a cosine. For the arguments see `tf.signal.hann_window`."""
     return _raised_cosine("hamming_window", window_length, periodic, dtype, 0.54, 0.46)
 
 
 @api("signal.kaiser_window")
-def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
+def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None) -> Tensor:
     """The Kaiser window, made of a Bessel function.
 
     Args:
@@ -101,7 +102,7 @@ def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
 
 
 @api("signal.kaiser_bessel_derived_window")
-def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
+def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=dtypes.float32, name=None) -> Tensor:
     """The Kaiser-Bessel derived window, whose squares add up to one when windows overlap by half.
 
     Args:
@@ -118,7 +119,7 @@ def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=dtypes.float32,
 
 
 @api("signal.vorbis_window")
-def vorbis_window(window_length, dtype=dtypes.float32, name=None):
+def vorbis_window(window_length, dtype=dtypes.float32, name=None) -> Tensor:
     """The window of the Vorbis codec, whose squares add up to one when windows overlap by half.
 
     Args:

@@ -157,7 +157,7 @@ SPARSE_ADD_GRAD = Op(
 
 
 @api("sparse.add")
-def add(a, b, threshold=0):
+def add(a, b, threshold=0) -> SparseTensor:
     """The sum of two tensors of one shape, at least one of them sparse.
 
     >>> a = tf.SparseTensor([[0], [2]], [1, 2], [3])
@@ -248,7 +248,7 @@ def _extremum_of(op, sp_a, sp_b, name):
 
 
 @api("sparse.maximum")
-def maximum(sp_a, sp_b, name=None):
+def maximum(sp_a, sp_b, name=None) -> SparseTensor:
     """The larger of two sparse tensors, element by element; missing elements are zero.
 
     >>> a = tf.SparseTensor([[0], [2]], [-1, 2], [3])
@@ -260,13 +260,13 @@ def maximum(sp_a, sp_b, name=None):
 
 
 @api("sparse.minimum")
-def minimum(sp_a, sp_b, name=None):
+def minimum(sp_a, sp_b, name=None) -> SparseTensor:
     """The smaller of two sparse tensors, element by element; missing elements are zero."""
     return _extremum_of(SPARSE_SPARSE_MINIMUM, sp_a, sp_b, name)
 
 
 @api("sparse.map_values")
-def map_values(op, *args, **kwargs):
+def map_values(op, *args, **kwargs) -> SparseTensor:
     """Apply a function to the values of sparse tensors that have elements at the same positions.
 
     >>> s = tf.SparseTensor([[0], [2]], [1, 2], [3])
@@ -309,7 +309,7 @@ def map_values(op, *args, **kwargs):
 
 
 @api("sparse.mask")
-def mask(a, mask_indices, name=None):
+def mask(a, mask_indices, name=None) -> IndexedSlices:
     """`tf.IndexedSlices` without the slices at `mask_indices`.
 
     >>> slices = tf.IndexedSlices([[1], [2]], [3, 5])

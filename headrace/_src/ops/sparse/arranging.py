@@ -72,7 +72,7 @@ SPARSE_REORDER = Op(
 
 
 @api("sparse.reorder")
-def reorder(sp_input, name=None):
+def reorder(sp_input, name=None) -> SparseTensor:
     """The same sparse tensor with its elements in row-major order, which most sparse functions expect.
 
     >>> s = tf.sparse.reorder(tf.SparseTensor([[1, 0], [0, 2]], [5, 6], [2, 3]))
@@ -187,7 +187,7 @@ SPARSE_RESHAPE = Op(
 
 
 @api("sparse.reshape")
-def reshape(sp_input, shape, name=None):
+def reshape(sp_input, shape, name=None) -> SparseTensor:
     """A sparse tensor with another shape of as many elements; one dimension may be -1.
 
     >>> s = tf.sparse.reshape(tf.SparseTensor([[0, 1], [1, 2]], [5, 6], [2, 3]), [-1])
@@ -209,7 +209,7 @@ def reshape(sp_input, shape, name=None):
 
 
 @api("sparse.transpose")
-def transpose(sp_input, perm=None, name=None):
+def transpose(sp_input, perm=None, name=None) -> SparseTensor:
     """A sparse tensor with its dimensions permuted; reversed if `perm` is None.
 
     >>> tf.sparse.transpose(tf.SparseTensor([[0, 2]], [5], [2, 3])).indices.numpy().tolist()
@@ -236,7 +236,7 @@ def transpose(sp_input, perm=None, name=None):
 
 
 @api("sparse.expand_dims")
-def expand_dims(sp_input, axis=None, name=None):
+def expand_dims(sp_input, axis=None, name=None) -> SparseTensor:
     """A sparse tensor with a dimension of size 1 inserted at `axis` (the end if None).
 
     Raises:
@@ -270,7 +270,7 @@ def expand_dims(sp_input, axis=None, name=None):
 
 
 @api("sparse.retain")
-def retain(sp_input, to_retain):
+def retain(sp_input, to_retain) -> SparseTensor:
     """The elements at which `to_retain` is true.
 
     >>> s = tf.SparseTensor([[0], [2], [3]], [5, 6, 7], [4])
@@ -294,7 +294,7 @@ def retain(sp_input, to_retain):
 
 
 @api("sparse.reset_shape")
-def reset_shape(sp_input, new_shape=None):
+def reset_shape(sp_input, new_shape=None) -> SparseTensor:
     """A sparse tensor with a larger dense shape, or the smallest one that holds its elements.
 
     Args:

@@ -301,7 +301,9 @@ RAGGED_BINCOUNT = Op(
 
 
 @api("sparse.bincount")
-def bincount(values, weights=None, axis=0, minlength=None, maxlength=None, binary_output=False, name=None):
+def bincount(
+    values, weights=None, axis=0, minlength=None, maxlength=None, binary_output=False, name=None
+) -> SparseTensor:
     """How often each number occurs, as a sparse tensor.
 
     >>> counts = tf.sparse.bincount([[1, 1, 2], [0, 0, 0]], axis=-1)

@@ -337,7 +337,7 @@ def _integers_or_strings(tensor):
 
 
 @api("sparse.cross")
-def cross(inputs, name=None, separator=None):
+def cross(inputs, name=None, separator=None) -> SparseTensor:
     """All combinations of the values in each row of several matrices, joined to strings.
 
     >>> a = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], ["a", "b", "c"], [2, 2])
@@ -358,7 +358,7 @@ def cross(inputs, name=None, separator=None):
 
 
 @api("sparse.cross_hashed")
-def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
+def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None) -> SparseTensor:
     """All combinations of the values in each row of several matrices, hashed.
 
     Args:
@@ -388,7 +388,7 @@ def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
 
 
 @api("ragged.cross")
-def ragged_cross(inputs, name=None):
+def ragged_cross(inputs, name=None) -> RaggedTensor:
     """All combinations of the values in each row of several ragged, sparse or dense matrices, as strings.
 
     >>> tf.ragged.cross([tf.ragged.constant([["a"], ["b", "c"]]), tf.ragged.constant([["d"], ["e"]])])
@@ -402,7 +402,7 @@ def ragged_cross(inputs, name=None):
 
 
 @api("ragged.cross_hashed")
-def ragged_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
+def ragged_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None) -> RaggedTensor:
     """All combinations of the values in each row of several ragged, sparse or dense matrices, hashed.
 
     Args:

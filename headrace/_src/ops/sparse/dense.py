@@ -7,6 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -139,7 +140,7 @@ SPARSE_TO_DENSE = Op(
 
 
 @api("sparse.to_dense")
-def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
+def to_dense(sp_input, default_value=None, validate_indices=True, name=None) -> Tensor:
     """A sparse tensor as a dense one.
 
     >>> s = tf.SparseTensor([[0, 1], [1, 0]], [5, 6], [2, 2])
@@ -175,7 +176,7 @@ def _zero(dtype):
 
 
 @api("sparse.from_dense")
-def from_dense(tensor, name=None):
+def from_dense(tensor, name=None) -> SparseTensor:
     """The non-zero elements of a dense tensor (for strings, the non-empty ones).
 
     >>> tf.sparse.from_dense([[0, 7], [8, 0]]).values.numpy().tolist()
@@ -194,7 +195,7 @@ def from_dense(tensor, name=None):
 
 
 @api("sparse.to_indicator")
-def to_indicator(sp_input, vocab_size, name=None):
+def to_indicator(sp_input, vocab_size, name=None) -> Tensor:
     """A dense bool tensor that is true at the ids that the values of each row are.
 
     >>> s = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [2, 0, 3], [2, 2])
@@ -218,7 +219,7 @@ def to_indicator(sp_input, vocab_size, name=None):
 
 
 @api("sparse.eye")
-def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
+def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None) -> SparseTensor:
     """A sparse matrix with ones on the diagonal."""
     dtype = dtypes.as_dtype(dtype)
     rows = cast_to(to_tensor(num_rows, hint=dtypes.int64), dtypes.int64)

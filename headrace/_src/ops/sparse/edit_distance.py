@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -98,7 +99,7 @@ EDIT_DISTANCE = Op(
 
 
 @api("edit_distance")
-def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
+def edit_distance(hypothesis, truth, normalize=True, name="edit_distance") -> Tensor:
     """The Levenshtein distance between the sequences in the last dimension of two sparse tensors.
 
     >>> hypothesis = tf.sparse.from_dense([["k", "i", "t"]])

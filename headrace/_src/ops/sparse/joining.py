@@ -98,7 +98,7 @@ SPARSE_CONCAT = Op(
 
 
 @api("sparse.concat")
-def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
+def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None) -> SparseTensor:
     """Sparse tensors one after the other along a dimension.
 
     >>> a = tf.SparseTensor([[0, 0]], [1], [1, 2])
@@ -215,7 +215,7 @@ SPARSE_SPLIT = Op(
 
 
 @api("sparse.split")
-def split(sp_input=None, num_split=None, axis=None, name=None):
+def split(sp_input=None, num_split=None, axis=None, name=None) -> list[SparseTensor]:
     """A sparse tensor as a list of `num_split` parts along a dimension.
 
     >>> s = tf.SparseTensor([[0, 0], [0, 3]], [1, 2], [1, 4])
@@ -331,7 +331,7 @@ SPARSE_SLICE_GRAD = Op(
 
 
 @api("sparse.slice")
-def slice(sp_input, start, size, name=None):
+def slice(sp_input, start, size, name=None) -> SparseTensor:
     """The part of a sparse tensor from `start` that is `size` large, or as large as there is.
 
     >>> s = tf.SparseTensor([[0, 1], [1, 0], [1, 2]], [1, 2, 3], [2, 3])

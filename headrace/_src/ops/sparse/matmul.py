@@ -5,6 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, scipy_sparse
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -140,7 +141,7 @@ SPARSE_TENSOR_DENSE_MAT_MUL = Op(
 
 
 @api("sparse.sparse_dense_matmul")
-def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
+def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None) -> Tensor:
     """The product of two matrices, one of them sparse.
 
     >>> a = tf.SparseTensor([[0, 1], [1, 0]], [2.0, 3.0], [2, 2])
@@ -178,7 +179,9 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
 
 
 @api("sparse.sampled_addmm")
-def sampled_addmm(indices, values, dense_shape, mat1, mat2, beta=1.0, alpha=1.0, output_type=dtypes.float32):
+def sampled_addmm(
+    indices, values, dense_shape, mat1, mat2, beta=1.0, alpha=1.0, output_type=dtypes.float32
+) -> tuple[Tensor, Tensor, Tensor]:
     """`alpha * (mat1 @ mat2)` at the positions of a sparse matrix, plus `beta` times its values.
 
     Leading dimensions are batches.

@@ -7,6 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -250,7 +251,7 @@ def _reduce(dense, sparse, sp_input, axis, keepdims, output_is_sparse, name):
 
 
 @api("sparse.reduce_sum")
-def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
+def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None) -> Tensor:
     """The sum of a sparse tensor along dimensions.
 
     >>> s = tf.SparseTensor([[0, 0], [0, 2], [1, 1]], [1, 2, 3], [2, 3])
@@ -270,7 +271,7 @@ def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=
 
 
 @api("sparse.reduce_max")
-def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
+def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None) -> Tensor:
     """The maximum of the elements of a sparse tensor along dimensions; missing elements do not count.
 
     >>> s = tf.SparseTensor([[0, 0], [0, 2]], [-1, -2], [2, 3])
@@ -349,7 +350,7 @@ SPARSE_SOFTMAX = Op(
 
 
 @api("sparse.softmax")
-def softmax(sp_input, name=None):
+def softmax(sp_input, name=None) -> SparseTensor:
     """Softmax over the elements that there are in each innermost row.
 
     >>> s = tf.SparseTensor([[0, 0], [0, 2], [1, 1]], [1.0, 1.0, 5.0], [2, 3])

@@ -1,10 +1,13 @@
 """Filling up empty rows of sparse and ragged tensors."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -14,6 +17,9 @@ from headrace._src.ops.arrays.shaping import EXPAND_DIMS
 from headrace._src.ops.sparse.dense import as_sparse
 from headrace._src.ops.sparse.indices import check_components
 from headrace._src.ops.sparse.tensor import SparseTensor
+
+if TYPE_CHECKING:
+    from headrace._src.attached import RaggedFillEmptyRows, RaggedFillEmptyRowsGrad
 
 
 def _filled(op, rows, values, nrows, default):
@@ -194,7 +200,7 @@ RAGGED_FILL_EMPTY_ROWS_GRAD = _grad_op("RaggedFillEmptyRowsGrad")
 
 
 @api("sparse.fill_empty_rows")
-def fill_empty_rows(sp_input, default_value, name=None):
+def fill_empty_rows(sp_input, default_value, name=None) -> tuple[SparseTensor, Tensor]:
     """A sparse tensor with an element put into the first column of every row that has none.
 
     >>> s = tf.SparseTensor([[0, 1], [2, 0]], [1, 2], [3, 2])
@@ -220,7 +226,7 @@ def fill_empty_rows(sp_input, default_value, name=None):
 
 
 @api("ragged_fill_empty_rows")
-def ragged_fill_empty_rows(value_rowids, values, nrows, default_value, name=None):
+def ragged_fill_empty_rows(value_rowids, values, nrows, default_value, name=None) -> "RaggedFillEmptyRows":
     """Values in rows, with `default_value` put into every row that has none.
 
     Args:
@@ -241,7 +247,7 @@ def ragged_fill_empty_rows(value_rowids, values, nrows, default_value, name=None
 
 
 @api("ragged_fill_empty_rows_grad")
-def ragged_fill_empty_rows_grad(reverse_index_map, grad_values, name=None):
+def ragged_fill_empty_rows_grad(reverse_index_map, grad_values, name=None) -> "RaggedFillEmptyRowsGrad":
     """The gradients of the values and of the default value of `ragged_fill_empty_rows`.
 
     Args:

@@ -7,7 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -295,7 +295,7 @@ def _choose(plain, counted, data, indices, segment_ids, num_segments, sparse_gra
 
 
 @api("sparse.segment_sum")
-def sparse_segment_sum(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
+def sparse_segment_sum(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False) -> Tensor:
     """Sums over segments of the rows `data[indices]`.
 
     Args:
@@ -318,7 +318,7 @@ def sparse_segment_sum(data, indices, segment_ids, num_segments=None, name=None,
 
 
 @api("sparse.segment_mean")
-def sparse_segment_mean(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
+def sparse_segment_mean(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False) -> Tensor:
     """Means over segments of the rows `data[indices]`; see `tf.sparse.segment_sum`.
 
     >>> tf.sparse.segment_mean([1.0, 2.0, 3.0], [0, 2, 2], [0, 0, 1]).numpy().tolist()
@@ -330,7 +330,7 @@ def sparse_segment_mean(data, indices, segment_ids, num_segments=None, name=None
 
 
 @api("sparse.segment_sqrt_n")
-def sparse_segment_sqrt_n(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
+def sparse_segment_sqrt_n(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False) -> Tensor:
     """Sums over segments of the rows `data[indices]`, divided by the square root of the segments' sizes.
 
     >>> tf.sparse.segment_sqrt_n([1.0, 3.0], [0, 1, 1, 0], [0, 0, 0, 0]).numpy().tolist()

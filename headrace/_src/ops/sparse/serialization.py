@@ -4,6 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.formats import tensor_wire as tensor_messages
 from headrace._src.formats import wire
 from headrace._src.op.api import api
@@ -180,7 +181,7 @@ DESERIALIZE_MANY_SPARSE = Op(
 
 
 @api("io.serialize_sparse")
-def serialize_sparse(sp_input, out_type=dtypes.string, name=None):
+def serialize_sparse(sp_input, out_type=dtypes.string, name=None) -> Tensor:
     """A sparse tensor as a vector of its three encoded parts.
 
     Args:
@@ -194,7 +195,7 @@ def serialize_sparse(sp_input, out_type=dtypes.string, name=None):
 
 
 @api("io.serialize_many_sparse")
-def serialize_many_sparse(sp_input, out_type=dtypes.string, name=None):
+def serialize_many_sparse(sp_input, out_type=dtypes.string, name=None) -> Tensor:
     """The elements of a batch of sparse tensors, each as three encoded parts: a matrix of shape [batch, 3].
 
     Args:
@@ -208,7 +209,7 @@ def serialize_many_sparse(sp_input, out_type=dtypes.string, name=None):
 
 
 @api("io.deserialize_many_sparse")
-def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
+def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None) -> SparseTensor:
     """A batch of sparse tensors from what `serialize_many_sparse` returned.
 
     >>> s = tf.SparseTensor([[0, 1], [1, 0]], [5, 6], [2, 3])

@@ -1,7 +1,7 @@
 """`SparseTensor`: the non-zero elements of a large tensor and where they are."""
 
 import collections
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from headrace._src.core.batchable_specs import BatchableTypeSpec
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
@@ -18,6 +18,7 @@ from headrace._src.ops.arrays.shaping import known_value
 
 if TYPE_CHECKING:
     from headrace._src.attached import SparseTensorMethods
+    from headrace._src.core.dtypes import DType
 else:
     SparseTensorMethods = types.FOR_CHECKERS
 
@@ -46,7 +47,7 @@ class SparseTensor(SparseTensorMethods, CompositeTensor):
 
     is_tensor_like = True
 
-    def __init__(self, indices, values, dense_shape):
+    def __init__(self, indices, values, dense_shape) -> None:
         self._indices = to_tensor(indices, dtypes.int64)
         self._values = to_tensor(values)
         self._dense_shape = to_tensor(dense_shape, dtypes.int64)
@@ -56,26 +57,26 @@ class SparseTensor(SparseTensorMethods, CompositeTensor):
             raise ValueError(f"SparseTensor: dense_shape must not be negative, got {self._dense_shape._a.tolist()}.")
 
     @classmethod
-    def from_value(cls, sparse_tensor_value):
+    def from_value(cls, sparse_tensor_value) -> "SparseTensor":
         """From a `SparseTensor` or a 1.x `SparseTensorValue`."""
         if not isinstance(sparse_tensor_value, (SparseTensor, SparseTensorValue)):
             raise TypeError(f"Neither a SparseTensor nor SparseTensorValue: {sparse_tensor_value!r}.")
         return cls(sparse_tensor_value.indices, sparse_tensor_value.values, sparse_tensor_value.dense_shape)
 
     @property
-    def indices(self):
+    def indices(self) -> Tensor:
         return self._indices
 
     @property
-    def values(self):
+    def values(self) -> Tensor:
         return self._values
 
     @property
-    def dense_shape(self):
+    def dense_shape(self) -> Tensor:
         return self._dense_shape
 
     @property
-    def dtype(self):
+    def dtype(self) -> "DType":
         return self._values.dtype
 
     @property
@@ -97,7 +98,7 @@ class SparseTensor(SparseTensorMethods, CompositeTensor):
     def get_shape(self) -> TensorShape:
         return self.shape
 
-    def set_shape(self, shape):
+    def set_shape(self, shape) -> None:
         """Narrow the static shape."""
         self._static_shape = self.shape.merge_with(shape)
 
@@ -109,13 +110,13 @@ class SparseTensor(SparseTensorMethods, CompositeTensor):
     def graph(self):
         return self._values.graph
 
-    def with_values(self, new_values):
+    def with_values(self, new_values) -> "SparseTensor":
         """The same positions with other values."""
         new = SparseTensor(self._indices, new_values, self._dense_shape)
         new._static_shape = self._static_shape
         return new
 
-    def eval(self, feed_dict=None, session=None):
+    def eval(self, feed_dict=None, session=None) -> Any:
         raise NotImplementedError("eval belongs to sessions; use the components' numpy().")
 
     def numpy(self):
@@ -160,16 +161,16 @@ class SparseTensorSpec(BatchableTypeSpec):
 
     __slots__ = ("_dtype", "_shape")
 
-    def __init__(self, shape=None, dtype=dtypes.float32):
+    def __init__(self, shape=None, dtype=dtypes.float32) -> None:
         self._shape = TensorShape(shape)
         self._dtype = dtypes.as_dtype(dtype)
 
     @property
-    def value_type(self):
+    def value_type(self) -> type:
         return SparseTensor
 
     @property
-    def dtype(self):
+    def dtype(self) -> "DType":
         return self._dtype
 
     @property
@@ -232,7 +233,7 @@ class SparseTensorSpec(BatchableTypeSpec):
         return self._from_components(parts)
 
     @classmethod
-    def from_value(cls, value):
+    def from_value(cls, value) -> "SparseTensorSpec":
         """The spec of a sparse tensor, or of the `SparseTensorValue` that a session gives.
 
         Raises:

@@ -61,7 +61,7 @@ STRING_JOIN = Op(
 
 
 @api("strings.join")
-def join(inputs, separator="", name=None):
+def join(inputs, separator="", name=None) -> Tensor:
     """Concatenate strings element-wise; scalars are repeated.
 
     >>> tf.strings.join([["a", "b"], "c"], separator="-").numpy().tolist()
@@ -107,7 +107,7 @@ STRING_LENGTH = Op(
 
 
 @api("strings.length")
-def length(input, unit="BYTE", name=None):
+def length(input, unit="BYTE", name=None) -> Tensor:
     """The length of each string, in bytes or (`unit="UTF8_CHAR"`) in UTF-8 characters."""
     return STRING_LENGTH(input, unit=unit, name=name)
 
@@ -131,7 +131,7 @@ STRING_LOWER = Op(
 
 
 @api("strings.lower")
-def lower(input, encoding="", name=None):
+def lower(input, encoding="", name=None) -> Tensor:
     """Upper-case letters become lower-case: ASCII letters, or with `encoding="utf-8"` all letters.
 
     >>> tf.strings.lower("CamelCase string").numpy()
@@ -151,7 +151,7 @@ STRING_UPPER = Op(
 
 
 @api("strings.upper")
-def upper(input, encoding="", name=None):
+def upper(input, encoding="", name=None) -> Tensor:
     """Lower-case letters become upper-case: ASCII letters, or with `encoding="utf-8"` all letters.
 
     >>> tf.strings.upper("CamelCase string").numpy()
@@ -171,7 +171,7 @@ STRING_STRIP = Op(
 
 
 @api("strings.strip")
-def strip(input, name=None):
+def strip(input, name=None) -> Tensor:
     """Remove ASCII whitespace at both ends of each string.
 
     >>> tf.strings.strip(["  left", "right\\n"]).numpy().tolist()
@@ -258,7 +258,7 @@ SUBSTR = Op(
 
 
 @api("strings.substr")
-def substr(input, pos, len, unit="BYTE", name=None):
+def substr(input, pos, len, unit="BYTE", name=None) -> Tensor:
     """The part of each string that begins at `pos` and has at most `len` bytes or characters.
 
     >>> tf.strings.substr(["hello", "world"], 1, 3).numpy().tolist()
@@ -329,7 +329,7 @@ REDUCE_JOIN = Op(
 
 
 @api("strings.reduce_join")
-def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
+def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None) -> Tensor:
     """Join the strings along axes.
 
     >>> tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=0).numpy().tolist()
@@ -421,7 +421,7 @@ UNSORTED_SEGMENT_JOIN = Op(
 
 
 @api("strings.unsorted_segment_join")
-def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
+def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None) -> Tensor:
     """Join the strings of each segment, in their order.
 
     >>> tf.strings.unsorted_segment_join(["a", "b", "c"], [0, 1, 0], 2, separator=":").numpy().tolist()

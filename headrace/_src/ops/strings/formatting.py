@@ -57,7 +57,7 @@ def fill_template(template, inputs, placeholder, summarize, name=None):
 
 
 @api("strings.format")
-def format(template, inputs, placeholder="{}", summarize=3, name=None):
+def format(template, inputs, placeholder="{}", summarize=3, name=None) -> Tensor:
     """Write tensors into a template.
 
     >>> tf.strings.format("values: {}", tf.range(10)).numpy()

@@ -9,6 +9,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -36,7 +37,7 @@ STRING_TO_HASH_BUCKET = Op(
 
 
 @api("strings.to_hash_bucket")
-def to_hash_bucket(input, num_buckets, name=None):
+def to_hash_bucket(input, num_buckets, name=None) -> Tensor:
     """A number in [0, num_buckets) for each string, by MurmurHash. Prefer `to_hash_bucket_fast`."""
     return STRING_TO_HASH_BUCKET(input, num_buckets=int(num_buckets), name=name)
 
@@ -52,7 +53,7 @@ STRING_TO_HASH_BUCKET_FAST = Op(
 
 
 @api("strings.to_hash_bucket_fast")
-def to_hash_bucket_fast(input, num_buckets, name=None):
+def to_hash_bucket_fast(input, num_buckets, name=None) -> Tensor:
     """A number in [0, num_buckets) for each string, by FarmHash: the same on every machine and in every run.
 
     >>> tf.strings.to_hash_bucket_fast(["Hello", "TensorFlow"], 3).numpy().tolist()
@@ -79,7 +80,7 @@ STRING_TO_HASH_BUCKET_STRONG = Op(
 
 
 @api("strings.to_hash_bucket_strong")
-def to_hash_bucket_strong(input, num_buckets, key, name=None):
+def to_hash_bucket_strong(input, num_buckets, key, name=None) -> Tensor:
     """A number in [0, num_buckets) for each string, by a keyed hash: nobody can prepare collisions.
 
     Args:
@@ -124,7 +125,7 @@ FINGERPRINT = Op(
 
 
 @api("fingerprint")
-def fingerprint(data, method="farmhash64", name=None):
+def fingerprint(data, method="farmhash64", name=None) -> Tensor:
     """A fingerprint of 8 bytes for each element of the first dimension.
 
     >>> tf.fingerprint([[1, 2], [3, 4]]).shape
@@ -152,7 +153,7 @@ ENCODE_BASE64 = Op(
 
 
 @api("io.encode_base64")
-def encode_base64(input, pad=False, name=None):
+def encode_base64(input, pad=False, name=None) -> Tensor:
     """Strings in web-safe base64 (`-` and `_` for `+` and `/`), filled up with `=` when `pad`.
 
     >>> tf.io.encode_base64("hi", pad=True).numpy()
@@ -184,7 +185,7 @@ DECODE_BASE64 = Op(
 
 
 @api("io.decode_base64")
-def decode_base64(input, name=None):
+def decode_base64(input, name=None) -> Tensor:
     """The strings that web-safe base64 stands for; `=` at the end may be missing.
 
     Raises:

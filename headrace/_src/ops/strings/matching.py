@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
@@ -41,7 +42,7 @@ STATIC_REGEX_FULL_MATCH = Op(
 
 
 @api("strings.regex_full_match")
-def regex_full_match(input, pattern, name=None):
+def regex_full_match(input, pattern, name=None) -> Tensor:
     """Whether each whole string matches a regular expression.
 
     >>> tf.strings.regex_full_match(["TF lib", "lib TF"], ".*lib$").numpy().tolist()
@@ -93,7 +94,7 @@ STATIC_REGEX_REPLACE = Op(
 
 
 @api("strings.regex_replace")
-def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
+def regex_replace(input, pattern, rewrite, replace_global=True, name=None) -> Tensor:
     """Replace what matches a regular expression.
 
     >>> tf.strings.regex_replace("Text with tags.<br />", "<[^>]+>", " ").numpy()

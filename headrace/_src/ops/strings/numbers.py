@@ -8,6 +8,7 @@ import re
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
@@ -158,7 +159,7 @@ STRING_TO_NUMBER = Op(
 
 
 @api("strings.to_number")
-def to_number(input, out_type=dtypes.float32, name=None):
+def to_number(input, out_type=dtypes.float32, name=None) -> Tensor:
     """Read each string as a number.
 
     >>> tf.strings.to_number(["5", "3.5"]).numpy().tolist()
@@ -253,7 +254,7 @@ AS_STRING = Op(
 
 
 @api("strings.as_string", "as_string")
-def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):
+def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None) -> Tensor:
     """Write each number as C's printf would.
 
     >>> tf.strings.as_string([3.14159, 2.5], precision=2).numpy().tolist()

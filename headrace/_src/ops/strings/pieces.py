@@ -1,6 +1,7 @@
 """Functions that make several strings or characters of one, so that their results are ragged."""
 
 from headrace._src.core import dtypes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import CAST
@@ -51,7 +52,7 @@ def _splits_of(parts, count):
 
 
 @api("strings.split")
-def split(input, sep=None, maxsplit=-1, name=None):
+def split(input, sep=None, maxsplit=-1, name=None) -> RaggedTensor:
     """Split each string at a separator, or at runs of whitespace.
 
     >>> tf.strings.split(["hello world", "a b c"])
@@ -78,7 +79,7 @@ def split(input, sep=None, maxsplit=-1, name=None):
 
 
 @api("strings.bytes_split")
-def bytes_split(input, name=None):
+def bytes_split(input, name=None) -> RaggedTensor:
     """Split each string into its bytes.
 
     >>> tf.strings.bytes_split(["hi", "é"])
@@ -120,7 +121,7 @@ def unicode_decode(
     replacement_char=65533,
     replace_control_characters=False,
     name=None,
-):
+) -> RaggedTensor:
     """The code points of each string.
 
     >>> tf.strings.unicode_decode(["hé", "a"], "UTF-8")
@@ -156,7 +157,7 @@ def unicode_decode_with_offsets(
     replacement_char=65533,
     replace_control_characters=False,
     name=None,
-):
+) -> tuple[RaggedTensor, RaggedTensor]:
     """The code points of each string, and at which byte each of them begins; see `unicode_decode`.
 
     >>> tf.strings.unicode_decode_with_offsets("héy", "UTF-8")[1].numpy().tolist()
@@ -182,7 +183,7 @@ def _characters(codes, encoding, errors, replacement_char):
 
 
 @api("strings.unicode_split")
-def unicode_split(input, input_encoding, errors="replace", replacement_char=65533, name=None):
+def unicode_split(input, input_encoding, errors="replace", replacement_char=65533, name=None) -> RaggedTensor:
     """Split each string into its Unicode characters, in the same encoding.
 
     >>> tf.strings.unicode_split(["hé", "a"], "UTF-8")
@@ -200,7 +201,9 @@ def unicode_split(input, input_encoding, errors="replace", replacement_char=6553
 
 
 @api("strings.unicode_split_with_offsets")
-def unicode_split_with_offsets(input, input_encoding, errors="replace", replacement_char=65533, name=None):
+def unicode_split_with_offsets(
+    input, input_encoding, errors="replace", replacement_char=65533, name=None
+) -> tuple[RaggedTensor, RaggedTensor]:
     """The characters of each string, and at which byte each of them begins; see `unicode_split`."""
     codes, offsets = unicode_decode_with_offsets(input, input_encoding, errors, replacement_char)
     return _characters(codes, input_encoding, errors, replacement_char), offsets
@@ -229,7 +232,7 @@ def _product(sizes):
 
 
 @api("strings.unicode_encode")
-def unicode_encode(input, output_encoding, errors="replace", replacement_char=65533, name=None):
+def unicode_encode(input, output_encoding, errors="replace", replacement_char=65533, name=None) -> Tensor:
     """The strings that sequences of code points make, the sequences being the last dimension.
 
     >>> tf.strings.unicode_encode([[72, 105], [233, 33]], "UTF-8").numpy().tolist()
@@ -321,7 +324,7 @@ def ngrams(
     padding_width=None,
     preserve_short_sequences=False,
     name=None,
-):
+) -> Tensor:
     """All runs of `ngram_width` neighbouring strings along the last dimension, joined.
 
     >>> tf.strings.ngrams(["a", "b", "c"], 2).numpy().tolist()

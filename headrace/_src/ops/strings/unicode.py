@@ -5,6 +5,7 @@ import numpy as np
 from headrace._src.core import errors
 from headrace._src.core.dtypes import INDEX
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
@@ -163,7 +164,7 @@ def unicode_transcode(
     replacement_char=65533,
     replace_control_characters=False,
     name=None,
-):
+) -> Tensor:
     """Change the encoding of strings.
 
     >>> tf.strings.unicode_transcode(["Hi"], "UTF-8", "UTF-16-BE").numpy().tolist()
@@ -200,7 +201,7 @@ UNICODE_SCRIPT = Op(
 
 
 @api("strings.unicode_script")
-def unicode_script(input, name=None):
+def unicode_script(input, name=None) -> Tensor:
     """The script of each code point, as ICU's number (25 is Latin, 14 Greek), -1 for what is no code point.
 
     >>> tf.strings.unicode_script([ord("a"), ord("α")]).numpy().tolist()

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from headrace._src.core import dtypes
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.ops.windows.conv_rules import (
@@ -147,7 +148,7 @@ def conv2d_backprop_input_v2(
     data_format="NHWC",
     dilations=[1, 1, 1, 1],
     name=None,
-):
+) -> Tensor:
     """The gradient of a 2-D convolution by its input.
 
     Args:
@@ -188,7 +189,7 @@ def conv2d_backprop_filter_v2(
     data_format="NHWC",
     dilations=[1, 1, 1, 1],
     name=None,
-):
+) -> Tensor:
     """The gradient of a 2-D convolution by its filters.
 
     Args:

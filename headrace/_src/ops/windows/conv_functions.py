@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from headrace._src.core import dtypes
-from headrace._src.core.tensor import EagerTensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.joining import CONCAT
@@ -103,7 +103,7 @@ def dtype_of(x):
 
 
 @api("nn.conv2d")
-def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
+def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None) -> Tensor:
     """A 2-D convolution.
 
     Args:
@@ -169,7 +169,7 @@ def _padding_1d(padding, at):
 
 
 @api("nn.conv1d")
-def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):
+def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, name=None) -> Tensor:
     """A 1-D convolution.
 
     Args:
@@ -211,7 +211,7 @@ def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, n
 
 
 @api("nn.conv3d")
-def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None, name=None):
+def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None, name=None) -> Tensor:
     """A 3-D convolution.
 
     Args:
@@ -249,7 +249,7 @@ def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None
 @api("nn.conv2d_transpose")
 def conv2d_transpose(
     input, filters, output_shape, strides, padding="SAME", data_format="NHWC", dilations=None, name=None
-):
+) -> Tensor:
     """The transpose of `conv2d`: what its gradient by the input computes, "deconvolution".
 
     Args:
@@ -285,7 +285,7 @@ def conv2d_transpose(
 @api("nn.conv1d_transpose")
 def conv1d_transpose(
     input, filters, output_shape, strides, padding="SAME", data_format="NWC", dilations=None, name=None
-):
+) -> Tensor:
     """The transpose of `conv1d`.
 
     Args:
@@ -332,7 +332,7 @@ def conv1d_transpose(
 @api("nn.conv3d_transpose")
 def conv3d_transpose(
     input, filters, output_shape, strides, padding="SAME", data_format="NDHWC", dilations=None, name=None
-):
+) -> Tensor:
     """The transpose of `conv3d`.
 
     Args:
@@ -369,7 +369,7 @@ _TRANSPOSES = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}
 @api("nn.conv_transpose")
 def conv_transpose(
     input, filters, output_shape, strides, padding="SAME", data_format=None, dilations=None, name=None
-):
+) -> Tensor:
     """The transpose of a convolution in as many spatial dimensions as `output_shape` says.
 
     Args:
@@ -401,7 +401,7 @@ def conv_transpose(
 
 
 @api("nn.convolution")
-def convolution(input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None):
+def convolution(input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None) -> Tensor:
     """A convolution in one, two or three spatial dimensions, as many as the filters have.
 
     Args:
@@ -442,7 +442,7 @@ def convolution(input, filters, strides=None, padding="VALID", data_format=None,
 
 
 @api("nn.atrous_conv2d")
-def atrous_conv2d(value, filters, rate, padding, name=None):
+def atrous_conv2d(value, filters, rate, padding, name=None) -> Tensor:
     """A 2-D convolution whose window has holes: its taps are `rate` positions apart.
 
     Args:
@@ -463,7 +463,7 @@ def atrous_conv2d(value, filters, rate, padding, name=None):
 
 
 @api("nn.atrous_conv2d_transpose")
-def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):
+def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None) -> Tensor:
     """The transpose of `atrous_conv2d`.
 
     Args:

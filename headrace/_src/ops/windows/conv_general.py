@@ -6,6 +6,7 @@ from functools import partial
 
 from headrace._src.core import errors
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -171,7 +172,7 @@ def conv_nd(
     batch_dims=1,
     groups=1,
     name=None,
-):
+) -> Tensor:
     """A convolution in one to three spatial dimensions.
 
     Args:

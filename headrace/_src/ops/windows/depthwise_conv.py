@@ -10,6 +10,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jax
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -240,7 +241,7 @@ def _rates(dilations, data_format):
 
 
 @api("nn.depthwise_conv2d")
-def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilations=None, name=None):
+def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilations=None, name=None) -> Tensor:
     """A 2-D convolution of each channel with filters of its own.
 
     Args:
@@ -276,7 +277,7 @@ def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilation
 @api("nn.depthwise_conv2d_backprop_input")
 def depthwise_conv2d_backprop_input(
     input_sizes, filter, out_backprop, strides, padding, data_format="NHWC", dilations=[1, 1, 1, 1], name=None
-):
+) -> Tensor:
     """The gradient of `depthwise_conv2d` by its input.
 
     Args:
@@ -306,7 +307,7 @@ def depthwise_conv2d_backprop_input(
 @api("nn.depthwise_conv2d_backprop_filter")
 def depthwise_conv2d_backprop_filter(
     input, filter_sizes, out_backprop, strides, padding, data_format="NHWC", dilations=[1, 1, 1, 1], name=None
-):
+) -> Tensor:
     """The gradient of `depthwise_conv2d` by its filter.
 
     Args:
@@ -336,7 +337,7 @@ def depthwise_conv2d_backprop_filter(
 @api("nn.separable_conv2d")
 def separable_conv2d(
     input, depthwise_filter, pointwise_filter, strides, padding, data_format=None, dilations=None, name=None
-):
+) -> Tensor:
     """A depthwise convolution followed by one that mixes the channels of each position.
 
     Args:

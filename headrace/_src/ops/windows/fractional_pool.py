@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from headrace._src.ops.windows import fractional_pool_kernels as kernels
 from headrace._src.ops.windows.conv_functions import sequence
 from headrace._src.ops.windows.placement import check_elements
 from headrace._src.ops.windows.pool_rules import check_like
+
+if TYPE_CHECKING:
+    from headrace._src.attached import FractionalAvgPool, FractionalMaxPool
 
 _TYPES = frozenset({dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64})
 _FORWARD = (
@@ -192,7 +196,9 @@ def _apply(op, value, pooling_ratio, pseudo_random, overlapping, seed, name):
 
 
 @api("nn.fractional_max_pool")
-def fractional_max_pool(value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None):
+def fractional_max_pool(
+    value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None
+) -> FractionalMaxPool:
     """Maxima over regions of random sizes, which shrink rows and columns by a ratio that need not be whole.
 
     Args:
@@ -213,7 +219,9 @@ def fractional_max_pool(value, pooling_ratio, pseudo_random=False, overlapping=F
 
 
 @api("nn.fractional_avg_pool")
-def fractional_avg_pool(value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None):
+def fractional_avg_pool(
+    value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None
+) -> FractionalAvgPool:
     """Means over regions of random sizes, which shrink rows and columns by a ratio that need not be whole.
 
     Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -162,7 +163,7 @@ def _check_format(function, data_format):
 
 
 @api("nn.dilation2d")
-def dilation2d(input, filters, strides, padding, data_format, dilations, name=None):
+def dilation2d(input, filters, strides, padding, data_format, dilations, name=None) -> Tensor:
     """Grey-scale dilation: the maximum over a window of data plus filter.
 
     Args:
@@ -186,7 +187,7 @@ def dilation2d(input, filters, strides, padding, data_format, dilations, name=No
 
 
 @api("nn.erosion2d")
-def erosion2d(value, filters, strides, padding, data_format, dilations, name=None):
+def erosion2d(value, filters, strides, padding, data_format, dilations, name=None) -> Tensor:
     """Grey-scale erosion: the minimum over a window of data minus the filter turned round.
 
     Args:

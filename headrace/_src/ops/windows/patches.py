@@ -10,6 +10,7 @@ from numpy.lib.stride_tricks import as_strided
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.filling import RANGE
@@ -126,7 +127,7 @@ EXTRACT_VOLUME_PATCHES = Op(
 
 
 @api("extract_volume_patches")
-def extract_volume_patches(input, ksizes, strides, padding, name=None):
+def extract_volume_patches(input, ksizes, strides, padding, name=None) -> Tensor:
     """Cuts volumes into patches, each put into the channels of its position.
 
     Args:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from headrace._src.core import dtypes, errors
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.windows.conv_functions import expand, is_channels_first, sequence, split_padding, squeeze
 from headrace._src.ops.windows.pool import AVG_POOL, AVG_POOL3D, MAX_POOL, MAX_POOL3D, MAX_POOL_WITH_ARGMAX
 from headrace._src.ops.windows.space_batch import with_space_to_batch
+
+if TYPE_CHECKING:
+    from headrace._src.attached import MaxPoolWithArgmax
 
 
 def _plain_padding(function, padding):
@@ -48,7 +54,7 @@ def _pool_1d(function, op, input, ksize, strides, padding, explicit, data_format
 
 
 @api("nn.max_pool1d")
-def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
+def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None) -> Tensor:
     """The maximum of each window along one axis.
 
     Args:
@@ -67,7 +73,7 @@ def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
 
 
 @api("nn.max_pool2d")
-def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
+def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None) -> Tensor:
     """The maximum of each window of rows and columns.
 
     Args:
@@ -92,7 +98,7 @@ def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
 
 
 @api("nn.max_pool3d")
-def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
+def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None) -> Tensor:
     """The maximum of each window of depth, rows and columns.
 
     Args:
@@ -113,7 +119,7 @@ def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
 
 
 @api("nn.avg_pool1d")
-def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
+def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None) -> Tensor:
     """The mean of each window along one axis; padding is not counted.
 
     Args:
@@ -132,7 +138,7 @@ def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
 
 
 @api("nn.avg_pool2d")
-def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
+def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None) -> Tensor:
     """The mean of each window of rows and columns; padding is not counted.
 
     Args:
@@ -154,7 +160,7 @@ def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
 
 
 @api("nn.avg_pool3d")
-def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
+def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None) -> Tensor:
     """The mean of each window of depth, rows and columns; padding is not counted.
 
     Args:
@@ -187,7 +193,7 @@ def _dims(function, x):
 
 
 @api("nn.max_pool")
-def max_pool(input, ksize, strides, padding, data_format=None, name=None):
+def max_pool(input, ksize, strides, padding, data_format=None, name=None) -> Tensor:
     """The maximum of each window, in one, two or three spatial dimensions.
 
     Args:
@@ -212,7 +218,7 @@ def max_pool(input, ksize, strides, padding, data_format=None, name=None):
 
 
 @api("nn.avg_pool")
-def avg_pool(input, ksize, strides, padding, data_format=None, name=None):
+def avg_pool(input, ksize, strides, padding, data_format=None, name=None) -> Tensor:
     """The mean of each window, in one, two or three spatial dimensions; padding is not counted.
 
     Args:
@@ -243,7 +249,7 @@ def max_pool_with_argmax(
     output_dtype=dtypes.int64,
     include_batch_in_index=False,
     name=None,
-):
+) -> MaxPoolWithArgmax:
     """The maximum of each window of rows and columns, and where it is.
 
     Args:
@@ -296,7 +302,7 @@ def pool(
     data_format=None,
     dilations=None,
     name=None,
-):
+) -> Tensor:
     """Maxima or means of windows in one, two or three spatial dimensions, with gaps if wanted.
 
     Args:

@@ -9,6 +9,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -314,7 +315,7 @@ DEPTH_TO_SPACE = Op(
 
 
 @api("nn.space_to_depth")
-def space_to_depth(input, block_size, data_format="NHWC", name=None):
+def space_to_depth(input, block_size, data_format="NHWC", name=None) -> Tensor:
     """Moves square blocks of rows and columns into the channels.
 
     Args:
@@ -330,7 +331,7 @@ def space_to_depth(input, block_size, data_format="NHWC", name=None):
 
 
 @api("nn.depth_to_space")
-def depth_to_space(input, block_size, data_format="NHWC", name=None):
+def depth_to_space(input, block_size, data_format="NHWC", name=None) -> Tensor:
     """Moves channels into square blocks of rows and columns: the reverse of `space_to_depth`.
 
     Args:
@@ -346,7 +347,7 @@ def depth_to_space(input, block_size, data_format="NHWC", name=None):
 
 
 @api("space_to_batch", "nn.space_to_batch")
-def space_to_batch(input, block_shape, paddings, name=None):
+def space_to_batch(input, block_shape, paddings, name=None) -> Tensor:
     """Moves blocks of the dimensions after the batch into the batch, after padding with zeros.
 
     Args:
@@ -362,13 +363,13 @@ def space_to_batch(input, block_shape, paddings, name=None):
 
 
 @api("space_to_batch_nd")
-def space_to_batch_nd(input, block_shape, paddings, name=None):
+def space_to_batch_nd(input, block_shape, paddings, name=None) -> Tensor:
     """The same as `tf.space_to_batch`."""
     return SPACE_TO_BATCH_ND(input, block_shape, paddings, name=name)
 
 
 @api("batch_to_space")
-def batch_to_space(input, block_shape, crops, name=None):
+def batch_to_space(input, block_shape, crops, name=None) -> Tensor:
     """Moves parts of the batch into blocks of the dimensions after it: the reverse of `tf.space_to_batch`.
 
     Args:
@@ -386,7 +387,7 @@ def batch_to_space(input, block_shape, crops, name=None):
 
 
 @api("required_space_to_batch_paddings")
-def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
+def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None) -> tuple[Tensor, Tensor]:
     """The padding that makes a shape a multiple of a block, and what to crop afterwards.
 
     Args:
@@ -433,7 +434,7 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
 @api("nn.with_space_to_batch")
 def with_space_to_batch(
     input, dilation_rate, padding, op, filter_shape=None, spatial_dims=None, data_format=None
-):
+) -> Tensor:
     """Applies `op` with dilation, by moving every `rate`-th position of space into the batch.
 
     Args:
