@@ -89,7 +89,7 @@ def test_names_for_type_checkers_are_those_at_run_time():
         switch = ast.parse(path.read_text(encoding="utf-8")).body[-1]
         imported = {alias.asname for node in switch.body if isinstance(node, ast.ImportFrom) for alias in node.names}
         assigned = {t.id for node in switch.body if isinstance(node, ast.Assign) for t in node.targets}
-        # What is renamed is imported under a private name first: docs/decisions/0037.
+        # What is renamed is imported under a private name first: docs/decisions/0009.
         assert (imported - {f"_{name}" for name in assigned} - {"_Any"}) | assigned == set(names), path
     module = headrace
     for part in ("math", "special"):
