@@ -23,7 +23,7 @@ def run(program, folder=None, **environment):
     path = os.pathsep.join(filter(None, [str(folder) if folder else None, ROOT, os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)],
-        env={**os.environ, "PYTHONPATH": path, **environment}, capture_output=True, text=True, timeout=300,
+        env={**os.environ, "PYTHONPATH": path, **environment}, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -249,6 +249,6 @@ def test_headrace_run(tmp_path):
     (tmp_path / "beside.py").write_text("x = 5")
     done = subprocess.run(
         [sys.executable, "-m", "headrace", "run", str(script), "--flag", "1"],
-        env={**os.environ, "PYTHONPATH": ROOT}, capture_output=True, text=True, timeout=300,
+        env={**os.environ, "PYTHONPATH": ROOT}, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.stdout.strip() == "headrace tensorflow ['--flag', '1'] __main__ 5", done.stderr

@@ -118,13 +118,13 @@ def test_mutated_data_gives_a_result_or_a_typed_error(kind):
         data = mutated(rng, seeds[i % len(seeds)], seeds)
         if kind == "png" and rng.random() < 0.7:
             data = _with_checksums(data)
-        start = time.perf_counter()
+        start = time.thread_time()  # of this thread: others may take any of the machine's
         try:
             _decode(kind, data, rng)
             results += 1
         except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError):
             refused += 1
-        taken = time.perf_counter() - start
+        taken = time.thread_time() - start
         assert taken < SECONDS, f"{kind} {i}: {taken:.1f} s for {data.hex()}"
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     assert grown < MEGABYTES, f"{kind}: memory grew by {grown:.0f} MB"

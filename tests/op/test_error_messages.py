@@ -139,10 +139,10 @@ LIMITS = [
 def test_sizes_are_refused_at_once(call, kind):
     tf.ones([1]) + 1.0  # whatever loads late has loaded
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    began = time.perf_counter()
+    began = time.thread_time()  # of this thread: others may take any of the machine's
     with pytest.raises(kind):
         call()
-    assert time.perf_counter() - began < 5
+    assert time.thread_time() - began < 5
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - resident < 2**30 // 8
 
 
@@ -308,7 +308,7 @@ def test_threads_have_their_own_tapes():
 
     def other():
         try:
-            inside.wait(10)
+            inside.wait(300)
             assert context.mode is None
             with tf.GradientTape() as tape:
                 tape.watch(x)
@@ -326,7 +326,7 @@ def test_threads_have_their_own_tapes():
     with tf.GradientTape() as tape:
         tape.watch(x)
         inside.set()
-        assert done.wait(10)
+        assert done.wait(300)
         y = x * x
     thread.join()
     assert not problems

@@ -83,7 +83,7 @@ def test_conversion_may_call_ops():
 
 def test_threads_that_meet_in_kernels(negation):
     op, kernel = negation
-    together = threading.Barrier(4, timeout=20)
+    together = threading.Barrier(4, timeout=300)
     results = []
 
     def nested(x):

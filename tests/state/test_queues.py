@@ -26,7 +26,7 @@ class _Worker(threading.Thread):
             self.error = error
 
     def done(self):
-        self.join(20)
+        self.join(300)
         assert not self.is_alive()
         return self
 
@@ -56,7 +56,7 @@ def test_closing_ends_the_waiting():
     queue.enqueue(4)
     started = threading.Event()
     worker = _Worker(lambda: (started.set(), queue.enqueue(5)))
-    started.wait(20)
+    started.wait(300)
     queue.close(cancel_pending_enqueues=True)
     assert isinstance(worker.done().error, tf.errors.CancelledError)
     assert queue.dequeue().numpy() == 4

@@ -127,7 +127,7 @@ def test_read_by_tensorflow(tmp_path):
             elements = [as_lists(x) for x in dataset]
             expected.append([f"{name}_{compression}", len(elements), elements])
     command = [os.environ["TENSORFLOW_PYTHON"], str(SCRIPT), "read", str(tmp_path)]
-    run = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True, timeout=300)
+    run = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True, timeout=600)
     assert [json.loads(line) for line in run.stdout.splitlines()] == expected
 
 

@@ -391,12 +391,17 @@ def test_passes_take_little_time():
             x = tf.reshape(tf.nn.relu(tf.transpose(tf.reshape(x, [2, 2]))), [4]) + float(i)
         return x
 
-    graph = traced(f, tf.TensorSpec([4]), tf.TensorSpec([4])).graph
-    assert len(graph.nodes) > 4000
     gc.collect()
+    gc.freeze()  # what the tests before have left is not looked through again and again
     times = []
     for _ in range(5):
-        start = time.process_time()
+        moments = [time.thread_time()]  # of this thread: others may take any of the machine's
+        graph = traced(f, tf.TensorSpec([4]), tf.TensorSpec([4])).graph
+        moments.append(time.thread_time())
         optimized(graph.nodes, graph.inputs, graph.outputs)
-        times.append(time.process_time() - start)
-    assert min(times) < 0.1 * len(graph.nodes) / 4000
+        moments.append(time.thread_time())
+        times.append(np.diff(moments))
+    gc.unfreeze()
+    assert len(graph.nodes) > 4000
+    tracing, passes = np.min(times, axis=0)
+    assert passes < 0.75 * tracing

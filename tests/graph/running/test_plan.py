@@ -1,6 +1,7 @@
 """The interpreted tier: what runs, in which order, what is freed when, and what errors say."""
 
 import os
+import queue
 import signal
 import threading
 import time
@@ -319,20 +320,26 @@ def test_interrupting_leaves_everything_in_order(tier):
 def test_a_signal_stops_a_long_loop():
     @tf.function
     def f():
-        return tf.while_loop(lambda i: i < 10**9, lambda i: [i + 1], [tf.constant(0)])[0]
+        return tf.while_loop(lambda i: i < 10**9, lambda i: [OBSERVE(i) + 1], [tf.constant(0)])[0]
+
+    begun = queue.SimpleQueue()  # an interrupted Event could not be used any more
+
+    def interrupt():
+        begun.get()
+        signal.raise_signal(signal.SIGINT)
 
     # A process in the background may ignore this signal from the start.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT))
-    timer.start()
-    start = time.monotonic()
+    thread = threading.Thread(target=interrupt, daemon=True)
+    thread.start()
+    _watchers.append(lambda: begun.put(_watchers.pop()))
     try:
         with pytest.raises(KeyboardInterrupt):
             f()
     finally:
         signal.signal(signal.SIGINT, before)
-    assert time.monotonic() - start < 20
-    timer.join()
+        _watchers.clear()
+    thread.join()
     assert tf.function(lambda x: x + 1)(tf.constant(1)).numpy() == 2
 
 
@@ -426,14 +433,12 @@ def test_the_time_between_kernels():
         for kernel, binary in calls:
             x = kernel(x, y) if binary else kernel(x)
 
-    def seconds(function):
-        times = []
-        for _ in range(20):
-            start = time.process_time()
-            for _ in range(50):
-                function()
-            times.append((time.process_time() - start) / 50 / 300)
-        return min(times)
+    def seconds(function, *args):
+        start = time.thread_time()  # of this thread, in turns, the least: others may take any of the machine's
+        for _ in range(50):
+            run_quietly(function, *args)
+        return time.thread_time() - start
 
-    overhead = seconds(lambda: run_quietly(plan.run, [a, a])) - seconds(lambda: run_quietly(kernels))
-    assert overhead < 0.25e-6
+    times = [(seconds(lambda: plan.run([a, a])), seconds(kernels)) for _ in range(20)]
+    with_plan, without = map(min, zip(*times))
+    assert with_plan < 1.45 * without  # a kernel takes half a microsecond

@@ -221,7 +221,7 @@ def test_tensorflow_reads_what_we_write():
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
     done = subprocess.run(
         [os.environ["TENSORFLOW_PYTHON"], "-c", READ_BACK], input=lines, capture_output=True, text=True, check=True,
-        env=environment, timeout=120,
+        env=environment, timeout=600,
     )  # fmt: skip
     for (kind, data), answer in zip(files, map(json.loads, done.stdout.splitlines()), strict=True):
         if kind == "wav":

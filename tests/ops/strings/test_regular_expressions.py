@@ -36,9 +36,9 @@ def test_both_engines_agree(pattern, monkeypatch):
 )
 def test_ambiguous_repetitions_end(pattern):
     regex = Regex(pattern.encode())
-    begin = time.perf_counter()
+    begin = time.thread_time()  # of this thread: others may take any of the machine's
     assert not regex.matches(b"a" * 2000 + b"!")
-    assert time.perf_counter() - begin < 5
+    assert time.thread_time() - begin < 5
 
 
 @pytest.mark.parametrize(
