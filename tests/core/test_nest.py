@@ -311,11 +311,6 @@ ROWS = [
     ("nest.map_structure_up_to([1, 2], lambda x: x)", ValueError),
     ('nest.map_structure_up_to({"a": 1}, lambda x: x, {"a": [3]})', "{'a': [3]}"),
     ("nest.map_structure_up_to(1, lambda x: x, [1, 2])", "[1, 2]"),
-    (
-        'nest.map_structure_with_tuple_paths_up_to({"a": 1}, lambda p, x: (p, x), {"a": [1, 2]})',
-        "{'a': (('a',), [1, 2])}",
-    ),
-    ("nest.flatten_with_tuple_paths_up_to([1, 2], [[1, 2], [3]])", "[((0,), [1, 2]), ((1,), [3])]"),
     ("nest.assert_shallow_structure([1, 2], [[1], 2])", "None"),
     ("nest.assert_shallow_structure([1, 2], [1])", ValueError),
     ("nest.assert_shallow_structure([1, 2], 1)", TypeError),
@@ -337,20 +332,6 @@ ROWS = [
     ),
     # paths
     (
-        'nest.map_structure_with_paths(lambda p, x: (p, x), {"a": [1, 2], "b": (3,)})',
-        "{'a': [('a/0', 1), ('a/1', 2)], 'b': (('b/0', 3),)}",
-    ),
-    (
-        'nest.map_structure_with_tuple_paths(lambda p, x: (p, x), {"a": [1, 2], "b": (3,)})',
-        "{'a': [(('a', 0), 1), (('a', 1), 2)], 'b': ((('b', 0), 3),)}",
-    ),
-    (
-        'nest.flatten_with_joined_string_paths({"a": [1, 2], "b": (3, Pair(4, 5))})',
-        "[('a/0', 1), ('a/1', 2), ('b/0', 3), ('b/1/a', 4), ('b/1/b', 5)]",
-    ),
-    ('nest.flatten_with_joined_string_paths([1, [2]], separator=".")', "[('0', 1), ('1.0', 2)]"),
-    ("nest.flatten_with_joined_string_paths(1)", "[('', 1)]"),
-    (
         'nest.flatten_with_tuple_paths({"a": [1, 2], "b": (3, Pair(4, 5))})',
         "[(('a', 0), 1), (('a', 1), 2), (('b', 0), 3), (('b', 1, 'a'), 4), (('b', 1, 'b'), 5)]",
     ),
@@ -359,11 +340,6 @@ ROWS = [
     ("nest.flatten_with_tuple_paths(1)", "[((), 1)]"),
     ('list(nest.yield_flat_paths({"a": [1, 2]}))', "[('a', 0), ('a', 1)]"),
     ("list(nest.yield_flat_paths(None))", "[()]"),
-    ('nest.flatten_dict_items({(4, 5, (6, 8)): ("a", "b", ("c", "d"))})', "{4: 'a', 5: 'b', 6: 'c', 8: 'd'}"),
-    ("nest.flatten_dict_items({1: [2]})", "{1: [2]}"),
-    ("nest.flatten_dict_items({(1, 2): (3,)})", ValueError),
-    ("nest.flatten_dict_items({(1, 2): (3, 4), 1: 5})", ValueError),
-    ("nest.flatten_dict_items([1])", TypeError),
     ('nest.list_to_tuple([1, [2, {"a": [3]}]])', "(1, (2, {'a': (3,)}))"),
     ('nest.list_to_tuple({"a": [1], "b": (2, [3])})', "{'a': (1,), 'b': (2, (3,))}"),
     (

@@ -10,8 +10,6 @@ from tables import check
 from headrace._src.core import dtypes, nest
 from headrace._src.core.composite import (
     CompositeTensor,
-    convert_variables_to_tensors,
-    replace_composites_with_components,
 )
 from headrace._src.core.specs import (
     BatchableTypeSpec,
@@ -430,18 +428,6 @@ def test_registered_values_have_specs():
         type_spec_from_value(Derived())
     register_type_spec_from_value_converter(Mine, lambda value: TensorSpec([8]), allow_subclass=True)
     assert type_spec_from_value(Derived()) == TensorSpec([8])
-
-
-def test_composites_replaced_by_components():
-    assert replace_composites_with_components([BOX, 1]) == [{"content": BOX.content}, 1]
-
-
-def test_variables_converted():
-    class Holder:
-        def _convert_variables_to_tensors(self):
-            return "converted"
-
-    assert convert_variables_to_tensors([1, Holder(), BOX]) == [1, "converted", BOX]
 
 
 def test_a_user_defined_trace_type():

@@ -13,7 +13,6 @@ from headrace._src.core.trackable import (
     Trackable,
     TrackableReference,
     no_automatic_dependency_tracking,
-    no_automatic_dependency_tracking_scope,
 )
 from headrace._src.core.tracked_containers import _DictWrapper
 
@@ -88,9 +87,6 @@ def test_tracking_can_be_switched_off():
     with pytest.raises(KeyError):
         quiet.fail()
     quiet.b = AutoTrackable()
-    with no_automatic_dependency_tracking_scope(quiet):
-        quiet.c = AutoTrackable()
-        assert quiet._setattr_tracking is False
     quiet.d = AutoTrackable()
     quiet.e = NoDependency(quiet.d)
     quiet.f = quiet._no_dependency(quiet.d)

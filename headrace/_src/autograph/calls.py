@@ -92,7 +92,7 @@ def _decided(f, recursive, asked=False):
 # Our own functions that call functions of the user's in graphs. TF: of these, only map_fn converts them.
 _HIGHER_ORDER = frozenset(
     "map_fn vectorized_map scan foldl foldr cond case switch_case while_loop custom_gradient recompute_grad "
-    "grad_pass_through map_structure map_structure_with_paths".split()
+    "grad_pass_through map_structure".split()
 )
 
 

@@ -20,7 +20,6 @@ class _Behavior:
     resource_variables = True
     control_flow = True
     tensor_shape = True
-    tensor_equality = True
 
 
 def default_graph() -> Graph:
@@ -191,7 +190,6 @@ _COMPARISONS = {cls: (cls.__eq__, cls.__ne__) for cls in (Tensor, Variable)}
 @api("compat.v1.enable_tensor_equality", dispatch=False)
 def enable_tensor_equality() -> None:
     """Compare tensors by value with `==`, which is the default; they cannot be keys of dictionaries then."""
-    _Behavior.tensor_equality = True
     for cls in (Tensor, Variable):
         cls.__eq__, cls.__ne__ = _COMPARISONS[cls]
         cls.__hash__ = _HASHES[cls]
@@ -200,7 +198,6 @@ def enable_tensor_equality() -> None:
 @api("compat.v1.disable_tensor_equality", dispatch=False)
 def disable_tensor_equality() -> None:
     """Compare tensors by identity with `==`; they can be keys of dictionaries then."""
-    _Behavior.tensor_equality = False
     for cls in (Tensor, Variable):
         cls.__eq__, cls.__ne__, cls.__hash__ = _identical, _not_identical, object.__hash__
 

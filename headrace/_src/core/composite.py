@@ -60,27 +60,4 @@ register_composite(
 )
 
 
-def replace_composites_with_components(structure: Any) -> Any:
-    """The structure with each composite tensor replaced by the list of its component tensors."""
-
-    def replace(leaf):
-        if not isinstance(leaf, CompositeTensor):
-            return leaf
-        components = leaf._type_spec._to_components(leaf)
-        return replace_composites_with_components(components)
-
-    return nest.map_structure(replace, structure)
-
-
-def convert_variables_to_tensors(values: Any) -> Any:
-    """The structure with variables, also those inside composite tensors, replaced by their values."""
-
-    def convert(leaf):
-        return (
-            leaf._convert_variables_to_tensors() if hasattr(leaf, "_convert_variables_to_tensors") else leaf
-        )
-
-    return nest.map_structure(convert, values)
-
-
 PUBLIC = {"__internal__.CompositeTensor": CompositeTensor}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-LOCAL = "/job:localhost/replica:0/task:0"
-
 # Device types that may stand for themselves, as in "/gpu:0"; others need the form "/device:TYPE:0".
 _SHORT_TYPES = ("CPU", "GPU", "TPU", "CUSTOM")
 

@@ -49,10 +49,6 @@ class DType:
         return {complex64: float32, complex128: float64}.get(base, self)
 
     @property
-    def _is_ref_dtype(self) -> builtins.bool:
-        return self._enum > 100
-
-    @property
     def _as_ref(self):
         return self if self._enum > 100 else as_dtype(self._enum + 100)
 

@@ -4,7 +4,6 @@ A symbolic variant tensor carries it as `_handle_data`, `infer` reads it as `spe
 here say what the variant output of an op holds. As in TensorFlow, a list says what was declared when it was made.
 """
 
-from headrace._src.core.shapes import TensorShape
 
 
 class HandleData:
@@ -24,14 +23,6 @@ class HandleData:
 
     def __repr__(self):
         return f"HandleData({self.dtype!r}, {self.shape})"
-
-    def generalised(self, other):
-        """What is true of both, None when the dtypes differ."""
-        if other is None or self.dtype is not other.dtype:
-            return None
-        shape = self.shape.most_specific_common_supertype([other.shape])
-        return HandleData(self.dtype, TensorShape(None) if shape is None else shape)
-
 
 _rules: dict = {}
 

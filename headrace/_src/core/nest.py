@@ -23,11 +23,6 @@ def is_nested(seq: Any) -> bool:
     return PLAIN[type(seq)] is not None
 
 
-def is_nested_or_composite(seq: Any) -> bool:
-    """Whether `seq` is a container or a composite tensor (or the spec of one)."""
-    return EXPANDING[type(seq)] is not None
-
-
 def is_mapping(value: Any) -> bool:
     """Whether `value` is a dict or another mapping."""
     return isinstance(value, Mapping)
@@ -289,7 +284,6 @@ def yield_flat_paths(nest: Any, expand_composites: bool = False) -> Iterator[tup
         yield path
 
 
-yield_flattened_paths = yield_flat_paths
 
 
 def _walk(structure: Any, nodes: Any, path: tuple) -> Iterator[tuple[tuple, Any]]:
@@ -304,32 +298,6 @@ def _walk(structure: Any, nodes: Any, path: tuple) -> Iterator[tuple[tuple, Any]
 def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) -> list[tuple[tuple, Any]]:
     """A list of (path, leaf) pairs, with paths as tuples."""
     return list(_walk(structure, EXPANDING if expand_composites else PLAIN, ()))
-
-
-def flatten_with_joined_string_paths(
-    structure: Any, separator: str = "/", expand_composites: bool = False
-) -> list[tuple[str, Any]]:
-    """A list of (path, leaf) pairs, with paths as strings such as "layers/0/kernel"."""
-    return [
-        (separator.join(map(str, path)), leaf)
-        for path, leaf in flatten_with_tuple_paths(structure, expand_composites)
-    ]
-
-
-def map_structure_with_tuple_paths(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """`map_structure`, with the leaf's path as first argument of `func`."""
-    if not structure:
-        raise ValueError("nest.map_structure_with_tuple_paths: Must provide at least one structure")
-    # Leaves are visited in the order of their paths.
-    paths = yield_flat_paths(structure[0], kwargs.get("expand_composites", False))
-    return map_structure(lambda *leaves: func(next(paths), *leaves), *structure, **kwargs)
-
-
-def map_structure_with_paths(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """`map_structure`, with the leaf's path as a string ("a/0") as first argument of `func`."""
-    return map_structure_with_tuple_paths(
-        lambda path, *leaves: func("/".join(map(str, path)), *leaves), *structure, **kwargs
-    )
 
 
 # Structures compared, flattened or mapped only as deep as another, shallower one.
@@ -409,13 +377,6 @@ def flatten_up_to(
     return [value for _, value in pairs]
 
 
-def flatten_with_tuple_paths_up_to(
-    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
-) -> list[tuple[tuple, Any]]:
-    """`flatten_up_to`, with each value's path."""
-    return list(_pairs_up_to(shallow_tree, input_tree, _nodes(expand_composites), check_types, ()))
-
-
 def map_structure_up_to(shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any) -> Any:
     """Applies `func` to what stands in `inputs` where `shallow_tree` has its leaves.
 
@@ -425,15 +386,6 @@ def map_structure_up_to(shallow_tree: Any, func: Callable[..., Any], *inputs: An
         *inputs: Structures that begin like `shallow_tree`.
         **kwargs: `check_types` (default True) and `expand_composites` (default False).
     """
-    return map_structure_with_tuple_paths_up_to(
-        shallow_tree, lambda path, *values: func(*values), *inputs, **kwargs
-    )
-
-
-def map_structure_with_tuple_paths_up_to(
-    shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any
-) -> Any:
-    """`map_structure_up_to`, with the path as first argument of `func`."""
     if not inputs:
         raise ValueError("Cannot map over no sequences")
     check_types = kwargs.pop("check_types", True)
@@ -444,8 +396,8 @@ def map_structure_with_tuple_paths_up_to(
             f"not: `{'`, `'.join(kwargs)}`"
         )
     nodes = _nodes(expand_composites)
-    columns = [list(_pairs_up_to(shallow_tree, one, nodes, check_types, ())) for one in inputs]
-    results = [func(row[0][0], *(value for _, value in row)) for row in zip(*columns)]
+    columns = [flatten_up_to(shallow_tree, one, check_types, expand_composites) for one in inputs]
+    results = [func(*row) for row in zip(*columns)]
     return _pack(shallow_tree, nodes, iter(results))
 
 
@@ -506,32 +458,6 @@ def list_to_tuple(structure: Any) -> Any:
         return structure
     parts = [list_to_tuple(child) for child in node.children(structure)]
     return tuple(parts) if isinstance(structure, list) else node.rebuild(structure, parts)
-
-
-def flatten_dict_items(dictionary: Mapping) -> dict:
-    """A flat dict from one whose keys and values may be nested structures of the same form.
-
-    Raises:
-        TypeError: The argument is no mapping.
-        ValueError: A key and its value differ in length, or a key occurs twice.
-    """
-    if not isinstance(dictionary, Mapping):
-        raise TypeError(f"nest.flatten_dict_items: expected a dict, got {type(dictionary).__name__}.")
-    flat: dict = {}
-    for key in dictionary:
-        keys, values = flatten(key), flatten(dictionary[key])
-        if not is_nested(key):
-            values = [dictionary[key]]
-        if len(keys) != len(values):
-            raise ValueError(
-                f"nest.flatten_dict_items: the key {key!r} has {len(keys)} elements, "
-                f"but its value {len(values)}: {dictionary[key]!r}."
-            )
-        for one_key, value in zip(keys, values):
-            if one_key in flat:
-                raise ValueError(f"nest.flatten_dict_items: the key {one_key!r} occurs twice.")
-            flat[one_key] = value
-    return flat
 
 
 PUBLIC = {

@@ -1,6 +1,5 @@
 """Hashable references to tensors and variables, which are compared by value and so cannot be keys."""
 
-import weakref
 
 
 class Reference:
@@ -29,19 +28,3 @@ class Reference:
 
     def __repr__(self):
         return f"<Reference wrapping {self._object!r}>"
-
-
-class WeakReference(Reference):
-    """A `Reference` that does not keep its object alive."""
-
-    __slots__ = ("_hash",)
-
-    def __init__(self, wrapped):
-        super().__init__(weakref.ref(wrapped))
-        self._hash = id(wrapped)
-
-    def deref(self):
-        return self._object()
-
-    def __hash__(self):
-        return self._hash

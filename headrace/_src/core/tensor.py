@@ -133,9 +133,6 @@ class EagerTensor(Tensor):
             return array.view(self.dtype._numpy_type).copy()
         return array.copy()
 
-    def _numpy(self):
-        return self.numpy()
-
     def _read_only(self):
         """The array as a view that cannot be made writable."""
         array = self._a
@@ -240,18 +237,8 @@ class EagerTensor(Tensor):
         """This tensor on the host."""
         return EagerTensor(self._a, self.dtype)
 
-    def _shape_tuple(self):
-        return self._a.shape
-
     def _rank(self):
         return self._a.ndim
-
-    def _num_elements(self):
-        return self._a.size
-
-    @property
-    def _shape_as_list(self):
-        return list(self._a.shape)
 
     @property
     def is_tensor_like(self) -> bool:

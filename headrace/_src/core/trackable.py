@@ -6,10 +6,9 @@ restores a part that does not exist yet as soon as it is added: `_handle_deferre
 
 from __future__ import annotations
 
-import contextlib
 import enum
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 
@@ -33,15 +32,6 @@ class Trackable:
     It keeps nothing in its constructor, since subclasses (Keras's variables among them) may not call it. The
     attribute names begin with `_self_`, which is where TensorFlow keeps them and what Keras sets.
     """
-
-    @property
-    def _setattr_tracking(self) -> bool:
-        """Whether assigning an attribute makes the value a child."""
-        return getattr(self, "_self_setattr_tracking", True)
-
-    @_setattr_tracking.setter
-    def _setattr_tracking(self, value: bool) -> None:
-        _attributes(self)["_self_setattr_tracking"] = value
 
     @property
     def _object_identifier(self) -> str:
@@ -224,17 +214,6 @@ def wrap(value: Any) -> Any:
     """`value`, or the container that tracks its elements if one is registered for its class."""
     wrapper = _CONTAINERS.get(type(value))
     return value if wrapper is None else wrapper(value)
-
-
-@contextlib.contextmanager
-def no_automatic_dependency_tracking_scope(obj: Any) -> Iterator[None]:
-    """Attributes assigned to `obj` inside do not become its children."""
-    before = getattr(obj, "_setattr_tracking", True)
-    obj._setattr_tracking = False
-    try:
-        yield
-    finally:
-        obj._setattr_tracking = before
 
 
 def no_automatic_dependency_tracking(method: Callable[..., Any]) -> Callable[..., Any]:

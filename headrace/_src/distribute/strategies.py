@@ -103,10 +103,6 @@ class StrategyExtended:
         """Where an optimizer's own variables are."""
         return self.parameter_devices()
 
-    def _use_merge_call(self) -> bool:
-        return False
-
-
 @api("distribute.Strategy", dispatch=False)
 class Strategy:
     """How computations and variables are spread over devices.

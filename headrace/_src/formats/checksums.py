@@ -82,11 +82,6 @@ def checksum_function() -> Callable[[bytes], int]:
     return _crc32c_in_python
 
 
-def crc32c(data: bytes) -> int:
-    """The CRC-32C of bytes."""
-    return checksum_function()(data)
-
-
 def masked(value: int) -> int:
     """A checksum as files store it: mixed, since checksums of data with checksums in it are weak."""
     return ((value >> 15 | value << 17) + _MASK) & 0xFFFFFFFF

@@ -159,11 +159,6 @@ class Op:
         before, self.kernel = self.kernel, kernel
         return before
 
-    def replace_lowering(self, lower):
-        """Use another implementation for compiled execution; returns the former one."""
-        before, self.lower = self.lower, lower
-        return before
-
     def __repr__(self):
         return f"<Op {self.name}({self.text})>"
 

@@ -394,7 +394,6 @@ class DenseHashTable(_MutableTable):
         self._value_shape = self._default_value.shape
         self._empty_key = to_tensor(empty_key, self._key_dtype)
         self._deleted_key = to_tensor(deleted_key, self._key_dtype)
-        self._key_shape = self._empty_key.shape
         self._initial_num_buckets = 131072 if initial_num_buckets is None else int(initial_num_buckets)
         self._name = name
         self._checkpoint = checkpoint

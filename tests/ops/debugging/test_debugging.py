@@ -121,11 +121,6 @@ def test_print_to_a_file_that_cannot_be_written(tmp_path):
         tf.print("x", output_stream=f"file://{tmp_path}")
 
 
-def test_checksum():
-    assert checksums.crc32c(b"123456789") == 0xE3069283  # the check value of CRC-32C
-    assert checksums.crc32c(b"") == 0
-
-
 def read_records(path):
     with open(path, "rb") as file:
         data = file.read()

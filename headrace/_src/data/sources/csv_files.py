@@ -18,7 +18,6 @@ from headrace._src.formats.csv_records import CsvRecordReader
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 
-_WHERE = "make_csv_dataset"
 _NUMBERS: list[tuple[Any, Callable]] = [
     (dtypes.int32, int), (dtypes.int64, int), (dtypes.float32, float), (dtypes.float64, float),
 ]  # fmt: skip

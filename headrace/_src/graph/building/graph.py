@@ -505,9 +505,6 @@ class Graph(BaseGraph, metaclass=_GraphClass):
     def finalized(self) -> bool:
         return self._finalized
 
-    def _unsafe_unfinalize(self):
-        self._finalized = False
-
     # Scopes.
 
     @contextlib.contextmanager

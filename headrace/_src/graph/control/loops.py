@@ -105,7 +105,6 @@ def add_loop(cond, body, inputs, name=None, parallel_iterations=10) -> list:
     outputs = op([*inputs, *captured], cond=cond, body=body, parallel_iterations=parallel_iterations, name=name)
     for output, tensor in zip(outputs, body.outputs):
         copy_handle_data(tensor, output)
-    outputs[0].op.number_of_variables = len(inputs)
     return outputs[: len(inputs)]
 
 

@@ -18,7 +18,7 @@ from headrace._src.ops.strings.formatting import fill_template
 from headrace._src.ops.strings.kernel_arrays import attribute_bytes, attribute_text, scalar_string
 
 _LOG_LEVELS = {"log(info)": logging.INFO, "log(warning)": logging.WARNING, "log(error)": logging.ERROR}
-# Other things that name a stream; the 1.x logging functions are added where they are.
+# Other things that name a stream.
 _streams: dict = {
     logging.INFO: "log(info)",
     logging.WARNING: "log(warning)",
@@ -27,11 +27,6 @@ _streams: dict = {
     logging.warning: "log(warning)",
     logging.error: "log(error)",
 }
-
-
-def register_output_stream(key, stream: str):
-    """Let `key` (a function, a logging level) stand for a stream that PrintV2 knows by name."""
-    _streams[key] = stream
 
 
 def _write(data: bytes, stream: str):

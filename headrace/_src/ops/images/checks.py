@@ -48,14 +48,6 @@ def check_not_empty(function, image):
         require(ALL(SHAPE(image)[-3:] > 0, [0]), f"{message}.")
 
 
-def known_rank_of(function: str, image, name="image") -> int:
-    """The rank; ValueError when it is unknown."""
-    rank = image.shape.rank
-    if rank is None:
-        raise ValueError(f"image.{function}: the rank of {name} must be known.")
-    return rank
-
-
 def sizes_of(image) -> list:
     """Each dimension as an int where it is known, otherwise as a scalar tensor."""
     dims = image.shape.as_list()

@@ -136,7 +136,6 @@ class LinearOperatorIdentity(_Sized):
     ) -> None:
         dtype = dtypes.as_dtype(dtype or dtypes.float32)
         parameters = arguments(locals())
-        self._assert_proper_shapes = assert_proper_shapes
         if is_self_adjoint is False:
             raise ValueError("An identity operator is always self adjoint.")
         if is_non_singular is False:
@@ -258,7 +257,6 @@ class LinearOperatorScaledIdentity(LinearOperator):
         name="LinearOperatorScaledIdentity",
     ) -> None:
         parameters = arguments(locals())
-        self._assert_proper_shapes = assert_proper_shapes
         self._multiplier = non_variable(multiplier, "multiplier")
         if not self._multiplier.dtype.is_complex:
             if is_self_adjoint is False:
@@ -445,7 +443,6 @@ class LinearOperatorZeros(_Sized):
     ) -> None:
         dtype = dtypes.as_dtype(dtype or dtypes.float32)
         parameters = arguments(locals())
-        self._assert_proper_shapes = assert_proper_shapes
         if not is_self_adjoint and is_square:
             raise ValueError("A zero operator is always self adjoint.")
         if is_non_singular:

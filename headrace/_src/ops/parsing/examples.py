@@ -21,7 +21,6 @@ from headrace._src.ops.parsing.results import assemble
 from headrace._src.ops.strings.kernel_arrays import attribute_bytes
 
 KINDS = {dtypes.string: BYTES, dtypes.float32: FLOAT, dtypes.int64: INT64}
-DTYPES = {kind: dtype for dtype, kind in KINDS.items()}
 VALUE_TYPES = frozenset(KINDS)
 SPLIT_TYPES = frozenset({dtypes.int32, dtypes.int64})
 

@@ -351,9 +351,3 @@ def _uniform_size(value, axis):
     if size is None:
         raise ValueError(f"split: the size of dimension {axis} must be known while tracing.")
     return size
-
-
-def reshape_flat(tensor, shape, name=None):
-    """The innermost values of a ragged tensor in a dense shape."""
-    flat = tensor.flat_values if isinstance(tensor, RaggedTensor) else to_tensor(tensor)
-    return RESHAPE(flat, to_tensor(shape, hint=dtypes.int32), name=name)

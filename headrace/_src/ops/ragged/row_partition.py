@@ -359,17 +359,8 @@ class RowPartition(CompositeTensor):
 
     # Encodings that are known beforehand.
 
-    def _has_precomputed_row_splits(self):
-        return True
-
-    def _has_precomputed_row_lengths(self):
-        return self._row_lengths is not None
-
     def _has_precomputed_value_rowids(self):
         return self._value_rowids is not None
-
-    def _has_precomputed_nrows(self):
-        return self._nrows is not None
 
     def _has_precomputed_nvals(self):
         return self._nvals is not None
@@ -384,21 +375,6 @@ class RowPartition(CompositeTensor):
             "nvals": self._nvals,
         }
         return RowPartition(self._row_splits, **(known | encodings), internal=_INTERNAL)
-
-    def _with_precomputed_row_splits(self):
-        return self
-
-    def _with_precomputed_row_lengths(self):
-        return self._with(row_lengths=self.row_lengths())
-
-    def _with_precomputed_value_rowids(self):
-        return self._with(value_rowids=self.value_rowids())
-
-    def _with_precomputed_nrows(self):
-        return self._with(nrows=self.nrows())
-
-    def _with_precomputed_nvals(self):
-        return self._with(nvals=self.nvals())
 
     def _merge_precomputed_encodings(self, other, validate=True):
         """This partition with what `other`, an equal partition, knows besides.

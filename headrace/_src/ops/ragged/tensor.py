@@ -392,9 +392,6 @@ class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
     def _is_eager(self) -> bool:
         return all(type(part) is EagerTensor for part in (self.flat_values, *self.nested_row_splits))
 
-    def _numpy(self):
-        return self.numpy()
-
     def __repr__(self):
         if self._is_eager():
             return f"<tf.RaggedTensor {ragged_text(numpy_rows(self))}>"
@@ -464,11 +461,6 @@ def tensor_or_ragged(value, dtype=None, hint=None):
     if isinstance(value, CompositeTensor) and not hasattr(value, "dense_shape"):
         return value
     return to_tensor(value, dtype, hint=hint)
-
-
-def is_ragged(value) -> bool:
-    """Whether the value is a ragged tensor."""
-    return isinstance(value, RaggedTensor)
 
 
 def match_row_splits_dtypes(*tensors, return_dtype=False):

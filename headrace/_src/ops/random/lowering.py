@@ -16,7 +16,6 @@ from headrace._src.ops.random.bits import split_in_pairs
 
 _PHILOX_WEYL = (0x9E3779B9, 0xBB67AE85)
 _PHILOX_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
-_LOW = 0xFFFFFFFF
 _RESERVED_WORDS = 256
 _TRUNCATION = 2.0
 

@@ -103,13 +103,3 @@ def match(wanted, known):
     result = np.empty(len(joined), np.int64)
     result[order] = found[group]
     return result[len(known) :]
-
-
-def flat_positions(indices, dims):
-    """Row-major positions within a dense array."""
-    if not dims:
-        return np.zeros(indices.shape[0], np.int64)
-    strides = np.ones(len(dims), np.int64)
-    for i in range(len(dims) - 2, -1, -1):
-        strides[i] = strides[i + 1] * dims[i + 1]
-    return indices.astype(np.int64) @ strides
