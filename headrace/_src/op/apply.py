@@ -4,7 +4,6 @@
 written for it that takes these the short way and leaves everything else to `apply`; see lanes.py.
 """
 
-import functools
 import re
 
 import numpy as np
@@ -14,30 +13,19 @@ from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context, run_quietly
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.convert import MAX_RANK, DTypeMismatchError, eager_number, int_vector, to_tensor
-from headrace._src.op.definition import Op
 from headrace._src.op.lanes import write_lane
 from headrace._src.op.signature import REQUIRED
 
 _ndarray, _asarray = np.ndarray, np.asarray
 
 
-def call(self, *args, name=None, **attrs):
-    """Apply the op to inputs, in the signature's order, and attributes, by name."""
-    return self.lane(args, attrs, name)
-
-
-def _lane(op):
-    """`lane(args, attrs, name)`: the same as calling the op, but faster, as it is a plain function."""
-    device_use.in_use = True  # a lane is written when the op is first applied
+def lane_of(op):
+    """The op's lane: what `Op.lane` is, written when the op is first applied."""
+    device_use.in_use = True
     return write_lane(op, {
         "apply": apply, "complete": complete, "as_array": as_array, "check_dtype": check_dtype,
         "kernel_error": kernel_error, "ndarray": np.ndarray,
     })  # fmt: skip
-
-
-Op.__call__ = call
-Op.lane = functools.cached_property(_lane)
-Op.lane.__set_name__(Op, "lane")
 
 
 def apply(op, inputs, attrs, name=None):

@@ -6,6 +6,7 @@ import sys
 
 from headrace._src import index
 from headrace._src.op import signature as signatures
+from headrace._src.op.apply import lane_of
 from headrace._src.op.loading import Registry
 
 REGISTRY: dict[str, "Op"] = Registry(index.OPS)
@@ -61,6 +62,15 @@ class Op:
         if dict.__contains__(REGISTRY, name):
             raise ValueError(f"Op {name} is defined twice.")
         REGISTRY[name] = self
+
+    def __call__(self, *args, name=None, **attrs):
+        """Apply the op to inputs, in the signature's order, and attributes, by name."""
+        return self.lane(args, attrs, name)
+
+    @functools.cached_property
+    def lane(self):
+        """`lane(args, attrs, name)`: the same as calling the op, but faster, as it is a plain function."""
+        return lane_of(self)
 
     @functools.cached_property
     def signature(self) -> signatures.Signature:

@@ -18,7 +18,6 @@ from headrace._src.graph.control.map_fn import map_fn
 from headrace._src.graph.control.python_functions import EAGER_PY_FUNC, call_of, call_recorded
 from headrace._src.graph.derivatives.functions import dense, structured
 from headrace._src.graph.running.plan import needed
-from headrace._src.op.apply import call
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
@@ -164,7 +163,7 @@ class Batch:
         if draws:  # TF: the stream of random numbers is the operation's own
             context.random_node = node
         try:
-            result = call(record, *tensors, **(node.attrs if attrs is None else attrs))
+            result = record(*tensors, **(node.attrs if attrs is None else attrs))
         finally:
             if draws:
                 context.random_node = None
@@ -408,4 +407,4 @@ def _read_variable(graph, node, handle):
     for variable in base.variables.values():
         if variable.handle is handle:
             return variable.value()
-    return call(node.record, handle, **node.attrs)
+    return node.record(handle, **node.attrs)
