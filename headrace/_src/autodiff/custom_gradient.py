@@ -8,17 +8,17 @@ from typing import Any
 
 from headrace._src.autodiff.gradient_tape import GradientTape, handle_of
 from headrace._src.core import nest
-from headrace._src.core.context import context
+from headrace._src.core.context import Recorder, context
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.passing import IDENTITY_N
 
 
-class VariableWatcher:
+class VariableWatcher(Recorder):
     """A recorder that notes which trainable variables are read, and nothing else."""
 
-    ids = frozenset()  # it follows no tensors
+    ids: frozenset[int] = frozenset()  # it follows no tensors
 
     def __init__(self):
         self.variables = {}

@@ -6,21 +6,18 @@ from headrace._src.autodiff.gradient_tape import UnconnectedGradients, gradient_
 from headrace._src.autodiff.tape import Tape, next_id, node_gradients, zeros_of
 from headrace._src.core import dtypes, nest
 from headrace._src.core.composite import CompositeTensor
-from headrace._src.core.context import context
+from headrace._src.core.context import Recorder, context
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.constants import zeros
 
 
-class _Tangents:
+class _Tangents(Recorder):
     """The recorder: pushes tangents through every op that is applied to a tensor which has one."""
 
     def __init__(self):
         self.by_id = {}
         self.ids = self.by_id.keys()
-
-    def variable_used(self, variable):
-        """Nothing to do: a function gets the handles of its variables, which may be primals."""
 
     def variable_read(self, variable, tensor):
         """Variables are followed when they are primals."""

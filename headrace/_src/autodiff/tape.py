@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.autodiff.accumulate import add_gradients
 from headrace._src.core import dtypes
+from headrace._src.core.context import Recorder
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
@@ -13,7 +14,7 @@ from headrace._src.ops.arrays.filling import ZEROS_LIKE
 next_id = itertools.count(1).__next__
 
 
-class Tape:
+class Tape(Recorder):
     """A Wengert list: what was applied, in order, to tensors known by number.
 
     It holds no tensors but those that gradients will read, so nothing refers back to it and dropping it frees all.
@@ -42,11 +43,7 @@ class Tape:
         self.ids.add(tensor._id)
         self.reads.setdefault(handle._id, []).append(tensor._id)
 
-    def variable_used(self, variable):
-        """What a recorder is told when a function that uses a variable is about to be called."""
-
     def variable_read(self, variable, tensor):
-        """What a recorder is told when a variable is read."""
         if variable.handle._id in self.ids:
             self.read(variable.handle, tensor)
 

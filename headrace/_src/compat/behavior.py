@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from headrace._src.core.context import Context, Mode, context
+from headrace._src.core.context import Context, Mode, context, outside_functions
 from headrace._src.core.dimensions import Dimension
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
@@ -90,9 +90,7 @@ def enable_eager_execution(config=None, device_policy=None, execution_mode=None)
 @api("compat.v1.executing_eagerly_outside_functions", dispatch=False)
 def executing_eagerly_outside_functions() -> bool:
     """Whether operations run at once, leaving aside functions that are being traced."""
-    graph = context.graph
-    while graph is not None and graph.building_function:
-        graph = graph.outer_graph
+    graph = outside_functions(context.graph)
     return graph is None
 
 

@@ -6,7 +6,7 @@ from headrace._src.autodiff.gradient_tape import GradientTape
 from headrace._src.compat.graph_keys import GraphKeys, get_collection, grouped, trainable_variables
 from headrace._src.compat.slots import base_name, create_slot, create_zeros_slot
 from headrace._src.compat.variables import make_variable
-from headrace._src.core.context import context
+from headrace._src.core.context import context, outside_functions
 from headrace._src.core.names import name_scope
 from headrace._src.core.tensor import Tensor
 from headrace._src.core.trackable import Trackable
@@ -224,9 +224,7 @@ class Optimizer(Trackable):
 
     def variables(self) -> list:
         """All variables that keep the state of this optimizer, by name."""
-        graph = context.graph
-        while graph is not None and graph.building_function:
-            graph = graph.outer_graph
+        graph = outside_functions(context.graph)
         own = [v for (_, owner), v in self._non_slots.items() if owner is graph]
         own += [slot for slots in self._slots.values() for variable, slot in slots.values()
                 if getattr(variable, "_graph", None) is graph]
@@ -265,9 +263,7 @@ class Optimizer(Trackable):
 
     def _state_graph(self):
         """The graph whose state belongs to the updates made now; None eagerly."""
-        graph = context.graph
-        while graph is not None and graph.building_function:
-            graph = graph.outer_graph
+        graph = outside_functions(context.graph)
         return graph
 
 

@@ -1,12 +1,107 @@
-"""What the current thread is doing: eager or tracing, which tapes record, which device."""
+"""What the current thread is doing: eager or tracing, which tapes record, which device.
+
+Graphs and tapes are written in higher layers. `CurrentGraph` and `Recorder` say what lower layers ask of them; plain
+base classes, as a metaclass would be in the way of that of `tf.Graph`.
+"""
 
 import contextlib
 import contextvars
 import threading
+from collections.abc import Collection
+from typing import Any, Literal
 
 import numpy as np
 
 HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+class CurrentGraph:
+    """What a graph offers while ops are added to it, to layers that know nothing else of graphs."""
+
+    # Whether it is the graph of a function. Values in other graphs are computed by sessions.
+    building_function: bool = False
+    # The graph in which this one is used; None at the top.
+    outer_graph: "CurrentGraph | None" = None
+    # The operations, in the order in which they were made.
+    nodes: list
+    # Which names are taken: a `core.names.NameTable`.
+    names: Any
+    # The global random seed of what follows; None without one.
+    seed: int | None
+    # The variables that its operations use, by the `id` of their handles.
+    variables: dict[int, Any]
+
+    def add_node(self, op, tensors, attrs, types, name=None) -> tuple:
+        """Add an operation.
+
+        Args:
+            op: the op.
+            tensors: one tensor per input, or a list for an input that is a list.
+            attrs: all attributes by name, in canonical form.
+            types: the type attributes that the inputs determine.
+            name: a wish for the operation's name.
+
+        Returns:
+            The outputs, a list for each output that is one.
+        """
+        raise NotImplementedError
+
+    def constant(self, tensor, name=None):
+        """A constant of this graph with the value of an eager tensor."""
+        raise NotImplementedError
+
+    def next_op_seed(self) -> int:
+        """The seed for a random op that has none of its own."""
+        raise NotImplementedError
+
+    def make_variable(self, **keywords):
+        """A variable whose value sessions keep, given the arguments of `tf.Variable`; not asked of functions."""
+        raise NotImplementedError
+
+    def add_to_collection(self, name, value):
+        """Append to a list that the graph keeps under a name; not asked of functions."""
+        raise NotImplementedError
+
+
+def outside_functions(graph: CurrentGraph | None) -> CurrentGraph | None:
+    """The graph, or the innermost around it that is not a function's; None if eager code is around the functions."""
+    while graph is not None and graph.building_function:
+        graph = graph.outer_graph
+    return graph
+
+
+class Recorder:
+    """What sees each op that is applied: a tape, a forward accumulator, a watcher of variables.
+
+    Tensors are known by number, `tensor._id`. Before `record` or `record_one` is called, the caller has checked that an
+    input is among `ids`.
+    """
+
+    __slots__ = ()
+    # The numbers of the tensors that it follows; something with `isdisjoint`.
+    ids: Collection[int]
+
+    def record(self, node, inputs, ids, outputs):
+        """An op was applied.
+
+        Args:
+            node: what its gradient will need: an `op.definition.Node`, or something like it.
+            inputs: the tensors, as one list.
+            ids: their numbers.
+            outputs: the tensors, as one list.
+        """
+        raise NotImplementedError
+
+    def record_one(self, node, ids, output):
+        """The same as `record`, for one output and without the inputs: the usual case, which must be fast."""
+        raise NotImplementedError
+
+    def variable_read(self, variable, tensor):
+        """The variable was read, and has the value `tensor`."""
+        raise NotImplementedError
+
+    def variable_used(self, variable):
+        """A function that uses the variable is about to be called."""
 
 
 class Mode:
@@ -14,7 +109,13 @@ class Mode:
 
     __slots__ = ("before", "device", "graph", "recorders")
 
-    def __init__(self, graph=None, recorders=(), device=None, before=False):
+    def __init__(
+        self,
+        graph: CurrentGraph | None = None,
+        recorders: tuple[Recorder, ...] = (),
+        device: str | None = None,
+        before: "Mode | Literal[False] | None" = False,
+    ):
         self.graph = graph  # ops become nodes of this graph, instead of running
         self.recorders = recorders  # tapes and forward accumulators, outermost first
         self.device = device  # the canonical name of the device asked for with tf.device
@@ -88,11 +189,11 @@ class Context(threading.local):
     run_quietly = staticmethod(run_quietly)
 
     @property
-    def graph(self):
+    def graph(self) -> CurrentGraph | None:
         return None if self.mode is None else self.mode.graph
 
     @property
-    def recorders(self):
+    def recorders(self) -> tuple[Recorder, ...]:
         return () if self.mode is None else self.mode.recorders
 
     @property

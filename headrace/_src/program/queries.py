@@ -21,7 +21,7 @@ def is_symbolic_tensor(tensor) -> bool:
 @api("inside_function", dispatch=False)
 def inside_function() -> bool:
     """Whether a function is being traced in this thread."""
-    return context.graph is not None and getattr(context.graph, "building_function", False)
+    return context.graph is not None and context.graph.building_function
 
 
 @api("get_current_name_scope", dispatch=False)

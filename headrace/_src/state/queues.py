@@ -4,7 +4,7 @@ import itertools
 from typing import Any
 
 from headrace._src.core import dtypes as types
-from headrace._src.core.context import context
+from headrace._src.core.context import context, outside_functions
 from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
@@ -245,9 +245,7 @@ def _listed(dtypes, shapes, names):
 
 def _made(op, shared_name, name, **attrs):
     """The handle of a new queue: outside of functions, and in a session of a 1.x graph always the same one."""
-    graph = context.graph
-    while graph is not None and graph.building_function:
-        graph = graph.outer_graph
+    graph = outside_functions(context.graph)
     with context.changed(graph=graph):
         if graph is not None and not shared_name:
             shared_name = f"{name}_{next(_numbers)}"

@@ -218,7 +218,7 @@ def _is_within(flow):
     while graph is not None:
         if graph is own:
             return True
-        graph = getattr(graph, "outer_graph", None)
+        graph = graph.outer_graph
     return False
 
 

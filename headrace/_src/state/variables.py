@@ -11,7 +11,7 @@ import numpy as np
 
 from headrace._src.core import device_use, dtypes, errors, types
 from headrace._src.core.composite import CompositeTensor
-from headrace._src.core.context import HOST, context, idle_runners, quiet_runner
+from headrace._src.core.context import HOST, context, idle_runners, outside_functions, quiet_runner
 from headrace._src.core.names import scoped_name
 from headrace._src.core.reference import Reference
 from headrace._src.core.shapes import TensorShape
@@ -82,9 +82,7 @@ class _VariableType(type):
 
         def make(**keywords):
             keywords = {k: v for k, v in keywords.items() if k in _DEFAULTS}
-            graph = context.graph
-            while graph is not None and graph.building_function:
-                graph = graph.outer_graph
+            graph = outside_functions(context.graph)
             if graph is None:
                 return super(_VariableType, cls).__call__(**keywords)
             with context.changed(graph=graph):

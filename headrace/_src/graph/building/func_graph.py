@@ -140,7 +140,7 @@ class FuncGraph(BaseGraph):
         while graph is not None:
             if tensor.op._graph is graph.reference:
                 return
-            graph = getattr(graph, "outer_graph", None)
+            graph = graph.outer_graph
         raise tensor._out_of_scope()
 
     def pass_variable(self, variable, handle) -> None:

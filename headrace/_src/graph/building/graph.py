@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headrace._src.core import dtypes, errors
-from headrace._src.core.context import context
+from headrace._src.core.context import CurrentGraph, context
 from headrace._src.core.handle_data import output_handle_data
 from headrace._src.core.names import NameTable, current_name_scope, fresh_scope, name_scope
 from headrace._src.core.shapes import TensorShape
@@ -66,10 +66,8 @@ class _Sessions(threading.local):
 sessions = _Sessions()
 
 
-class BaseGraph:
+class BaseGraph(CurrentGraph):
     """What all graphs share: operations are added by `apply`, in order, while the graph is the current one."""
-
-    building_function = False
 
     def __init__(self) -> None:
         self.nodes: list[Operation] = []

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.context import outside_functions
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.ops.arrays.filling import FILL, ZEROS_LIKE
@@ -129,12 +130,7 @@ class SymbolicTensor(Tensor):
 
     def _is_of_session(self):
         """Whether the outermost graph is run by sessions. TF: its tensors are compared by identity, and are keys."""
-        graph = self.op.graph
-        while graph.building_function:
-            graph = graph.outer_graph
-            if graph is None:
-                return False
-        return True
+        return outside_functions(self.op.graph) is not None
 
     def __hash__(self):
         if not self._is_of_session() and Tensor.__eq__ is not object.__eq__:

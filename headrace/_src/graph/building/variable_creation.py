@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from headrace._src.core import dtypes
-from headrace._src.core.context import context
+from headrace._src.core.context import context, outside_functions
 from headrace._src.core.names import current_name_scope, fresh_scope
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.building.graph import PLACEHOLDER
@@ -21,9 +21,7 @@ from headrace._src.state.storage import ASSIGN, IS_INITIALIZED
 @contextlib.contextmanager
 def init_scope() -> Iterator[None]:
     """Within this block, operations run outside of all functions that are being traced, and tapes do not see them."""
-    graph = context.graph
-    while graph is not None and graph.building_function:
-        graph = graph.outer_graph
+    graph = outside_functions(context.graph)
     scope = current_name_scope()
     before = context.change(graph=graph, recorders=())
     creators, context.variable_creators = context.variable_creators, _users_creators()
