@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+from collections.abc import Callable
 
 from headrace._src.autograph.iteration import Enumerated, Zipped, length_of, loops_in_graph
 from headrace._src.autograph.staging import is_symbolic
@@ -12,10 +13,10 @@ from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.filling import range_ as tensor_range
 from headrace._src.ops.arrays.sorting import sort
+from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
 from headrace._src.ops.math.reductions import reduce_all, reduce_any, reduce_max, reduce_min, reduce_sum
 from headrace._src.ops.strings.numbers import to_number
 
@@ -108,7 +109,7 @@ def _extreme(name, function, reduce, op):
             tensors = [to_tensor(x) if is_symbolic(x) else x for x in args]
             result = tensors[0]
             for x in tensors[1:]:
-                result = REGISTRY[op](result, x)
+                result = op(result, x)
             return result
         if kwargs.get("key") is not None:
             kwargs["key"] = _called(kwargs["key"])
@@ -117,8 +118,8 @@ def _extreme(name, function, reduce, op):
     return overloaded
 
 
-_overload(builtins.max)(_extreme("max", builtins.max, reduce_max, "Maximum"))
-_overload(builtins.min)(_extreme("min", builtins.min, reduce_min, "Minimum"))
+_overload(builtins.max)(_extreme("max", builtins.max, reduce_max, MAXIMUM))
+_overload(builtins.min)(_extreme("min", builtins.min, reduce_min, MINIMUM))
 
 
 @_overload(builtins.sorted)
@@ -130,13 +131,24 @@ def sorted_(x, /, *, key=None, reverse=False):
     return builtins.sorted(x, key=_called(key), reverse=reverse)
 
 
-# How functions that a built-in function calls are converted; calls.py sets it.
-callback_converters: list = []
+def _unset(function):
+    raise RuntimeError("How callbacks are converted is not registered. Import headrace._src.autograph.calls.")
+
+
+class _Callbacks:
+    """How functions that a built-in function calls are converted."""
+
+    convert: Callable = staticmethod(_unset)
+
+
+def register_callback_conversion(convert):
+    """Let `convert(function)` give what is called instead; calls.py, which imports this file, registers it."""
+    _Callbacks.convert = staticmethod(convert)
 
 
 def _called(function):
     """A function that a built-in function is about to call, converted."""
-    return callback_converters[0](function) if function is not None else None
+    return _Callbacks.convert(function) if function is not None else None
 
 
 @_overload(builtins.map)

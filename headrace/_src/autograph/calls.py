@@ -9,15 +9,15 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace._src.autograph import conditionals, iteration, status
-from headrace._src.autograph.builtin_functions import OVERLOADS, callback_converters, frame_call
+from headrace._src.autograph.builtin_functions import OVERLOADS, frame_call, register_callback_conversion
 from headrace._src.autograph.conversion import (
-    OPERATORS,
     ConversionError,
     Converted,
     conversion_of,
     explain_unconverted,
     is_converted,
     may_need_conversion,
+    register_operators,
 )
 from headrace._src.autograph.variables import Undefined
 from headrace._src.core.location import PACKAGE
@@ -154,7 +154,7 @@ def converted_call(f):
     return _converted_object(f, True)
 
 
-callback_converters.append(converted_call)
+register_callback_conversion(converted_call)
 
 
 def builtin_call(f):
@@ -329,4 +329,4 @@ def _operators():
     return found
 
 
-OPERATORS.cell_contents = _operators()
+register_operators(_operators())

@@ -79,8 +79,15 @@ class Converted:
         return made
 
 
-# What converted code calls `ag__`; calls.py, which imports this file, fills it.
+# What converted code calls `ag__`, as a cell of its closure.
 OPERATORS = types.CellType()
+
+
+def register_operators(operators: types.ModuleType):
+    """Set what converted code calls `ag__`; calls.py, which imports this file, registers it."""
+    OPERATORS.cell_contents = operators
+
+
 # By the identity of code objects, which live as long as their functions. Equality would not do: equal code of two
 # files has two names.
 _cache: dict = {}

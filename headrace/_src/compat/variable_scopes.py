@@ -62,10 +62,9 @@ def _store() -> _Store:
     graph = get_default_graph()
     while graph.building_function and graph.outer_graph is not None:
         graph = graph.outer_graph
-    store = graph.__dict__.get("variable_store")
-    if store is None:
-        store = graph.__dict__["variable_store"] = _Store({})
-    return store
+    if graph.variable_store is None:
+        graph.variable_store = _Store({})
+    return graph.variable_store
 
 
 @api("compat.v1.VariableScope")

@@ -68,7 +68,7 @@ class RandomState:
             return context.resources.setdefault(("random", node), {})  # TF: each session has streams of its own
         site = context.random_site
         if site is None:
-            epoch, streams = getattr(node, "random_streams", (None, None))
+            epoch, streams = node.random_streams
         else:
             epoch, streams = site.streams.get(node, (None, None))
         current = self.epoch if site is None or site.epoch is None else site.epoch
@@ -160,7 +160,18 @@ def site_within(site: Site | None, call) -> Site:
     """The place that an operation which calls a graph is, when its own graph is called from `site` (None: directly)."""
     if site is not None:
         return site.inner.get(call) or site.inner.setdefault(call, Site(site.epoch))
-    return call.__dict__.get("random_site") or call.__dict__.setdefault("random_site", Site())
+    # `setdefault`, as of several threads that come first one must win.
+    return call.random_site or vars(call).setdefault("random_site", Site())
+
+
+class StreamOwner:
+    """Base of what random streams may belong to: operations, and the graphs of functions that datasets call."""
+
+    __slots__ = ()
+    # The epoch in which its streams began, and the streams by their seeds; see `RandomState._current_streams`.
+    random_streams: tuple[int | None, dict] = (None, {})
+    # The place that it is when it is called from no other; see `site_within`.
+    random_site: Site | None = None
 
 
 class Stream:

@@ -40,6 +40,8 @@ class Tensor(TensorMethods, types.Tensor):
     """
 
     __array_priority__ = 100
+    # Of a symbolic variant: what is known about the tensors inside; see core/handle_data.py. Graphs set it.
+    _handle_data: Any = None
     # Names that the op layer attaches.
     OVERLOADABLE_OPERATORS = {
         "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__",
@@ -103,6 +105,8 @@ class EagerTensor(Tensor):
     # `_a`: the array, never written after this object exists.
     # `_id`: the number under which tapes know this tensor, None until one asks.
     __slots__ = ("_a", "_id", "dtype")
+    # The device that holds the value. What runs under `tf.device` sets it, where that is not the host.
+    _device: str = HOST
 
     def __init__(self, array, dtype) -> None:
         self._a = array
@@ -120,7 +124,7 @@ class EagerTensor(Tensor):
     @property
     def device(self) -> str:
         """The full name of the device that holds the value."""
-        return self.__dict__.get("_device", HOST)
+        return self._device
 
     backing_device = device
 

@@ -26,11 +26,18 @@ class CompositeConversionError(TypeError, ValueError):
 
 # (base class, conversion function, priority), most urgent first; filled by users.
 _conversions: list = []
-# How a list that holds tensors becomes one tensor; filled by the array ops.
-_pack = None
 
 
-def set_pack(function):
+def _unset(value, dtype):
+    raise RuntimeError("How lists become tensors is not registered. Import headrace._src.ops.arrays.joining.")
+
+
+# `_pack(value, dtype)`: how a list that holds tensors becomes one tensor.
+_pack = _unset
+
+
+def register_pack(function):
+    """Let `function(value, dtype)` make one tensor of a list that holds tensors; ops/arrays/joining.py registers it."""
     global _pack
     _pack = function
 
@@ -118,7 +125,7 @@ def _registered_conversion(function, value, dtype, hint, name):
 
 
 def _constant(value, dtype, name=None):
-    if isinstance(value, (list, tuple)) and _pack is not None and _holds_tensor(value):
+    if isinstance(value, (list, tuple)) and _holds_tensor(value):
         return _pack(value, dtype)
     tensor = eager_constant(value, dtype)
     graph = context.graph

@@ -11,7 +11,7 @@ import numpy as np
 
 from headrace._src.core import device_use, dtypes, errors, types
 from headrace._src.core.composite import CompositeTensor
-from headrace._src.core.context import HOST, context, idle_runners, outside_functions, quiet_runner
+from headrace._src.core.context import context, idle_runners, outside_functions, quiet_runner
 from headrace._src.core.names import scoped_name
 from headrace._src.core.reference import Reference
 from headrace._src.core.shapes import TensorShape
@@ -239,7 +239,7 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
 
     @property
     def device(self) -> str:
-        return self._handle.__dict__.get("_device", HOST)
+        return self._handle._device
 
     @property
     def initializer(self) -> None:

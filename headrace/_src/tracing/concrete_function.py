@@ -11,7 +11,8 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.tracing_protocol import CastContext, PlaceholderContext, TraceType
-from headrace._src.graph.compiling import compilation as compilation  # runs what is called often
+from headrace._src.graph.building.func_graph import register_executables
+from headrace._src.graph.compiling.compilation import executable_of
 from headrace._src.graph.control.calls import call_graph
 from headrace._src.graph.control.conditional import pack_outputs
 from headrace._src.op.convert import to_tensor
@@ -19,6 +20,7 @@ from headrace._src.tracing.trace_types import Literal, Typing
 from headrace._src.tracing.variable_specs import VariableSpec
 
 _numbers = itertools.count(1)
+register_executables(executable_of)  # what is called often is compiled
 
 
 class ConcreteFunction:

@@ -172,14 +172,14 @@ class Function(Generic[P, R]):
     def _cache(self):
         """The traces that can be used here: all, but for those that use tensors of another graph."""
         graph = context.graph
-        local = None if graph is None else graph.__dict__.get("local_functions", {}).get(self)
+        local = None if graph is None else graph.local_functions.get(self)
         return self._traces if local is None else {**self._traces, **local}
 
     def _remember(self, kinds, concrete):
         graph = context.graph
         if graph is not None and any(not isinstance(x, EagerTensor) for x in concrete.captured_inputs):
             # It uses tensors of the graph in which it was called, and is of no use elsewhere.
-            graph.__dict__.setdefault("local_functions", {}).setdefault(self, {})[kinds] = concrete
+            graph.local_functions.setdefault(self, {})[kinds] = concrete
         else:
             self._traces[kinds] = concrete
 
@@ -538,7 +538,7 @@ def trace(python_function, parameters, kinds, name, may_create, owner=None):
         context.variable_creators = creators
     graph.forget_passed_variables()
     outer = context.graph
-    if outer is not None and hasattr(outer, "variables"):
+    if outer is not None:
         outer.variables.update(graph.variables)
     return ConcreteFunction(graph, parameters, kinds, name, owner), maker
 

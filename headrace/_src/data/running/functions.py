@@ -30,7 +30,6 @@ _FILE_OPS = frozenset([
     "Const", "FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "Identity", "Placeholder", "Reshape",
     "TFRecordDataset", "TFRecordDatasetV2", "TextLineDataset",
 ])  # fmt: skip
-_VECTORIZED = "_data_vectorized"
 # Stateful ops whose calls can be left out, repeated and made in any order: they only read.
 _READING = READS | {"ReadFile", "MatchingFiles"}
 
@@ -96,7 +95,7 @@ def trace(function: Any, *argument_specs: Any, method: str) -> Traced:
     if debug_mode.is_enabled() and graph.outputs:
         graph = debug_mode.python_graph(graph, function, argument_specs, output_spec)
     outer = context.graph
-    if outer is not None and hasattr(outer, "variables"):
+    if outer is not None:
         outer.variables.update(graph.variables)
     return Traced(graph, output_spec)
 
@@ -167,11 +166,11 @@ class ElementFunction:
             draws: whether it may draw random numbers: those that calls for one element after another would.
         """
         base = self.graph.base
-        if _VECTORIZED not in base.__dict__:
+        if base.vectorized is None:
             drawing = _effects(base)
             drawn = all(map(_can_draw, drawing))
-            base.__dict__[_VECTORIZED] = (_vectorized(self.graph, drawing) if drawn else None), drawing
-        graph, drawing = base.__dict__[_VECTORIZED]
+            base.vectorized = (_vectorized(self.graph, drawing) if drawn else None), drawing
+        graph, drawing = base.vectorized
         if graph is None or (drawing and not draws):
             return None
         return BlockFunction(graph, self.captured, self, drawing) if drawing else ElementFunction(graph, self.captured)

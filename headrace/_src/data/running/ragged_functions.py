@@ -15,7 +15,6 @@ from headrace._src.state.storage import Storage
 from headrace._src.state.table_storage import StaticStorage, TableStorage
 
 RULE_FILES = (ragged_vectorization_strings,)  # it declares rules
-_RAGGED = "_data_ragged"
 
 
 class RaggedFunction:
@@ -45,9 +44,9 @@ class RaggedFunction:
 def ragged_function(function: ElementFunction) -> RaggedFunction | None:
     """The function of columns; None when there is none, or calls have effects."""
     base = function.graph.base
-    if _RAGGED not in base.__dict__:
-        base.__dict__[_RAGGED] = None if function.is_stateful or function.draws else _converted(function.graph)
-    found = base.__dict__[_RAGGED]
+    if base.ragged is None:
+        base.ragged = (None if function.is_stateful or function.draws else _converted(function.graph),)
+    (found,) = base.ragged
     return None if found is None else RaggedFunction(*found, function.captured)
 
 

@@ -2,12 +2,12 @@
 
 import contextlib
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from headrace._src.core.context import context
 from headrace._src.core.names import fresh_scope
-from headrace._src.core.random_state import random_state
+from headrace._src.core.random_state import StreamOwner, random_state
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.building.operation import is_followed
@@ -20,15 +20,25 @@ from headrace._src.ops.arrays.filling import CONST
 _INLINED = 128
 
 
-def make_executable(graph):
-    """What runs a graph; compilation.py, which knows graphs, puts something better here."""
-    return graph.plan()
+class _Running:
+    """How graphs run that are called: `make_executable(graph)` gives something with `run(arrays)`."""
+
+    make_executable: Callable = staticmethod(lambda graph: graph.plan())  # the interpreter
+
+
+def register_executables(make_executable):
+    """Let `make_executable(graph)` say what runs a graph, instead of the interpreter alone.
+
+    tracing/concrete_function.py registers `executable_of` of graph/compiling: programs without `tf.function` need not
+    load the compiler.
+    """
+    _Running.make_executable = staticmethod(make_executable)
 
 
 _SURROUNDING = object()  # the graph that is being built where a FuncGraph is made
 
 
-class FuncGraph(BaseGraph):
+class FuncGraph(BaseGraph, StreamOwner):
     """A graph with inputs and outputs.
 
     Tensors from outside that its operations use become extra inputs, the captures. A call of the function passes their
@@ -39,6 +49,9 @@ class FuncGraph(BaseGraph):
     loop_plans = None  # see passes/loop_invariants.py, for the body of a loop
     stays_interpreted = False  # whether it is never compiled: eager code reads its variables after each call
     inlines_numbers = False  # whether all constants outside become constants here: no gradient is asked for them
+    # For data/running: what `ElementFunction.vectorized` and `ragged_function` worked out for this graph, in a tuple.
+    vectorized: tuple | None = None
+    ragged: tuple | None = None
 
     def __init__(self, name, outer=_SURROUNDING) -> None:
         if outer is _SURROUNDING:
@@ -48,11 +61,9 @@ class FuncGraph(BaseGraph):
         self.inputs: list[SymbolicTensor] = []  # arguments, then captures
         self.outputs: list[SymbolicTensor] = []
         self.structured_outputs = None
-        self.variables: dict[int, object] = {}  # id of the handle to the variable, for those that are used
         self.seed = random_state.seed if outer is None else outer.seed
         self.default_session = lambda: None
         self._outer = outer.reference if outer is not None else None
-        self._captures: dict[int, tuple] = {}  # id of the outer tensor to it and the input that stands for it
         self._passed: dict[int, tuple] = {}  # the same for the handles of variables that are arguments
         self.jit_compile = None
         self._plan = None
@@ -178,7 +189,7 @@ class FuncGraph(BaseGraph):
     def executable(self) -> Any:
         """What runs this graph when it is called: the plan, or a program when there is one."""
         if self._executable is None:
-            self._executable = make_executable(self)
+            self._executable = _Running.make_executable(self)
         return self._executable
 
     def __repr__(self):
@@ -213,6 +224,10 @@ class FuncGraphView:
         return self.base.nodes
 
     @property
+    def captures(self):
+        return self.base.captures
+
+    @property
     def variables(self):
         return self.base.variables
 
@@ -229,6 +244,5 @@ class FuncGraphView:
 
 def copy_handle_data(source, target):
     """Copy what is known about the elements of a list or the content of a resource."""
-    data = source.__dict__.get("_handle_data")
-    if data is not None:
-        target._handle_data = data
+    if source._handle_data is not None:
+        target._handle_data = source._handle_data

@@ -69,6 +69,9 @@ sessions = _Sessions()
 class BaseGraph(CurrentGraph):
     """What all graphs share: operations are added by `apply`, in order, while the graph is the current one."""
 
+    # Where compat/variable_scopes.py keeps what `tf.compat.v1.get_variable` made.
+    variable_store: object = None
+
     def __init__(self) -> None:
         self.nodes: list[Operation] = []
         self.tensors: list[SymbolicTensor] = []  # the outputs of all nodes, which hold them weakly
@@ -79,6 +82,10 @@ class BaseGraph(CurrentGraph):
         self._scope_names: set[str] = set()  # names of operations that have the name of a scope
         self._control_inputs: tuple = ()
         self._constants: dict[int, tuple] = {}  # id of an eager tensor to it and the node that stands for it
+        self._captures: dict[int, tuple] = {}  # in functions: id of an outer tensor to it and the input for it
+        self.variables: dict[int, object] = {}  # id of the handle to the variable, for those that are used
+        # Traces of a `tf.function` that use tensors of this graph, and are of no use elsewhere: by function and types.
+        self.local_functions: dict[object, dict] = {}
 
     def _make_reference(self):
         return weakref.ref(self)
@@ -187,7 +194,8 @@ class BaseGraph(CurrentGraph):
                 position in a list. TF: it is named after its reader.
         """
         if type(tensor) is SymbolicTensor and tensor.op._graph is self.reference:
-            if tensor.op.record is CONST and operand is not None and tensor.op.__dict__.pop("is_operand", False):
+            if tensor.op.record is CONST and operand is not None and tensor.op.is_operand:
+                tensor.op.is_operand = False
                 self.names.release(tensor.op.name)
                 tensor.op.name = self._name_of(CONST, operand_name(*operand))
             return tensor
@@ -385,7 +393,7 @@ def _shape(shape):
 def _spec_of(tensor):
     spec = Spec(tensor._shape, tensor.dtype, tensor._known, tensor._partial)
     if tensor.dtype is dtypes.variant:
-        spec.handle_data = tensor.__dict__.get("_handle_data")
+        spec.handle_data = tensor._handle_data
     return spec
 
 
@@ -461,7 +469,6 @@ class Graph(BaseGraph, metaclass=_GraphClass):
 
     def __init__(self) -> None:
         super().__init__()
-        self.variables: dict[int, object] = {}  # id of the handle to the variable, for those that are used
         self._collections: dict[str, list] = {}
         self._finalized = False
         self._container = ""

@@ -39,7 +39,7 @@ def listing(graph) -> list[Line]:
 def _add_function(graph, depth, lines):
     plan = graph.plan()
     names = _Names(plan)
-    count = len(graph.inputs) - len(getattr(graph, "captures", ()))
+    count = len(graph.inputs) - len(graph.captures)
     arguments = ", ".join(f"{names[x]}: {type_text(x)}" for x in plan.inputs[:count])
     lines.append(Line(depth, f"def {graph.name}({arguments}):"))
     read = {id(x) for step in plan.steps for x in step.inputs} | {id(x) for x in plan.outputs}

@@ -3,15 +3,39 @@
 import functools
 import traceback
 import weakref
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from headrace._src.core import dtypes
+from headrace._src.core.random_state import StreamOwner
 from headrace._src.op.api import api
 from headrace._src.op.loading import load
 
 
+class OperationNotes(StreamOwner):
+    """What other files note about some operations, and about the steps that stand for them."""
+
+    __slots__ = ()
+    # Of a loop, how often it runs at most, where that is known when it is made. Gradients make lists of this size.
+    maximum_iterations: int | None = None
+    # Of a call, the graph behind the view that is called; a view does not keep its graph alive.
+    calls: object = None
+    # What `tf.custom_gradient` made: the number of outputs, the name of the function, and its gradient function.
+    custom_gradient: tuple[int, str, Callable] | None = None
+    # The name of the gradient that `tf.Graph.gradient_override_map` asks for.
+    gradient_override: str | None = None
+    # Attributes of an imported node that its op does not have, as messages.
+    annotations: Mapping[str, object] = {}
+    # When an operation was replaced by one with more outputs (control/calls.py: extend): on the new one, those that it
+    # replaces, which others may still refer to, and the first of them, which runs when nobody reads the new outputs.
+    earlier: tuple["Operation", ...] = ()
+    original: "Operation | None" = None
+    # Whether a constant was made for an operation yet to come, which will name it after itself.
+    is_operand: bool = False
+
+
 @api("Operation")
-class Operation:
+class Operation(OperationNotes):
     """An application of an op in a graph.
 
     Edges only lead backwards: an operation holds its inputs, a tensor holds its operation, and the graph holds both;

@@ -8,7 +8,6 @@ import time
 from headrace._src.core import errors
 from headrace._src.core.random_state import random_state
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.graph.building import func_graph
 from headrace._src.graph.building.operation import CALLING, called_graphs
 from headrace._src.graph.compiling import queue as compile_queue
 from headrace._src.graph.compiling.blocks import LOOPS, BlockBuilder
@@ -389,6 +388,3 @@ def executable_of(graph):
     same = len(graph.inputs) == len(base.inputs) and all(isinstance(x, EagerTensor) for x in captured)
     fixed = len(graph.inputs) - len(captured) if same else None
     return Executable(plan, fixed, must_compile, base.name)
-
-
-func_graph.make_executable = executable_of

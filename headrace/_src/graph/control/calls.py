@@ -54,11 +54,10 @@ def extend(operation, attrs, outputs, inputs=None, types=None):
     )  # fmt: skip
     extended.control_inputs = operation.control_inputs
     extended.index = operation.index
-    extended.earlier = (*operation.__dict__.get("earlier", ()), operation)  # which others may still refer to
+    extended.earlier = (*operation.earlier, operation)
     extended.original = extended.earlier[0]
     extended.levels = operation.levels
-    if "maximum_iterations" in operation.__dict__:
-        extended.maximum_iterations = operation.maximum_iterations
+    extended.maximum_iterations = operation.maximum_iterations
     extended.attrs = {**attrs, "Tout": [tensor.dtype for tensor in outputs]} if "Tout" in attrs else attrs
     tensors = list(inner)
     for i in range(len(inner), len(outputs)):
@@ -139,7 +138,7 @@ def _plain_call(graph, tensors, mode):
     attrs = {**op.defaults, "f": graph, "Tout": [tensor.dtype for tensor in graph.outputs]}
     types = {"Tin": [tensor.dtype for tensor in tensors]}
     (outputs,) = mode.graph.add_node(op, [list(tensors)], attrs, types, None)
-    mode.graph.nodes[-1].calls = graph.base  # a view does not keep its graph alive
+    mode.graph.nodes[-1].calls = graph.base
     for output, tensor in zip(outputs, graph.outputs):
         copy_handle_data(tensor, output)
     return outputs

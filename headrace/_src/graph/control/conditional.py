@@ -245,7 +245,7 @@ def note_variables(graphs):
     """Let the graph around and the tapes know which variables some graphs use."""
     outer = context.graph
     for graph in graphs:
-        if hasattr(outer, "variables"):
+        if outer is not None:
             outer.variables.update(graph.variables)
         for variable in graph.variables.values():
             for recorder in context.recorders:

@@ -182,7 +182,7 @@ def _grad(node, dys):
             if tensor.shape.rank is None:
                 tensor.set_shape(given.shape)
     last = add_loop(cond_graph, body_graph, first)
-    if "maximum_iterations" in operation.__dict__:
+    if operation.maximum_iterations is not None:
         last[0].op.maximum_iterations = operation.maximum_iterations  # a program needs to know how long lists get
     grads_of_inputs: list = [None] * len(node.output)
     for i, grad in zip(changed, last[1:]):
@@ -219,7 +219,7 @@ def _differentiate(operation, count):
         saved.append(("list", count + next(i for i, x in enumerate(pushed) if x is tensor)))
     graph = operation.graph
     at = graph.nodes.index(operation)
-    if pushed and "maximum_iterations" not in operation.__dict__:
+    if pushed and operation.maximum_iterations is None:
         count_of_trips = trip_count(operation)
         if count_of_trips is not None:
             operation.maximum_iterations = count_of_trips  # a program can have lists of known length
@@ -227,7 +227,7 @@ def _differentiate(operation, count):
         before = len(graph.nodes)
         extra = []
         for tensor in pushed:
-            bound = operation.__dict__.get("maximum_iterations")
+            bound = operation.maximum_iterations
             handle = EMPTY_TENSOR_LIST(
                 _element_shape(tensor), to_tensor(-1 if bound is None else bound, dtypes.int32),
                 element_dtype=tensor.dtype,

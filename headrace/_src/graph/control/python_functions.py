@@ -253,7 +253,7 @@ def _grad(node, *dys):
     operation = node.output[0].op
     count = len(call_of(operation.attrs["token"]).output_types)
     if len(operation.outputs) == count:
-        session = types.SimpleNamespace(shape=TensorShape([]), dtype=dtypes.variant)
+        session = types.SimpleNamespace(shape=TensorShape([]), dtype=dtypes.variant, _handle_data=None)
         operation = extend(operation, operation.attrs, [*operation.outputs, session])
     positions = [i for i, x in enumerate(operation.inputs) if _is_followed(x)]
     followed = [operation.inputs[i] for i in positions]

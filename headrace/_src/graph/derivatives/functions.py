@@ -83,7 +83,7 @@ def registered_gradient(node):
     Raises:
         LookupError: the operation was made under `gradient_override_map`, with a name that is not registered.
     """
-    name = node.__dict__.get("gradient_override")
+    name = node.gradient_override
     if name is None and node.type in GRADIENTS:
         name = node.type
     if name is None:
@@ -115,7 +115,7 @@ def tape_of(graph, nodes, sources, stops=frozenset(), reads=()) -> Tape:
             ids = [tensor._id for tensor in node.inputs]
             if tape.ids.isdisjoint(ids):
                 continue
-            custom = node.__dict__.get("custom_gradient")
+            custom = node.custom_gradient
             registered = registered_gradient(node) if custom is None else None
             recorded = len(tape.entries)
             if registered is not None:

@@ -88,7 +88,7 @@ def _source(graph, x):
     tensor = to_tensor(x) if tensor is None else tensor
     if type(tensor) is SymbolicTensor and tensor.op._graph is graph.reference:
         return tensor
-    captured = getattr(graph, "_captures", {}).get(id(tensor)) or graph._constants.get(id(tensor))
+    captured = graph._captures.get(id(tensor)) or graph._constants.get(id(tensor))
     return None if captured is None else captured[1]
 
 

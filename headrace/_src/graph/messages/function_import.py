@@ -237,7 +237,7 @@ class _Given:
 
 def _key(given):
     shape = None if given.shape.rank is None else tuple(given.shape.as_list())
-    handle = given.tensor.__dict__.get("_handle_data")
+    handle = given.tensor._handle_data
     return given.dtype, shape, id(given.resource), id(handle)
 
 

@@ -124,7 +124,7 @@ def _node_def(node, names, reference, before, library, add_shapes, for_tensorflo
         proto.attr[name].CopyFrom(to_attr_value(attribute.kind, value, library.name_of))
     if record.name in _LOWERED:
         proto.attr["_lower_using_switch_merge"].b = True
-    for name, value in node.__dict__.get("annotations", {}).items():
+    for name, value in node.annotations.items():
         proto.attr[name].CopyFrom(value)
     if for_tensorflow:
         write_reference(node, proto)

@@ -8,7 +8,7 @@ def needed(nodes, inputs, outputs, targets=()) -> list:
     """The operations that must run, in order: the targets, and what they and the outputs depend on."""
     read = {id(tensor) for tensor in inputs}  # tensors that need not be computed, or will be
     given = {id(tensor.op) for tensor in inputs}  # what is there without running
-    later = {id(old): id(node) for node in nodes for old in node.__dict__.get("earlier", ())}
+    later = {id(old): id(node) for node in nodes for old in node.earlier}
     wanted = {later.get(id(node), id(node)) for node in targets}
     for tensor in outputs:
         if id(tensor) not in read:
@@ -18,7 +18,7 @@ def needed(nodes, inputs, outputs, targets=()) -> list:
     for node in reversed(nodes):
         if id(node) not in wanted:
             continue
-        original = node.__dict__.get("original")
+        original = node.original
         if original is not None and not any(id(t) in read for t in node.outputs[len(original._outputs) :]):
             node = original  # without the outputs that only a gradient would read
         steps.append(node)

@@ -1,14 +1,14 @@
 """`Step`: an operation as passes change it, without changing the user's graph."""
 
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.graph.building.operation import CALLING, called_graphs
+from headrace._src.graph.building.operation import CALLING, OperationNotes, called_graphs
 from headrace._src.ops.arrays.filling import CONST
 
 # The ops that call a function, which others may call as well.
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 
 
-class Step:
+class Step(OperationNotes):
     """What runs in the place of an operation: another op, other inputs, or a constant.
 
     It has the attributes of an `Operation` that running and compiling need. Its outputs are tensors of the graph,
@@ -38,8 +38,9 @@ class Step:
         self.location = node.location
         self.name = node.name
         if type(node) is not Step and record is None:
-            self.__dict__.update(node.__dict__)  # such as the bound of a loop
-            self.__dict__.pop("original", None)  # which of the two runs is decided
+            vars(self).update(vars(node))  # the notes: most operations have none
+            if self.original is not None:
+                self.original = None  # which of the two runs is decided
 
     @property
     def type(self) -> str:
@@ -79,7 +80,7 @@ def random_call(node):
     if node.record.name not in _CALLS or not draws_numbers(node.attrs["f"]):
         return None
     call = origin(node)
-    return call.__dict__.get("original", call)  # the same with residuals and without
+    return call.original or call  # the same with residuals and without
 
 
 def kernel_of(node):

@@ -98,7 +98,7 @@ class RaggedBatch(Batch):
 
     def _by_rule(self, node, inputs):
         found = RAGGED_RULES.get(node.record.name)
-        if found is None or "custom_gradient" in node.__dict__:
+        if found is None or node.custom_gradient is not None:
             raise NoRule("there is no converter for sizes that differ")
         result = found(self, node, *inputs)
         if not isinstance(result, (list, tuple)) or isinstance(result, Batched):

@@ -137,7 +137,7 @@ class Batch:
         if node.record is CONST:
             return [Batched(node.attrs["value"], False)]
         inputs = self._inputs(node, values)
-        if "custom_gradient" in node.__dict__:
+        if node.custom_gradient is not None:
             return self._custom(graph, node, inputs, values)
         flat = flatten(inputs)
         name = node.record.name
@@ -201,7 +201,7 @@ class Batch:
 
     def stack_list(self, handle):
         """A list of tensors as one of stacked tensors."""
-        data = handle.__dict__.get("_handle_data")
+        data = handle._handle_data
         dtype = data.dtype if data is not None else None
         if type(handle) is EagerTensor:
             dtype = handle._a[()].element_dtype if hasattr(handle._a[()], "element_dtype") else None

@@ -82,7 +82,7 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True) -> Any:
         leaves = nest.flatten(result)
         graph.outputs = [graph.inside(leaf) for leaf in leaves if leaf is not None]
     outer = context.graph
-    if outer is not None and hasattr(outer, "variables"):
+    if outer is not None:
         outer.variables.update(graph.variables)
     batch = Batch(size, fallback_to_while_loop, warn)
     inputs = [Batched(x, True) for x in flat] + [Batched(x, False) for x in graph.external_captures]

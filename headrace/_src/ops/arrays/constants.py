@@ -93,7 +93,7 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None) -> Tensor:
     hint = None if dtype_hint is None else dtypes.as_dtype(dtype_hint)
     tensor = to_tensor(value, dtype, hint, name)
     if tensor is not value and type(tensor) is not EagerTensor and isinstance(tensor, Tensor):
-        tensor.op.__dict__.pop("is_operand", None)  # the user has it, with the name that it has
+        tensor.op.is_operand = False  # the user has it, with the name that it has
     return tensor
 
 

@@ -10,7 +10,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.bound_kernels import binder, remembering
-from headrace._src.op.convert import set_pack, to_tensor
+from headrace._src.op.convert import register_pack, to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
@@ -288,7 +288,7 @@ def _pack_as(value, found, wanted):
     return to_tensor(value, wanted)
 
 
-set_pack(_pack_nested)
+register_pack(_pack_nested)
 
 
 @api("stack")
