@@ -123,7 +123,7 @@ def check(seed):
         found = run_quietly(after.run, [x])
         for a, b in zip(expected, found, strict=True):
             assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes()), seed
-    return len(before._program) - len(after._program)
+    return len(before._program.instructions) - len(after._program.instructions)
 
 
 def test_random_chains():

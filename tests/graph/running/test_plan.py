@@ -425,7 +425,7 @@ def test_the_time_between_kernels():
     plan = traced(f, tf.TensorSpec([4]), tf.TensorSpec([4])).graph.plan()
     plan._runs_left = 0
     a = np.ones(4, np.float32)
-    calls = [(instruction[1], instruction[0]) for instruction in plan._program]
+    calls = [(instruction.call, instruction.kind) for instruction in plan._program.instructions]
     assert len(calls) == 300
 
     def kernels():

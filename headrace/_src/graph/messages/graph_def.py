@@ -15,7 +15,7 @@ from headrace._src.graph.control.calls import PARTITIONED_CALL
 from headrace._src.graph.messages.attribute_values import shapes_to_attr_value, to_attr_value, type_to_attr_value
 from headrace._src.graph.messages.reference_nodes import write_reference
 from headrace._src.graph.messages.retired_ops import is_retired, replacement
-from headrace._src.graph.running.plan import needed
+from headrace._src.graph.passes.dead_code import needed
 from headrace._src.ops.arrays.filling import CONST
 from headrace._src.version import GRAPH_DEF_VERSION
 

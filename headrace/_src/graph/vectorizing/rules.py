@@ -17,7 +17,7 @@ from headrace._src.graph.building.operation import is_stateful
 from headrace._src.graph.control.map_fn import map_fn
 from headrace._src.graph.control.python_functions import EAGER_PY_FUNC, call_of, call_recorded
 from headrace._src.graph.derivatives.functions import dense, structured
-from headrace._src.graph.running.plan import needed
+from headrace._src.graph.passes.dead_code import needed
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
