@@ -4624,6 +4624,7 @@ FILES: tuple = (
     "op.registry",
     "op.scopes",
     "op.signature",
+    "op.traits",
     "op.type_dispatch",
     "ops",
     "ops.arrays",

@@ -8,6 +8,7 @@ from headrace._src import index
 from headrace._src.op import signature as signatures
 from headrace._src.op.apply import lane_of
 from headrace._src.op.loading import Registry
+from headrace._src.op.traits import CALLS_FUNCTIONS, NONE, Trait
 
 REGISTRY: dict[str, "Op"] = Registry(index.OPS)
 
@@ -28,6 +29,7 @@ class Op:
         static: the inputs that `lower` needs as NumPy constants.
         saves: what `grad` reads from `node`: names of inputs and outputs, or `x_shape`, `x_dtype` when the
             shape or dtype of `x` is enough.
+        traits: what else is true of the op, for all that treats such ops alike; see `traits.py`.
         stateful: the op reads or writes something outside its inputs: never folded, shared or dropped.
         types: for each type attribute, the dtypes that it may be.
     """
@@ -43,6 +45,7 @@ class Op:
         grad,
         static=(),
         saves=(),
+        traits=NONE,
         stateful=False,
         quiet=True,
         **types,
@@ -55,6 +58,7 @@ class Op:
         self.grad = grad
         self.static = static
         self.saves = saves
+        self.traits: Trait = traits
         self.stateful = stateful
         self.quiet = quiet  # False: the kernel calls the user's Python code
         self.types = types
@@ -136,6 +140,16 @@ class Op:
     def is_plain(self) -> bool:
         """Single tensors in, one tensor out."""
         return self.single_output and not self.has_lists
+
+    @functools.cached_property
+    def calls_functions(self) -> bool:
+        """Whether graphs are among its attributes: the trait CALLS_FUNCTIONS, which is asked for often."""
+        return CALLS_FUNCTIONS in self.traits
+
+    @functools.cached_property
+    def draws(self) -> bool:
+        """Whether it draws random numbers from a stream that goes on from call to call."""
+        return self.stateful and "seed2" in self.attribute_names
 
     @functools.cached_property
     def make_node(self):

@@ -16,6 +16,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value, vector
 from headrace._src.op.lowering import NotLowerable
+from headrace._src.op.traits import WRITES_VARIABLE
 from headrace._src.ops.arrays.casting import bitcast, cast
 from headrace._src.ops.arrays.joining import concat, stack, unstack
 from headrace._src.ops.arrays.shaping import reshape
@@ -37,7 +38,7 @@ from headrace._src.ops.random.uniform_and_normal import (
     scale,
     scale_to_range,
 )
-from headrace._src.state.storage import WRITING, storage_of
+from headrace._src.state.storage import storage_of
 from headrace._src.state.variables import Variable
 
 _MASK64 = (1 << 64) - 1
@@ -96,6 +97,7 @@ def _lower_advance(ctx, resource, alg, delta):
 RNG_READ_AND_SKIP = Op(
     "RngReadAndSkip",
     "resource: resource, alg: int32, delta: uint64 -> value: int64",
+    traits=WRITES_VARIABLE,
     infer=vector,
     kernel=lambda resource, alg, delta: _advance("RngReadAndSkip", resource, int(alg), int(delta)),
     lower=_lower_advance,
@@ -117,6 +119,7 @@ def _lower_skip(ctx, resource, algorithm, delta):
 RNG_SKIP = Op(
     "RngSkip",
     "resource: resource, algorithm: int64, delta: int64 -> ",
+    traits=WRITES_VARIABLE,
     infer=lambda resource, algorithm, delta: (),
     kernel=_rng_skip,
     lower=_lower_skip,
@@ -124,7 +127,6 @@ RNG_SKIP = Op(
     grad=None,
     stateful=True,
 )
-WRITING.update((RNG_READ_AND_SKIP.name, RNG_SKIP.name))
 
 
 def _stream_of(op, resource, algorithm, count) -> Philox:

@@ -8,6 +8,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.definition import Op
 from headrace._src.op.lowering import NotLowerable
+from headrace._src.op.traits import READS_RESOURCE, WRITES_VARIABLE
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.gathering import GATHER_ND, GATHER_V2, gather_gradient
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
@@ -15,7 +16,7 @@ from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.scattering import SCATTER_ND
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SIZE, SQUEEZE
 from headrace._src.ops.arrays.slicing import TENSOR_STRIDED_SLICE_UPDATE, write_slice
-from headrace._src.state.storage import WRITING, shape_for_gradient, shape_in, storage_of
+from headrace._src.state.storage import shape_for_gradient, shape_in, storage_of
 
 # How a ufunc is applied at places of an array in a compiled program.
 _AT = {np.add: "add", np.subtract: "subtract", np.multiply: "multiply", np.divide: "divide", np.minimum: "min",
@@ -86,10 +87,10 @@ def _scatter_rows(name, ufunc):
             changed = _changed_at(value, indices, full, ufunc)
         ctx.assign_variable(resource, changed)
 
-    WRITING.add(name)
     return Op(
         name,
         "resource: resource, indices: Tindices, updates: dtype -> ",
+        traits=WRITES_VARIABLE,
         Tindices=dtypes.INDEX,
         infer=lambda resource, indices, updates: (),
         kernel=kernel,
@@ -162,10 +163,10 @@ def _scatter_nd(name, ufunc):
             changed = _changed_at(value, tuple(indices[..., axis] for axis in range(depth)), updates, ufunc)
         ctx.assign_variable(ref, changed)
 
-    WRITING.add(name)
     return Op(
         name,
         "ref: resource, indices: Tindices, updates: T, *, use_locking: bool = True -> ",
+        traits=WRITES_VARIABLE,
         Tindices=dtypes.INDEX,
         infer=lambda ref, indices, updates, use_locking: (),
         kernel=kernel,
@@ -212,6 +213,7 @@ RESOURCE_GATHER = Op(
     "ResourceGather",
     "resource: resource, indices: Tindices, *, batch_dims: int = 0, validate_indices: bool = True, dtype: type "
     "-> output: dtype",
+    traits=READS_RESOURCE,
     Tindices=dtypes.INDEX,
     infer=_infer_gather,
     kernel=_gather,
@@ -248,6 +250,7 @@ def _grad_gather_nd(node, dy):
 RESOURCE_GATHER_ND = Op(
     "ResourceGatherNd",
     "resource: resource, indices: Tindices, *, dtype: type -> output: dtype",
+    traits=READS_RESOURCE,
     Tindices=dtypes.INDEX,
     infer=_infer_gather_nd,
     kernel=_gather_nd,
@@ -273,6 +276,7 @@ STRIDED_SLICE_ASSIGN = Op(
     "ResourceStridedSliceAssign",
     "ref: resource, begin: Index, end: Index, strides: Index, value: T, *, begin_mask: int = 0, end_mask: int = 0, "
     "ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0 -> ",
+    traits=WRITES_VARIABLE,
     Index=dtypes.INDEX,
     infer=lambda ref, begin, end, strides, value, **masks: (),
     kernel=_strided_slice_assign,
@@ -282,4 +286,3 @@ STRIDED_SLICE_ASSIGN = Op(
     stateful=True,
 )
 
-WRITING.add(STRIDED_SLICE_ASSIGN.name)

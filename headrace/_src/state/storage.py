@@ -17,9 +17,8 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.definition import Op
 from headrace._src.op.lowering import NotLowerable
+from headrace._src.op.traits import READS_RESOURCE, UNCHECKED, WRITES_VARIABLE
 
-# The ops that change the variable which is their first input.
-WRITING: set[str] = set()
 # Updating fewer elements in place takes longer than making a new array.
 _SMALL = 256
 
@@ -161,6 +160,7 @@ def shape_for_gradient(handle):
 READ_VARIABLE = Op(
     "ReadVariableOp",
     "resource: resource, *, dtype: type -> value: dtype",
+    traits=READS_RESOURCE | UNCHECKED,
     infer=lambda resource, dtype: shape_in(resource),
     kernel=_read_variable,
     lower=lambda ctx, resource, dtype: ctx.read_variable(resource),
@@ -189,6 +189,7 @@ def _lower_assign(ctx, resource, value, validate_shape):
 ASSIGN = Op(
     "AssignVariableOp",
     "resource: resource, value: dtype, *, validate_shape: bool = False -> ",
+    traits=WRITES_VARIABLE | UNCHECKED,
     infer=lambda resource, value, validate_shape: (),
     kernel=_assign,
     lower=_lower_assign,
@@ -210,6 +211,7 @@ def _updating(name, ufunc):
     return Op(
         name,
         "resource: resource, value: dtype -> ",
+        traits=WRITES_VARIABLE,
         infer=lambda resource, value: (),
         kernel=kernel,
         lower=lower,
@@ -225,6 +227,7 @@ ASSIGN_SUB = _updating("AssignSubVariableOp", np.subtract)
 IS_INITIALIZED = Op(
     "VarIsInitializedOp",
     "resource: resource -> is_initialized: bool",
+    traits=READS_RESOURCE,
     infer=lambda resource: TensorShape([]),
     kernel=lambda resource: np.bool_(storage_of(resource).is_initialized),
     lower=lambda ctx, resource: np.array(True),  # programs run only when all their variables are
@@ -268,6 +271,7 @@ VAR_HANDLE = Op(
     "VarHandleOp",
     "*, container: string = '', shared_name: string = '', debug_name: string = '', dtype: type, shape: shape, "
     "allowed_devices: list(string) = [] -> resource: resource",
+    traits=UNCHECKED,
     infer=lambda **attrs: TensorShape([]),
     kernel=_var_handle,
     lower=None,  # makes state on the host
@@ -278,6 +282,7 @@ VAR_HANDLE = Op(
 VARIABLE_SHAPE = Op(
     "VariableShape",
     "input: resource, *, out_type: type = int32 -> output: out_type",
+    traits=READS_RESOURCE,
     infer=lambda input, out_type: TensorShape([shape_in(input).rank]),
     kernel=lambda input, out_type: np.array(storage_of(input).read().shape, out_type._np),
     lower=lambda ctx, input, out_type: np.array(ctx.read_variable(input).shape, out_type._np),
@@ -310,11 +315,10 @@ def _lower_count_up_to(ctx, resource, limit, T):
 COUNT_UP_TO = Op(
     "ResourceCountUpTo",
     "resource: resource, *, limit: int, T: type -> output: T",
+    traits=WRITES_VARIABLE,
     infer=lambda resource, limit, T: TensorShape([]),
     kernel=_count_up_to,
     lower=_lower_count_up_to,
     grad=None,
     stateful=True,
 )
-
-WRITING.update(op.name for op in (ASSIGN, ASSIGN_ADD, ASSIGN_SUB, COUNT_UP_TO))

@@ -9,6 +9,7 @@ from headrace._src.core.context import context
 from headrace._src.formats import files as filesystem
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN
+from headrace._src.op.traits import NONE, READS_RESOURCE
 from headrace._src.ops.strings.kernel_arrays import attribute_bytes, scalar_string
 from headrace._src.ops.strings.numbers import parse_number
 from headrace._src.state.table_storage import (
@@ -141,11 +142,12 @@ ANONYMOUS_MUTABLE_DENSE_HASH_TABLE = _table_op(
 )
 
 
-def _use_op(name, text, infer, kernel, **types):
+def _use_op(name, text, infer, kernel, traits=NONE, **types):
     """An op that uses a table."""
     return Op(
         name,
         text,
+        traits=traits,
         infer=infer,
         kernel=kernel,
         lower=None,  # tables live on the host
@@ -169,6 +171,7 @@ LOOKUP_TABLE_FIND = _use_op(
     "table_handle: resource, keys: Tin, default_value: Tout -> values: Tout",
     _infer_find,
     lambda handle, keys, default: storage_of("LookupTableFindV2", handle).find(keys, default),
+    READS_RESOURCE,
     Tin=KEY_TYPES,
     Tout=VALUE_TYPES,
 )
@@ -192,6 +195,7 @@ LOOKUP_TABLE_SIZE = _use_op(
     "table_handle: resource -> size: int64",
     lambda handle: SCALAR,
     lambda handle: np.int64(storage_of("LookupTableSizeV2", handle).size()),
+    READS_RESOURCE,
 )
 
 
@@ -210,6 +214,7 @@ LOOKUP_TABLE_EXPORT = _use_op(
     "table_handle: resource, *, Tkeys: type, Tvalues: type -> keys: Tkeys, values: Tvalues",
     lambda handle, **attrs: (UNKNOWN, UNKNOWN),
     _export,
+    READS_RESOURCE,
 )
 LOOKUP_TABLE_IMPORT = _use_op(
     "LookupTableImportV2",

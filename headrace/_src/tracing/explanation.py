@@ -8,14 +8,14 @@ import numpy as np
 from headrace._src.core.context import context
 from headrace._src.core.random_state import random_state
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.graph.building.effects import READING
 from headrace._src.graph.building.graph import PLACEHOLDER
 from headrace._src.graph.building.listing import listing, place_text, text_of
-from headrace._src.graph.building.operation import CALLING, called_graphs
+from headrace._src.graph.building.operation import called_graphs
 from headrace._src.graph.compiling.compilation import Executable, is_mostly_products
-from headrace._src.graph.passes.steps import draws, origin, random_call
+from headrace._src.graph.passes.steps import origin, random_call
+from headrace._src.op.traits import CHANGES_NOTHING, READS_RESOURCE, WRITES_VARIABLE
 from headrace._src.ops.arrays.filling import CONST
-from headrace._src.state.storage import WRITING, Storage
+from headrace._src.state.storage import Storage
 
 _LONGEST_LIST = 10
 # How often a function is run to measure it, unless that takes so many seconds.
@@ -245,22 +245,18 @@ def _lasting_effect(graph):
     """An operation whose effect is not only on variables and random streams; None when there is none."""
     for step in graph.plan().steps:
         record = step.record
-        if record.name in CALLING:
+        if record.calls_functions:
             for inner in called_graphs(step.attrs):
                 found = _lasting_effect(inner)
                 if found is not None:
                     return found
-        elif record.stateful and record.name not in WRITING and record.name not in READING:
-            if "seed2" not in record.attribute_names and record.name not in _HARMLESS:
-                return origin(step)
+        elif record.stateful and not record.draws and not record.traits & _HARMLESS:
+            return origin(step)
     return None
 
 
-# Stateful only so that they are not moved or dropped.
-_HARMLESS = frozenset({
-    "Assert", "CheckNumerics", "CheckNumericsV2", "DeepCopy", "Empty", "GuaranteeConst", "StatelessRandomGetAlg",
-    "Timestamp",
-})  # fmt: skip
+# What these do can be undone, or changes nothing.
+_HARMLESS = WRITES_VARIABLE | READS_RESOURCE | CHANGES_NOTHING
 
 
 class _Undo:
@@ -289,11 +285,11 @@ def _drawing(graph, calls=()):
     """The operations of a graph that draw random numbers, each with the calls that lead to it."""
     nodes = []
     for step in graph.plan().steps:
-        if step.record.name in CALLING:
+        if step.record.calls_functions:
             call = random_call(step)
             for inner in called_graphs(step.attrs):
                 nodes += _drawing(inner, calls if call is None else (*calls, call))
-        elif draws(step.record):
+        elif step.record.draws:
             nodes.append((origin(step), calls))
     return nodes
 

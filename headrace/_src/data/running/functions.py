@@ -17,9 +17,10 @@ from headrace._src.graph.building.operation import called_graphs, is_stateful
 from headrace._src.graph.building.variable_creation import variables_outside
 from headrace._src.graph.control.python_functions import PYTHON_OPS
 from headrace._src.graph.passes.steps import draws_numbers
-from headrace._src.graph.vectorizing.rules import READS, Batch, Batched, NoRule, batch_shape, value_of
+from headrace._src.graph.vectorizing.rules import Batch, Batched, NoRule, batch_shape, value_of
 from headrace._src.graph.vectorizing.vectorized_map import RULE_FILES as RULE_FILES  # loads the rules
 from headrace._src.op.convert import to_tensor
+from headrace._src.op.traits import READS_FILES, READS_RESOURCE
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.shaping import SHAPE
 from headrace._src.ops.random import calls as random_calls
@@ -31,7 +32,7 @@ _FILE_OPS = frozenset([
     "TFRecordDataset", "TFRecordDatasetV2", "TextLineDataset",
 ])  # fmt: skip
 # Stateful ops whose calls can be left out, repeated and made in any order: they only read.
-_READING = READS | {"ReadFile", "MatchingFiles"}
+_READING = READS_RESOURCE | READS_FILES
 
 
 class Traced:
@@ -217,7 +218,7 @@ class BlockFunction(ElementFunction):
 def _effects(graph) -> list:
     """The operations of a graph that do more than compute and read."""
     nodes = [node for node in graph.nodes if node.record is not PLACEHOLDER]
-    return [node for node in nodes if is_stateful(node) and node.record.name not in _READING]
+    return [node for node in nodes if is_stateful(node) and not node.record.traits & _READING]
 
 
 def _known_inputs(node) -> list:

@@ -10,22 +10,21 @@ from __future__ import annotations
 from typing import Any
 
 from headrace._src.core.random_state import Site, Stream
-from headrace._src.graph.building.operation import CALLING, called_graphs, is_stateful
-
-# Calls of other graphs that run once whenever their own graph does.
-_PLAIN_CALLS = {"PartitionedCall", "StatefulPartitionedCall"}
+from headrace._src.graph.building.graph import PLACEHOLDER
+from headrace._src.graph.building.operation import called_graphs, is_stateful
+from headrace._src.op.traits import PLAIN_CALL
 
 
 def draws_the_same(graph) -> bool:
     """Whether each call of a graph draws equally many random numbers, and has no other effect."""
     for node in graph.nodes:
         record = node.record
-        if record.name == "Placeholder" or not is_stateful(node):
+        if record is PLACEHOLDER or not is_stateful(node):
             continue
-        if record.name in _PLAIN_CALLS:
+        if PLAIN_CALL in record.traits:
             if not all(draws_the_same(inner) for inner in called_graphs(node.attrs)):
                 return False
-        elif record.name in CALLING or "seed2" not in record.attribute_names:
+        elif not record.draws:
             return False
         elif not all(output.shape.is_fully_defined() for output in node.outputs):
             return False
@@ -80,7 +79,7 @@ def _named(graphs: list, prefix: str = "") -> dict:
         for node in graph.nodes:
             name = f"{prefix}{i}/{node.name}"
             named[name] = node
-            if node.record.name in CALLING and node.record.name not in _PLAIN_CALLS:
+            if node.record.calls_functions and PLAIN_CALL not in node.record.traits:
                 named.update(_named(called_graphs(node.attrs), name + "/"))
     return named
 

@@ -7,12 +7,8 @@ the edges allow, so a graph that is handed to it needs control inputs wherever t
 from headrace._src.core import dtypes
 from headrace._src.graph.building.graph import PLACEHOLDER
 from headrace._src.graph.building.operation import is_stateful
-
-# Operations that look at a resource and leave it as it is.
-READING = frozenset({
-    "ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp", "LookupTableFindV2",
-    "LookupTableSizeV2", "LookupTableExportV2",
-})  # fmt: skip
+from headrace._src.op.traits import READS_RESOURCE
+from headrace._src.ops.arrays.passing import IDENTITY
 
 
 def has_effect(node) -> bool:
@@ -22,8 +18,7 @@ def has_effect(node) -> bool:
 
 def _is_ordered(node):
     """Whether it matters when an operation runs: not when it draws from a stream of its own, or makes a resource."""
-    record = node.record
-    if record.stateful and "seed2" in record.attribute_names:
+    if node.record.draws:
         return False
     makes = any(tensor.dtype is dtypes.resource for tensor in node.outputs)
     return not makes or any(tensor.dtype is dtypes.resource for tensor in node.inputs)
@@ -42,7 +37,7 @@ def control_inputs_of_effects(nodes) -> dict:
         if not has_effect(node) or not _is_ordered(node):
             continue
         resources = [_origin(tensor) for tensor in node.inputs if tensor.dtype is dtypes.resource]
-        if node.record.name in READING:
+        if READS_RESOURCE in node.record.traits:
             # A handle whose origin is not known may be any resource.
             before = last if any(not _is_certain(x) for x in resources) else touched.get(id(resources[0]))
             found[id(node)] = [] if before is None else [before]
@@ -69,7 +64,7 @@ class _AlwaysLast(dict):
 
 
 def _origin(tensor):
-    while tensor.op.record.name == "Identity":
+    while tensor.op.record is IDENTITY:
         (tensor,) = tensor.op.inputs
     return tensor
 

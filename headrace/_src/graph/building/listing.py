@@ -4,7 +4,6 @@ import os
 
 import numpy as np
 
-from headrace._src.graph.building.operation import CALLING
 from headrace._src.ops.arrays.filling import CONST
 
 # How the graphs among the attributes of an operation are introduced.
@@ -58,7 +57,7 @@ def _add_steps(plan, names, depth, lines):
         code = f"{target} = {_call_text(step, names)}" if results else _call_text(step, names)
         types = ", ".join(dict.fromkeys(type_text(x) for x in results))
         lines.append(Line(depth, code, types, place_text(step.location), step))
-        if step.record.name in CALLING and depth < _DEEPEST:
+        if step.record.calls_functions and depth < _DEEPEST:
             _add_inner(step, depth + 1, lines)
     lines.append(Line(depth, f"return {', '.join(names[x] for x in plan.outputs)}".rstrip()))
 

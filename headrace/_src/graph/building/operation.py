@@ -154,13 +154,9 @@ class Operation(OperationNotes):
 def is_stateful(operation) -> bool:
     """Whether an operation reads or writes something outside its inputs, or runs a graph that does."""
     record = operation.record
-    if record.name in CALLING:
+    if record.calls_functions:
         return any(graph.is_stateful for graph in called_graphs(operation.attrs))
     return record.stateful
-
-
-# Ops whose attributes are graphs: what they do depends on these.
-CALLING: set[str] = set()
 
 
 def called_graphs(attrs) -> list:

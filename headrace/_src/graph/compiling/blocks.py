@@ -6,10 +6,11 @@ become blocks as well, so a block holds all that a program is made of, and nothi
 
 import numpy as np
 
-from headrace._src.graph.building.operation import CALLING, input_counts
-from headrace._src.graph.passes.steps import draws, draws_numbers, origin, random_call
+from headrace._src.graph.building.operation import input_counts
+from headrace._src.graph.passes.steps import draws_numbers, origin, random_call
+from headrace._src.op.definition import REGISTRY
+from headrace._src.op.traits import LOOPS, WRITES_VARIABLE
 from headrace._src.ops.arrays.filling import CONST
-from headrace._src.state.storage import WRITING
 
 
 class Instruction:
@@ -60,23 +61,21 @@ class Block:
         self.count = 0
         for instruction in instructions:
             self.count += 1
-            if instruction.op in WRITING:
+            op = REGISTRY[instruction.op]
+            if WRITES_VARIABLE in op.traits:
                 written.add(instruction.inputs[0])
             if instruction.stream is not None:
                 streams.add(instruction.stream)
-            if instruction.op in CALLING:
+            if op.calls_functions:
                 for inner in inner_blocks(instruction):
                     offset = len(instruction.inputs) - len(inner.input_types)  # a condition comes before
                     written.update(instruction.inputs[offset + i] for i in inner.written)
                     streams |= inner.streams
                     self.loops = self.loops or inner.loops
                     self.count += inner.count
-                self.loops = self.loops or instruction.op in LOOPS
+                self.loops = self.loops or LOOPS in op.traits
         self.written = frozenset(i for i in written if i < len(input_types))
         self.streams = frozenset(streams)
-
-
-LOOPS = frozenset({"While", "StatelessWhile"})
 
 
 def inner_blocks(instruction) -> list[Block]:
@@ -141,7 +140,7 @@ class BlockBuilder:
     def _attrs(self, node):
         if node.record is CONST:
             return {"value": node.attrs["value"]._a}
-        if node.record.name not in CALLING:
+        if not node.record.calls_functions:
             return node.attrs
         before, call = self._calls, random_call(node)
         if call is not None:
@@ -158,7 +157,7 @@ class BlockBuilder:
         return value
 
     def _stream(self, node):
-        if not draws(node.record):
+        if not node.record.draws:
             return None
         key = (origin(node), self._calls)  # the interpreter draws from the same stream
         number = self._numbers.get(key)

@@ -8,7 +8,7 @@ import time
 from headrace._src.core import errors
 from headrace._src.core.random_state import random_state
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.graph.building.operation import CALLING, called_graphs
+from headrace._src.graph.building.operation import called_graphs
 from headrace._src.graph.compiling import queue as compile_queue
 from headrace._src.graph.compiling.blocks import LOOPS, BlockBuilder
 from headrace._src.graph.compiling.lowering import CannotLower
@@ -80,7 +80,7 @@ def is_mostly_products(steps) -> bool:
     work, count = 0.0, 0
     for node in steps:
         name = node.record.name
-        if name in CALLING:
+        if node.record.calls_functions:
             return False
         count += node.record is not CONST
         if name in _PRODUCTS:
@@ -104,9 +104,9 @@ def is_worthwhile(steps) -> bool:
             if node.record is CONST:
                 continue
             count += 1
-            if node.record.name in LOOPS or count >= _FEW:
+            if LOOPS in node.record.traits or count >= _FEW:
                 return True
-            if node.record.name in CALLING:
+            if node.record.calls_functions:
                 pending.extend(graph.plan().steps for graph in called_graphs(node.attrs))
     return False
 

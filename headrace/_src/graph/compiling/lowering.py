@@ -10,18 +10,16 @@ import numpy as np
 from headrace._src.core import errors
 from headrace._src.core.context import run_quietly
 from headrace._src.core.lazy import jax, jnp
-from headrace._src.graph.building.operation import CALLING
 from headrace._src.graph.compiling.blocks import is_number
 from headrace._src.graph.compiling.lowered_control import LoweredControl
 from headrace._src.graph.compiling.lowered_values import Fake, Opaque, VariableHandle
 from headrace._src.op.definition import REGISTRY
 from headrace._src.op.lowering import NeedsValue, NotLowerable
+from headrace._src.op.traits import ABOUT_SHAPES
 from headrace._src.ops.arrays.filling import CONST
 
 # The result of an op on constants stays a constant unless it is larger than this.
 _FOLDED = 4096
-# These need only the shape of their inputs.
-_ABOUT_SHAPES = frozenset({"Shape", "ShapeN", "Size", "Rank"})
 # These take NumPy arrays where a value is known while compiling; see ops/tensor_lists/lowering.py.
 _LIST_OPS = ("TensorList", "EmptyTensorList")
 
@@ -182,13 +180,13 @@ class Lowering(LoweredControl):
         if instruction.op == CONST.name:
             return (instruction.attrs["value"],)
         op = REGISTRY[instruction.op]
-        if op.name in CALLING:
+        if op.calls_functions:
             return self._run_inner(op, instruction, given)
         if op.name == "FakeParam":
             return (Fake(instruction.dtypes[0]),)
         if any(isinstance(x, Fake) for x in given):
             raise NotLowerable("a residual of a branch that was not taken")
-        if op.name in _ABOUT_SHAPES and all(hasattr(x, "shape") for x in given):
+        if ABOUT_SHAPES in op.traits and all(hasattr(x, "shape") for x in given):
             given = [np.broadcast_to(np.zeros((), x.dtype), x.shape) for x in given]
         if not op.stateful and all(isinstance(x, np.ndarray) for x in given):
             folded = self._folded(op, instruction, given)
@@ -252,7 +250,7 @@ class Lowering(LoweredControl):
             return None
         if op.name in ("Fill", "BroadcastTo", "Tile") and not _is_small_fill(op.name, arguments):
             return None
-        if sum(x.size for x in given) > _FOLDED and op.name not in _ABOUT_SHAPES:
+        if sum(x.size for x in given) > _FOLDED and ABOUT_SHAPES not in op.traits:
             return None
         try:
             results = run_quietly(op.kernel, *arguments, **instruction.attrs)

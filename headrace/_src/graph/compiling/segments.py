@@ -4,10 +4,11 @@ Effects happen in the order in which their operations were made: an operation wi
 made before it, and nothing made after it comes earlier. Other operations go into the first part that has their inputs.
 """
 
-from headrace._src.graph.building.operation import CALLING, called_graphs, is_stateful
+from headrace._src.graph.building.operation import called_graphs, is_stateful
 from headrace._src.graph.control.conditional import branch_number, condition_number
-from headrace._src.graph.passes.steps import Step, draws
+from headrace._src.graph.passes.steps import Step
 from headrace._src.graph.running.plan import Plan
+from headrace._src.op.traits import ABOUT_SHAPES, PLAIN_CALL
 from headrace._src.ops.arrays.filling import CONST
 
 
@@ -21,11 +22,11 @@ def host_steps(steps, known=()) -> frozenset:
     found = None
     hosts = set()
     for i, node in enumerate(steps):
-        if node.record.name not in CALLING and node.record.lower is not None:
+        if not node.record.calls_functions and node.record.lower is not None:
             continue
         if found is None:
             found = _repeatable(steps, known)
-        if node.record.name in CALLING:
+        if node.record.calls_functions:
             if any(host_steps(graph.plan().steps, inputs) for graph, inputs in _inner(node, found)):
                 hosts.add(i)
         elif not node.outputs or id(node.outputs[0]) not in found:
@@ -36,7 +37,7 @@ def host_steps(steps, known=()) -> frozenset:
 def _inner(node, found):
     """The graphs that an operation runs, each with the numbers of its inputs that are known while compiling."""
     graphs = list(called_graphs(node.attrs))
-    if node.record.name not in ("PartitionedCall", "StatefulPartitionedCall"):
+    if PLAIN_CALL not in node.record.traits:
         return [(graph, ()) for graph in graphs]  # in branches and loops, values are jax's
     return [
         (graph, {id(own) for own, given in zip(graph.inputs, node.inputs) if id(given) in found}) for graph in graphs
@@ -56,7 +57,7 @@ def path_to_host(steps, known=(), allowed=frozenset()):
     """
     for place in sorted(host_steps(steps, known)):
         node = steps[place]
-        if node.record.name not in CALLING:
+        if not node.record.calls_functions:
             if node.record.name not in allowed:
                 return (place,), node.record.name
             continue
@@ -75,10 +76,10 @@ def _repeatable(steps, known=()) -> dict:
     """
     found = dict.fromkeys(known)
     for node in steps:
-        name = node.record.name
-        if node.record.stateful or name in CALLING or (node.record.lower is None and not node.inputs):
+        record = node.record
+        if record.stateful or record.calls_functions or (record.lower is None and not node.inputs):
             continue
-        if node.record is not CONST and name not in _ABOUT_SHAPES:
+        if record is not CONST and ABOUT_SHAPES not in record.traits:
             if not all(id(t) in found for t in node.inputs):
                 continue
             if any(t.dtype._kind not in "iub" or t.shape.rank not in (0, 1) for t in node.outputs):
@@ -86,9 +87,6 @@ def _repeatable(steps, known=()) -> dict:
         for tensor in node.outputs:
             found[id(tensor)] = node
     return found
-
-
-_ABOUT_SHAPES = frozenset({"Shape", "ShapeN", "Size", "Rank"})
 
 
 def _with_repeated(nodes, repeatable, places):
@@ -113,7 +111,7 @@ def stages(steps, hosts) -> list[int]:
         if node.record is CONST:
             result.append(0)
             continue
-        effect = is_stateful(node) and not draws(node.record)
+        effect = is_stateful(node) and not node.record.draws
         at = max([made.get(id(t), 0) for t in node.inputs] + [highest if effect else floor])
         at += (at % 2) != (i in hosts)
         result.append(at)

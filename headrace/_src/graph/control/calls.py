@@ -7,9 +7,10 @@ from headrace._src.core.context import context
 from headrace._src.core.nest import flatten, pack_sequence_as
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.building.func_graph import copy_handle_data
-from headrace._src.graph.building.operation import CALLING, has_gradient, is_followed
+from headrace._src.graph.building.operation import has_gradient, is_followed
 from headrace._src.graph.derivatives.functions import dense, derivative_of, structured
 from headrace._src.op.definition import Op
+from headrace._src.op.traits import CALLS_FUNCTIONS, PLAIN_CALL
 
 _SIGNATURE = (
     "args: list(Tin), *, Tout: list(type), f: func, config: string = '', config_proto: string = '', "
@@ -93,10 +94,10 @@ def _tell_tapes(operation, known):
 
 
 def _call_op(name, stateful):
-    CALLING.add(name)
     return Op(
         name,
         _SIGNATURE,
+        traits=CALLS_FUNCTIONS | PLAIN_CALL,
         infer=_infer,
         kernel=_run,
         lower=lambda ctx, args, f, **attrs: ctx.call(f, args),

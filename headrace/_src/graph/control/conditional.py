@@ -9,12 +9,13 @@ from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.graph.building.func_graph import FuncGraph, copy_handle_data
-from headrace._src.graph.building.operation import CALLING, Operation, has_gradient, is_followed
+from headrace._src.graph.building.operation import Operation, has_gradient, is_followed
 from headrace._src.graph.control.calls import backward_call, extend
 from headrace._src.graph.derivatives.functions import dense, derivative_of, zeros_for
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.traits import CALLS_FUNCTIONS, NEVER_FAILS
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST, cast
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
@@ -27,6 +28,7 @@ from headrace._src.ops.math.comparison import LOGICAL_AND
 FAKE_PARAM = Op(
     "FakeParam",
     "*, dtype: type, shape: shape -> output: dtype",
+    traits=NEVER_FAILS,
     infer=lambda dtype, shape: TensorShape(shape),
     kernel=lambda dtype, shape: _fake(dtype, shape),
     lower=lambda ctx, dtype, shape: _fake(dtype, shape),  # the lowering of the branches adapts its shape
@@ -144,11 +146,11 @@ def branches_of(operation) -> list:
 
 
 def _if_op(name, stateful):
-    CALLING.add(name)
     return Op(
         name,
         "cond: Tcond, input: list(Tin), *, Tout: list(type), then_branch: func, else_branch: func, "
         "output_shapes: list(shape) = [] -> output: list(Tout)",
+        traits=CALLS_FUNCTIONS,
         infer=lambda cond, input, Tout, then_branch, else_branch, output_shapes: _merged([then_branch, else_branch]),
         kernel=_run_if,
         lower=lambda ctx, cond, input, then_branch, else_branch, **attrs: ctx.conditional(
@@ -162,11 +164,11 @@ def _if_op(name, stateful):
 
 
 def _case_op(name, stateful):
-    CALLING.add(name)
     return Op(
         name,
         "branch_index: int32, input: list(Tin), *, Tout: list(type), branches: list(func), "
         "output_shapes: list(shape) = [] -> output: list(Tout)",
+        traits=CALLS_FUNCTIONS,
         infer=lambda branch_index, input, Tout, branches, output_shapes: _merged(branches),
         kernel=_run_case,
         lower=lambda ctx, branch_index, input, branches, **attrs: ctx.switch(branch_index, branches, input),

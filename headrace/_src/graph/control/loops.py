@@ -9,7 +9,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec, TypeSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.graph.building.func_graph import FuncGraph, copy_handle_data
-from headrace._src.graph.building.operation import CALLING, has_gradient, is_followed
+from headrace._src.graph.building.operation import has_gradient, is_followed
 from headrace._src.graph.control.calls import backward_call, extend
 from headrace._src.graph.control.conditional import note_variables, share_inputs
 from headrace._src.graph.control.trip_counts import trip_count
@@ -18,6 +18,7 @@ from headrace._src.graph.passes.loop_invariants import loop_plans
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.traits import CALLS_FUNCTIONS, LOOPS
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.arithmetic import ADD_N
@@ -69,11 +70,11 @@ def _infer(input, cond, body, output_shapes, parallel_iterations):
 
 
 def _while_op(name, stateful):
-    CALLING.add(name)
     return Op(
         name,
         "input: list(T), *, cond: func, body: func, output_shapes: list(shape) = [], parallel_iterations: int = 10 "
         "-> output: list(T)",
+        traits=CALLS_FUNCTIONS | LOOPS,
         infer=_infer,
         kernel=_run,
         lower=lambda ctx, input, cond, body, **attrs: ctx.loop(cond, body, input),

@@ -2,7 +2,6 @@
 
 from headrace._src.core.context import run_quietly
 from headrace._src.graph.building.graph import PLACEHOLDER
-from headrace._src.graph.building.operation import CALLING
 from headrace._src.graph.building.symbolic import SymbolicTensor
 from headrace._src.graph.passes.dead_code import needed
 from headrace._src.graph.running.plan import Plan
@@ -55,7 +54,7 @@ def _reads(graph, outputs):
     positions = {id(tensor): i for i, tensor in enumerate(graph.inputs)}
     steps = needed(graph.nodes, graph.inputs, outputs)
     for node in steps:
-        if node.record is PLACEHOLDER or node.record.stateful or node.record.name in CALLING:
+        if node.record is PLACEHOLDER or node.record.stateful or node.record.calls_functions:
             return None, None
     read = {id(t) for node in steps for t in node.inputs} | {id(t) for t in outputs}
     return steps, [positions[number] for number in read if number in positions]

@@ -10,7 +10,6 @@ from headrace._src.formats.graph_messages import GraphDef
 from headrace._src.formats.tensor_protos import proto_to_shape
 from headrace._src.graph.building.func_graph import copy_handle_data
 from headrace._src.graph.building.graph import Graph
-from headrace._src.graph.building.operation import CALLING
 from headrace._src.graph.building.symbolic import SymbolicTensor
 from headrace._src.graph.messages.attribute_values import from_attr_value
 from headrace._src.graph.messages.function_import import Functions, in_order, substituted
@@ -374,12 +373,12 @@ def _refine(operation, attributes, attrs):
     shapes = []
     if "_output_shapes" in attributes:
         shapes = [TensorShape(proto_to_shape(proto)) for proto in attributes["_output_shapes"].list.shape]
-    elif operation.record.name in CALLING and attrs.get("output_shapes"):
+    elif operation.record.calls_functions and attrs.get("output_shapes"):
         shapes = [TensorShape(shape) for shape in attrs["output_shapes"]]
     for tensor, shape in zip(operation.outputs, shapes):
         if tensor.shape.is_compatible_with(shape):
             tensor.set_shape(shape)
-    if operation.record.name in CALLING:
+    if operation.record.calls_functions:
         graphs = [attrs.get("f"), attrs.get("body"), attrs.get("then_branch"), *attrs.get("branches", ())]
         graph = next((graph for graph in graphs if graph is not None), None)
         for tensor, inner in zip(operation.outputs, graph.outputs if graph is not None else ()):

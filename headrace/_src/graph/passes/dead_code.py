@@ -1,6 +1,5 @@
 """Leaving out what nobody needs."""
 
-from headrace._src.graph.building.operation import CALLING
 from headrace._src.graph.passes.failures import can_fail
 
 
@@ -41,7 +40,7 @@ def live(steps, outputs, constants) -> list:
     read = {id(tensor) for tensor in outputs}
     kept = []
     for step in reversed(steps):
-        if not _is_read(step, read) and not step.record.stateful and step.record.name not in CALLING:
+        if not _is_read(step, read) and not step.record.stateful and not step.record.calls_functions:
             if not can_fail(step, constants):
                 continue
         kept.append(step)

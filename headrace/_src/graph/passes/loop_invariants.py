@@ -4,7 +4,6 @@ The first iteration runs the whole body and keeps what later iterations would co
 not have run, errors come when they would have come, and whatever has no effects can be kept.
 """
 
-from headrace._src.graph.building.operation import CALLING
 from headrace._src.graph.running.plan import Plan
 from headrace._src.ops.arrays.filling import CONST
 
@@ -65,7 +64,7 @@ def _split(plan, fixed):
 def _is_repeatable(step):
     """Whether a step gives the same results from the same inputs, and does nothing else."""
     record = step.record
-    if record.stateful or not (record.quiet or record.name in CALLING):
+    if record.stateful or not (record.quiet or record.calls_functions):
         return False
     # Lists grow in place while they have one owner.
     return all(tensor.dtype._kind not in "rv" for tensor in step.outputs)

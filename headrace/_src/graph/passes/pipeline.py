@@ -3,7 +3,6 @@
 import numpy as np
 
 from headrace._src.graph.building.graph import PLACEHOLDER
-from headrace._src.graph.building.operation import CALLING
 from headrace._src.graph.building.symbolic import SymbolicTensor
 from headrace._src.graph.passes import arithmetic, chains, identities, known_shapes
 from headrace._src.graph.passes.common_subexpressions import key_of
@@ -40,7 +39,7 @@ def rewritten(steps, inputs, outputs) -> tuple[list, list]:
         if replaced:
             step = _reading(step, replaced)
         record = step.record
-        if record.stateful or record.name in CALLING or (fed and any(id(t) in fed for t in step.outputs)):
+        if record.stateful or record.calls_functions or (fed and any(id(t) in fed for t in step.outputs)):
             program.append(step)
             continue
         rule = _RULES.get(record.name)

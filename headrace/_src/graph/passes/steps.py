@@ -1,11 +1,9 @@
 """`Step`: an operation as passes change it, without changing the user's graph."""
 
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.graph.building.operation import CALLING, OperationNotes, called_graphs
+from headrace._src.graph.building.operation import OperationNotes, called_graphs
+from headrace._src.op.traits import PLAIN_CALL
 from headrace._src.ops.arrays.filling import CONST
-
-# The ops that call a function, which others may call as well.
-_CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 
 
 class Step(OperationNotes):
@@ -60,24 +58,19 @@ def origin(node):
     return node.node if type(node) is Step else node
 
 
-def draws(op) -> bool:
-    """Whether an op draws random numbers from a stream that goes on from call to call."""
-    return op.stateful and "seed2" in op.attribute_names
-
-
 def draws_numbers(graph) -> bool:
     """Whether an operation of a graph, or of one that it runs, draws random numbers."""
     if not graph.is_stateful:
         return False
     return any(
-        any(map(draws_numbers, called_graphs(node.attrs))) if node.record.name in CALLING else draws(node.record)
+        any(map(draws_numbers, called_graphs(node.attrs))) if node.record.calls_functions else node.record.draws
         for node in graph.nodes
     )
 
 
 def random_call(node):
     """For a call of a graph that draws random numbers, the operation by which its streams are found; else None."""
-    if node.record.name not in _CALLS or not draws_numbers(node.attrs["f"]):
+    if PLAIN_CALL not in node.record.traits or not draws_numbers(node.attrs["f"]):
         return None
     call = origin(node)
     return call.original or call  # the same with residuals and without

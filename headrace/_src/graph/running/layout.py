@@ -11,8 +11,8 @@ import numpy as np
 
 from headrace._src.core.context import context
 from headrace._src.core.random_state import site_within
-from headrace._src.graph.building.operation import CALLING, grouped
-from headrace._src.graph.passes.steps import draws, kernel_of, origin, random_call
+from headrace._src.graph.building.operation import grouped
+from headrace._src.graph.passes.steps import kernel_of, origin, random_call
 from headrace._src.graph.running.reuse import reusable
 from headrace._src.op.apply import as_array, check_dtype
 from headrace._src.op.bound_kernels import bound_kernel
@@ -104,7 +104,7 @@ class _Layout:
             if last_use[id(tensor)] == number and place not in self._constants and place not in dead:
                 dead.append(place)
         kernel = kernel_of(step) or self._bound(step, operands) or record.kernel
-        if record.single_output and id(results[0]) not in self._given and record.name not in CALLING:
+        if record.single_output and id(results[0]) not in self._given and not record.calls_functions:
             (tensor,) = results
             over = reusable(kernel, step, [place in dead for place in operands], self._given) if dead else None
             # The result takes the place of an input that nobody else reads.
@@ -124,10 +124,10 @@ class _Layout:
             taken.append(place)
             if id(tensor) not in last_use:
                 unread.append(place)
-        if record.name in CALLING:
+        if record.calls_functions:
             call = _graph_caller(step, kernel, operands, dead)
         else:
-            call = _caller(step, kernel, operands, draws(record))
+            call = _caller(step, kernel, operands, record.draws)
         self._free.extend(dead + unread)
         result_types = [(record, tensor.dtype) for tensor in results]
         call = _storing(step, call, taken, result_types)
@@ -138,7 +138,7 @@ class _Layout:
     def _single(self, step, kernel, operands, place, dead, over):
         """The instruction for a step with one output, at `place`."""
         record, (tensor,) = step.record, step.outputs
-        is_random = draws(record)
+        is_random = record.draws
         if over is not None:
             kind, call = SINGLE, _reusing_caller(operands, *over)
         elif record.is_plain and not step.attrs and not is_random and 1 <= len(operands) <= 2:

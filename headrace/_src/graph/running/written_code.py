@@ -6,8 +6,8 @@ That saves 0.3 us per operation and run, and takes 40 us per operation once; so 
 import numpy as np
 
 from headrace._src.core.context import context
-from headrace._src.graph.building.operation import CALLING, grouped
-from headrace._src.graph.passes.steps import draws, kernel_of, origin
+from headrace._src.graph.building.operation import grouped
+from headrace._src.graph.passes.steps import kernel_of, origin
 from headrace._src.graph.running.layout import SEVERAL, at_site, flattener, wrapped
 
 _ndarray = np.ndarray
@@ -43,7 +43,7 @@ def _text_of(i, instruction, names, scope, bound):
     record = step.record
     gone = [names[j] for j in instruction.dead]
     before, after = [], []
-    if record.name in CALLING:  # the kernel owns the list, and frees what is in it
+    if record.calls_functions:  # the kernel owns the list, and frees what is in it
         arguments = []
         for argument, group in zip(record.signature.inputs, grouped(step, operands)):
             if argument.is_list:
@@ -77,7 +77,7 @@ def _text_of(i, instruction, names, scope, bound):
     else:
         scope[f"k{i}"] = kernel
     call = f"k{i}({', '.join(arguments)})"
-    if draws(record):
+    if record.draws:
         scope[f"n{i}"] = origin(step)
         before.append(f"  context.random_node = n{i}")
         after.append("  context.random_node = None")

@@ -1,4 +1,4 @@
-"""Rules of vectorization for ops that treat each number by itself, and for reductions and the like along axes."""
+"""Rules of vectorization for reductions and the like along axes, and for ops that are almost element-wise."""
 
 from headrace._src.core import dtypes
 from headrace._src.graph.vectorizing.rules import Batched, NoRule, rule, shifted_axes, unstacked
@@ -10,49 +10,10 @@ from headrace._src.ops.arrays.shaping import EXPAND_DIMS
 from headrace._src.ops.math.elementwise import SQUARE
 from headrace._src.ops.math.reductions import ALL
 
-# One input, and the same shape comes out.
-UNARY = """
-Abs Acos Acosh Angle AsString Asin Asinh Atan Atanh BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0
-BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Bitcast Bucketize Cast Ceil CheckNumerics CheckNumericsV2 ComplexAbs
-Conj Copy CopyHost Cos Cosh Dawsn DebugGradientIdentity DecodeBase64 DeepCopy Digamma Elu EncodeBase64 Erf Erfc Erfinv
-Exp Expint Expm1 FakeQuantWithMinMaxArgs Floor FresnelCos FresnelSin GuaranteeConst Identity Imag Inv Invert IsFinite
-IsInf IsNan LeakyRelu Lgamma Log Log1p LogicalNot Ndtri Neg OnesLike PopulationCount PreventGradient Real Reciprocal
-Relu Relu6 Rint Round Rsqrt Selu Sigmoid Sign Sin Sinh Snapshot Softplus Softsign Spence Sqrt Square
-StaticRegexFullMatch StaticRegexReplace StopGradient StringLength StringLower StringStrip StringToHashBucket
-StringToHashBucketFast StringToHashBucketStrong StringToNumber StringUpper Tan Tanh UnicodeScript UnicodeTranscode
-ZerosLike
-""".split()
 
-# Inputs that broadcast against each other.
-BROADCASTING = """
-Add AddV2 ApproximateEqual Atan2 Betainc BitwiseAnd BitwiseOr BitwiseXor Complex Div DivNoNan Equal FloorDiv FloorMod
-Greater GreaterEqual Igamma IgammaGradA Igammac LeftShift Less LessEqual LogicalAnd LogicalOr Maximum Minimum Mod Mul
-MulNoNan NextAfter NotEqual Polygamma Pow RandomGammaGrad RealDiv RightShift SelectV2 SquaredDifference Sub TruncateDiv
-TruncateMod Xdivy Xlog1py Xlogy Zeta ClipByValue
-""".split()
-
-# Inputs that must have one shape.
-_ALIKE = """
-AccumulateNV2 AddN EluGrad FakeQuantWithMinMaxArgsGradient InvGrad LeakyReluGrad ReciprocalGrad Relu6Grad ReluGrad
-RsqrtGrad SeluGrad SigmoidGrad SoftplusGrad SoftsignGrad SqrtGrad TanhGrad
-""".split()
-
-
-@rule(*UNARY)
-def _unary(batch, node, x, *rest):
-    return batch.apply(node, [x, *(unstacked(value, "parameter") for value in rest)])
-
-
-@rule(*BROADCASTING)
-def _broadcasting(batch, node, *inputs):
-    return batch.apply(node, batch.aligned(inputs))
-
-
-@rule(*_ALIKE)
-def _alike(batch, node, *inputs):
-    if isinstance(inputs[0], list):
-        return batch.apply(node, [[batch.stack(x) for x in inputs[0]]])
-    return batch.apply(node, [batch.stack(x) for x in inputs])
+@rule("Bitcast")
+def _bitcast(batch, node, x):
+    return batch.apply(node, [x])
 
 
 @rule("IdentityN", "ShapeN")

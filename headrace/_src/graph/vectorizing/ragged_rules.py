@@ -12,10 +12,10 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.shapes import TensorShape
-from headrace._src.graph.vectorizing.elementwise import BROADCASTING, UNARY
 from headrace._src.graph.vectorizing.rules import RULES, Batch, Batched, NoRule, flatten, unstacked, value_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
+from headrace._src.op.traits import ELEMENTWISE, EQUAL_SHAPES
 
 
 def call_op(name, *inputs, **attrs):
@@ -97,7 +97,7 @@ class RaggedBatch(Batch):
         return results
 
     def _by_rule(self, node, inputs):
-        found = RAGGED_RULES.get(node.record.name)
+        found = RAGGED_RULES.get(node.record.name) or _elementwise_rule(node.record)
         if found is None or node.custom_gradient is not None:
             raise NoRule("there is no converter for sizes that differ")
         result = found(self, node, *inputs)
@@ -251,11 +251,15 @@ def _fill(batch, node, dims, value):
 # Ops that treat each row by itself.
 
 
-@ragged_rule(*(set(UNARY) - {"Bitcast"}))
-def _unary(batch, node, x, *rest):
-    if not isinstance(x, Ragged):
-        raise NoRule("its parameters differ")
-    return x.like(batch.apply(node, [x, *(unstacked(value, "parameter") for value in rest)])[0])
+def _elementwise_rule(record):
+    """The rule that the trait ELEMENTWISE implies; None for other ops."""
+    if ELEMENTWISE not in record.traits or EQUAL_SHAPES in record.traits:
+        return None
+    return _unary if len(record.signature.inputs) == 1 else _broadcasting
+
+
+def _unary(batch, node, x):
+    return x.like(batch.apply(node, [x])[0])
 
 
 @ragged_rule("LookupTableFindV2")
@@ -288,7 +292,6 @@ def _aligned(batch, inputs):
     return ragged[0], tensors
 
 
-@ragged_rule(*BROADCASTING)
 def _broadcasting(batch, node, *inputs):
     first, tensors = _aligned(batch, inputs)
     return first.like(batch.apply(node, tensors)[0])

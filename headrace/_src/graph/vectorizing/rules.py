@@ -20,6 +20,7 @@ from headrace._src.graph.derivatives.functions import dense, structured
 from headrace._src.graph.passes.dead_code import needed
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
+from headrace._src.op.traits import ELEMENTWISE, EQUAL_SHAPES, READS_RESOURCE
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import CONST, RANGE
@@ -46,12 +47,6 @@ class NoRule(Exception):
 
 
 RULES: dict = {}
-
-# Ops that read state without changing it: what does not depend on the element is read once.
-READS = {
-    "ReadVariableOp", "VariableShape", "ResourceGather", "ResourceGatherNd", "LookupTableFindV2", "LookupTableSizeV2",
-    "LookupTableExportV2", "VarIsInitializedOp",
-}  # fmt: skip
 
 
 def rule(*names):
@@ -143,9 +138,11 @@ class Batch:
         name = node.record.name
         if name == "ReadVariableOp":
             return [Batched(_read_variable(graph, node, flat[0].tensor), False)]
-        if not any(x.stacked for x in flat) and name not in ALWAYS and (not node.record.stateful or name in READS):
+        # What does not depend on the element is computed, or read, once.
+        is_same = not node.record.stateful or READS_RESOURCE in node.record.traits
+        if is_same and name not in ALWAYS and not any(x.stacked for x in flat):
             return [Batched(x, False) for x in self.apply(node, inputs)]
-        found = RULES.get(name)
+        found = RULES.get(name) or _elementwise_rule(node.record)
         if found is None:
             raise NoRule("there is no registered converter for this op")
         result = found(self, node, *inputs)
@@ -159,7 +156,7 @@ class Batch:
         if record is EAGER_PY_FUNC and context.graph is None:
             return call_recorded(call_of(node.attrs["token"]), [tensor_of(x) for x in flatten(inputs)])
         tensors = [[tensor_of(x) for x in value] if _is_list(value) else tensor_of(value) for value in inputs]
-        draws = record.stateful and "seed2" in record.attribute_names and context.graph is None
+        draws = record.draws and context.graph is None
         if draws:  # TF: the stream of random numbers is the operation's own
             context.random_node = node
         try:
@@ -333,6 +330,29 @@ class Batch:
         if source.stacked:
             return self.stack(gradient)
         return SUM(self.stack(gradient), 0, keep_dims=False)
+
+
+def _elementwise_rule(record):
+    """The rule that the trait ELEMENTWISE implies; None for other ops."""
+    if ELEMENTWISE not in record.traits:
+        return None
+    if EQUAL_SHAPES in record.traits:
+        return _stacking
+    return _unary if len(record.signature.inputs) == 1 else _broadcasting
+
+
+def _unary(batch, node, x):
+    return batch.apply(node, [x])
+
+
+def _broadcasting(batch, node, *inputs):
+    return batch.apply(node, batch.aligned(inputs))
+
+
+def _stacking(batch, node, *inputs):
+    if _is_list(inputs[0]):
+        return batch.apply(node, [[batch.stack(x) for x in inputs[0]]])
+    return batch.apply(node, [batch.stack(x) for x in inputs])
 
 
 # Ops that are converted even when no input is stacked: each element has its own result.

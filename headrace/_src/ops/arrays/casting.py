@@ -15,6 +15,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input
 from headrace._src.op.registry import lookup
+from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.math.half_kernels import converted
 
@@ -134,6 +135,7 @@ def _grad_cast(node, dy):
 CAST = Op(
     "Cast",
     "x: SrcT, *, DstT: type, Truncate: bool = False -> y: DstT",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=_cast,
     lower=_lower_cast,

@@ -14,6 +14,7 @@ from headrace._src.op.convert import eager_constant, to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input, shape_from_value
 from headrace._src.op.registry import lookup
+from headrace._src.op.traits import CHANGES_NOTHING, ELEMENTWISE, NEVER_FAILS, UNCHECKED
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.constants import zeros
@@ -64,6 +65,7 @@ def _grad_fill(node, dy):
 FILL = Op(
     "Fill",
     "dims: index_type, value: T -> output: T",
+    traits=UNCHECKED,
     index_type=dtypes.INDEX,
     infer=_infer_fill,
     kernel=_fill,
@@ -302,6 +304,7 @@ def _lower_zeros_like(ctx, x):
 ZEROS_LIKE = Op(
     "ZerosLike",
     "x: T -> y: T",
+    traits=ELEMENTWISE | NEVER_FAILS,
     infer=same_as_input,
     kernel=_zeros_like,
     lower=_lower_zeros_like,
@@ -311,6 +314,7 @@ ZEROS_LIKE = Op(
 ONES_LIKE = Op(
     "OnesLike",
     "x: T -> y: T",
+    traits=ELEMENTWISE | NEVER_FAILS,
     T=dtypes.NUMBER | dtypes.BOOL,
     infer=same_as_input,
     kernel=lambda x: np.ones(x.shape, x.dtype),
@@ -358,6 +362,7 @@ def _empty(shape, dtype, init):
 EMPTY = Op(
     "Empty",
     "shape: int32, *, dtype: type, init: bool = False -> output: dtype",
+    traits=UNCHECKED | CHANGES_NOTHING,
     infer=lambda shape, dtype, init: shape_from_value(shape),
     kernel=_empty,
     lower=lambda ctx, shape, dtype, init: jnp.zeros(tuple(shape.tolist()), dtype._np),
@@ -369,6 +374,7 @@ EMPTY = Op(
 CONST = Op(
     "Const",
     "*, value: tensor, dtype: type -> output: dtype",
+    traits=NEVER_FAILS | UNCHECKED,
     infer=lambda value, dtype: value.shape,
     kernel=lambda value, dtype: value._a,
     lower=lambda ctx, value, dtype: jnp.asarray(value._a),

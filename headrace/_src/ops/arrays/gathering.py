@@ -14,6 +14,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
+from headrace._src.op.traits import UNCHECKED
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ONES_LIKE, RANGE
@@ -232,6 +233,7 @@ def _infer_gather_rows(params, indices, validate_indices):
 GATHER = Op(
     "Gather",
     "params: Tparams, indices: Tindices, *, validate_indices: bool = True -> output: Tparams",
+    traits=UNCHECKED,
     Tindices=dtypes.INDEX,
     infer=_infer_gather_rows,
     kernel=lambda params, indices, validate_indices: take("Gather", params, indices, _FIRST, 0),

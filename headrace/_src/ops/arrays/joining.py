@@ -14,6 +14,7 @@ from headrace._src.op.convert import register_pack, to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
+from headrace._src.op.traits import FAILS_BY_SHAPE, UNCHECKED
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.passing import identity
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SIZE, checked_parts, known_value
@@ -114,6 +115,7 @@ def _grad_concat(node, dy):
 CONCAT = Op(
     "ConcatV2",
     "values: N*T, axis: Tidx -> output: T",
+    traits=UNCHECKED,
     Tidx=dtypes.INDEX,
     infer=_infer_concat,
     kernel=_concat,
@@ -126,6 +128,7 @@ CONCAT = Op(
 CONCAT_FIRST_AXIS_INPUT = Op(
     "Concat",
     "concat_dim: int32, values: N*T -> output: T",
+    traits=UNCHECKED,
     infer=lambda concat_dim, values: _infer_concat(values, concat_dim),
     kernel=lambda concat_dim, values: _concat(values, concat_dim),
     lower=lambda ctx, concat_dim, values: _lower_concat(ctx, values, concat_dim),
@@ -248,6 +251,7 @@ def _grad_pack(node, dy):
 PACK = Op(
     "Pack",
     "values: N*T, *, axis: int = 0 -> output: T",
+    traits=FAILS_BY_SHAPE | UNCHECKED,
     infer=_infer_pack,
     kernel=_pack,
     lower=_lower_pack,
@@ -346,6 +350,7 @@ def _infer_unpack(value, num, axis):
 UNPACK = Op(
     "Unpack",
     "value: T, *, num: int, axis: int = 0 -> output: num*T",
+    traits=UNCHECKED,
     infer=_infer_unpack,
     kernel=_unpack,
     lower=_lower_unpack,

@@ -13,6 +13,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, same_as_input
+from headrace._src.op.traits import CHANGES_NOTHING, ELEMENTWISE, NEVER_FAILS, PASSES_ON, UNCHECKED
 from headrace._src.ops.arrays.shaping import nonempty
 
 
@@ -31,6 +32,7 @@ def _grad_same(node, dy):
 IDENTITY = Op(
     "Identity",
     "input: T -> output: T",
+    traits=ELEMENTWISE | NEVER_FAILS | PASSES_ON | UNCHECKED,
     infer=same_as_input,
     kernel=_same,
     lower=_lower_same,
@@ -55,6 +57,7 @@ def identity(input, name=None) -> Tensor:
 IDENTITY_N = Op(
     "IdentityN",
     "input: list(T) -> output: list(T)",
+    traits=NEVER_FAILS | PASSES_ON | UNCHECKED,
     infer=lambda input: ([spec.shape for spec in nonempty("IdentityN", "input", input)],),
     kernel=lambda input: nonempty("IdentityN", "input", input),
     lower=_lower_same,
@@ -75,6 +78,7 @@ def identity_n(input, name=None) -> Any:
 SNAPSHOT = Op(
     "Snapshot",
     "input: T -> output: T",
+    traits=ELEMENTWISE | NEVER_FAILS | PASSES_ON,
     infer=same_as_input,
     kernel=_same,
     lower=_lower_same,
@@ -84,6 +88,7 @@ SNAPSHOT = Op(
 DEEP_COPY = Op(
     "DeepCopy",
     "x: T -> y: T",
+    traits=ELEMENTWISE | CHANGES_NOTHING,
     infer=same_as_input,
     kernel=np.copy,
     lower=_lower_same,
@@ -94,6 +99,7 @@ DEEP_COPY = Op(
 COPY = Op(
     "Copy",
     "input: T, *, tensor_name: string = '', debug_ops_spec: list(string) = [] -> output: T",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=_same,
     lower=_lower_same,
@@ -103,6 +109,7 @@ COPY = Op(
 COPY_HOST = Op(
     "CopyHost",
     "input: T, *, tensor_name: string = '', debug_ops_spec: list(string) = [] -> output: T",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=_same,
     lower=_lower_same,
@@ -112,6 +119,7 @@ COPY_HOST = Op(
 DEBUG_GRADIENT_IDENTITY = Op(
     "DebugGradientIdentity",
     "input: T -> output: T",
+    traits=ELEMENTWISE | NEVER_FAILS | PASSES_ON,
     infer=same_as_input,
     kernel=_same,
     lower=_lower_same,
@@ -121,6 +129,7 @@ DEBUG_GRADIENT_IDENTITY = Op(
 STOP_GRADIENT = Op(
     "StopGradient",
     "input: T -> output: T",
+    traits=ELEMENTWISE | NEVER_FAILS | PASSES_ON | UNCHECKED,
     infer=same_as_input,
     kernel=_same,
     lower=lambda ctx, x: lax.stop_gradient(x),
@@ -152,6 +161,7 @@ def _grad_prevent(node, dy):
 PREVENT_GRADIENT = Op(
     "PreventGradient",
     "input: T, *, message: string = '' -> output: T",
+    traits=ELEMENTWISE | NEVER_FAILS | PASSES_ON,
     infer=same_as_input,
     kernel=_same,
     lower=_lower_same,
@@ -161,6 +171,7 @@ PREVENT_GRADIENT = Op(
 GUARANTEE_CONST = Op(
     "GuaranteeConst",
     "input: T -> output: T",
+    traits=ELEMENTWISE | CHANGES_NOTHING,
     infer=same_as_input,
     kernel=_same,
     lower=_lower_same,
@@ -178,6 +189,7 @@ def guarantee_const(input, name=None) -> Tensor:
 PLACEHOLDER_WITH_DEFAULT = Op(
     "PlaceholderWithDefault",
     "input: dtype, *, shape: shape -> output: dtype",
+    traits=UNCHECKED,
     infer=lambda input, shape: TensorShape(shape),
     kernel=_same,
     lower=_lower_same,
@@ -195,7 +207,7 @@ def check_pinned(tensor, name=None) -> Any:
     raise errors.failed_precondition("check_pinned: there is no pinned memory on the host.")
 
 
-NO_OP = Op("NoOp", "->", infer=lambda: (), kernel=lambda: None, lower=lambda ctx: None, grad=None)
+NO_OP = Op("NoOp", "->", traits=NEVER_FAILS, infer=lambda: (), kernel=lambda: None, lower=lambda ctx: None, grad=None)
 
 
 @api("no_op")
@@ -207,6 +219,7 @@ def no_op(name=None) -> Any:
 TIMESTAMP = Op(
     "Timestamp",
     "-> ts: float64",
+    traits=CHANGES_NOTHING,
     infer=lambda: SCALAR,
     kernel=lambda: np.array(time.time()),
     lower=None,  # the clock is the host's

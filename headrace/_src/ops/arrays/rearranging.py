@@ -11,6 +11,7 @@ from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input
+from headrace._src.op.traits import UNCHECKED
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.shaping import RANK, checked_vector, known_value
 from headrace._src.ops.arrays.small_integers import integers
@@ -63,6 +64,7 @@ def _inverse(perm):
 TRANSPOSE = Op(
     "Transpose",
     "x: T, perm: Tperm -> y: T",
+    traits=UNCHECKED,
     Tperm=dtypes.INDEX,
     infer=_infer_transpose,
     kernel=lambda x, perm: x.transpose(_permutation("Transpose", perm, x.ndim)),

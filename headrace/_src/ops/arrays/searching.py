@@ -12,6 +12,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input
+from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.arrays.joining import PACK
 from headrace._src.ops.arrays.shaping import RESHAPE, index_type
 from headrace._src.ops.arrays.shaping import shape as shape_of
@@ -42,6 +43,7 @@ def _lower_bucketize(ctx, input, boundaries):
 BUCKETIZE = Op(
     "Bucketize",
     "input: T, *, boundaries: list(float) -> output: int32",
+    traits=ELEMENTWISE,
     T=dtypes.INDEX | {dtypes.float32, dtypes.float64},
     infer=same_as_input,
     kernel=_bucketize,

@@ -8,6 +8,7 @@ from headrace._src.core.shapes import TensorShape, broadcast_shapes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
+from headrace._src.op.traits import ELEMENTWISE, FAILS_BY_SHAPE, UNCHECKED
 from headrace._src.ops.arrays.broadcasting import sum_to
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
@@ -27,6 +28,7 @@ def _where(input):
 WHERE = Op(
     "Where",
     "input: T -> index: int64",
+    traits=UNCHECKED,
     T=dtypes.NUMBER | dtypes.BOOL | dtypes.QUANTIZED,
     infer=lambda input: TensorShape([None, input.shape.rank]),
     kernel=_where,
@@ -94,6 +96,7 @@ def _grad_select(node, dy):
 SELECT_V2 = Op(
     "SelectV2",
     "condition: bool, t: T, e: T -> output: T",
+    traits=ELEMENTWISE | FAILS_BY_SHAPE,
     infer=_infer_select,
     kernel=_select,
     lower=lambda ctx, condition, t, e: jnp.where(condition, t, e),

@@ -15,6 +15,7 @@ from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import eager_constant, to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN, shape_from_value
+from headrace._src.op.traits import ABOUT_SHAPES, NEVER_FAILS, UNCHECKED
 from headrace._src.ops.arrays.small_integers import integers
 
 _MAX_ELEMENTS = 2**63 - 1
@@ -120,6 +121,7 @@ def _grad_reshape(node, dy):
 RESHAPE = Op(
     "Reshape",
     "tensor: T, shape: Tshape -> output: T",
+    traits=UNCHECKED,
     Tshape=dtypes.INDEX,
     infer=_infer_reshape,
     kernel=_reshape,
@@ -157,6 +159,7 @@ def _infer_shape(input, out_type):
 SHAPE = Op(
     "Shape",
     "input: T, *, out_type: type = int32 -> output: out_type",
+    traits=NEVER_FAILS | ABOUT_SHAPES,
     infer=_infer_shape,
     kernel=lambda input, out_type: np.array(input.shape, index_type("Shape", out_type)),
     lower=lambda ctx, input, out_type: jnp.asarray(np.array(input.shape, out_type._np)),
@@ -202,6 +205,7 @@ def _infer_shape_n(input, out_type):
 SHAPE_N = Op(
     "ShapeN",
     "input: N*T, *, out_type: type = int32 -> output: N*out_type",
+    traits=NEVER_FAILS | ABOUT_SHAPES,
     infer=_infer_shape_n,
     kernel=_shape_n,
     lower=lambda ctx, input, out_type: [jnp.asarray(np.array(x.shape, out_type._np)) for x in input],
@@ -234,6 +238,7 @@ def _infer_size(input, out_type):
 SIZE = Op(
     "Size",
     "input: T, *, out_type: type = int32 -> output: out_type",
+    traits=ABOUT_SHAPES,
     infer=_infer_size,
     kernel=_size,
     lower=lambda ctx, input, out_type: jnp.asarray(np.array(input.size, out_type._np)),
@@ -259,6 +264,7 @@ def size(input, out_type=None, name=None) -> Tensor:
 RANK = Op(
     "Rank",
     "input: T -> output: int32",
+    traits=NEVER_FAILS | ABOUT_SHAPES,
     infer=lambda input: SCALAR,
     kernel=lambda input: np.array(input.ndim, np.int32),
     lower=lambda ctx, input: jnp.asarray(np.array(input.ndim, np.int32)),
@@ -314,6 +320,7 @@ def _grad_to_input_shape(node, dy):
 EXPAND_DIMS = Op(
     "ExpandDims",
     "input: T, dim: Tdim -> output: T",
+    traits=UNCHECKED,
     Tdim=dtypes.INDEX,
     infer=_infer_expand_dims,
     kernel=lambda input, dim: input.reshape(_expanded(input.shape, dim)),
@@ -370,6 +377,7 @@ def _infer_squeeze(input, squeeze_dims):
 SQUEEZE = Op(
     "Squeeze",
     "input: T, *, squeeze_dims: list(int) = [] -> output: T",
+    traits=UNCHECKED,
     infer=_infer_squeeze,
     kernel=lambda input, squeeze_dims: input.reshape(_squeezed(input.shape, squeeze_dims)),
     lower=lambda ctx, input, squeeze_dims: jnp.reshape(input, _squeezed(input.shape, squeeze_dims)),

@@ -15,6 +15,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, shape_from_value
 from headrace._src.op.lowering import NeedsValue
 from headrace._src.op.registry import lookup
+from headrace._src.op.traits import UNCHECKED
 from headrace._src.ops.arrays.broadcasting import sum_to
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.constants import zeros
@@ -230,6 +231,7 @@ def _grad_strided_slice(node, dy):
 STRIDED_SLICE = Op(
     "StridedSlice",
     f"input: T, begin: Index, end: Index, strides: Index, *, {_MASKS} -> output: T",
+    traits=UNCHECKED,
     Index=dtypes.INDEX | {dtypes.int16},
     infer=_infer_strided_slice,
     kernel=_strided_slice,
@@ -306,6 +308,7 @@ def _grad_strided_slice_grad(node, dy):
 STRIDED_SLICE_GRAD = Op(
     "StridedSliceGrad",
     f"shape: Index, begin: Index, end: Index, strides: Index, dy: T, *, {_MASKS} -> output: T",
+    traits=UNCHECKED,
     Index=dtypes.INDEX | {dtypes.int16},
     infer=_infer_strided_slice_grad,
     kernel=_strided_slice_grad,
@@ -460,6 +463,7 @@ def _grad_slice(node, dy):
 SLICE = Op(
     "Slice",
     "input: T, begin: Index, size: Index -> output: T",
+    traits=UNCHECKED,
     Index=dtypes.INDEX,
     infer=_infer_slice,
     kernel=_slice,

@@ -12,6 +12,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
 from headrace._src.op.observers import add_observer, node_rewriters, output_arrays, remove_observer
+from headrace._src.op.traits import CHANGES_NOTHING, ELEMENTWISE, UNCHECKED
 
 
 def _wide(array):
@@ -49,6 +50,7 @@ def _grad_check(node, dy):
 CHECK_NUMERICS = Op(
     "CheckNumerics",
     "tensor: T, *, message: string -> output: T",
+    traits=ELEMENTWISE | UNCHECKED | CHANGES_NOTHING,
     T=dtypes.FLOATING,
     infer=same_as_input,
     kernel=_check,
@@ -60,6 +62,7 @@ CHECK_NUMERICS = Op(
 CHECK_NUMERICS_V2 = Op(
     "CheckNumericsV2",
     "tensor: T, *, message: string -> output: T",
+    traits=ELEMENTWISE | UNCHECKED | CHANGES_NOTHING,
     T=dtypes.FLOATING,
     infer=same_as_input,
     kernel=_check_signed,

@@ -13,6 +13,15 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import broadcast, same_as_input
 from headrace._src.op.registry import lookup
+from headrace._src.op.traits import (
+    ELEMENTWISE,
+    EQUAL_SHAPES,
+    FAILS_BY_SHAPE,
+    IDEMPOTENT,
+    INVOLUTION,
+    NEVER_FAILS,
+    UNCHECKED,
+)
 from headrace._src.ops.arrays.broadcasting import shape_of, sum_to
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.passing import IDENTITY
@@ -38,6 +47,7 @@ def _grad_neg(node, dy):
 NEG = Op(
     "Neg",
     "x: T -> y: T",
+    traits=ELEMENTWISE | NEVER_FAILS | INVOLUTION,
     T=dtypes.FLOATING | dtypes.SIGNED | dtypes.COMPLEX,
     infer=same_as_input,
     kernel=np.negative,
@@ -67,6 +77,7 @@ def _grad_add(node, dy):
 ADD = Op(
     "AddV2",
     "x: T, y: T -> z: T",
+    traits=ELEMENTWISE | FAILS_BY_SHAPE,
     T=dtypes.NUMBER,
     infer=broadcast,
     kernel=np.add,
@@ -79,6 +90,7 @@ ADD = Op(
 ADD_STRINGS = Op(
     "Add",
     "x: T, y: T -> z: T",
+    traits=ELEMENTWISE | FAILS_BY_SHAPE,
     T=dtypes.NUMBER | dtypes.STRING,
     infer=broadcast,
     kernel=np.add,
@@ -113,6 +125,7 @@ def _grad_subtract(node, dy):
 SUB = Op(
     "Sub",
     "x: T, y: T -> z: T",
+    traits=ELEMENTWISE | FAILS_BY_SHAPE,
     T=dtypes.NUMBER,
     infer=broadcast,
     kernel=np.subtract,
@@ -143,6 +156,7 @@ def _grad_multiply(node, dy):
 MUL = Op(
     "Mul",
     "x: T, y: T -> z: T",
+    traits=ELEMENTWISE | FAILS_BY_SHAPE,
     T=dtypes.NUMBER,
     infer=broadcast,
     kernel=np.multiply,
@@ -175,6 +189,7 @@ def _grad_multiply_no_nan(node, dy):
 MUL_NO_NAN = Op(
     "MulNoNan",
     "x: T, y: T -> z: T",
+    traits=ELEMENTWISE | FAILS_BY_SHAPE,
     T=dtypes.FLOATING | dtypes.COMPLEX,
     infer=broadcast,
     kernel=lambda x, y: _multiply_no_nan(np, x, y),
@@ -231,6 +246,7 @@ def _extreme(op_name, ufunc, lower, chosen):
     return Op(
         op_name,
         "x: T, y: T -> z: T",
+        traits=ELEMENTWISE | FAILS_BY_SHAPE | IDEMPOTENT | UNCHECKED,
         T=dtypes.REAL,
         infer=broadcast,
         kernel=ufunc,
@@ -279,6 +295,7 @@ def _grad_squared_difference(node, dy):
 SQUARED_DIFFERENCE = Op(
     "SquaredDifference",
     "x: T, y: T -> z: T",
+    traits=ELEMENTWISE | FAILS_BY_SHAPE,
     T=dtypes.FLOATING | dtypes.COMPLEX | {dtypes.int32, dtypes.int64},
     infer=broadcast,
     kernel=lambda x, y: _squared_difference(np, x, y),
@@ -339,6 +356,7 @@ def _infer_add_n(inputs):
 ADD_N = Op(
     "AddN",
     "inputs: N*T -> sum: T",
+    traits=ELEMENTWISE | EQUAL_SHAPES | FAILS_BY_SHAPE,
     T=dtypes.NUMBER | {dtypes.variant},
     infer=_infer_add_n,
     kernel=_add_n,
@@ -376,6 +394,7 @@ def add_n(inputs, name=None) -> Tensor:
 ACCUMULATE_N = Op(
     "AccumulateNV2",
     "inputs: N*T, *, shape: shape -> sum: T",
+    traits=ELEMENTWISE | EQUAL_SHAPES,
     T=dtypes.NUMBER,
     infer=lambda inputs, shape: _infer_add_n(inputs),
     kernel=lambda inputs, shape: _add_n(inputs),

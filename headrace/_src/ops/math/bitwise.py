@@ -8,12 +8,14 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import broadcast, same_as_input
+from headrace._src.op.traits import ELEMENTWISE, FAILS_BY_SHAPE, IDEMPOTENT, INVOLUTION, NEVER_FAILS, NONE
 
 
-def _bitwise(name, ufunc, lower):
+def _bitwise(name, ufunc, lower, traits=NONE):
     return Op(
         name,
         "x: T, y: T -> z: T",
+        traits=ELEMENTWISE | FAILS_BY_SHAPE | traits,
         T=dtypes.INTEGER,
         infer=broadcast,
         kernel=ufunc,
@@ -22,8 +24,8 @@ def _bitwise(name, ufunc, lower):
     )
 
 
-BITWISE_AND = _bitwise("BitwiseAnd", np.bitwise_and, lambda x, y: jnp.bitwise_and(x, y))
-BITWISE_OR = _bitwise("BitwiseOr", np.bitwise_or, lambda x, y: jnp.bitwise_or(x, y))
+BITWISE_AND = _bitwise("BitwiseAnd", np.bitwise_and, lambda x, y: jnp.bitwise_and(x, y), IDEMPOTENT)
+BITWISE_OR = _bitwise("BitwiseOr", np.bitwise_or, lambda x, y: jnp.bitwise_or(x, y), IDEMPOTENT)
 BITWISE_XOR = _bitwise("BitwiseXor", np.bitwise_xor, lambda x, y: jnp.bitwise_xor(x, y))
 
 
@@ -52,6 +54,7 @@ def bitwise_xor(x, y, name=None) -> Tensor:
 INVERT = Op(
     "Invert",
     "x: T -> y: T",
+    traits=ELEMENTWISE | NEVER_FAILS | INVOLUTION,
     T=dtypes.INTEGER,
     infer=same_as_input,
     kernel=np.invert,
@@ -107,6 +110,7 @@ def _population_count(x):
 POPULATION_COUNT = Op(
     "PopulationCount",
     "x: T -> y: uint8",
+    traits=ELEMENTWISE,
     T=dtypes.INTEGER,
     infer=same_as_input,
     kernel=_population_count,

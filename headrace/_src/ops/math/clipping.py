@@ -8,6 +8,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.arrays.broadcasting import SUM, shape_of, sum_to
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ONES_LIKE
@@ -59,6 +60,7 @@ def _grad_clip_by_value(node, dy):
 CLIP_BY_VALUE = Op(
     "ClipByValue",
     "t: T, clip_value_min: T, clip_value_max: T -> output: T",
+    traits=ELEMENTWISE,
     T=dtypes.REAL,
     infer=lambda t, clip_value_min, clip_value_max: t.shape,
     kernel=_clip_by_value,

@@ -10,6 +10,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, broadcast, same_as_input
+from headrace._src.op.traits import ELEMENTWISE, FAILS_BY_SHAPE, IDEMPOTENT, INVOLUTION, NEVER_FAILS
 
 COMPARABLE = (
     dtypes.NUMBER | dtypes.BOOL | dtypes.STRING | dtypes.QUANTIZED | dtypes.FLOAT8 | dtypes.SMALL_INTEGER
@@ -64,6 +65,7 @@ def _equality(name, compare, lower, unequal):
     return Op(
         name,
         "x: T, y: T, *, incompatible_shape_error: bool = True -> z: bool",
+        traits=ELEMENTWISE | FAILS_BY_SHAPE,
         T=COMPARABLE,
         infer=infer,
         kernel=kernel,
@@ -99,6 +101,7 @@ def _order(name, ufunc, lower):
     return Op(
         name,
         "x: T, y: T -> z: bool",
+        traits=ELEMENTWISE | FAILS_BY_SHAPE,
         T=dtypes.REAL,
         infer=broadcast,
         kernel=ufunc,
@@ -162,6 +165,7 @@ def _lower_approximate_equal(ctx, x, y, tolerance):
 APPROXIMATE_EQUAL = Op(
     "ApproximateEqual",
     "x: T, y: T, *, tolerance: float = 1e-05 -> z: bool",
+    traits=ELEMENTWISE,
     T=dtypes.NUMBER,
     infer=lambda x, y, tolerance: x.shape.merge_with(y.shape),
     kernel=_approximate_equal,
@@ -174,6 +178,7 @@ def _logical(name, ufunc, lower):
     return Op(
         name,
         "x: bool, y: bool -> z: bool",
+        traits=ELEMENTWISE | FAILS_BY_SHAPE | IDEMPOTENT,
         infer=broadcast,
         kernel=ufunc,
         lower=lambda ctx, x, y: lower(x, y),
@@ -186,6 +191,7 @@ LOGICAL_OR = _logical("LogicalOr", np.logical_or, lambda x, y: jnp.logical_or(x,
 LOGICAL_NOT = Op(
     "LogicalNot",
     "x: bool -> y: bool",
+    traits=ELEMENTWISE | NEVER_FAILS | INVOLUTION,
     infer=same_as_input,
     kernel=np.logical_not,
     lower=lambda ctx, x: jnp.logical_not(x),

@@ -10,6 +10,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import broadcast, same_as_input
 from headrace._src.op.registry import lookup
+from headrace._src.op.traits import ELEMENTWISE, INVOLUTION, NEVER_FAILS
 from headrace._src.ops.arrays.broadcasting import sum_to
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.math.comparison import LESS
@@ -33,6 +34,7 @@ def _grad_conj(node, dy):
 CONJ = Op(
     "Conj",
     "input: T -> output: T",
+    traits=ELEMENTWISE | NEVER_FAILS | INVOLUTION,
     T=dtypes.COMPLEX | {dtypes.variant},
     infer=same_as_input,
     kernel=np.conjugate,
@@ -71,6 +73,7 @@ def _grad_real(node, dy):
 REAL = Op(
     "Real",
     "input: T, *, Tout: type = float32 -> output: Tout",
+    traits=ELEMENTWISE | NEVER_FAILS,
     T=dtypes.COMPLEX,
     Tout=REAL_OF_COMPLEX,
     infer=same_as_input,
@@ -103,6 +106,7 @@ def _grad_imag(node, dy):
 IMAG = Op(
     "Imag",
     "input: T, *, Tout: type = float32 -> output: Tout",
+    traits=ELEMENTWISE | NEVER_FAILS,
     T=dtypes.COMPLEX,
     Tout=REAL_OF_COMPLEX,
     infer=same_as_input,
@@ -146,6 +150,7 @@ def _part(op, dy):
 COMPLEX = Op(
     "Complex",
     "real: T, imag: T, *, Tout: type = complex64 -> out: Tout",
+    traits=ELEMENTWISE,
     T=REAL_OF_COMPLEX,
     Tout=dtypes.COMPLEX,
     infer=broadcast,
@@ -190,6 +195,7 @@ def _grad_complex_abs(node, dy):
 COMPLEX_ABS = Op(
     "ComplexAbs",
     "x: T, *, Tout: type = float32 -> y: Tout",
+    traits=ELEMENTWISE | NEVER_FAILS,
     T=dtypes.COMPLEX,
     Tout=REAL_OF_COMPLEX,
     infer=same_as_input,
@@ -210,6 +216,7 @@ def _grad_angle(node, dy):
 ANGLE = Op(
     "Angle",
     "input: T, *, Tout: type = float32 -> output: Tout",
+    traits=ELEMENTWISE | NEVER_FAILS,
     T=dtypes.COMPLEX,
     Tout=REAL_OF_COMPLEX,
     infer=same_as_input,

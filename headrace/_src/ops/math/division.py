@@ -10,6 +10,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import broadcast
+from headrace._src.op.traits import ELEMENTWISE, FAILS_BY_SHAPE
 from headrace._src.ops.arrays.broadcasting import shape_of, sum_to
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.math.complex_numbers import conjugate
@@ -64,6 +65,7 @@ def _division(name, kernel, lower, grad):
     return Op(
         name,
         "x: T, y: T -> z: T",
+        traits=ELEMENTWISE,
         T=dtypes.NUMBER,
         infer=broadcast,
         kernel=kernel,
@@ -156,6 +158,7 @@ def _grad_divide_no_nan(node, dy):
 DIV_NO_NAN = Op(
     "DivNoNan",
     "x: T, y: T -> z: T",
+    traits=ELEMENTWISE | FAILS_BY_SHAPE,
     T=dtypes.FLOATING | dtypes.COMPLEX,
     infer=broadcast,
     kernel=lambda x, y: _divide_no_nan(np, x, y),
@@ -222,6 +225,7 @@ def _lower_floor_div(ctx, x, y):
 FLOOR_DIV = Op(
     "FloorDiv",
     "x: T, y: T -> z: T",
+    traits=ELEMENTWISE,
     T=dtypes.REAL,
     infer=broadcast,
     kernel=_floor_div,
@@ -260,6 +264,7 @@ def _lower_truncate_div(ctx, x, y):
 TRUNCATE_DIV = Op(
     "TruncateDiv",
     "x: T, y: T -> z: T",
+    traits=ELEMENTWISE,
     T=dtypes.REAL,
     infer=broadcast,
     kernel=_truncate_div,
@@ -306,6 +311,7 @@ def _grad_floor_mod(node, dy):
 FLOOR_MOD = Op(
     "FloorMod",
     "x: T, y: T -> z: T",
+    traits=ELEMENTWISE,
     T=dtypes.REAL,
     infer=broadcast,
     kernel=_floor_mod,
@@ -341,7 +347,9 @@ def _truncating_mod(name):
         return jnp.fmod(x, y)
 
     text = "x: T, y: T -> z: T"
-    return Op(name, text, T=dtypes.REAL, infer=broadcast, kernel=kernel, lower=lower, grad=None)
+    return Op(
+        name, text, traits=ELEMENTWISE, T=dtypes.REAL, infer=broadcast, kernel=kernel, lower=lower, grad=None
+    )
 
 
 MOD = _truncating_mod("Mod")

@@ -10,6 +10,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
 from headrace._src.op.registry import lookup
+from headrace._src.op.traits import ELEMENTWISE, EQUAL_SHAPES, FAILS_BY_SHAPE, IDEMPOTENT, NEVER_FAILS, NONE
 from headrace._src.ops.math import exponential_kernels
 from headrace._src.ops.math.arithmetic import MUL, number_like
 from headrace._src.ops.math.complex_numbers import COMPLEX, COMPLEX_ABS, CONJ, conjugate, zero_like
@@ -19,11 +20,12 @@ from headrace._src.ops.math.half_kernels import through_float32
 FLOATS = dtypes.FLOATING | dtypes.COMPLEX
 
 
-def unary(name, kernel, lower, grad, saves=("x",), T=FLOATS):
-    """An op of one tensor `x` with a result `y` of the same shape and dtype."""
+def unary(name, kernel, lower, grad, saves=("x",), T=FLOATS, traits=NONE):
+    """An op of one tensor `x` with a result `y` of the same shape and dtype, which never fails."""
     return Op(
         name,
         "x: T -> y: T",
+        traits=ELEMENTWISE | NEVER_FAILS | traits,
         T=T,
         infer=same_as_input,
         kernel=kernel,
@@ -56,6 +58,7 @@ def gradient_op(name, kernel, lower, grad, saves=("y", "dy")):
     return Op(
         name,
         "y: T, dy: T -> z: T",
+        traits=ELEMENTWISE | EQUAL_SHAPES | FAILS_BY_SHAPE,
         T=FLOATS,
         infer=lambda y, dy: y.shape.merge_with(dy.shape),
         kernel=of_equal_shapes(name, "y", "dy", kernel),
@@ -69,7 +72,7 @@ def _grad_abs(node, dy):
     return (dy * SIGN(node.x),)
 
 
-ABS = unary("Abs", np.abs, lambda x: jnp.abs(x), _grad_abs, T=dtypes.FLOATING | dtypes.SIGNED)
+ABS = unary("Abs", np.abs, lambda x: jnp.abs(x), _grad_abs, T=dtypes.FLOATING | dtypes.SIGNED, traits=IDEMPOTENT)
 
 
 @api("math.abs", "abs")
@@ -111,7 +114,7 @@ def _grad_sign(node, dy):
     return (DIV_NO_NAN(turned, twice),)
 
 
-SIGN = unary("Sign", _sign, _lower_sign, _grad_sign, ("x", "y"), T=FLOATS | dtypes.SIGNED)
+SIGN = unary("Sign", _sign, _lower_sign, _grad_sign, ("x", "y"), T=FLOATS | dtypes.SIGNED, traits=IDEMPOTENT)
 
 
 @api("math.sign", "sign")
@@ -391,9 +394,9 @@ def _no_gradient(node, dy):
     return (None,)
 
 
-CEIL = unary("Ceil", np.ceil, lambda x: jnp.ceil(x), _no_gradient, (), T=dtypes.FLOATING)
-FLOOR = unary("Floor", np.floor, lambda x: jnp.floor(x), _no_gradient, (), T=dtypes.FLOATING)
-RINT = unary("Rint", np.rint, lambda x: jnp.rint(x), _no_gradient, (), T=dtypes.FLOATING)
+CEIL = unary("Ceil", np.ceil, lambda x: jnp.ceil(x), _no_gradient, (), T=dtypes.FLOATING, traits=IDEMPOTENT)
+FLOOR = unary("Floor", np.floor, lambda x: jnp.floor(x), _no_gradient, (), T=dtypes.FLOATING, traits=IDEMPOTENT)
+RINT = unary("Rint", np.rint, lambda x: jnp.rint(x), _no_gradient, (), T=dtypes.FLOATING, traits=IDEMPOTENT)
 
 
 def _round(x):
@@ -407,6 +410,7 @@ ROUND = unary(
     _no_gradient,
     (),
     T=FLOATS | dtypes.SIGNED,
+    traits=IDEMPOTENT,
 )
 
 
@@ -449,6 +453,7 @@ def _test(name, ufunc, lower):
     return Op(
         name,
         "x: T -> y: bool",
+        traits=ELEMENTWISE | NEVER_FAILS,
         T=dtypes.FLOATING,
         infer=same_as_input,
         kernel=ufunc,

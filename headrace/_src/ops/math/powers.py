@@ -10,6 +10,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import broadcast
 from headrace._src.op.registry import lookup
+from headrace._src.op.traits import ELEMENTWISE, FAILS_BY_SHAPE
 from headrace._src.ops.arrays.broadcasting import shape_of, sum_to
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, number_like
@@ -66,6 +67,7 @@ def _grad_pow(node, dy):
 POW = Op(
     "Pow",
     "x: T, y: T -> z: T",
+    traits=ELEMENTWISE,
     T=dtypes.FLOATING | dtypes.SIGNED | dtypes.COMPLEX,
     infer=broadcast,
     kernel=_pow,
@@ -111,6 +113,7 @@ def _product(name, function, partial_x, partial_y):
     return Op(
         name,
         "x: T, y: T -> z: T",
+        traits=ELEMENTWISE | FAILS_BY_SHAPE,
         T=dtypes.FLOATING | dtypes.COMPLEX,
         infer=broadcast,
         kernel=lambda x, y: formula(np, x, y),
@@ -175,6 +178,7 @@ def _grad_atan2(node, dy):
 ATAN2 = Op(
     "Atan2",
     "y: T, x: T -> z: T",
+    traits=ELEMENTWISE | FAILS_BY_SHAPE,
     T=dtypes.FLOATING,
     infer=broadcast,
     kernel=np.arctan2,
@@ -203,6 +207,7 @@ def _grad_next_after(node, dy):
 NEXT_AFTER = Op(
     "NextAfter",
     "x1: T, x2: T -> output: T",
+    traits=ELEMENTWISE,
     T=frozenset({dtypes.float32, dtypes.float64}),
     infer=broadcast,
     kernel=np.nextafter,

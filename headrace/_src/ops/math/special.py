@@ -11,6 +11,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, broadcast
+from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.arrays.broadcasting import SUM, shape_of, sum_to
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.selecting import SELECT_V2
@@ -171,7 +172,15 @@ def _pair(name, text, kernel, lower, grad, types=_WIDE):
 
     saves = tuple(part.split(":")[0].strip() for part in text.split("->")[0].split(",")) if grad else ()
     return Op(
-        name, text, T=types, infer=broadcast, kernel=wide_kernel, lower=wide_lower, saves=saves, grad=grad
+        name,
+        text,
+        traits=ELEMENTWISE,
+        T=types,
+        infer=broadcast,
+        kernel=wide_kernel,
+        lower=wide_lower,
+        saves=saves,
+        grad=grad,
     )
 
 
@@ -342,6 +351,7 @@ def _grad_betainc(node, dy):
 BETAINC = Op(
     "Betainc",
     "a: T, b: T, x: T -> z: T",
+    traits=ELEMENTWISE,
     T=_WIDE,
     infer=_common_shape,
     kernel=_betainc,

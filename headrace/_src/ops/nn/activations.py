@@ -11,6 +11,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
+from headrace._src.op.traits import ELEMENTWISE, EQUAL_SHAPES, FAILS_BY_SHAPE, IDEMPOTENT, NEVER_FAILS, NONE
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.joining import CONCAT
@@ -37,7 +38,7 @@ def _small(kernel):
     return run
 
 
-def _activation(name, text, formula, grad, *, types=dtypes.FLOATING, saves, small=True, kernel=None):
+def _activation(name, text, formula, grad, *, types=dtypes.FLOATING, saves, small=True, kernel=None, traits=NONE):
     """An element-wise op from one formula of `(xp, *inputs, **attrs)`, for jax and, unless it has a kernel, NumPy."""
     kernel = kernel or functools.partial(formula, np)
     if small:
@@ -45,9 +46,13 @@ def _activation(name, text, formula, grad, *, types=dtypes.FLOATING, saves, smal
     if name.endswith("Grad"):
         first, second = (part.partition(":")[0].strip() for part in text.split(",")[:2])
         kernel = of_equal_shapes(name, first, second, kernel)
+        traits |= EQUAL_SHAPES | FAILS_BY_SHAPE
+    else:
+        traits |= NEVER_FAILS
     return Op(
         name,
         text,
+        traits=ELEMENTWISE | traits,
         T=types,
         infer=same_as_input,
         kernel=kernel,
@@ -86,6 +91,7 @@ RELU = _activation(
     saves=("activations",),
     small=False,
     kernel=_for_many(lambda x: maximum(x, _zero(x)), lambda x: np.maximum(x, x.dtype.type(0))),
+    traits=IDEMPOTENT,
 )
 # At 0 the gradient is 0: the mask is strict.
 RELU_GRAD = _activation(
@@ -122,6 +128,7 @@ RELU6 = _activation(
         lambda x: between(x, _zero(x), x.dtype.type(6)),
         lambda x: np.minimum(np.maximum(x, x.dtype.type(0)), x.dtype.type(6)),
     ),
+    traits=IDEMPOTENT,
 )
 RELU6_GRAD = _activation(
     "Relu6Grad",

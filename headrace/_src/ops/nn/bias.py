@@ -10,6 +10,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
+from headrace._src.op.traits import FAILS_BY_SHAPE
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.joining import CONCAT
@@ -62,6 +63,7 @@ def _grad_bias_add(node, dy):
 BIAS_ADD = Op(
     "BiasAdd",
     'value: T, bias: T, *, data_format: string = "NHWC" -> output: T',
+    traits=FAILS_BY_SHAPE,
     T=dtypes.NUMBER,
     infer=_infer,
     kernel=_bias_add,

@@ -11,6 +11,7 @@ from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, same_as_input
 from headrace._src.op.registry import lookup
+from headrace._src.op.traits import ELEMENTWISE, EQUAL_SHAPES
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
@@ -88,6 +89,7 @@ def _check_same(op, gradients, inputs):
 FAKE_QUANT_ARGS = Op(
     "FakeQuantWithMinMaxArgs",
     f"inputs: float32, *, min: float = -6.0, max: float = 6.0, {_ATTRIBUTES} -> outputs: float32",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=lambda inputs, **attrs: _args(np, inputs, **attrs),
     lower=lambda ctx, inputs, **attrs: _args(jnp, inputs, **attrs),
@@ -98,6 +100,7 @@ FAKE_QUANT_ARGS = Op(
 FAKE_QUANT_ARGS_GRADIENT = Op(
     "FakeQuantWithMinMaxArgsGradient",
     f"gradients: float32, inputs: float32, *, min: float = -6.0, max: float = 6.0, {_ATTRIBUTES} -> backprops: float32",
+    traits=ELEMENTWISE | EQUAL_SHAPES,
     infer=same_as_input,
     kernel=lambda gradients, inputs, **attrs: _args_gradient(np, gradients, inputs, **attrs),
     lower=lambda ctx, gradients, inputs, **attrs: _args_gradient(jnp, gradients, inputs, **attrs),

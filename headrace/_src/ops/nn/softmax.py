@@ -10,6 +10,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import normalize_axis, same_as_input
+from headrace._src.op.traits import FAILS_BY_SHAPE
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import RANGE
@@ -57,6 +58,7 @@ def _grad_softmax(node, dy):
 SOFTMAX = Op(
     "Softmax",
     "logits: T -> softmax: T",
+    traits=FAILS_BY_SHAPE,
     T=dtypes.FLOATING,
     infer=same_as_input,
     kernel=_softmax,
@@ -86,6 +88,7 @@ def _grad_log_softmax(node, dy):
 LOG_SOFTMAX = Op(
     "LogSoftmax",
     "logits: T -> logsoftmax: T",
+    traits=FAILS_BY_SHAPE,
     T=dtypes.FLOATING,
     infer=same_as_input,
     kernel=_log_softmax,

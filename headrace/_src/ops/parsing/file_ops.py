@@ -12,6 +12,7 @@ from headrace._src.formats import streams
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input, with_rank
+from headrace._src.op.traits import READS_FILES
 from headrace._src.ops.strings.kernel_arrays import map_strings, one_of, scalar_string, string_array
 
 
@@ -33,6 +34,7 @@ def _read(filename):
 READ_FILE = Op(
     "ReadFile",
     "filename: string -> contents: string",
+    traits=READS_FILES,
     infer=_infer_read,
     kernel=_read,
     lower=None,  # files are the host's
@@ -112,6 +114,7 @@ def _matching(pattern):
 MATCHING_FILES = Op(
     "MatchingFiles",
     "pattern: string -> filenames: string",
+    traits=READS_FILES,
     infer=_infer_matching,
     kernel=_matching,
     lower=None,  # files are the host's

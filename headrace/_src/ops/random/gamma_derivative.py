@@ -13,6 +13,7 @@ from headrace._src.core import dtypes
 from headrace._src.core.lazy import jax, jnp, scipy_special
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import broadcast
+from headrace._src.op.traits import ELEMENTWISE
 
 _STEPS = 2000
 
@@ -95,6 +96,7 @@ def _lower_derivative(ctx, alpha, sample):
 RANDOM_GAMMA_GRAD = Op(
     "RandomGammaGrad",
     "alpha: T, sample: T -> output: T",
+    traits=ELEMENTWISE,
     T=frozenset({dtypes.float16, dtypes.float32, dtypes.float64}),
     infer=broadcast,
     kernel=lambda alpha, sample: gamma_sample_derivative(alpha, sample).astype(alpha.dtype),

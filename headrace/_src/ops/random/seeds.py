@@ -16,6 +16,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR
+from headrace._src.op.traits import CHANGES_NOTHING
 from headrace._src.ops.arrays.casting import BITCAST, cast
 from headrace._src.ops.arrays.shaping import reshape
 from headrace._src.ops.random import lowering as random_lowering
@@ -171,6 +172,7 @@ GET_KEY_COUNTER_ALG = Op(
 GET_ALG = Op(
     "StatelessRandomGetAlg",
     "-> alg: int32",
+    traits=CHANGES_NOTHING,
     infer=lambda: SCALAR,
     kernel=lambda: _PHILOX,
     lower=lambda ctx: jnp.asarray(_PHILOX),

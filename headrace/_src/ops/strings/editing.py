@@ -9,6 +9,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN, same_as_input
+from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.arrays import joining
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.shaping import RANK
@@ -99,6 +100,7 @@ def _length(input, unit):
 STRING_LENGTH = Op(
     "StringLength",
     "input: string, *, unit: string = 'BYTE' -> output: int32",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=_length,
     lower=None,  # strings exist on the host only
@@ -123,6 +125,7 @@ def _case(op, change, input, encoding):
 STRING_LOWER = Op(
     "StringLower",
     "input: string, *, encoding: string = '' -> output: string",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=lambda input, encoding: _case("StringLower", (bytes.lower, str.lower), input, encoding),
     lower=None,  # strings exist on the host only
@@ -143,6 +146,7 @@ def lower(input, encoding="", name=None) -> Tensor:
 STRING_UPPER = Op(
     "StringUpper",
     "input: string, *, encoding: string = '' -> output: string",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=lambda input, encoding: _case("StringUpper", (bytes.upper, str.upper), input, encoding),
     lower=None,  # strings exist on the host only
@@ -163,6 +167,7 @@ def upper(input, encoding="", name=None) -> Tensor:
 STRING_STRIP = Op(
     "StringStrip",
     "input: string -> output: string",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=lambda input: map_strings(bytes.strip, input),
     lower=None,  # strings exist on the host only

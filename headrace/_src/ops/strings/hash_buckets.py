@@ -14,6 +14,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
+from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.strings.hashing import fingerprint64, hash_strings, murmur64, siphash
 from headrace._src.ops.strings.kernel_arrays import map_strings, scalar_string
 
@@ -29,6 +30,7 @@ def buckets_of(op, function, strings, num_buckets):
 STRING_TO_HASH_BUCKET = Op(
     "StringToHashBucket",
     "string_tensor: string, *, num_buckets: int -> output: int64",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=lambda strings, num_buckets: buckets_of("StringToHashBucket", murmur64, strings, num_buckets),
     lower=None,  # strings exist on the host only
@@ -45,6 +47,7 @@ def to_hash_bucket(input, num_buckets, name=None) -> Tensor:
 STRING_TO_HASH_BUCKET_FAST = Op(
     "StringToHashBucketFast",
     "input: string, *, num_buckets: int -> output: int64",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=lambda input, num_buckets: buckets_of("StringToHashBucketFast", fingerprint64, input, num_buckets),
     lower=None,  # strings exist on the host only
@@ -72,6 +75,7 @@ def _strong(input, num_buckets, key):
 STRING_TO_HASH_BUCKET_STRONG = Op(
     "StringToHashBucketStrong",
     "input: string, *, num_buckets: int, key: list(int) -> output: int64",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=_strong,
     lower=None,  # strings exist on the host only
@@ -145,6 +149,7 @@ def _encode(item, pad):
 ENCODE_BASE64 = Op(
     "EncodeBase64",
     "input: string, *, pad: bool = False -> output: string",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=lambda input, pad: map_strings(lambda item: _encode(item, pad), input),
     lower=None,  # strings exist on the host only
@@ -177,6 +182,7 @@ def _decode(item):
 DECODE_BASE64 = Op(
     "DecodeBase64",
     "input: string -> output: string",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=lambda input: map_strings(_decode, input),
     lower=None,  # strings exist on the host only

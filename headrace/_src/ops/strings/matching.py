@@ -6,6 +6,7 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
+from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.strings.kernel_arrays import (
     attribute_bytes,
     attribute_text,
@@ -34,6 +35,7 @@ REGEX_FULL_MATCH = Op(
 STATIC_REGEX_FULL_MATCH = Op(
     "StaticRegexFullMatch",
     "input: string, *, pattern: string -> output: bool",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=lambda input, pattern: _full_match("StaticRegexFullMatch", input, attribute_bytes(pattern)),
     lower=None,  # strings exist on the host only
@@ -84,6 +86,7 @@ REGEX_REPLACE = Op(
 STATIC_REGEX_REPLACE = Op(
     "StaticRegexReplace",
     "input: string, *, pattern: string, rewrite: string, replace_global: bool = True -> output: string",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=lambda input, pattern, rewrite, replace_global: _replace(
         "StaticRegexReplace", input, attribute_bytes(pattern), attribute_bytes(rewrite), replace_global

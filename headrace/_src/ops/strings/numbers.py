@@ -12,6 +12,7 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
+from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.strings.kernel_arrays import attribute_text, map_strings, map_values, one_of, string_array
 
 _SPACE = b" \t\n\v\f\r"
@@ -151,6 +152,7 @@ def _to_number(string_tensor, out_type):
 STRING_TO_NUMBER = Op(
     "StringToNumber",
     "string_tensor: string, *, out_type: type = float32 -> output: out_type",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=_to_number,
     lower=None,  # strings exist on the host only
@@ -245,6 +247,7 @@ AS_STRING = Op(
     "AsString",
     "input: T, *, precision: int = -1, scientific: bool = False, shortest: bool = False, width: int = -1, "
     "fill: string = '' -> output: string",
+    traits=ELEMENTWISE,
     T=dtypes.NUMBER | dtypes.BOOL | dtypes.STRING,
     infer=same_as_input,
     kernel=_as_string,

@@ -9,6 +9,7 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
+from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.strings.kernel_arrays import map_strings, one_of, string_array
 from headrace._src.ops.strings.unicode_codecs import (
     BAD,
@@ -148,6 +149,7 @@ UNICODE_TRANSCODE = Op(
     "UnicodeTranscode",
     "input: string, *, input_encoding: string, output_encoding: string, errors: string = 'replace', "
     "replacement_char: int = 65533, replace_control_characters: bool = False -> output: string",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=_transcode,
     lower=None,  # strings exist on the host only
@@ -193,6 +195,7 @@ def unicode_transcode(
 UNICODE_SCRIPT = Op(
     "UnicodeScript",
     "input: int32 -> output: int32",
+    traits=ELEMENTWISE,
     infer=same_as_input,
     kernel=scripts_of,
     lower=None,  # a look-up in a table of the host

@@ -11,6 +11,7 @@ from headrace._src.core.handle_data import HandleData, handle_data_rule
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN, shape_from_value
+from headrace._src.op.traits import UNCHECKED
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.tensor_lists import lowering
@@ -310,6 +311,7 @@ TENSOR_LIST_POP_BACK = Op(
     "TensorListPopBack",
     "input_handle: variant, element_shape: int32, *, element_dtype: type "
     "-> output_handle: variant, tensor: element_dtype",
+    traits=UNCHECKED,
     infer=lambda input_handle, element_shape, element_dtype: (
         SCALAR,
         element_shape_of("TensorListPopBack", input_handle, element_shape),
@@ -414,6 +416,7 @@ def _get_grad(node, ditem):
 TENSOR_LIST_GET_ITEM = Op(
     "TensorListGetItem",
     "input_handle: variant, index: int32, element_shape: Tshape, *, element_dtype: type -> item: element_dtype",
+    traits=UNCHECKED,
     Tshape=dtypes.INDEX,
     infer=lambda input_handle, index, element_shape, element_dtype: element_shape_of(
         "TensorListGetItem", input_handle, element_shape

@@ -7,6 +7,7 @@ from headrace._src.core.handle_data import HandleData, handle_data_rule
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, shape_from_value
+from headrace._src.op.traits import UNCHECKED
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL, RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2
@@ -118,6 +119,7 @@ TENSOR_LIST_STACK = Op(
     "TensorListStack",
     "input_handle: variant, element_shape: int32, *, element_dtype: type, num_elements: int = -1 "
     "-> tensor: element_dtype",
+    traits=UNCHECKED,
     infer=_stack_infer,
     kernel=_stack_kernel,
     lower=lowering.stack,
@@ -202,6 +204,7 @@ def _gather_grad(node, dy):
 TENSOR_LIST_GATHER = Op(
     "TensorListGather",
     "input_handle: variant, indices: int32, element_shape: int32, *, element_dtype: type -> values: element_dtype",
+    traits=UNCHECKED,
     infer=_gather_infer,
     kernel=_gather_kernel,
     lower=lowering.gather,
@@ -427,6 +430,7 @@ TENSOR_LIST_CONCAT_V2 = Op(
     "TensorListConcatV2",
     "input_handle: variant, element_shape: shape_type, leading_dims: int64, *, element_dtype: type "
     "-> tensor: element_dtype, lengths: int64",
+    traits=UNCHECKED,
     shape_type=dtypes.INDEX,
     infer=lambda input_handle, element_shape, leading_dims, element_dtype: _concat_infer(
         "TensorListConcatV2", input_handle, leading_dims, element_shape

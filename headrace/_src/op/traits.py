@@ -1,0 +1,66 @@
+"""What an op is, in words that the rest of the program understands: `traits=ELEMENTWISE | NEVER_FAILS`.
+
+A trait is said once, at the op's record, and each machinery that treats such ops alike asks for it. A trait that is not
+said costs speed, or an error message that says what is missing; a trait that is said wrongly gives wrong results.
+"""
+
+import enum
+
+
+class Trait(enum.Flag):
+    """One fact about an op. Below each stands who asks for it."""
+
+    # Each element of the output depends on that element of the inputs alone. Several inputs broadcast.
+    # Asked by `@api(of=...)` (ragged tensors, dispatch by type) and by vectorization, which needs no other rule.
+    ELEMENTWISE = enum.auto()
+    # Element-wise, but the inputs must have one shape: nothing is broadcast. Vectorization stacks them all.
+    EQUAL_SHAPES = enum.auto()
+    # It returns normally, whatever the values and shapes of its inputs are. Graph passes drop it when nobody reads it.
+    NEVER_FAILS = enum.auto()
+    # It fails only if the shapes of its inputs do not fit together. Graph passes drop it where all shapes are known.
+    FAILS_BY_SHAPE = enum.auto()
+    # Its outputs are its inputs as they are. Graph passes let readers read the input.
+    PASSES_ON = enum.auto()
+    # With one input, f(f(x)) is f(x); with two, f(x, x) is x. Graph passes leave out the second f.
+    IDEMPOTENT = enum.auto()
+    # f(f(x)) is x. Graph passes leave out both.
+    INVOLUTION = enum.auto()
+    # Only the shapes of its inputs matter. Compiled programs know its result while they are compiled, and each part of
+    # a graph that is compiled in parts computes it for itself.
+    ABOUT_SHAPES = enum.auto()
+    # It looks at a resource (a variable, a table) and leaves it as it is. Reads may change places with each other;
+    # vectorization reads once for all elements.
+    READS_RESOURCE = enum.auto()
+    # It looks at files. Pipelines may call it in any order, again, or not at all, as with reads of resources.
+    READS_FILES = enum.auto()
+    # Stateful only so that it is not moved, shared or left out. `tf.function` may be run once more to explain its time.
+    CHANGES_NOTHING = enum.auto()
+    # It changes the variable that is its first input. Compiled programs hand the new value back.
+    WRITES_VARIABLE = enum.auto()
+    # Graphs are among its attributes; what it does depends on these. Everything that walks through graphs follows them.
+    CALLS_FUNCTIONS = enum.auto()
+    # It calls the function `f`, once. Others may call it too, so each call has random streams of its own.
+    PLAIN_CALL = enum.auto()
+    # It calls a function again and again. Programs with loops are compiled sooner.
+    LOOPS = enum.auto()
+    # TF: `tf.debugging.enable_check_numerics` does not look at its outputs: it moves numbers, or lets NaN pass.
+    UNCHECKED = enum.auto()
+
+
+NONE = Trait(0)
+ELEMENTWISE = Trait.ELEMENTWISE
+EQUAL_SHAPES = Trait.EQUAL_SHAPES
+NEVER_FAILS = Trait.NEVER_FAILS
+FAILS_BY_SHAPE = Trait.FAILS_BY_SHAPE
+PASSES_ON = Trait.PASSES_ON
+IDEMPOTENT = Trait.IDEMPOTENT
+INVOLUTION = Trait.INVOLUTION
+ABOUT_SHAPES = Trait.ABOUT_SHAPES
+READS_RESOURCE = Trait.READS_RESOURCE
+READS_FILES = Trait.READS_FILES
+CHANGES_NOTHING = Trait.CHANGES_NOTHING
+WRITES_VARIABLE = Trait.WRITES_VARIABLE
+CALLS_FUNCTIONS = Trait.CALLS_FUNCTIONS
+PLAIN_CALL = Trait.PLAIN_CALL
+LOOPS = Trait.LOOPS
+UNCHECKED = Trait.UNCHECKED
