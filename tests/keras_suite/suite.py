@@ -39,6 +39,7 @@ def run(python: pathlib.Path | str, path: str, on_headrace: bool, processes: int
             outer, KERAS_BACKEND="tensorflow", KERAS_SUITE_RESULTS=str(results),
             PYTHONPATH=os.pathsep.join([str(DATA), str(ROOT)] if on_headrace else [str(DATA)]),
             TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", KERAS_HOME=str(pathlib.Path(scratch, "keras")),
+            HEADRACE_COMPILE="0",  # some compare two trainings closely: neither may be compiled by chance
         )  # fmt: skip
         command = [*start, f"keras/src/{path}", "-q", "-p", "no:cacheprovider", "-p", "conftest", "-c", settings,
                    f"--rootdir={folder}", f"--confcutdir={folder}", "--tb=no", "--continue-on-collection-errors"]
