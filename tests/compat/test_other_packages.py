@@ -28,6 +28,12 @@ def package(name):
 # KerasHub.
 
 
+@pytest.fixture(autouse=True)
+def _seed():
+    """What is learned in a few steps depends on the first weights."""
+    keras.utils.set_random_seed(1)
+
+
 def tokens(rows=64, length=12, words=30):
     ids = np.random.default_rng(0).integers(0, words, (rows, length)).astype("int32")
     return {"token_ids": ids, "padding_mask": np.ones_like(ids), "segment_ids": np.zeros_like(ids)}
