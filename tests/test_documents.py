@@ -68,3 +68,11 @@ def test_files_that_documents_name_exist(path):
     names = re.findall(r"(?<![\w/*.<>-])[a-z_]\w*(?:/\w+)+\.(?:py|md|tsv)\b", path.read_text(encoding="utf-8"))
     missing = [name for name in names if not any((folder / name).is_file() for folder in (ROOT, SOURCE, path.parent))]
     assert missing == []
+
+
+def test_the_page_about_the_architecture_names_every_folder_and_only_those():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)*)/`", text))
+    folders = {str(path.parent.relative_to(SOURCE)) for path in SOURCE.glob("*/**/__init__.py")}
+    assert folders - named == set()
+    assert {name for name in named if not any((folder / name).is_dir() for folder in (ROOT, SOURCE))} == set()
