@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from headrace._src import index
-from headrace._src.op.dispatch import dispatchable
+from headrace._src.op.definition import Op
+from headrace._src.op.dispatch import Operands, dispatchable
 from headrace._src.op.loading import Registry
 from headrace._src.op.scopes import scoped
 
@@ -24,21 +25,45 @@ PUBLIC: dict[str, object] = Registry(
         if place
     }
 )
+# The element-wise functions of the files that are loaded; `index.ELEMENTWISE` has the names of all.
+ELEMENTWISE: list = []
 
 
-def api(*names: str, dispatch: bool = True) -> Callable[[Thing], Thing]:
+def api(
+    *names: str,
+    dispatch: bool = True,
+    of: Op | None = None,
+    elementwise: int = 0,
+    asserts: bool = False,
+    ragged: int | None = None,
+    sparse: bool = False,
+    scope: str | None = None,
+    result_scope: str | None = None,
+) -> Callable[[Thing], Thing]:
     """Decorator: make a function or class public under these names (without `tf.`), canonical name first.
 
     Args:
         names: such as "math.sqrt", "sqrt".
         dispatch: False for functions that other tensor types cannot extend.
+        of: the op that the function applies. If that is element-wise, so is the function: it takes ragged tensors, and
+            `tf.experimental.dispatch_for_*` know it. TF: functions of some element-wise ops are not among these.
+        elementwise: the same for functions that are written with several ops: how many of their first arguments (one or
+            two) are tensors that are treated element by element.
+        asserts: it is an assertion about two tensors.
+        ragged: how many of the first arguments may be ragged, if that is another number.
+        sparse: of a sparse tensor, the function is applied to its values.
+        scope: while a graph is built, the function's operations are in this name scope.
+        result_scope: the same, and the last operation has the name of the scope itself.
     """
 
     def declare(thing):
         public = thing
         if dispatch and isinstance(thing, types.FunctionType):
-            public = dispatchable(scoped(names, thing))
+            public = dispatchable(scoped(thing, scope, result_scope))
             public._public_name = names[0]
+            public._operands = Operands(of, elementwise, asserts, ragged, sparse)
+            if of is not None or elementwise:
+                ELEMENTWISE.append(public)
         for name in names:
             if dict.__contains__(PUBLIC, name):
                 raise ValueError(f"The public name {name!r} is declared twice.")

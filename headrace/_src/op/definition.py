@@ -8,7 +8,7 @@ from headrace._src import index
 from headrace._src.op import signature as signatures
 from headrace._src.op.apply import lane_of
 from headrace._src.op.loading import Registry
-from headrace._src.op.traits import CALLS_FUNCTIONS, NONE, Trait
+from headrace._src.op.traits import CALLS_FUNCTIONS, ELEMENTWISE, NONE, Trait
 
 REGISTRY: dict[str, "Op"] = Registry(index.OPS)
 
@@ -30,6 +30,12 @@ class Op:
         saves: what `grad` reads from `node`: names of inputs and outputs, or `x_shape`, `x_dtype` when the
             shape or dtype of `x` is enough.
         traits: what else is true of the op, for all that treats such ops alike; see `traits.py`.
+        can_fail: `(step, constants)`: whether an operation may raise an error, as far as shapes and constants tell; see
+            `failures.py`. None: it may.
+        partial: what is known of an output of integers while a graph is built; see `partial_values.py`.
+        neutral: the constants that leave the other input as it is; see `neutral_constants.py`.
+        node_name: what operations are called unless the user says a name. TF: such as "add".
+        raw_names: inputs and attributes that `tf.raw_ops` calls otherwise than the op itself.
         stateful: the op reads or writes something outside its inputs: never folded, shared or dropped.
         types: for each type attribute, the dtypes that it may be.
     """
@@ -46,6 +52,11 @@ class Op:
         static=(),
         saves=(),
         traits=NONE,
+        can_fail=None,
+        partial=None,
+        neutral=None,
+        node_name=None,
+        raw_names=None,
         stateful=False,
         quiet=True,
         **types,
@@ -59,6 +70,11 @@ class Op:
         self.static = static
         self.saves = saves
         self.traits: Trait = traits
+        self.can_fail = can_fail
+        self.partial = partial
+        self.neutral = neutral
+        self.node_name = node_name or name
+        self.raw_names = raw_names or {}
         self.stateful = stateful
         self.quiet = quiet  # False: the kernel calls the user's Python code
         self.types = types
@@ -140,6 +156,11 @@ class Op:
     def is_plain(self) -> bool:
         """Single tensors in, one tensor out."""
         return self.single_output and not self.has_lists
+
+    @functools.cached_property
+    def elementwise_inputs(self) -> int:
+        """How many inputs it treats element by element; 0 for ops that are not element-wise."""
+        return len(self.signature.inputs) if ELEMENTWISE in self.traits else 0
 
     @functools.cached_property
     def calls_functions(self) -> bool:

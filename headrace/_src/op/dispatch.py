@@ -10,10 +10,11 @@ import inspect
 import re
 import reprlib
 from collections.abc import Callable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from headrace._src.core import errors
 from headrace._src.core.tracebacks import shortened
+from headrace._src.op.definition import Op
 
 Function = TypeVar("Function", bound=Callable)
 
@@ -66,7 +67,35 @@ def dispatchable(function: Function) -> Function:
     wrapper._dispatch_typed = typed
     wrapper._dispatch_fallbacks = fallbacks
     wrapper._dispatch_signature = None
+    wrapper._operands = Operands()
     return wrapper
+
+
+class Operands(NamedTuple):
+    """How a function treats its first arguments, as `api` was told; see there for the attributes."""
+
+    of: Op | None = None
+    elementwise: int = 0
+    asserts: bool = False
+    ragged: int | None = None
+    sparse: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many of the first arguments are tensors that are treated element by element."""
+        return self.elementwise if self.of is None else self.of.elementwise_inputs
+
+    @property
+    def ragged_count(self) -> int:
+        """How many of them may be ragged."""
+        return self.count if self.ragged is None else self.ragged
+
+    @property
+    def kind(self) -> str | None:
+        """Which functions of `tf.experimental.dispatch_for_*_elementwise_*` have it: "unary", "binary", "assertion"."""
+        if self.asserts:
+            return "assertion"
+        return (None, "unary", "binary")[self.count]
 
 
 def _first(typed, args, kwargs):

@@ -11,20 +11,6 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.signature import REQUIRED
 
-# Inputs and attributes that `tf.raw_ops` calls otherwise than the op itself.
-_RENAMED = {
-    **{
-        op: {"reduction_indices": "axis"}
-        for op in ("Sum", "Mean", "Prod", "Max", "Min", "All", "Any", "EuclideanNorm")
-    },
-    "ExpandDims": {"dim": "axis"},
-    "Split": {"split_dim": "axis"},
-    "SplitV": {"split_dim": "axis"},
-    "Squeeze": {"squeeze_dims": "axis"},
-    "Select": {"t": "x", "e": "y"},
-    "Where": {"input": "condition"},
-}
-
 
 def canonical(op: Op, attribute, value):
     """An attribute value as users write it, in the form that rules expect."""
@@ -84,7 +70,7 @@ def _refuse(op, attribute, value):
 def raw_function(op: Op):
     """A function of keyword arguments that applies `op`."""
     signature = op.signature
-    renamed = _RENAMED.get(op.name, {})
+    renamed = op.raw_names
     inputs = [renamed.get(argument.name, argument.name) for argument in signature.inputs]
     # The attribute of the op that a parameter stands for, and its kind.
     attributes = {renamed.get(x.name, x.name): x for x in signature.attributes}

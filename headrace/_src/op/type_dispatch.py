@@ -8,49 +8,21 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from headrace._src import index
 from headrace._src.core.specs import TypeSpec
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import ELEMENTWISE, PUBLIC, api
 from headrace._src.op.dispatch import signature_of
-
-# Functions of one tensor (the first argument) that act on each element by itself.
-UNARY_ELEMENTWISE = """
-zeros_like ones_like debugging.check_numerics math.abs math.softplus math.sign math.real math.imag math.angle math.round
-cast saturate_cast math.sigmoid math.log_sigmoid math.conj math.reciprocal_no_nan math.erfinv math.ndtri math.erfcinv
-math.ceil math.sqrt math.exp math.rsqrt math.acos math.floor bitwise.invert math.acosh math.asin math.asinh math.atan
-math.atanh math.cos math.cosh math.digamma math.erf math.erfc math.expm1 math.is_finite math.is_inf math.is_nan
-math.lgamma math.log math.log1p math.logical_not math.negative math.nextafter math.reciprocal math.rint math.sin
-math.sinh math.square math.tan math.tanh nn.relu6 nn.leaky_relu nn.gelu nn.log_softmax nn.elu nn.relu nn.selu
-math.softsign strings.regex_full_match strings.regex_replace strings.length strings.substr strings.to_number
-strings.to_hash_bucket strings.as_string io.decode_base64 io.encode_base64 strings.lower strings.upper
-strings.unicode_transcode strings.strip strings.to_hash_bucket_fast strings.to_hash_bucket_strong
-strings.unicode_script math.special.dawsn math.special.expint math.special.fresnel_cos math.special.fresnel_sin
-math.special.spence math.bessel_i0 math.bessel_i0e math.bessel_i1 math.bessel_i1e math.special.bessel_k0
-math.special.bessel_k0e math.special.bessel_k1 math.special.bessel_k1e math.special.bessel_j0
-math.special.bessel_j1 math.special.bessel_y0 math.special.bessel_y1 clip_by_value nn.silu
-""".split()
-
-# Functions of two tensors that broadcast (the first two arguments).
-BINARY_ELEMENTWISE = """
-math.divide math.multiply math.subtract math.scalar_mul math.pow dtypes.complex math.truediv math.divide_no_nan
-math.multiply_no_nan math.floordiv math.logical_xor math.equal math.not_equal math.add math.xdivy math.xlog1py
-bitwise.bitwise_and bitwise.bitwise_or bitwise.bitwise_xor bitwise.left_shift bitwise.right_shift math.atan2
-math.floormod math.greater math.greater_equal math.less math.less_equal math.logical_and math.logical_or math.maximum
-math.minimum realdiv math.squared_difference truncatediv truncatemod math.xlogy math.zeta
-nn.sigmoid_cross_entropy_with_logits
-""".split()
-
-BINARY_ELEMENTWISE_ASSERTIONS = """
-debugging.assert_equal debugging.assert_none_equal debugging.assert_near debugging.assert_less
-debugging.assert_less_equal debugging.assert_greater debugging.assert_greater_equal
-""".split()
 
 # Every registration, so that it can be taken back: target to the (api, entry) pairs.
 _registered: dict = {}
 
 
-def functions(names):
-    """The public functions of those names, each once; names that this build does not have are left out."""
-    return list({id(PUBLIC[name]): PUBLIC[name] for name in names if name in PUBLIC}.values())
+def elementwise_functions(kind) -> list:
+    """All public functions of a kind: "unary" (the first argument is treated element by element), "binary" (the first
+    two are, and broadcast) or "assertion" (about two tensors)."""
+    for name in index.ELEMENTWISE[kind]:
+        PUBLIC.get(name)  # imports its file
+    return [function for function in ELEMENTWISE if function._operands.kind == kind]
 
 
 def matches(value, annotation) -> bool:
@@ -162,8 +134,8 @@ def _without_name(target, own):
     return call
 
 
-def _elementwise(names, count, types_, handler):
-    for function in functions(names):
+def _elementwise(kind, count, types_, handler):
+    for function in elementwise_functions(kind):
         written = signature_of(function)
         first = list(written.parameters)[:count]
 
@@ -186,19 +158,19 @@ def _with_options(function, options, *operands):
 @api("experimental.dispatch_for_unary_elementwise_apis", dispatch=False)
 def dispatch_for_unary_elementwise_apis(x_type) -> Callable[..., Any]:
     """Decorator: `handler(api_func, x)` handles all element-wise functions of one tensor for `x_type`."""
-    return functools.partial(_elementwise, UNARY_ELEMENTWISE, 1, (x_type,))
+    return functools.partial(_elementwise, "unary", 1, (x_type,))
 
 
 @api("experimental.dispatch_for_binary_elementwise_apis", dispatch=False)
 def dispatch_for_binary_elementwise_apis(x_type, y_type) -> Callable[..., Any]:
     """Decorator: `handler(api_func, x, y)` handles all element-wise functions of two tensors for these types."""
-    return functools.partial(_elementwise, BINARY_ELEMENTWISE, 2, (x_type, y_type))
+    return functools.partial(_elementwise, "binary", 2, (x_type, y_type))
 
 
 @api("experimental.dispatch_for_binary_elementwise_assert_apis", dispatch=False)
 def dispatch_for_binary_elementwise_assert_apis(x_type, y_type) -> Callable[..., Any]:
     """Decorator: `handler(assert_func, x, y)` handles all assertions about two tensors for these types."""
-    return functools.partial(_elementwise, BINARY_ELEMENTWISE_ASSERTIONS, 2, (x_type, y_type))
+    return functools.partial(_elementwise, "assertion", 2, (x_type, y_type))
 
 
 @api("experimental.unregister_dispatch_for", dispatch=False)

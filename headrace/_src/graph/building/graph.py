@@ -15,10 +15,9 @@ from headrace._src.core.handle_data import output_handle_data
 from headrace._src.core.names import NameTable, current_name_scope, fresh_scope, name_scope
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.graph.building.node_names import NODE_NAMES, operand_name
+from headrace._src.graph.building.node_names import operand_name
 from headrace._src.graph.building.operation import Operation, is_stateful
 from headrace._src.graph.building.source_lines import users_line
-from headrace._src.graph.building.static_values import partial_value
 from headrace._src.graph.building.symbolic import SymbolicTensor
 from headrace._src.op.api import api
 from headrace._src.op.apply import output_types
@@ -131,8 +130,8 @@ class BaseGraph(CurrentGraph):
         outputs = self.create(op, tuple(flat), attrs, types, shapes, name + ":", location)
         if known and flat and not op.stateful and (op.quiet or op.lower is not None):  # no Python code of the user
             _compute(op, specs, attrs, outputs)
-        elif op.single_output:
-            _note_elements(outputs[0], partial_value(op.name, specs, attrs))
+        elif op.partial is not None:
+            _note_elements(outputs[0], op.partial(*specs, **attrs))
         for tensor in outputs:
             if type(tensor) is SymbolicTensor and tensor.dtype is dtypes.variant:
                 tensor._handle_data = output_handle_data(op.name, specs, attrs, types)
@@ -178,7 +177,7 @@ class BaseGraph(CurrentGraph):
     def _name_of(self, op, name):
         """A name for a new operation, given a wish or None."""
         if name is None:
-            return self.names.unique_name(NODE_NAMES.get(op.name, op.name))
+            return self.names.unique_name(op.node_name)
         if not name.endswith("/"):
             return self.names.unique_name(name)
         # TF: the name of a scope, which an operation may have as it is.

@@ -1,12 +1,5 @@
-"""The names that operations and their operands get by themselves. TF: the same."""
+"""The names that operands of operations get by themselves. TF: the same."""
 
-# TF: what operators call their nodes.
-NODE_NAMES = {
-    "Add": "add", "AddV2": "add", "Sub": "sub", "Mul": "mul", "RealDiv": "truediv", "FloorDiv": "floordiv",
-    "FloorMod": "mod", "Pow": "pow", "StridedSlice": "strided_slice", "Pack": "stack", "ConcatV2": "concat",
-    "Range": "range", "Transpose": "transpose", "If": "cond", "StatelessIf": "cond", "While": "while",
-    "StatelessWhile": "while",
-}  # fmt: skip
 # TF: the bounds of a slice are stacked.
 _OPERAND_NAMES = {"begin": "stack", "end": "stack_1", "strides": "stack_2"}
 

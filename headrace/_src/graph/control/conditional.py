@@ -151,6 +151,7 @@ def _if_op(name, stateful):
         "cond: Tcond, input: list(Tin), *, Tout: list(type), then_branch: func, else_branch: func, "
         "output_shapes: list(shape) = [] -> output: list(Tout)",
         traits=CALLS_FUNCTIONS,
+        node_name="cond",
         infer=lambda cond, input, Tout, then_branch, else_branch, output_shapes: _merged([then_branch, else_branch]),
         kernel=_run_if,
         lower=lambda ctx, cond, input, then_branch, else_branch, **attrs: ctx.conditional(

@@ -75,6 +75,7 @@ def _while_op(name, stateful):
         "input: list(T), *, cond: func, body: func, output_shapes: list(shape) = [], parallel_iterations: int = 10 "
         "-> output: list(T)",
         traits=CALLS_FUNCTIONS | LOOPS,
+        node_name="while",
         infer=_infer,
         kernel=_run,
         lower=lambda ctx, input, cond, body, **attrs: ctx.loop(cond, body, input),

@@ -7,9 +7,8 @@ Only what is exact to the last bit, signs of zeros and NaN included: so `x + 0.0
 import functools
 import operator
 
-import numpy as np
-
 from headrace._src.graph.passes.steps import Step, kernel_of
+from headrace._src.op.traits import IDEMPOTENT, INVOLUTION
 from headrace._src.ops.arrays.passing import IDENTITY
 
 _is_compact = operator.attrgetter("forc")  # in C's or Fortran's order, which a new array would have too
@@ -38,118 +37,57 @@ def _leaves_shape(array, x):
     return x._shape.is_fully_defined() and array.flags.c_contiguous and array.shape == tuple(x._shape.as_list())
 
 
-def _neutral(is_neutral, kinds, both=False):
-    """A rule for `x op c` (and `c op x`) where `c` is neutral."""
-
-    def rule(step, known):
-        x, y = step.inputs
-        if x.dtype._kind not in kinds:
-            return None
-        kernel = kernel_of(step) or step.record.kernel
-        for value, constant in ((x, y), (y, x)) if both else ((x, y),):
-            array = known.constant(constant)
-            if array is not None and _leaves_shape(array, value) and is_neutral(array):
-                # Of a constant with many elements the order counts, too.
-                same_layout = _is_compact if array.size == 1 else _is_in_order
-                compute = _with_second(kernel, array) if constant is y else functools.partial(kernel, array)
-                return _keeping(step, value, compute, same_layout)
+def _neutral(step, known):
+    """`x op c` and `c op x`, where `c` is neutral."""
+    x, y = step.inputs
+    neutral = step.record.neutral
+    if x.dtype._kind not in neutral.kinds:
         return None
-
-    return rule
+    kernel = kernel_of(step) or step.record.kernel
+    for value, constant in ((x, y), (y, x)) if neutral.first else ((x, y),):
+        array = known.constant(constant)
+        if array is None or (neutral.scalars and array.ndim):
+            continue
+        if _leaves_shape(array, value) and neutral.test(array):
+            # Of a constant with many elements the order counts, too.
+            same_layout = _is_compact if array.size == 1 else _is_in_order
+            compute = _with_second(kernel, array) if constant is y else functools.partial(kernel, array)
+            return _keeping(step, value, compute, same_layout)
+    return None
 
 
 def _with_second(kernel, array):
     return lambda x: kernel(x, array)
 
 
-def _is_one(array):
-    return bool((array == 1).all())
+def _undoing(step, known):
+    """f(f(x)) is x."""
+    inner = known.producer(step.inputs[0], step.record)
+    kernel = step.record.kernel
+    return None if inner is None else _keeping(step, inner.inputs[0], lambda x: kernel(kernel(x)))
 
 
-def _is_zero_to_add(array):
-    """-0.0 for floating numbers, 0 for integers."""
-    if (array != 0).any():
-        return False
-    return array.dtype.kind in "iu" or _signs(array).all()
-
-
-def _is_zero_to_subtract(array):
-    if (array != 0).any():
-        return False
-    return array.dtype.kind in "iu" or not _signs(array).any()
-
-
-def _signs(array):
-    """Whether each number (each part of a complex one) has its sign bit set."""
-    if array.dtype.kind == "c":
-        return np.concatenate([np.signbit(array.real).ravel(), np.signbit(array.imag).ravel()])
-    return np.signbit(array.astype(np.float64))
-
-
-def _short_power(step, known):
-    """`x ** 1`."""
-    x, y = step.inputs
-    array = known.constant(y)
-    if array is None or array.ndim or x.dtype._kind not in "fi" or array != 1:
-        return None
-    return _keeping(step, x, np.positive)
-
-
-def _undoing(name):
-    def rule(step, known):
-        inner = known.producer(step.inputs[0], name)
-        kernel = step.record.kernel
-        return None if inner is None else _keeping(step, inner.inputs[0], lambda x: kernel(kernel(x)))
-
-    return rule
-
-
-def _idempotent(name):
+def _of_itself(step, known):
     """f(f(x)) is f(x)."""
-
-    def rule(step, known):
-        x = step.inputs[0]
-        if known.producer(x, name) is None or x.dtype._kind not in "fi":
-            return None
-        return _keeping(step, x, step.record.kernel)
-
-    return rule
+    x = step.inputs[0]
+    if known.producer(x, step.record) is None or x.dtype._kind not in "fi":
+        return None
+    return _keeping(step, x, step.record.kernel)
 
 
 def _of_equals(step, known):
-    """max(x, x), x & x, ..."""
+    """f(x, x) is x: of maximum, and, or."""
     x, y = step.inputs
     kernel = step.record.kernel
     return _keeping(step, x, lambda x: kernel(x, x)) if x is y and x.dtype._kind in "fiub" else None
 
 
-RULES = {
-    "Mul": _neutral(_is_one, "fiu", both=True),
-    "AddV2": _neutral(_is_zero_to_add, "fciu", both=True),
-    "Add": _neutral(_is_zero_to_add, "fciu", both=True),
-    "Sub": _neutral(_is_zero_to_subtract, "fciu"),
-    "RealDiv": _neutral(_is_one, "f"),
-    "Div": _neutral(_is_one, "fiu"),
-    "FloorDiv": _neutral(_is_one, "iu"),
-    "TruncateDiv": _neutral(_is_one, "iu"),
-    "DivNoNan": _neutral(_is_one, "f"),
-    "Pow": _short_power,
-    "Neg": _undoing("Neg"),
-    "LogicalNot": _undoing("LogicalNot"),
-    "Invert": _undoing("Invert"),
-    "Conj": _undoing("Conj"),
-    "Abs": _idempotent("Abs"),
-    "Relu": _idempotent("Relu"),
-    "Relu6": _idempotent("Relu6"),
-    "Floor": _idempotent("Floor"),
-    "Ceil": _idempotent("Ceil"),
-    "Rint": _idempotent("Rint"),
-    "Round": _idempotent("Round"),
-    "Sign": _idempotent("Sign"),
-    "Maximum": _of_equals,
-    "Minimum": _of_equals,
-    "LogicalAnd": _of_equals,
-    "LogicalOr": _of_equals,
-    "BitwiseAnd": _of_equals,
-    "BitwiseOr": _of_equals,
-}
+def rule_of(record):
+    """The rule for an op, by what its record says; None when it says nothing of that kind."""
+    if record.neutral is not None:
+        return _neutral
+    if INVOLUTION in record.traits:
+        return _undoing
+    if IDEMPOTENT in record.traits:
+        return _of_itself if len(record.signature.inputs) == 1 else _of_equals
+    return None

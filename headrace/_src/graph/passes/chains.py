@@ -10,6 +10,8 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.graph.building.symbolic import SymbolicTensor
 from headrace._src.graph.passes.failures import can_fail
 from headrace._src.graph.passes.steps import Step, constant_step, kernel_of
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
 
 
 def _reshape(step, known):
@@ -18,11 +20,11 @@ def _reshape(step, known):
     wanted = known.constant(shape)
     if wanted is not None and _has_shape(tensor, wanted):
         return tensor
-    inner = known.producer(tensor, "Reshape", "ExpandDims", "Squeeze")
+    inner = known.producer(tensor, RESHAPE, EXPAND_DIMS, SQUEEZE)
     if inner is None or can_fail(inner, known.constants):
         return None
     before = inner.inputs[0]
-    if inner.record.name != "Reshape":  # adding or dropping a dimension of 1 never copies
+    if inner.record is not RESHAPE:  # adding or dropping a dimension of 1 never copies
         return before if wanted is not None and _has_shape(before, wanted) else Step(step, inputs=(before, shape))
     return Step(step, inputs=(before, shape), kernel=_by_way_of(inner, step, known.constant(inner.inputs[1])))
 
@@ -64,7 +66,7 @@ def _transpose(step, known):
         return None
     if outer == list(range(len(outer))):
         return x
-    inner = known.producer(x, "Transpose")
+    inner = known.producer(x, TRANSPOSE)
     if inner is None:
         return None
     before = inner.inputs[0]
@@ -94,7 +96,7 @@ def _permutation(value, rank):
 
 def _squeeze(step, known):
     """Dropping the dimension that was just added."""
-    inner = known.producer(step.inputs[0], "ExpandDims")
+    inner = known.producer(step.inputs[0], EXPAND_DIMS)
     dims = step.attrs["squeeze_dims"]
     if inner is None or len(dims) != 1:
         return None
@@ -110,7 +112,7 @@ def _squeeze(step, known):
 
 def _expand_dims(step, known):
     """Adding the dimension that was just dropped, which was of size 1 for certain."""
-    inner = known.producer(step.inputs[0], "Squeeze")
+    inner = known.producer(step.inputs[0], SQUEEZE)
     axis = known.constant(step.inputs[1])
     if inner is None or axis is None or axis.size != 1:
         return None
@@ -124,4 +126,4 @@ def _expand_dims(step, known):
     return before
 
 
-RULES = {"Reshape": _reshape, "Transpose": _transpose, "Squeeze": _squeeze, "ExpandDims": _expand_dims}
+RULES = {RESHAPE: _reshape, TRANSPOSE: _transpose, SQUEEZE: _squeeze, EXPAND_DIMS: _expand_dims}

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from headrace._src.ops.arrays.shaping import RANK, SHAPE, SIZE
+
 
 def _shape(step, known):
     shape = step.inputs[0]._shape
@@ -26,4 +28,4 @@ def _fitting(value, dtype):
     return array.astype(dtype) if not array.size or array.max() <= np.iinfo(dtype).max else None
 
 
-RULES = {"Shape": _shape, "Size": _size, "Rank": _rank}
+RULES = {SHAPE: _shape, SIZE: _size, RANK: _rank}

@@ -1,5 +1,7 @@
 """All passes over the operations that some outputs need, in one walk forwards and one backwards."""
 
+import functools
+
 import numpy as np
 
 from headrace._src.graph.building.graph import PLACEHOLDER
@@ -10,7 +12,13 @@ from headrace._src.graph.passes.constant_folding import folded
 from headrace._src.graph.passes.dead_code import live, needed
 from headrace._src.graph.passes.steps import Known, Step, constant_step
 
-_RULES = {**identities.RULES, **chains.RULES, **arithmetic.RULES, **known_shapes.RULES}
+_RULES = {**identities.RULES, **chains.RULES, **known_shapes.RULES}
+
+
+@functools.cache
+def _rule_of(record):
+    """The rule for an op: its own, or that of what its record says; None for most."""
+    return _RULES.get(record) or identities.rule_of(record) or arithmetic.rule_of(record)
 
 
 def optimized(nodes, inputs, outputs, targets=()) -> tuple[list, list]:
@@ -42,7 +50,7 @@ def rewritten(steps, inputs, outputs) -> tuple[list, list]:
         if record.stateful or record.calls_functions or (fed and any(id(t) in fed for t in step.outputs)):
             program.append(step)
             continue
-        rule = _RULES.get(record.name)
+        rule = _rule_of(record)
         found = None if rule is None else rule(step, known)
         kind = type(found)
         if kind is SymbolicTensor:

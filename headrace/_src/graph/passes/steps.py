@@ -108,7 +108,7 @@ class Known:
         """The array that a tensor always is; None when that is not known."""
         return self.constants.get(id(tensor))
 
-    def producer(self, tensor, *names):
-        """The step that computes a tensor, when its op is one of `names`; None otherwise."""
+    def producer(self, tensor, *ops):
+        """The step that computes a tensor, when its op is one of `ops`; None otherwise."""
         step = self.producers.get(id(tensor))
-        return step if step is not None and step.record.name in names else None
+        return step if step is not None and step.record in ops else None

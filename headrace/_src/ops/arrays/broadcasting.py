@@ -12,6 +12,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.failures import unless_axes_constant, unless_constant
 from headrace._src.op.infer import UNKNOWN, shape_from_value
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import CAST
@@ -76,6 +77,8 @@ def _grad_sum(node, dy):
 SUM = Op(
     "Sum",
     "input: T, reduction_indices: Tidx, *, keep_dims: bool = False -> output: T",
+    raw_names={"reduction_indices": "axis"},
+    can_fail=unless_axes_constant,
     T=dtypes.NUMBER,
     Tidx=dtypes.INDEX,
     infer=infer_reduction,
@@ -123,6 +126,7 @@ def _grad_broadcast_to(node, dy):
 BROADCAST_TO = Op(
     "BroadcastTo",
     "input: T, shape: Tidx -> output: T",
+    can_fail=unless_constant(1),
     Tidx=dtypes.INDEX,
     infer=lambda input, shape: shape_from_value(shape),
     kernel=_broadcast_to,

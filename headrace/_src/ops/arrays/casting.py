@@ -14,6 +14,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input
+from headrace._src.op.partial_values import same_elements
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
@@ -132,10 +133,17 @@ def _grad_cast(node, dy):
     return (CAST(dy, DstT=source),)
 
 
+def _can_cast_fail(step, constants):
+    """Numbers can be cast to any numbers; strings cannot."""
+    return step.inputs[0].dtype._kind not in "fciub" or step.outputs[0].dtype._kind not in "fciub"
+
+
 CAST = Op(
     "Cast",
     "x: SrcT, *, DstT: type, Truncate: bool = False -> y: DstT",
     traits=ELEMENTWISE,
+    partial=same_elements,
+    can_fail=_can_cast_fail,
     infer=same_as_input,
     kernel=_cast,
     lower=_lower_cast,
@@ -144,7 +152,7 @@ CAST = Op(
 )
 
 
-@api("cast", "dtypes.cast")
+@api("cast", "dtypes.cast", elementwise=1)
 def cast(x, dtype, name=None) -> Tensor:
     """`x` with elements of another dtype.
 
@@ -186,7 +194,7 @@ def cast(x, dtype, name=None) -> Tensor:
     return CAST(x, DstT=wanted, name=name)
 
 
-@api("saturate_cast", "dtypes.saturate_cast")
+@api("saturate_cast", "dtypes.saturate_cast", elementwise=1)
 def saturate_cast(value, dtype, name=None) -> Tensor:
     """`value` clipped to the range of `dtype`, then cast.
 
@@ -301,7 +309,7 @@ BITCAST = Op(
 )
 
 
-@api("bitcast")
+@api("bitcast", ragged=1)
 def bitcast(input, type, name=None) -> Tensor:
     """The same bytes read as another dtype, without copying.
 

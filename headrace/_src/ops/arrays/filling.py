@@ -12,6 +12,7 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import eager_constant, to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.failures import unless_constant
 from headrace._src.op.infer import UNKNOWN, same_as_input, shape_from_value
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import CHANGES_NOTHING, ELEMENTWISE, NEVER_FAILS, UNCHECKED
@@ -66,6 +67,7 @@ FILL = Op(
     "Fill",
     "dims: index_type, value: T -> output: T",
     traits=UNCHECKED,
+    can_fail=unless_constant(0),
     index_type=dtypes.INDEX,
     infer=_infer_fill,
     kernel=_fill,
@@ -149,6 +151,7 @@ def _infer_range(start, limit, delta):
 RANGE = Op(
     "Range",
     "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx",
+    node_name="range",
     Tidx=dtypes.REAL - {dtypes.uint8},
     infer=_infer_range,
     kernel=_range,
@@ -323,7 +326,7 @@ ONES_LIKE = Op(
 )
 
 
-@api("zeros_like")
+@api("zeros_like", elementwise=1)
 def zeros_like(input, dtype=None, name=None, layout=None) -> Tensor:
     """Zeros in the shape of `input`, of its dtype or another one.
 
@@ -333,7 +336,7 @@ def zeros_like(input, dtype=None, name=None, layout=None) -> Tensor:
     return _like(ZEROS_LIKE, 0, input, dtype, name)
 
 
-@api("ones_like")
+@api("ones_like", elementwise=1)
 def ones_like(input, dtype=None, name=None, layout=None) -> Tensor:
     """Ones in the shape of `input`, of its dtype or another one.
 
@@ -382,7 +385,7 @@ CONST = Op(
 )
 
 
-@api("sequence_mask")
+@api("sequence_mask", scope="SequenceMask")
 def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None) -> Tensor:
     """A mask whose last axis is true (or 1) in its first `lengths[...]` places.
 

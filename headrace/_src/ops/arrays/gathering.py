@@ -13,6 +13,7 @@ from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
+from headrace._src.op.partial_values import known_elements
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import UNCHECKED
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
@@ -204,9 +205,20 @@ def _is_zero(n):
     return isinstance(n, int) and n == 0
 
 
+def _partial_gather(params, indices, axis, batch_dims):
+    elements = known_elements(params)
+    if not isinstance(elements, list) or indices.value is None or indices.value.ndim > 1:
+        return None
+    try:
+        return np.array(elements, object)[indices.value].tolist() if indices.value.ndim else elements[indices.value]
+    except IndexError:
+        return None
+
+
 GATHER_V2 = Op(
     "GatherV2",
     "params: Tparams, indices: Tindices, axis: Taxis, *, batch_dims: int = 0 -> output: Tparams",
+    partial=_partial_gather,
     Tindices=dtypes.INDEX | {dtypes.int16},
     Taxis=dtypes.INDEX,
     infer=_infer_gather,

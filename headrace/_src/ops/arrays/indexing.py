@@ -130,7 +130,7 @@ def _as_kind(bound, kind):
     return to_tensor(int(bound), kind)
 
 
-@api("boolean_mask")
+@api("boolean_mask", scope="boolean_mask")
 def boolean_mask(tensor, mask, axis=None, name="boolean_mask") -> Tensor:
     """The elements, or for a mask of fewer dimensions the slices, at which `mask` is true.
 

@@ -12,7 +12,9 @@ from headrace._src.op.api import api
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import register_pack, to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.failures import unless_constant
 from headrace._src.op.infer import UNKNOWN
+from headrace._src.op.partial_values import if_useful, known_elements
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import FAILS_BY_SHAPE, UNCHECKED
 from headrace._src.ops.arrays.casting import CAST
@@ -112,10 +114,27 @@ def _grad_concat(node, dy):
     return _pieces(dy, node.values_shape, node.axis), None
 
 
+def _partial_concat(values, axis):
+    parts = []
+    for spec in values:
+        elements = known_elements(spec)
+        if elements is None:
+            if spec.shape.rank != 1 or spec.shape[0] is None:
+                return None
+            elements = [None] * spec.shape[0]
+        if not isinstance(elements, list):
+            return None
+        parts.extend(elements)
+    return if_useful(parts)
+
+
 CONCAT = Op(
     "ConcatV2",
     "values: N*T, axis: Tidx -> output: T",
     traits=UNCHECKED,
+    node_name="concat",
+    partial=_partial_concat,
+    can_fail=unless_constant(-1),
     Tidx=dtypes.INDEX,
     infer=_infer_concat,
     kernel=_concat,
@@ -248,10 +267,22 @@ def _grad_pack(node, dy):
     return (UNPACK(dy, num=len(node.values_shape), axis=node.attrs["axis"]),)
 
 
+def _partial_pack(values, axis):
+    if values and axis == 0 and all(spec.shape.rank == 1 and spec.shape[0] is not None for spec in values):
+        rows = [known_elements(spec) or [None] * spec.shape[0] for spec in values]
+        return rows if any(if_useful(row) for row in rows) else None
+    if not values or any(spec.shape.rank != 0 for spec in values):
+        return None
+    scalars = [known_elements(spec) for spec in values]
+    return if_useful([None if isinstance(scalar, list) else scalar for scalar in scalars])
+
+
 PACK = Op(
     "Pack",
     "values: N*T, *, axis: int = 0 -> output: T",
     traits=FAILS_BY_SHAPE | UNCHECKED,
+    node_name="stack",
+    partial=_partial_pack,
     infer=_infer_pack,
     kernel=_pack,
     lower=_lower_pack,

@@ -13,6 +13,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, same_as_input
+from headrace._src.op.partial_values import same_elements
 from headrace._src.op.traits import CHANGES_NOTHING, ELEMENTWISE, NEVER_FAILS, PASSES_ON, UNCHECKED
 from headrace._src.ops.arrays.shaping import nonempty
 
@@ -33,6 +34,7 @@ IDENTITY = Op(
     "Identity",
     "input: T -> output: T",
     traits=ELEMENTWISE | NEVER_FAILS | PASSES_ON | UNCHECKED,
+    partial=same_elements,
     infer=same_as_input,
     kernel=_same,
     lower=_lower_same,

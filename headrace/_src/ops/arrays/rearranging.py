@@ -10,6 +10,7 @@ from headrace._src.op.api import api
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.failures import unless_axes_constant
 from headrace._src.op.infer import UNKNOWN, same_as_input
 from headrace._src.op.traits import UNCHECKED
 from headrace._src.ops.arrays.filling import RANGE
@@ -65,6 +66,8 @@ TRANSPOSE = Op(
     "Transpose",
     "x: T, perm: Tperm -> y: T",
     traits=UNCHECKED,
+    node_name="transpose",
+    can_fail=unless_axes_constant,
     Tperm=dtypes.INDEX,
     infer=_infer_transpose,
     kernel=lambda x, perm: x.transpose(_permutation("Transpose", perm, x.ndim)),

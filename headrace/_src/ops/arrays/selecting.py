@@ -29,6 +29,7 @@ WHERE = Op(
     "Where",
     "input: T -> index: int64",
     traits=UNCHECKED,
+    raw_names={"input": "condition"},
     T=dtypes.NUMBER | dtypes.BOOL | dtypes.QUANTIZED,
     infer=lambda input: TensorShape([None, input.shape.rank]),
     kernel=_where,
@@ -136,6 +137,7 @@ def _grad_select_rows(node, dy):
 SELECT = Op(
     "Select",
     "condition: bool, t: T, e: T -> output: T",
+    raw_names={"t": "x", "e": "y"},
     infer=lambda condition, t, e: t.shape.merge_with(e.shape),
     kernel=_select_rows,
     lower=lambda ctx, condition, t, e: jnp.where(_row_condition("Select", condition, t, e), t, e),

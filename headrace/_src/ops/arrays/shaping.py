@@ -14,7 +14,9 @@ from headrace._src.op.api import api
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import eager_constant, to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.failures import unless_axes_constant
 from headrace._src.op.infer import SCALAR, UNKNOWN, shape_from_value
+from headrace._src.op.partial_values import if_useful, known_elements
 from headrace._src.op.traits import ABOUT_SHAPES, NEVER_FAILS, UNCHECKED
 from headrace._src.ops.arrays.small_integers import integers
 
@@ -118,10 +120,26 @@ def _grad_reshape(node, dy):
     return RESHAPE(dy, node.tensor_shape), None
 
 
+def _can_reshape_fail(step, constants):
+    """False if a tensor of that static shape can be reshaped for certain."""
+    shape, wanted = step.inputs[0]._shape, constants.get(id(step.inputs[1]))
+    if shape.rank is None or wanted is None or wanted.ndim != 1:
+        return True
+    dims = wanted.tolist()
+    asked = math.prod(n for n in dims if n != -1)
+    if min(dims, default=0) < -1 or dims.count(-1) > 1:
+        return True
+    known = math.prod(n for n in shape.as_list() if n is not None)
+    if -1 not in dims:
+        return not shape.is_fully_defined() or known != asked
+    return not (asked > 0 and known > 0 and known % asked == 0)
+
+
 RESHAPE = Op(
     "Reshape",
     "tensor: T, shape: Tshape -> output: T",
     traits=UNCHECKED,
+    can_fail=_can_reshape_fail,
     Tshape=dtypes.INDEX,
     infer=_infer_reshape,
     kernel=_reshape,
@@ -156,10 +174,15 @@ def _infer_shape(input, out_type):
     return _vector_of_rank(input)
 
 
+def _partial_shape(input, out_type):
+    return None if input.shape.rank is None else if_useful(input.shape.as_list())
+
+
 SHAPE = Op(
     "Shape",
     "input: T, *, out_type: type = int32 -> output: out_type",
     traits=NEVER_FAILS | ABOUT_SHAPES,
+    partial=_partial_shape,
     infer=_infer_shape,
     kernel=lambda input, out_type: np.array(input.shape, index_type("Shape", out_type)),
     lower=lambda ctx, input, out_type: jnp.asarray(np.array(input.shape, out_type._np)),
@@ -239,6 +262,7 @@ SIZE = Op(
     "Size",
     "input: T, *, out_type: type = int32 -> output: out_type",
     traits=ABOUT_SHAPES,
+    partial=lambda input, out_type: input.shape.num_elements(),
     infer=_infer_size,
     kernel=_size,
     lower=lambda ctx, input, out_type: jnp.asarray(np.array(input.size, out_type._np)),
@@ -317,10 +341,18 @@ def _grad_to_input_shape(node, dy):
     return (RESHAPE(dy, node.input_shape),)
 
 
+def _partial_expanded(input, dim):
+    elements = known_elements(input)
+    return None if isinstance(elements, list) else if_useful([elements])
+
+
 EXPAND_DIMS = Op(
     "ExpandDims",
     "input: T, dim: Tdim -> output: T",
     traits=UNCHECKED,
+    raw_names={"dim": "axis"},
+    partial=_partial_expanded,
+    can_fail=unless_axes_constant,
     Tdim=dtypes.INDEX,
     infer=_infer_expand_dims,
     kernel=lambda input, dim: input.reshape(_expanded(input.shape, dim)),
@@ -374,10 +406,18 @@ def _infer_squeeze(input, squeeze_dims):
     return TensorShape(_squeezed(tuple(input.shape), squeeze_dims))
 
 
+def _can_squeeze_fail(step, constants):
+    shape, dims = step.inputs[0]._shape, step.attrs["squeeze_dims"]
+    rank = shape.rank
+    return bool(dims) and (rank is None or not all(-rank <= i < rank and shape[i % rank] == 1 for i in dims))
+
+
 SQUEEZE = Op(
     "Squeeze",
     "input: T, *, squeeze_dims: list(int) = [] -> output: T",
     traits=UNCHECKED,
+    raw_names={"squeeze_dims": "axis"},
+    can_fail=_can_squeeze_fail,
     infer=_infer_squeeze,
     kernel=lambda input, squeeze_dims: input.reshape(_squeezed(input.shape, squeeze_dims)),
     lower=lambda ctx, input, squeeze_dims: jnp.reshape(input, _squeezed(input.shape, squeeze_dims)),

@@ -14,6 +14,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, shape_from_value
 from headrace._src.op.lowering import NeedsValue
+from headrace._src.op.partial_values import if_useful, known_elements
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import UNCHECKED
 from headrace._src.ops.arrays.broadcasting import sum_to
@@ -228,10 +229,27 @@ def _grad_strided_slice(node, dy):
     return STRIDED_SLICE_GRAD(shape, node.begin, node.end, node.strides, dy, **node.attrs), None, None, None
 
 
+def _partial_strided_slice(
+    input, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
+):
+    elements = known_elements(input)
+    bounds = [spec.value for spec in (begin, end, strides)]
+    if not isinstance(elements, list) or any(b is None or b.size != 1 for b in bounds):
+        return None
+    if ellipsis_mask or new_axis_mask:
+        return None
+    first, last, step = (int(b.reshape(())) for b in bounds)
+    if shrink_axis_mask:
+        return elements[first] if -len(elements) <= first < len(elements) else None
+    return if_useful(elements[slice(None if begin_mask else first, None if end_mask else last, step)])
+
+
 STRIDED_SLICE = Op(
     "StridedSlice",
     f"input: T, begin: Index, end: Index, strides: Index, *, {_MASKS} -> output: T",
     traits=UNCHECKED,
+    node_name="strided_slice",
+    partial=_partial_strided_slice,
     Index=dtypes.INDEX | {dtypes.int16},
     infer=_infer_strided_slice,
     kernel=_strided_slice,

@@ -70,7 +70,7 @@ def _check_sortable(op, values):
         raise errors.invalid_argument(f"{op}: values must be real numbers, got {values.dtype.name}.")
 
 
-@api("sort")
+@api("sort", scope="sort")
 def sort(values, axis=-1, direction="ASCENDING", name=None) -> Tensor:
     """A tensor sorted along an axis. NaN comes last.
 
@@ -105,7 +105,7 @@ def _sort(array, axis, ascending):
     return found.astype(array.dtype, copy=False)
 
 
-@api("argsort")
+@api("argsort", scope="argsort")
 def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None) -> Tensor:
     """The positions (int32) that sort a tensor along an axis. NaN comes last.
 

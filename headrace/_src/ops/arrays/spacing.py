@@ -69,7 +69,7 @@ LINSPACE = Op(
 )
 
 
-@api("linspace")
+@api("linspace", scope="linspace")
 def linspace(start, stop, num, name=None, axis=0) -> Tensor:
     """`num` evenly spaced values from `start` to `stop`, both included, along a new axis.
 

@@ -10,6 +10,7 @@ from headrace._src.op.api import api
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.failures import unless_constant
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
 from headrace._src.ops.arrays.casting import CAST
@@ -102,6 +103,7 @@ def _infer_split(split_dim, value, num_split):
 SPLIT = Op(
     "Split",
     "split_dim: int32, value: T, *, num_split: int -> output: num_split*T",
+    raw_names={"split_dim": "axis"},
     infer=_infer_split,
     kernel=_split,
     lower=lambda ctx, split_dim, value, num_split: jnp.split(value, num_split, int(split_dim.reshape(()))),
@@ -175,6 +177,7 @@ def _infer_split_v(value, size_splits, split_dim, num_split):
 SPLIT_V = Op(
     "SplitV",
     "value: T, size_splits: Tlen, split_dim: int32, *, num_split: int -> output: num_split*T",
+    raw_names={"split_dim": "axis"},
     Tlen=dtypes.INDEX | {dtypes.int8},
     infer=_infer_split_v,
     kernel=_split_v,
@@ -275,6 +278,7 @@ def _grad_tile(node, dy):
 TILE = Op(
     "Tile",
     "input: T, multiples: Tmultiples -> output: T",
+    can_fail=unless_constant(1),
     Tmultiples=dtypes.INDEX,
     infer=_infer_tile,
     kernel=_tile,
@@ -298,7 +302,7 @@ def tile(input, multiples, name=None) -> Tensor:
     return TILE(input, integers(multiples), name=name)
 
 
-@api("repeat")
+@api("repeat", scope="Repeat")
 def repeat(input, repeats, axis=None, name=None) -> Tensor:
     """Each element (or slice along `axis`) repeated.
 
@@ -370,7 +374,7 @@ def _repeated_positions(repeats):
     return SQUEEZE(found, squeeze_dims=[0])
 
 
-@api("meshgrid")
+@api("meshgrid", scope="meshgrid")
 def meshgrid(*args, **kwargs) -> list[Tensor]:
     """Coordinates on a grid: from N vectors, N tensors of N dimensions.
 

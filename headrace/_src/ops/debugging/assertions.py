@@ -125,7 +125,7 @@ def _compare(name, symbol, compare, x, y, message, summarize):
     return Assert(condition, data, summarize=summarize)
 
 
-@api("debugging.assert_equal", "assert_equal")
+@api("debugging.assert_equal", "assert_equal", elementwise=2, asserts=True)
 def assert_equal(x, y, message=None, summarize=None, name=None) -> Any:
     """Raise unless `x == y` for all elements, with broadcasting.
 
@@ -143,31 +143,31 @@ def assert_equal(x, y, message=None, summarize=None, name=None) -> Any:
     return _compare("debugging.assert_equal", "==", equal, x, y, message, summarize)
 
 
-@api("debugging.assert_none_equal")
+@api("debugging.assert_none_equal", elementwise=2, asserts=True)
 def assert_none_equal(x, y, summarize=None, message=None, name=None) -> Any:
     """Raise unless `x != y` for all elements, with broadcasting; see `assert_equal`."""
     return _compare("debugging.assert_none_equal", "!=", not_equal, x, y, message, summarize)
 
 
-@api("debugging.assert_less", "assert_less")
+@api("debugging.assert_less", "assert_less", elementwise=2, asserts=True)
 def assert_less(x, y, message=None, summarize=None, name=None) -> Any:
     """Raise unless `x < y` for all elements, with broadcasting; see `assert_equal`."""
     return _compare("debugging.assert_less", "<", less, x, y, message, summarize)
 
 
-@api("debugging.assert_less_equal")
+@api("debugging.assert_less_equal", elementwise=2, asserts=True)
 def assert_less_equal(x, y, message=None, summarize=None, name=None) -> Any:
     """Raise unless `x <= y` for all elements, with broadcasting; see `assert_equal`."""
     return _compare("debugging.assert_less_equal", "<=", less_equal, x, y, message, summarize)
 
 
-@api("debugging.assert_greater", "assert_greater")
+@api("debugging.assert_greater", "assert_greater", elementwise=2, asserts=True)
 def assert_greater(x, y, message=None, summarize=None, name=None) -> Any:
     """Raise unless `x > y` for all elements, with broadcasting; see `assert_equal`."""
     return _compare("debugging.assert_greater", ">", greater, x, y, message, summarize)
 
 
-@api("debugging.assert_greater_equal")
+@api("debugging.assert_greater_equal", elementwise=2, asserts=True)
 def assert_greater_equal(x, y, message=None, summarize=None, name=None) -> Any:
     """Raise unless `x >= y` for all elements, with broadcasting; see `assert_equal`."""
     return _compare("debugging.assert_greater_equal", ">=", greater_equal, x, y, message, summarize)
@@ -202,7 +202,7 @@ def assert_non_positive(x, message=None, summarize=None, name=None) -> Any:
     return _against_zero("debugging.assert_non_positive", "<=", less_equal, x, message, summarize)
 
 
-@api("debugging.assert_near")
+@api("debugging.assert_near", elementwise=2, asserts=True)
 def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None) -> Any:
     """Raise unless `|x - y| <= atol + rtol * |y|` for all elements, with broadcasting.
 

@@ -72,7 +72,7 @@ CHECK_NUMERICS_V2 = Op(
 )
 
 
-@api("debugging.check_numerics")
+@api("debugging.check_numerics", of=CHECK_NUMERICS)
 def check_numerics(tensor, message, name=None) -> Tensor:
     """`tensor` itself, provided that it holds neither NaN nor infinity. So does its gradient.
 

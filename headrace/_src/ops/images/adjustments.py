@@ -25,7 +25,7 @@ from headrace._src.ops.ragged.row_arithmetic import require
 from headrace._src.ops.random import uniform_and_normal
 
 
-@api("image.convert_image_dtype")
+@api("image.convert_image_dtype", ragged=1)
 def convert_image_dtype(image, dtype, saturate=False, name=None) -> Tensor:
     """Images of another dtype, with their numbers scaled.
 
@@ -76,7 +76,7 @@ def _floating(image):
     return convert_image_dtype(image, dtypes.float32), lambda result: convert_image_dtype(result, source, saturate=True)
 
 
-@api("image.adjust_brightness")
+@api("image.adjust_brightness", ragged=1)
 def adjust_brightness(image, delta) -> Tensor:
     """Images with something added to all their numbers.
 
@@ -106,7 +106,7 @@ def adjust_contrast(images, contrast_factor) -> Tensor:
     return back(ADJUST_CONTRAST(images, contrast_factor))
 
 
-@api("image.adjust_gamma")
+@api("image.adjust_gamma", ragged=1)
 def adjust_gamma(image, gamma=1, gain=1) -> Tensor:
     """`gain * image ** gamma`, for numbers in [0, 1).
 
@@ -196,7 +196,7 @@ def _check_range(function, lower, upper):
         raise ValueError(f"image.{function}: lower must not be negative, got {lower}.")
 
 
-@api("image.random_brightness")
+@api("image.random_brightness", ragged=1)
 def random_brightness(image, max_delta, seed=None) -> Tensor:
     """`tf.image.adjust_brightness` by an amount drawn from [-max_delta, max_delta).
 
@@ -209,7 +209,7 @@ def random_brightness(image, max_delta, seed=None) -> Tensor:
     return adjust_brightness(image, _drawn(-max_delta, max_delta, seed))
 
 
-@api("image.stateless_random_brightness")
+@api("image.stateless_random_brightness", ragged=1)
 def stateless_random_brightness(image, max_delta, seed) -> Tensor:
     """`tf.image.adjust_brightness` by an amount drawn from [-max_delta, max_delta) with a seed.
 

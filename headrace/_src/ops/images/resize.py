@@ -120,7 +120,7 @@ def _with_aspect_ratio(batch, size):
     return cast(ROUND(scale * old), dtypes.int32)
 
 
-@api("image.resize")
+@api("image.resize", scope="resize")
 def resize(
     images, size, method=ResizeMethod.BILINEAR, preserve_aspect_ratio=False, antialias=False, name=None
 ) -> Tensor:

@@ -338,7 +338,7 @@ def _resolve(equation, count):
     return [_labels(part, equation) for part in inputs], _labels(right, equation)
 
 
-@api("einsum", "linalg.einsum")
+@api("einsum", "linalg.einsum", scope="einsum")
 def einsum(equation, *inputs, **kwargs) -> Tensor:
     """Sums of products over named axes.
 
@@ -442,7 +442,7 @@ def _cheapest(operands, output, sizes):
     return best
 
 
-@api("tensordot", "linalg.tensordot")
+@api("tensordot", "linalg.tensordot", result_scope="Tensordot")
 def tensordot(a, b, axes, name=None) -> Tensor:
     """Products of `a` and `b` summed over pairs of axes.
 

@@ -43,7 +43,7 @@ def _spectral(tensor, axis):
     return TRANSPOSE(largest, np.argsort(order).tolist())
 
 
-@api("norm", "linalg.norm")
+@api("norm", "linalg.norm", scope="norm")
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Tensor:
     """The norm of vectors, matrices, or a whole tensor.
 

@@ -190,7 +190,7 @@ def adjoint(matrix, name=None) -> Tensor:
     return matrix_transpose(matrix, name=name, conjugate=True)
 
 
-@api("eye", "linalg.eye")
+@api("eye", "linalg.eye", scope="eye")
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None) -> Tensor:
     """Identity matrices.
 

@@ -1,6 +1,7 @@
 """Sums, differences, products and extremes of tensors that broadcast."""
 
 import functools
+import operator
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import broadcast, same_as_input
+from headrace._src.op.neutral_constants import Neutral, is_one, is_zero_to_add, is_zero_to_subtract
+from headrace._src.op.partial_values import computed
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import (
     ELEMENTWISE,
@@ -56,7 +59,7 @@ NEG = Op(
 )
 
 
-@api("math.negative", "negative")
+@api("math.negative", "negative", of=NEG, sparse=True)
 def negative(x, name=None) -> Tensor:
     """`-x`, element-wise."""
     return NEG(x, name=name)
@@ -78,6 +81,9 @@ ADD = Op(
     "AddV2",
     "x: T, y: T -> z: T",
     traits=ELEMENTWISE | FAILS_BY_SHAPE,
+    neutral=Neutral(is_zero_to_add, "fciu", first=True),
+    node_name="add",
+    partial=computed(operator.add),
     T=dtypes.NUMBER,
     infer=broadcast,
     kernel=np.add,
@@ -91,6 +97,8 @@ ADD_STRINGS = Op(
     "Add",
     "x: T, y: T -> z: T",
     traits=ELEMENTWISE | FAILS_BY_SHAPE,
+    neutral=Neutral(is_zero_to_add, "fciu", first=True),
+    node_name="add",
     T=dtypes.NUMBER | dtypes.STRING,
     infer=broadcast,
     kernel=np.add,
@@ -100,7 +108,7 @@ ADD_STRINGS = Op(
 )
 
 
-@api("math.add", "add")
+@api("math.add", "add", elementwise=2)
 def add(x, y, name=None) -> Tensor:
     """`x + y`, element-wise, with broadcasting; strings are joined.
 
@@ -126,6 +134,9 @@ SUB = Op(
     "Sub",
     "x: T, y: T -> z: T",
     traits=ELEMENTWISE | FAILS_BY_SHAPE,
+    neutral=Neutral(is_zero_to_subtract, "fciu"),
+    node_name="sub",
+    partial=computed(operator.sub),
     T=dtypes.NUMBER,
     infer=broadcast,
     kernel=np.subtract,
@@ -135,7 +146,7 @@ SUB = Op(
 )
 
 
-@api("math.subtract", "subtract")
+@api("math.subtract", "subtract", of=SUB)
 def subtract(x, y, name=None) -> Tensor:
     """`x - y`, element-wise, with broadcasting."""
     return SUB(x, y, name=name)
@@ -157,6 +168,9 @@ MUL = Op(
     "Mul",
     "x: T, y: T -> z: T",
     traits=ELEMENTWISE | FAILS_BY_SHAPE,
+    neutral=Neutral(is_one, "fiu", first=True),
+    node_name="mul",
+    partial=computed(operator.mul),
     T=dtypes.NUMBER,
     infer=broadcast,
     kernel=np.multiply,
@@ -166,7 +180,7 @@ MUL = Op(
 )
 
 
-@api("math.multiply", "multiply")
+@api("math.multiply", "multiply", of=MUL)
 def multiply(x, y, name=None) -> Tensor:
     """`x * y`, element-wise, with broadcasting."""
     return MUL(x, y, name=name)
@@ -199,7 +213,7 @@ MUL_NO_NAN = Op(
 )
 
 
-@api("math.multiply_no_nan")
+@api("math.multiply_no_nan", elementwise=2)
 def multiply_no_nan(x, y, name=None) -> Tensor:
     """`x * y`, and 0 wherever `y` is 0, even if `x` is infinite or NaN.
 
@@ -214,7 +228,7 @@ def multiply_no_nan(x, y, name=None) -> Tensor:
     return MUL_NO_NAN(x, y, name=name)
 
 
-@api("math.scalar_mul", "scalar_mul")
+@api("math.scalar_mul", "scalar_mul", elementwise=2)
 def scalar_mul(scalar, x, name=None) -> Tensor:
     """A scalar times a tensor or `IndexedSlices`.
 
@@ -230,7 +244,7 @@ def scalar_mul(scalar, x, name=None) -> Tensor:
     return MUL(scalar, x, name=name)
 
 
-def _extreme(op_name, ufunc, lower, chosen):
+def _extreme(op_name, ufunc, lower, chosen, partial):
     """`Maximum` or `Minimum`; where both are equal, the gradient goes to `x`."""
 
     def grad(node, dy):
@@ -247,6 +261,7 @@ def _extreme(op_name, ufunc, lower, chosen):
         op_name,
         "x: T, y: T -> z: T",
         traits=ELEMENTWISE | FAILS_BY_SHAPE | IDEMPOTENT | UNCHECKED,
+        partial=computed(partial),
         T=dtypes.REAL,
         infer=broadcast,
         kernel=ufunc,
@@ -256,11 +271,11 @@ def _extreme(op_name, ufunc, lower, chosen):
     )
 
 
-MAXIMUM = _extreme("Maximum", np.maximum, lambda x, y: jnp.maximum(x, y), GREATER_EQUAL)
-MINIMUM = _extreme("Minimum", np.minimum, lambda x, y: jnp.minimum(x, y), LESS_EQUAL)
+MAXIMUM = _extreme("Maximum", np.maximum, lambda x, y: jnp.maximum(x, y), GREATER_EQUAL, max)
+MINIMUM = _extreme("Minimum", np.minimum, lambda x, y: jnp.minimum(x, y), LESS_EQUAL, min)
 
 
-@api("math.maximum", "maximum")
+@api("math.maximum", "maximum", of=MAXIMUM)
 def maximum(x, y, name=None) -> Tensor:
     """The larger of `x` and `y`, element-wise, with broadcasting; NaN if either is.
 
@@ -270,7 +285,7 @@ def maximum(x, y, name=None) -> Tensor:
     return MAXIMUM(x, y, name=name)
 
 
-@api("math.minimum", "minimum")
+@api("math.minimum", "minimum", of=MINIMUM)
 def minimum(x, y, name=None) -> Tensor:
     """The smaller of `x` and `y`, element-wise, with broadcasting; NaN if either is."""
     return MINIMUM(x, y, name=name)
@@ -305,7 +320,7 @@ SQUARED_DIFFERENCE = Op(
 )
 
 
-@api("math.squared_difference")
+@api("math.squared_difference", of=SQUARED_DIFFERENCE)
 def squared_difference(x, y, name=None) -> Tensor:
     """`(x - y)^2`, element-wise, with broadcasting; `|x - y|^2` for complex tensors."""
     return SQUARED_DIFFERENCE(x, y, name=name)

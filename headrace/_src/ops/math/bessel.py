@@ -104,7 +104,7 @@ Y0 = special("BesselY0", _positive(lambda x: scipy_special.y0(x), -np.inf), None
 Y1 = special("BesselY1", _positive(lambda x: scipy_special.y1(x), -np.inf), None, _grad_y1, ("x", "y"))
 
 
-@api("math.bessel_i0", "math.special.bessel_i0")
+@api("math.bessel_i0", "math.special.bessel_i0", of=I0)
 def bessel_i0(x, name=None) -> Tensor:
     """The modified Bessel function of the first kind, order 0.
 
@@ -114,67 +114,67 @@ def bessel_i0(x, name=None) -> Tensor:
     return I0(x, name=name)
 
 
-@api("math.bessel_i1", "math.special.bessel_i1")
+@api("math.bessel_i1", "math.special.bessel_i1", of=I1)
 def bessel_i1(x, name=None) -> Tensor:
     """The modified Bessel function of the first kind, order 1."""
     return I1(x, name=name)
 
 
-@api("math.bessel_i0e", "math.special.bessel_i0e")
+@api("math.bessel_i0e", "math.special.bessel_i0e", of=I0E, sparse=True)
 def bessel_i0e(x, name=None) -> Tensor:
     """`exp(-|x|) * bessel_i0(x)`, which does not overflow."""
     return I0E(x, name=name)
 
 
-@api("math.bessel_i1e", "math.special.bessel_i1e")
+@api("math.bessel_i1e", "math.special.bessel_i1e", of=I1E, sparse=True)
 def bessel_i1e(x, name=None) -> Tensor:
     """`exp(-|x|) * bessel_i1(x)`, which does not overflow."""
     return I1E(x, name=name)
 
 
-@api("math.special.bessel_j0")
+@api("math.special.bessel_j0", of=J0)
 def bessel_j0(x, name=None) -> Tensor:
     """The Bessel function of the first kind, order 0."""
     return J0(x, name=name)
 
 
-@api("math.special.bessel_j1")
+@api("math.special.bessel_j1", of=J1)
 def bessel_j1(x, name=None) -> Tensor:
     """The Bessel function of the first kind, order 1."""
     return J1(x, name=name)
 
 
-@api("math.special.bessel_k0")
+@api("math.special.bessel_k0", of=K0)
 def bessel_k0(x, name=None) -> Tensor:
     """The modified Bessel function of the second kind, order 0; infinite for `x <= 0`."""
     return K0(x, name=name)
 
 
-@api("math.special.bessel_k1")
+@api("math.special.bessel_k1", of=K1)
 def bessel_k1(x, name=None) -> Tensor:
     """The modified Bessel function of the second kind, order 1; infinite for `x <= 0`."""
     return K1(x, name=name)
 
 
-@api("math.special.bessel_k0e")
+@api("math.special.bessel_k0e", of=K0E)
 def bessel_k0e(x, name=None) -> Tensor:
     """`exp(x) * bessel_k0(x)`, which does not vanish."""
     return K0E(x, name=name)
 
 
-@api("math.special.bessel_k1e")
+@api("math.special.bessel_k1e", of=K1E)
 def bessel_k1e(x, name=None) -> Tensor:
     """`exp(x) * bessel_k1(x)`, which does not vanish."""
     return K1E(x, name=name)
 
 
-@api("math.special.bessel_y0")
+@api("math.special.bessel_y0", of=Y0)
 def bessel_y0(x, name=None) -> Tensor:
     """The Bessel function of the second kind, order 0; minus infinity for `x <= 0`."""
     return Y0(x, name=name)
 
 
-@api("math.special.bessel_y1")
+@api("math.special.bessel_y1", of=Y1)
 def bessel_y1(x, name=None) -> Tensor:
     """The Bessel function of the second kind, order 1; minus infinity for `x <= 0`."""
     return Y1(x, name=name)

@@ -29,7 +29,7 @@ BITWISE_OR = _bitwise("BitwiseOr", np.bitwise_or, lambda x, y: jnp.bitwise_or(x,
 BITWISE_XOR = _bitwise("BitwiseXor", np.bitwise_xor, lambda x, y: jnp.bitwise_xor(x, y))
 
 
-@api("bitwise.bitwise_and")
+@api("bitwise.bitwise_and", of=BITWISE_AND)
 def bitwise_and(x, y, name=None) -> Tensor:
     """The bits that are set in both, element-wise, with broadcasting.
 
@@ -39,13 +39,13 @@ def bitwise_and(x, y, name=None) -> Tensor:
     return BITWISE_AND(x, y, name=name)
 
 
-@api("bitwise.bitwise_or")
+@api("bitwise.bitwise_or", of=BITWISE_OR)
 def bitwise_or(x, y, name=None) -> Tensor:
     """The bits that are set in at least one, element-wise, with broadcasting."""
     return BITWISE_OR(x, y, name=name)
 
 
-@api("bitwise.bitwise_xor")
+@api("bitwise.bitwise_xor", of=BITWISE_XOR)
 def bitwise_xor(x, y, name=None) -> Tensor:
     """The bits that are set in exactly one, element-wise, with broadcasting."""
     return BITWISE_XOR(x, y, name=name)
@@ -63,7 +63,7 @@ INVERT = Op(
 )
 
 
-@api("bitwise.invert")
+@api("bitwise.invert", of=INVERT)
 def invert(x, name=None) -> Tensor:
     """All bits flipped: `-x - 1` for signed integers."""
     return INVERT(x, name=name)
@@ -86,7 +86,7 @@ RIGHT_SHIFT = _bitwise(
 )
 
 
-@api("bitwise.left_shift")
+@api("bitwise.left_shift", of=LEFT_SHIFT)
 def left_shift(x, y, name=None) -> Tensor:
     """`x << y`, with `y` clamped to the width of the integers.
 
@@ -96,7 +96,7 @@ def left_shift(x, y, name=None) -> Tensor:
     return LEFT_SHIFT(x, y, name=name)
 
 
-@api("bitwise.right_shift")
+@api("bitwise.right_shift", of=RIGHT_SHIFT)
 def right_shift(x, y, name=None) -> Tensor:
     """`x >> y`, keeping the sign, with `y` clamped to the width of the integers."""
     return RIGHT_SHIFT(x, y, name=name)

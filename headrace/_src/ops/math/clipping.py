@@ -70,7 +70,7 @@ CLIP_BY_VALUE = Op(
 )
 
 
-@api("clip_by_value")
+@api("clip_by_value", elementwise=1, result_scope="clip_by_value")
 def clip_by_value(t, clip_value_min, clip_value_max, name=None) -> Tensor:
     """`t` with smaller values raised to `clip_value_min` and greater ones lowered to `clip_value_max`.
 
@@ -103,7 +103,7 @@ def _safe_norm(values, axes):
     return SELECT_V2(positive, SQRT(safe), squares)
 
 
-@api("clip_by_norm")
+@api("clip_by_norm", result_scope="clip_by_norm")
 def clip_by_norm(t, clip_norm, axes=None, name=None) -> Tensor:
     """`t`, scaled down when its Euclidean norm exceeds `clip_norm`.
 

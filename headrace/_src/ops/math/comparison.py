@@ -78,7 +78,7 @@ EQUAL = _equality("Equal", np.equal, lambda x, y: jnp.equal(x, y), False)
 NOT_EQUAL = _equality("NotEqual", np.not_equal, lambda x, y: jnp.not_equal(x, y), True)
 
 
-@api("math.equal", "equal")
+@api("math.equal", "equal", of=EQUAL)
 def equal(x, y, name=None) -> Tensor:
     """Whether `x == y`, element-wise, with broadcasting.
 
@@ -91,7 +91,7 @@ def equal(x, y, name=None) -> Tensor:
     return EQUAL(x, y, incompatible_shape_error=True, name=name)
 
 
-@api("math.not_equal", "not_equal")
+@api("math.not_equal", "not_equal", of=NOT_EQUAL)
 def not_equal(x, y, name=None) -> Tensor:
     """Whether `x != y`, element-wise, with broadcasting."""
     return NOT_EQUAL(x, y, incompatible_shape_error=True, name=name)
@@ -116,25 +116,25 @@ GREATER = _order("Greater", np.greater, lambda x, y: jnp.greater(x, y))
 GREATER_EQUAL = _order("GreaterEqual", np.greater_equal, lambda x, y: jnp.greater_equal(x, y))
 
 
-@api("math.less", "less")
+@api("math.less", "less", of=LESS)
 def less(x, y, name=None) -> Tensor:
     """Whether `x < y`, element-wise, with broadcasting."""
     return LESS(x, y, name=name)
 
 
-@api("math.less_equal", "less_equal")
+@api("math.less_equal", "less_equal", of=LESS_EQUAL)
 def less_equal(x, y, name=None) -> Tensor:
     """Whether `x <= y`, element-wise, with broadcasting."""
     return LESS_EQUAL(x, y, name=name)
 
 
-@api("math.greater", "greater")
+@api("math.greater", "greater", of=GREATER)
 def greater(x, y, name=None) -> Tensor:
     """Whether `x > y`, element-wise, with broadcasting."""
     return GREATER(x, y, name=name)
 
 
-@api("math.greater_equal", "greater_equal")
+@api("math.greater_equal", "greater_equal", of=GREATER_EQUAL)
 def greater_equal(x, y, name=None) -> Tensor:
     """Whether `x >= y`, element-wise, with broadcasting."""
     return GREATER_EQUAL(x, y, name=name)
@@ -199,25 +199,25 @@ LOGICAL_NOT = Op(
 )
 
 
-@api("math.logical_and", "logical_and")
+@api("math.logical_and", "logical_and", of=LOGICAL_AND)
 def logical_and(x, y, name=None) -> Tensor:
     """Whether both are true, element-wise, with broadcasting."""
     return LOGICAL_AND(x, y, name=name)
 
 
-@api("math.logical_or", "logical_or")
+@api("math.logical_or", "logical_or", of=LOGICAL_OR)
 def logical_or(x, y, name=None) -> Tensor:
     """Whether at least one is true, element-wise, with broadcasting."""
     return LOGICAL_OR(x, y, name=name)
 
 
-@api("math.logical_not", "logical_not")
+@api("math.logical_not", "logical_not", of=LOGICAL_NOT)
 def logical_not(x, name=None) -> Tensor:
     """True where `x` is False."""
     return LOGICAL_NOT(x, name=name)
 
 
-@api("math.logical_xor")
+@api("math.logical_xor", elementwise=2)
 def logical_xor(x, y, name="LogicalXor") -> Tensor:
     """Whether exactly one is true, element-wise, with broadcasting.
 

@@ -48,7 +48,7 @@ def conjugate(x):
     return CONJ(x) if x.dtype._kind == "c" else x
 
 
-@api("math.conj")
+@api("math.conj", elementwise=1)
 def conj(x, name=None) -> Tensor:
     """The complex conjugate; real tensors are returned as they are.
 
@@ -84,7 +84,7 @@ REAL = Op(
 )
 
 
-@api("math.real")
+@api("math.real", elementwise=1)
 def real(input, name=None) -> Tensor:
     """The real part; real tensors are returned as they are.
 
@@ -117,7 +117,7 @@ IMAG = Op(
 )
 
 
-@api("math.imag")
+@api("math.imag", elementwise=1)
 def imag(input, name=None) -> Tensor:
     """The imaginary part; zeros for real tensors.
 
@@ -161,7 +161,7 @@ COMPLEX = Op(
 )
 
 
-@api("complex", "dtypes.complex")
+@api("complex", "dtypes.complex", elementwise=2)
 def complex(real, imag, name=None) -> Tensor:
     """Complex numbers from real and imaginary parts, both float32 or both float64.
 
@@ -227,7 +227,7 @@ ANGLE = Op(
 )
 
 
-@api("math.angle")
+@api("math.angle", elementwise=1)
 def angle(input, name=None) -> Tensor:
     """The argument of complex numbers, in (-pi, pi]; for real ones 0 or pi.
 

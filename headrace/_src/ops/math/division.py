@@ -9,7 +9,9 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.failures import unless_floating
 from headrace._src.op.infer import broadcast
+from headrace._src.op.neutral_constants import Neutral, is_one
 from headrace._src.op.traits import ELEMENTWISE, FAILS_BY_SHAPE
 from headrace._src.ops.arrays.broadcasting import shape_of, sum_to
 from headrace._src.ops.arrays.casting import CAST
@@ -61,11 +63,14 @@ def _grad_divide(node, dy):
     )
 
 
-def _division(name, kernel, lower, grad):
+def _division(name, kernel, lower, grad, kinds, node_name=None):
     return Op(
         name,
         "x: T, y: T -> z: T",
         traits=ELEMENTWISE,
+        can_fail=unless_floating,
+        neutral=Neutral(is_one, kinds),
+        node_name=node_name,
         T=dtypes.NUMBER,
         infer=broadcast,
         kernel=kernel,
@@ -75,11 +80,11 @@ def _division(name, kernel, lower, grad):
     )
 
 
-DIV = _division("Div", *_divide("Div"), _grad_divide)
-REAL_DIV = _division("RealDiv", *_divide("RealDiv"), _grad_divide)
+DIV = _division("Div", *_divide("Div"), _grad_divide, "fiu")
+REAL_DIV = _division("RealDiv", *_divide("RealDiv"), _grad_divide, "f", node_name="truediv")
 
 
-@api("realdiv")
+@api("realdiv", of=REAL_DIV)
 def realdiv(x, y, name=None) -> Tensor:
     """`x / y`, element-wise, with broadcasting; dtypes stay as they are."""
     return REAL_DIV(x, y, name=name)
@@ -112,7 +117,7 @@ def true_divide(x, y, name=None):
     return REAL_DIV(CAST(x, DstT=wide), CAST(y, DstT=wide), name=name)
 
 
-@api("math.truediv", "truediv")
+@api("math.truediv", "truediv", elementwise=2)
 def truediv(x, y, name=None) -> Tensor:
     """`x / y` as in Python 3: integers become float32 (8 and 16 bits) or float64 first.
 
@@ -129,7 +134,7 @@ def truediv(x, y, name=None) -> Tensor:
     return true_divide(x, y, name)
 
 
-@api("math.divide", "divide")
+@api("math.divide", "divide", elementwise=2)
 def divide(x, y, name=None) -> Tensor:
     """`x / y` as in Python 3, element-wise, with broadcasting; integers become floats.
 
@@ -159,6 +164,7 @@ DIV_NO_NAN = Op(
     "DivNoNan",
     "x: T, y: T -> z: T",
     traits=ELEMENTWISE | FAILS_BY_SHAPE,
+    neutral=Neutral(is_one, "f"),
     T=dtypes.FLOATING | dtypes.COMPLEX,
     infer=broadcast,
     kernel=lambda x, y: _divide_no_nan(np, x, y),
@@ -168,7 +174,7 @@ DIV_NO_NAN = Op(
 )
 
 
-@api("math.divide_no_nan")
+@api("math.divide_no_nan", elementwise=2)
 def divide_no_nan(x, y, name=None) -> Tensor:
     """`x / y`, and 0 wherever `y` is 0; integers become floats.
 
@@ -191,7 +197,7 @@ def divide_no_nan(x, y, name=None) -> Tensor:
     return DIV_NO_NAN(x, y, name=name)
 
 
-@api("math.reciprocal_no_nan")
+@api("math.reciprocal_no_nan", elementwise=1)
 def reciprocal_no_nan(x, name=None) -> Tensor:
     """`1 / x`, and 0 wherever `x` is 0.
 
@@ -226,6 +232,9 @@ FLOOR_DIV = Op(
     "FloorDiv",
     "x: T, y: T -> z: T",
     traits=ELEMENTWISE,
+    neutral=Neutral(is_one, "iu"),
+    node_name="floordiv",
+    can_fail=unless_floating,
     T=dtypes.REAL,
     infer=broadcast,
     kernel=_floor_div,
@@ -234,7 +243,7 @@ FLOOR_DIV = Op(
 )
 
 
-@api("math.floordiv")
+@api("math.floordiv", of=FLOOR_DIV)
 def floordiv(x, y, name=None) -> Tensor:
     """`x // y`: the quotient rounded down, element-wise, with broadcasting.
 
@@ -265,6 +274,7 @@ TRUNCATE_DIV = Op(
     "TruncateDiv",
     "x: T, y: T -> z: T",
     traits=ELEMENTWISE,
+    neutral=Neutral(is_one, "iu"),
     T=dtypes.REAL,
     infer=broadcast,
     kernel=_truncate_div,
@@ -273,7 +283,7 @@ TRUNCATE_DIV = Op(
 )
 
 
-@api("truncatediv")
+@api("truncatediv", of=TRUNCATE_DIV)
 def truncatediv(x, y, name=None) -> Tensor:
     """The quotient rounded toward zero, element-wise, with broadcasting.
 
@@ -312,6 +322,8 @@ FLOOR_MOD = Op(
     "FloorMod",
     "x: T, y: T -> z: T",
     traits=ELEMENTWISE,
+    node_name="mod",
+    can_fail=unless_floating,
     T=dtypes.REAL,
     infer=broadcast,
     kernel=_floor_mod,
@@ -321,7 +333,7 @@ FLOOR_MOD = Op(
 )
 
 
-@api("math.floormod", "math.mod")
+@api("math.floormod", "math.mod", of=FLOOR_MOD)
 def floormod(x, y, name=None) -> Tensor:
     """The remainder of `x // y`, which has the sign of `y`, element-wise, with broadcasting.
 
@@ -356,7 +368,7 @@ MOD = _truncating_mod("Mod")
 TRUNCATE_MOD = _truncating_mod("TruncateMod")
 
 
-@api("truncatemod")
+@api("truncatemod", of=TRUNCATE_MOD)
 def truncatemod(x, y, name=None) -> Tensor:
     """The remainder of division toward zero, which has the sign of `x`, element-wise, with broadcasting.
 

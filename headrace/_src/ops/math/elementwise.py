@@ -75,7 +75,7 @@ def _grad_abs(node, dy):
 ABS = unary("Abs", np.abs, lambda x: jnp.abs(x), _grad_abs, T=dtypes.FLOATING | dtypes.SIGNED, traits=IDEMPOTENT)
 
 
-@api("math.abs", "abs")
+@api("math.abs", "abs", elementwise=1, sparse=True)
 def abs(x, name=None) -> Tensor:
     """The absolute value; for complex tensors a real one.
 
@@ -117,7 +117,7 @@ def _grad_sign(node, dy):
 SIGN = unary("Sign", _sign, _lower_sign, _grad_sign, ("x", "y"), T=FLOATS | dtypes.SIGNED, traits=IDEMPOTENT)
 
 
-@api("math.sign", "sign")
+@api("math.sign", "sign", of=SIGN, sparse=True)
 def sign(x, name=None) -> Tensor:
     """-1, 0 or 1 as `x` is negative, zero or positive; `x / |x|` for complex tensors.
 
@@ -136,7 +136,7 @@ def _grad_square(node, dy):
 SQUARE = unary("Square", np.square, lambda x: jnp.square(x), _grad_square, T=dtypes.NUMBER)
 
 
-@api("math.square", "square")
+@api("math.square", "square", of=SQUARE, sparse=True)
 def square(x, name=None) -> Tensor:
     """`x * x`, element-wise."""
     return SQUARE(x, name=name)
@@ -167,7 +167,7 @@ SQRT_GRAD = gradient_op(
 )
 
 
-@api("math.sqrt", "sqrt")
+@api("math.sqrt", "sqrt", of=SQRT, sparse=True)
 def sqrt(x, name=None) -> Tensor:
     """The square root, element-wise; NaN for negative numbers.
 
@@ -210,7 +210,7 @@ RSQRT_GRAD = gradient_op(
 )
 
 
-@api("math.rsqrt")
+@api("math.rsqrt", of=RSQRT)
 def rsqrt(x, name=None) -> Tensor:
     """`1 / sqrt(x)`, element-wise."""
     return RSQRT(x, name=name)
@@ -255,7 +255,7 @@ RECIPROCAL, RECIPROCAL_GRAD = _reciprocal_pair("Reciprocal", "ReciprocalGrad")
 INV, INV_GRAD = _reciprocal_pair("Inv", "InvGrad")
 
 
-@api("math.reciprocal")
+@api("math.reciprocal", of=RECIPROCAL)
 def reciprocal(x, name=None) -> Tensor:
     """`1 / x`, element-wise."""
     return RECIPROCAL(x, name=name)
@@ -268,7 +268,7 @@ def _grad_exp(node, dy):
 EXP = unary("Exp", through_float32(np.exp), lambda x: jnp.exp(x), _grad_exp, ("y",))
 
 
-@api("math.exp", "exp")
+@api("math.exp", "exp", of=EXP)
 def exp(x, name=None) -> Tensor:
     """`e ** x`, element-wise.
 
@@ -285,7 +285,7 @@ def _grad_expm1(node, dy):
 EXPM1 = unary("Expm1", through_float32(exponential_kernels.expm1), lambda x: jnp.expm1(x), _grad_expm1)
 
 
-@api("math.expm1")
+@api("math.expm1", of=EXPM1)
 def expm1(x, name=None) -> Tensor:
     """`e ** x - 1`, exact for small `x`."""
     return EXPM1(x, name=name)
@@ -298,7 +298,7 @@ def _grad_log(node, dy):
 LOG = unary("Log", through_float32(np.log), lambda x: jnp.log(x), _grad_log)
 
 
-@api("math.log")
+@api("math.log", of=LOG)
 def log(x, name=None) -> Tensor:
     """The natural logarithm; NaN for negative numbers, -inf for 0."""
     return LOG(x, name=name)
@@ -312,7 +312,7 @@ def _grad_log1p(node, dy):
 LOG1P = unary("Log1p", through_float32(exponential_kernels.log1p), lambda x: jnp.log1p(x), _grad_log1p)
 
 
-@api("math.log1p")
+@api("math.log1p", of=LOG1P)
 def log1p(x, name=None) -> Tensor:
     """`log(1 + x)`, exact for small `x`."""
     return LOG1P(x, name=name)
@@ -352,7 +352,7 @@ def _grad_sigmoid_grad(node, ddz):
 SIGMOID_GRAD = gradient_op("SigmoidGrad", exponential_kernels.sigmoid_grad, _lower_sigmoid_grad, _grad_sigmoid_grad)
 
 
-@api("math.sigmoid", "sigmoid", "nn.sigmoid")
+@api("math.sigmoid", "sigmoid", "nn.sigmoid", of=SIGMOID)
 def sigmoid(x, name=None) -> Tensor:
     """`1 / (1 + exp(-x))`, element-wise.
 
@@ -384,7 +384,7 @@ def _grad_tanh_grad(node, ddz):
 TANH_GRAD = gradient_op("TanhGrad", exponential_kernels.tanh_grad, _lower_tanh_grad, _grad_tanh_grad)
 
 
-@api("math.tanh", "tanh", "nn.tanh")
+@api("math.tanh", "tanh", "nn.tanh", of=TANH, sparse=True)
 def tanh(x, name=None) -> Tensor:
     """The hyperbolic tangent, element-wise."""
     return TANH(x, name=name)
@@ -414,7 +414,7 @@ ROUND = unary(
 )
 
 
-@api("math.ceil")
+@api("math.ceil", of=CEIL)
 def ceil(x, name=None) -> Tensor:
     """The smallest integer that is not less, as a float.
 
@@ -424,19 +424,19 @@ def ceil(x, name=None) -> Tensor:
     return CEIL(x, name=name)
 
 
-@api("math.floor", "floor")
+@api("math.floor", "floor", of=FLOOR)
 def floor(x, name=None) -> Tensor:
     """The largest integer that is not greater, as a float."""
     return FLOOR(x, name=name)
 
 
-@api("math.rint")
+@api("math.rint", of=RINT)
 def rint(x, name=None) -> Tensor:
     """The nearest integer, as a float; halves go to the even one."""
     return RINT(x, name=name)
 
 
-@api("math.round", "round")
+@api("math.round", "round", elementwise=1)
 def round(x, name=None) -> Tensor:
     """The nearest integer in the same dtype; halves go to the even one.
 
@@ -467,19 +467,19 @@ IS_INF = _test("IsInf", np.isinf, lambda x: jnp.isinf(x))
 IS_FINITE = _test("IsFinite", np.isfinite, lambda x: jnp.isfinite(x))
 
 
-@api("math.is_nan")
+@api("math.is_nan", of=IS_NAN)
 def is_nan(x, name=None) -> Tensor:
     """Whether each element is not a number."""
     return IS_NAN(x, name=name)
 
 
-@api("math.is_inf")
+@api("math.is_inf", of=IS_INF)
 def is_inf(x, name=None) -> Tensor:
     """Whether each element is infinite."""
     return IS_INF(x, name=name)
 
 
-@api("math.is_finite")
+@api("math.is_finite", of=IS_FINITE)
 def is_finite(x, name=None) -> Tensor:
     """Whether each element is neither infinite nor NaN.
 

@@ -9,6 +9,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import broadcast
+from headrace._src.op.neutral_constants import Neutral, is_one
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import ELEMENTWISE, FAILS_BY_SHAPE
 from headrace._src.ops.arrays.broadcasting import shape_of, sum_to
@@ -68,6 +69,8 @@ POW = Op(
     "Pow",
     "x: T, y: T -> z: T",
     traits=ELEMENTWISE,
+    neutral=Neutral(is_one, "fi", scalars=True),
+    node_name="pow",
     T=dtypes.FLOATING | dtypes.SIGNED | dtypes.COMPLEX,
     infer=broadcast,
     kernel=_pow,
@@ -77,7 +80,7 @@ POW = Op(
 )
 
 
-@api("math.pow", "pow")
+@api("math.pow", "pow", of=POW)
 def pow(x, y, name=None) -> Tensor:
     """`x ** y`, element-wise, with broadcasting.
 
@@ -143,7 +146,7 @@ XLOG1PY = _product(
 )
 
 
-@api("math.xdivy")
+@api("math.xdivy", of=XDIVY)
 def xdivy(x, y, name=None) -> Tensor:
     """`x / y`, and 0 wherever `x` is 0.
 
@@ -153,13 +156,13 @@ def xdivy(x, y, name=None) -> Tensor:
     return XDIVY(x, y, name=name)
 
 
-@api("math.xlogy")
+@api("math.xlogy", of=XLOGY)
 def xlogy(x, y, name=None) -> Tensor:
     """`x * log(y)`, and 0 wherever `x` is 0."""
     return XLOGY(x, y, name=name)
 
 
-@api("math.xlog1py")
+@api("math.xlog1py", of=XLOG1PY)
 def xlog1py(x, y, name=None) -> Tensor:
     """`x * log1p(y)`, and 0 wherever `x` is 0."""
     return XLOG1PY(x, y, name=name)
@@ -188,7 +191,7 @@ ATAN2 = Op(
 )
 
 
-@api("math.atan2", "atan2")
+@api("math.atan2", "atan2", of=ATAN2)
 def atan2(y, x, name=None) -> Tensor:
     """The angle of the point (x, y), in [-pi, pi], element-wise, with broadcasting.
 
@@ -217,7 +220,7 @@ NEXT_AFTER = Op(
 )
 
 
-@api("math.nextafter")
+@api("math.nextafter", elementwise=1)
 def nextafter(x1, x2, name=None) -> Tensor:
     """The next number after `x1` in the direction of `x2`, element-wise, with broadcasting."""
     return NEXT_AFTER(x1, x2, name=name)

@@ -11,6 +11,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.failures import unless_axes_constant
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import (
     SUM,
@@ -78,6 +79,8 @@ def reduction(name, text, kernel, lower, grad, saves, **types):
     return Op(
         name,
         text,
+        can_fail=unless_axes_constant,
+        raw_names={"reduction_indices": "axis"},
         infer=infer_reduction,
         kernel=kernel,
         lower=lower,

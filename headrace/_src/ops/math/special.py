@@ -69,7 +69,7 @@ NDTRI = special(
 )
 
 
-@api("math.erf")
+@api("math.erf", of=ERF, sparse=True)
 def erf(x, name=None) -> Tensor:
     """The error function, `2 / sqrt(pi)` times the integral of `exp(-t^2)` from 0 to `x`.
 
@@ -79,25 +79,25 @@ def erf(x, name=None) -> Tensor:
     return ERF(x, name=name)
 
 
-@api("math.erfc")
+@api("math.erfc", of=ERFC)
 def erfc(x, name=None) -> Tensor:
     """`1 - erf(x)`, exact for large `x`."""
     return ERFC(x, name=name)
 
 
-@api("math.erfinv")
+@api("math.erfinv", of=ERFINV)
 def erfinv(x, name=None) -> Tensor:
     """The inverse of `erf`; infinite at -1 and 1, NaN beyond."""
     return ERFINV(x, name=name)
 
 
-@api("math.ndtri")
+@api("math.ndtri", of=NDTRI)
 def ndtri(x, name=None) -> Tensor:
     """The quantile function of the standard normal distribution."""
     return NDTRI(x, name=name)
 
 
-@api("math.erfcinv")
+@api("math.erfcinv", elementwise=1)
 def erfcinv(x, name=None) -> Tensor:
     """The inverse of `erfc`."""
     x = to_tensor(x)
@@ -130,7 +130,7 @@ LGAMMA = special("Lgamma", _lgamma, lambda x: lax.lgamma(x), _grad_lgamma)
 DIGAMMA = special("Digamma", _digamma, lambda x: lax.digamma(x), _grad_digamma)
 
 
-@api("math.lgamma")
+@api("math.lgamma", of=LGAMMA)
 def lgamma(x, name=None) -> Tensor:
     """The logarithm of the absolute value of the gamma function.
 
@@ -140,7 +140,7 @@ def lgamma(x, name=None) -> Tensor:
     return LGAMMA(x, name=name)
 
 
-@api("math.digamma")
+@api("math.digamma", of=DIGAMMA)
 def digamma(x, name=None) -> Tensor:
     """The derivative of `lgamma`; NaN at 0 and the negative integers."""
     return DIGAMMA(x, name=name)
@@ -200,7 +200,7 @@ def _grad_zeta(node, dy):
 ZETA = _pair("Zeta", "x: T, q: T -> z: T", _zeta, lambda x, q: lax.zeta(x, q), _grad_zeta)
 
 
-@api("math.zeta")
+@api("math.zeta", of=ZETA)
 def zeta(x, q, name=None) -> Tensor:
     """Hurwitz's zeta function, the sum of `(q + n) ** -x` for n = 0, 1, 2 ..."""
     return ZETA(x, q, name=name)
@@ -432,31 +432,31 @@ FRESNEL_SIN = special(
 SPENCE = special("Spence", lambda x: scipy_special.spence(x), lambda x: jax_special.spence(x), _grad_spence)
 
 
-@api("math.special.dawsn")
+@api("math.special.dawsn", of=DAWSN)
 def dawsn(x, name=None) -> Tensor:
     """Dawson's integral, `exp(-x^2)` times the integral of `exp(t^2)` from 0 to `x`."""
     return DAWSN(x, name=name)
 
 
-@api("math.special.expint")
+@api("math.special.expint", of=EXPINT)
 def expint(x, name=None) -> Tensor:
     """The exponential integral, of `exp(t) / t` from minus infinity to `x`; NaN for negative `x`."""
     return EXPINT(x, name=name)
 
 
-@api("math.special.fresnel_cos")
+@api("math.special.fresnel_cos", of=FRESNEL_COS)
 def fresnel_cos(x, name=None) -> Tensor:
     """Fresnel's integral of `cos(pi t^2 / 2)` from 0 to `x`."""
     return FRESNEL_COS(x, name=name)
 
 
-@api("math.special.fresnel_sin")
+@api("math.special.fresnel_sin", of=FRESNEL_SIN)
 def fresnel_sin(x, name=None) -> Tensor:
     """Fresnel's integral of `sin(pi t^2 / 2)` from 0 to `x`."""
     return FRESNEL_SIN(x, name=name)
 
 
-@api("math.special.spence")
+@api("math.special.spence", of=SPENCE)
 def spence(x, name=None) -> Tensor:
     """Spence's integral, of `log(t) / (1 - t)` from 1 to `x`."""
     return SPENCE(x, name=name)

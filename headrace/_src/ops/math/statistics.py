@@ -22,7 +22,7 @@ from headrace._src.ops.math.elementwise import EXP, IS_FINITE, LOG, SQRT, SQUARE
 from headrace._src.ops.math.reductions import ALL, MAX, MEAN, NUMBERS, axes_of, reduce, reduction
 
 
-@api("math.reduce_variance")
+@api("math.reduce_variance", scope="reduce_variance")
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None) -> Tensor:
     """The variance along axes (divided by the number of elements); real for complex tensors.
 
@@ -48,7 +48,7 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None) -> Tenso
     return reduce(MEAN, squares, axis, keepdims, name)
 
 
-@api("math.reduce_std")
+@api("math.reduce_std", scope="reduce_std")
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None) -> Tensor:
     """The standard deviation along axes: the square root of `reduce_variance`.
 
@@ -58,7 +58,7 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None) -> Tensor:
     return SQRT(reduce_variance(input_tensor, axis, keepdims), name=name)
 
 
-@api("math.reduce_logsumexp", "reduce_logsumexp")
+@api("math.reduce_logsumexp", "reduce_logsumexp", result_scope="ReduceLogSumExp")
 def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None) -> Tensor:
     """`log(sum(exp(x)))` along axes, without overflow for large and underflow for small `x`.
 

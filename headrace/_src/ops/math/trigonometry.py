@@ -76,7 +76,7 @@ ACOSH = unary("Acosh", through_float32(np.arccosh), lambda x: jnp.arccosh(x), _g
 ATANH = unary("Atanh", through_float32(np.arctanh), lambda x: jnp.arctanh(x), _grad_atanh)
 
 
-@api("math.sin", "sin")
+@api("math.sin", "sin", of=SIN, sparse=True)
 def sin(x, name=None) -> Tensor:
     """The sine of `x` in radians.
 
@@ -86,61 +86,61 @@ def sin(x, name=None) -> Tensor:
     return SIN(x, name=name)
 
 
-@api("math.cos", "cos")
+@api("math.cos", "cos", of=COS)
 def cos(x, name=None) -> Tensor:
     """The cosine of `x` in radians."""
     return COS(x, name=name)
 
 
-@api("math.tan", "tan")
+@api("math.tan", "tan", of=TAN, sparse=True)
 def tan(x, name=None) -> Tensor:
     """The tangent of `x` in radians."""
     return TAN(x, name=name)
 
 
-@api("math.asin", "asin")
+@api("math.asin", "asin", of=ASIN, sparse=True)
 def asin(x, name=None) -> Tensor:
     """The angle in [-pi/2, pi/2] whose sine is `x`; NaN outside [-1, 1]."""
     return ASIN(x, name=name)
 
 
-@api("math.acos", "acos")
+@api("math.acos", "acos", of=ACOS)
 def acos(x, name=None) -> Tensor:
     """The angle in [0, pi] whose cosine is `x`; NaN outside [-1, 1]."""
     return ACOS(x, name=name)
 
 
-@api("math.atan", "atan")
+@api("math.atan", "atan", of=ATAN, sparse=True)
 def atan(x, name=None) -> Tensor:
     """The angle in (-pi/2, pi/2) whose tangent is `x`."""
     return ATAN(x, name=name)
 
 
-@api("math.sinh", "sinh")
+@api("math.sinh", "sinh", of=SINH)
 def sinh(x, name=None) -> Tensor:
     """The hyperbolic sine."""
     return SINH(x, name=name)
 
 
-@api("math.cosh", "cosh")
+@api("math.cosh", "cosh", of=COSH)
 def cosh(x, name=None) -> Tensor:
     """The hyperbolic cosine."""
     return COSH(x, name=name)
 
 
-@api("math.asinh", "asinh")
+@api("math.asinh", "asinh", of=ASINH, sparse=True)
 def asinh(x, name=None) -> Tensor:
     """The inverse hyperbolic sine."""
     return ASINH(x, name=name)
 
 
-@api("math.acosh", "acosh")
+@api("math.acosh", "acosh", of=ACOSH)
 def acosh(x, name=None) -> Tensor:
     """The inverse hyperbolic cosine; NaN below 1."""
     return ACOSH(x, name=name)
 
 
-@api("math.atanh", "atanh")
+@api("math.atanh", "atanh", of=ATANH, sparse=True)
 def atanh(x, name=None) -> Tensor:
     """The inverse hyperbolic tangent; NaN outside [-1, 1]."""
     return ATANH(x, name=name)

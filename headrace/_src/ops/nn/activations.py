@@ -106,7 +106,7 @@ RELU_GRAD = _activation(
 )
 
 
-@api("nn.relu")
+@api("nn.relu", of=RELU)
 def relu(features, name=None) -> Tensor:
     """`max(features, 0)`.
 
@@ -142,7 +142,7 @@ RELU6_GRAD = _activation(
 )
 
 
-@api("nn.relu6")
+@api("nn.relu6", of=RELU6)
 def relu6(features, name=None) -> Tensor:
     """`min(max(features, 0), 6)`."""
     return RELU6(features, name=name)
@@ -176,7 +176,7 @@ LEAKY_RELU_GRAD = _activation(
 )
 
 
-@api("nn.leaky_relu")
+@api("nn.leaky_relu", elementwise=1)
 def leaky_relu(features, alpha=0.2, name=None) -> Tensor:
     """`features` where positive, `alpha * features` elsewhere."""
     features = to_tensor(features)
@@ -212,7 +212,7 @@ ELU_GRAD = _activation(
 )
 
 
-@api("nn.elu")
+@api("nn.elu", of=ELU)
 def elu(features, name=None) -> Tensor:
     """`features` where positive, `exp(features) - 1` elsewhere."""
     return ELU(features, name=name)
@@ -244,7 +244,7 @@ SELU_GRAD = _activation(
 )
 
 
-@api("nn.selu")
+@api("nn.selu", of=SELU)
 def selu(features, name=None) -> Tensor:
     """The self-normalising variant of elu: scaled, with a fixed slope."""
     return SELU(features, name=name)
@@ -278,7 +278,7 @@ SOFTPLUS_GRAD = _activation(
 )
 
 
-@api("math.softplus", "nn.softplus")
+@api("math.softplus", "nn.softplus", of=SOFTPLUS)
 def softplus(features, name=None) -> Tensor:
     """`log(1 + exp(features))`, without overflow."""
     return SOFTPLUS(features, name=name)
@@ -310,7 +310,7 @@ SOFTSIGN_GRAD = _activation(
 )
 
 
-@api("math.softsign", "nn.softsign")
+@api("math.softsign", "nn.softsign", of=SOFTSIGN)
 def softsign(features, name=None) -> Tensor:
     """`features / (abs(features) + 1)`."""
     return SOFTSIGN(features, name=name)
@@ -319,7 +319,7 @@ def softsign(features, name=None) -> Tensor:
 # compositions
 
 
-@api("math.log_sigmoid")
+@api("math.log_sigmoid", of=NEG)
 def log_sigmoid(x, name=None) -> Tensor:
     """`log(sigmoid(x))`, without underflow."""
     return NEG(SOFTPLUS(NEG(to_tensor(x))), name=name)
@@ -337,7 +337,7 @@ def _single(number, dtype):
     return to_tensor(float(np.float32(number)), dtype)
 
 
-@api("nn.gelu")
+@api("nn.gelu", elementwise=1, scope="Gelu")
 def gelu(features, approximate=False, name=None) -> Tensor:
     """`features` times the normal distribution function of it.
 
@@ -357,7 +357,7 @@ def gelu(features, approximate=False, name=None) -> Tensor:
     return MUL(MUL(to_tensor(0.5, x.dtype), x), ADD(ERF(inner), to_tensor(1.0, x.dtype)), name=name)
 
 
-@api("nn.silu", "nn.swish")
+@api("nn.silu", "nn.swish", elementwise=1)
 def silu(features, beta=1.0) -> Tensor:
     """`features * sigmoid(beta * features)`."""
     x = to_tensor(features)

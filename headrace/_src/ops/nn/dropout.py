@@ -62,7 +62,7 @@ def _dropout(x, rate, uniform_sampler, no_draw, noise_shape, name):
     return result
 
 
-@api("nn.dropout")
+@api("nn.dropout", scope="dropout")
 def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Tensor:
     """Sets each element to zero with probability `rate`, and scales the others up to keep the expected sum.
 

@@ -73,7 +73,7 @@ def _row_axes(rows, ids):
     return list(range(ids.shape.rank, rows.shape.rank))
 
 
-@api("nn.embedding_lookup")
+@api("nn.embedding_lookup", scope="embedding_lookup")
 def embedding_lookup(params, ids, max_norm=None, name=None) -> Tensor:
     """The rows of `params` at `ids`.
 

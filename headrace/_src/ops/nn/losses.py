@@ -56,7 +56,7 @@ def _check_same_shape(function, first, second, names):
         )
 
 
-@api("nn.sigmoid_cross_entropy_with_logits")
+@api("nn.sigmoid_cross_entropy_with_logits", elementwise=2, result_scope="logistic_loss")
 def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> Tensor:
     """The cross entropy of independent yes/no decisions, from logits, without overflow.
 
@@ -81,7 +81,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> Te
     return ADD(SUB(relu, MUL(x, z)), LOG1P(EXP(minus_abs)), name=name)
 
 
-@api("nn.weighted_cross_entropy_with_logits")
+@api("nn.weighted_cross_entropy_with_logits", result_scope="logistic_loss")
 def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None, name=None) -> Tensor:
     """Sigmoid cross entropy in which positive examples count `pos_weight` times.
 

@@ -33,7 +33,7 @@ def _drop(x, axes):
     return reduce_sum(x, axes)
 
 
-@api("nn.moments")
+@api("nn.moments", scope="moments")
 def moments(x, axes, shift=None, keepdims=False, name=None) -> tuple[Tensor, Tensor]:
     """The mean and the variance of `x` over `axes`.
 
@@ -175,7 +175,7 @@ def normalize_moments(counts, mean_ss, variance_ss, shift, name=None) -> tuple[T
     return mean, variance_ss * divisor - SQUARE(shifted)
 
 
-@api("nn.batch_normalization")
+@api("nn.batch_normalization", scope="batchnorm")
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None) -> Tensor:
     """Shifts and scales `x` by given statistics: `(x - mean) / sqrt(variance + epsilon) * scale + offset`.
 
@@ -219,7 +219,7 @@ def batch_norm_with_global_normalization(
     return batch_normalization(input, mean, variance, beta, scale, variance_epsilon, name=name)
 
 
-@api("math.l2_normalize", "linalg.l2_normalize", "nn.l2_normalize")
+@api("math.l2_normalize", "linalg.l2_normalize", "nn.l2_normalize", result_scope="l2_normalize")
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None) -> Tensor:
     """`x` divided by its Euclidean length along `axis`.
 

@@ -124,7 +124,7 @@ def softmax(logits, axis=None, name=None) -> Tensor:
     return _along(SOFTMAX, logits, axis, name)
 
 
-@api("nn.log_softmax", "math.log_softmax")
+@api("nn.log_softmax", "math.log_softmax", elementwise=1, ragged=0)
 def log_softmax(logits, axis=None, name=None) -> Tensor:
     """The logarithm of softmax along `axis` (the last by default), without underflow."""
     return _along(LOG_SOFTMAX, logits, axis, name)
@@ -278,7 +278,7 @@ def _cast(x, dtype):
     return CAST(x, DstT=dtype)
 
 
-@api("nn.softmax_cross_entropy_with_logits")
+@api("nn.softmax_cross_entropy_with_logits", scope="softmax_cross_entropy_with_logits")
 def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None) -> Tensor:
     """The cross entropy between label distributions and softmax(logits), along `axis`.
 
@@ -316,7 +316,7 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None) -> Ten
     return _cast(loss, logits.dtype) if small else loss
 
 
-@api("nn.sparse_softmax_cross_entropy_with_logits")
+@api("nn.sparse_softmax_cross_entropy_with_logits", scope="SparseSoftmaxCrossEntropyWithLogits")
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None) -> Tensor:
     """The cross entropy between class numbers and softmax(logits) along the last axis.
 

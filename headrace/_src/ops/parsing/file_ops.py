@@ -155,7 +155,7 @@ DECODE_COMPRESSED = Op(
 )
 
 
-@api("io.decode_compressed", "compat.v1.io.decode_compressed", "compat.v1.decode_compressed")
+@api("io.decode_compressed", "compat.v1.io.decode_compressed", "compat.v1.decode_compressed", ragged=1)
 def decode_compressed(bytes, compression_type="", name=None) -> Tensor:
     """Every string of a tensor decompressed.
 

@@ -315,7 +315,7 @@ def _accepted(function, dtype, allowed):
         raise ValueError(f"{function}: dtype must be one of {names}, got {dtype.name}.")
 
 
-@api("random.normal")
+@api("random.normal", result_scope="random_normal")
 def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None) -> Tensor:
     """Normal numbers.
 
@@ -338,7 +338,7 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=No
     return scale(draws, stddev, mean, name)
 
 
-@api("random.truncated_normal")
+@api("random.truncated_normal", result_scope="truncated_normal")
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None) -> Tensor:
     """Normal numbers, drawn again while they are more than two standard deviations from the mean.
 
@@ -351,7 +351,7 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=Non
     return scale(draws, stddev, mean, name)
 
 
-@api("random.uniform")
+@api("random.uniform", scope="random_uniform")
 def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None) -> Tensor:
     """Numbers uniform on [minval, maxval).
 

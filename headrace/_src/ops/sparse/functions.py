@@ -1,7 +1,6 @@
 """Dense functions on sparse tensors: those that leave zeros zero, and shape, size, rank and cast."""
 
 from headrace._src.core import dtypes
-from headrace._src.op.api import PUBLIC
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.dispatch import Dispatcher, dispatch_for_types, global_dispatchers, signature_of
 from headrace._src.ops.arrays import casting, shaping
@@ -10,27 +9,9 @@ from headrace._src.ops.math.reductions import PROD
 from headrace._src.ops.ragged.row_arithmetic import cast_to
 from headrace._src.ops.sparse.tensor import SparseTensor
 
-# TF: these and no others. Of zero they are zero, but for the Bessel function I0, which TensorFlow has here too.
-_OF_VALUES = """
-math.abs math.asin math.asinh math.atan math.atanh math.bessel_i0e math.bessel_i1e math.erf math.negative math.sign
-math.sin math.sqrt math.square math.tan math.tanh
-""".split()
-
-_functions: set = set()
-_seen = 0
-
-
-def _is_of_values(function) -> bool:
-    global _seen
-    if len(PUBLIC) != _seen:
-        # Files are loaded when first used, so that there may be more functions now.
-        _seen = len(PUBLIC)
-        _functions.update(id(dict.get(PUBLIC, name)) for name in _OF_VALUES if dict.get(PUBLIC, name) is not None)
-    return id(function) in _functions
-
 
 def _dispatch(function, args, kwargs):
-    if not _is_of_values(function):
+    if not function._operands.sparse:
         return Dispatcher.NOT_SUPPORTED
     try:
         bound = signature_of(function).bind(*args, **kwargs).arguments

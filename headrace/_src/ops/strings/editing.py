@@ -108,7 +108,7 @@ STRING_LENGTH = Op(
 )
 
 
-@api("strings.length")
+@api("strings.length", of=STRING_LENGTH)
 def length(input, unit="BYTE", name=None) -> Tensor:
     """The length of each string, in bytes or (`unit="UTF8_CHAR"`) in UTF-8 characters."""
     return STRING_LENGTH(input, unit=unit, name=name)
@@ -133,7 +133,7 @@ STRING_LOWER = Op(
 )
 
 
-@api("strings.lower")
+@api("strings.lower", of=STRING_LOWER)
 def lower(input, encoding="", name=None) -> Tensor:
     """Upper-case letters become lower-case: ASCII letters, or with `encoding="utf-8"` all letters.
 
@@ -154,7 +154,7 @@ STRING_UPPER = Op(
 )
 
 
-@api("strings.upper")
+@api("strings.upper", of=STRING_UPPER)
 def upper(input, encoding="", name=None) -> Tensor:
     """Lower-case letters become upper-case: ASCII letters, or with `encoding="utf-8"` all letters.
 
@@ -175,7 +175,7 @@ STRING_STRIP = Op(
 )
 
 
-@api("strings.strip")
+@api("strings.strip", of=STRING_STRIP)
 def strip(input, name=None) -> Tensor:
     """Remove ASCII whitespace at both ends of each string.
 
@@ -262,7 +262,7 @@ SUBSTR = Op(
 )
 
 
-@api("strings.substr")
+@api("strings.substr", elementwise=1)
 def substr(input, pos, len, unit="BYTE", name=None) -> Tensor:
     """The part of each string that begins at `pos` and has at most `len` bytes or characters.
 

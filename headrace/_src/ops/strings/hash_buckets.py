@@ -38,7 +38,7 @@ STRING_TO_HASH_BUCKET = Op(
 )
 
 
-@api("strings.to_hash_bucket")
+@api("strings.to_hash_bucket", of=STRING_TO_HASH_BUCKET)
 def to_hash_bucket(input, num_buckets, name=None) -> Tensor:
     """A number in [0, num_buckets) for each string, by MurmurHash. Prefer `to_hash_bucket_fast`."""
     return STRING_TO_HASH_BUCKET(input, num_buckets=int(num_buckets), name=name)
@@ -55,7 +55,7 @@ STRING_TO_HASH_BUCKET_FAST = Op(
 )
 
 
-@api("strings.to_hash_bucket_fast")
+@api("strings.to_hash_bucket_fast", of=STRING_TO_HASH_BUCKET_FAST)
 def to_hash_bucket_fast(input, num_buckets, name=None) -> Tensor:
     """A number in [0, num_buckets) for each string, by FarmHash: the same on every machine and in every run.
 
@@ -83,7 +83,7 @@ STRING_TO_HASH_BUCKET_STRONG = Op(
 )
 
 
-@api("strings.to_hash_bucket_strong")
+@api("strings.to_hash_bucket_strong", of=STRING_TO_HASH_BUCKET_STRONG)
 def to_hash_bucket_strong(input, num_buckets, key, name=None) -> Tensor:
     """A number in [0, num_buckets) for each string, by a keyed hash: nobody can prepare collisions.
 
@@ -157,7 +157,7 @@ ENCODE_BASE64 = Op(
 )
 
 
-@api("io.encode_base64")
+@api("io.encode_base64", of=ENCODE_BASE64)
 def encode_base64(input, pad=False, name=None) -> Tensor:
     """Strings in web-safe base64 (`-` and `_` for `+` and `/`), filled up with `=` when `pad`.
 
@@ -190,7 +190,7 @@ DECODE_BASE64 = Op(
 )
 
 
-@api("io.decode_base64")
+@api("io.decode_base64", of=DECODE_BASE64)
 def decode_base64(input, name=None) -> Tensor:
     """The strings that web-safe base64 stands for; `=` at the end may be missing.
 

@@ -43,7 +43,7 @@ STATIC_REGEX_FULL_MATCH = Op(
 )
 
 
-@api("strings.regex_full_match")
+@api("strings.regex_full_match", elementwise=1)
 def regex_full_match(input, pattern, name=None) -> Tensor:
     """Whether each whole string matches a regular expression.
 
@@ -96,7 +96,7 @@ STATIC_REGEX_REPLACE = Op(
 )
 
 
-@api("strings.regex_replace")
+@api("strings.regex_replace", elementwise=1)
 def regex_replace(input, pattern, rewrite, replace_global=True, name=None) -> Tensor:
     """Replace what matches a regular expression.
 

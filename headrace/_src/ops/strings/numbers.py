@@ -160,7 +160,7 @@ STRING_TO_NUMBER = Op(
 )
 
 
-@api("strings.to_number")
+@api("strings.to_number", of=STRING_TO_NUMBER)
 def to_number(input, out_type=dtypes.float32, name=None) -> Tensor:
     """Read each string as a number.
 
@@ -256,7 +256,7 @@ AS_STRING = Op(
 )
 
 
-@api("strings.as_string", "as_string")
+@api("strings.as_string", "as_string", of=AS_STRING)
 def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None) -> Tensor:
     """Write each number as C's printf would.
 

@@ -157,7 +157,7 @@ UNICODE_TRANSCODE = Op(
 )
 
 
-@api("strings.unicode_transcode")
+@api("strings.unicode_transcode", of=UNICODE_TRANSCODE)
 def unicode_transcode(
     input,
     input_encoding,
@@ -203,7 +203,7 @@ UNICODE_SCRIPT = Op(
 )
 
 
-@api("strings.unicode_script")
+@api("strings.unicode_script", of=UNICODE_SCRIPT)
 def unicode_script(input, name=None) -> Tensor:
     """The script of each code point, as ICU's number (25 is Latin, 14 Greek), -1 for what is no code point.
 
