@@ -3942,7 +3942,7 @@ OPS: dict = {
     "Prod": "ops.math.reductions",
     "PyFunc": "graph.control.python_functions",
     "PyFuncStateless": "graph.control.python_functions",
-    "PythonGeneratorDataset": "data.sources.generators",
+    "PythonGeneratorDataset": "data.saving.dataset_graphs",
     "Qr": "ops.linalg.decompositions",
     "QuantizeAndDequantize": "ops.nn.fake_quantization",
     "QuantizeAndDequantizeV2": "ops.nn.fake_quantization",

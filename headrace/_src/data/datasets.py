@@ -22,6 +22,7 @@ from headrace._src.data.running.stages import INFINITE, UNKNOWN, Stage, flat_att
 from headrace._src.graph.building.source_lines import users_line
 from headrace._src.op.api import api, export
 from headrace._src.op.definition import Op
+from headrace._src.op.traits import NONE, Trait
 
 if TYPE_CHECKING:
     from headrace._src.attached import DatasetV2Methods
@@ -35,14 +36,16 @@ AUTOTUNE = export("data.AUTOTUNE", "data.experimental.AUTOTUNE")(-1)
 OUTPUTS = "output_types: list(type), output_shapes: list(shape), metadata: string = ''"
 
 
-def dataset_op(name: str, text: str, make: Callable[..., Stage], *, stateful: bool = False, **types) -> Op:
+def dataset_op(
+    name: str, text: str, make: Callable[..., Stage], *, stateful: bool = False, traits: Trait = NONE, **types
+) -> Op:
     """Define an op that makes a dataset.
 
     Args:
         name: TensorFlow's op name.
         text: the signature up to the arrow; the output is always `handle: variant`.
         make: from the values of inputs and attributes, the stage.
-        stateful: as for other ops.
+        stateful, traits: as for other ops.
         types: for each type attribute, the dtypes that it may be.
     """
 
@@ -54,6 +57,7 @@ def dataset_op(name: str, text: str, make: Callable[..., Stage], *, stateful: bo
     return Op(
         name,
         f"{text} -> handle: variant",
+        traits=traits,
         infer=lambda *inputs, **attrs: TensorShape([]),
         kernel=kernel,
         lower=None,  # the host walks through datasets

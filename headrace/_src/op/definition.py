@@ -27,6 +27,7 @@ class Op:
         grad: `(node, dy, ...)` to one gradient (or None) per input; calls only ops. None when the op has no
             gradient.
         static: the inputs that `lower` needs as NumPy constants.
+        flexible: of the static inputs, those that `lower` also takes as jax values.
         saves: what `grad` reads from `node`: names of inputs and outputs, or `x_shape`, `x_dtype` when the
             shape or dtype of `x` is enough.
         traits: what else is true of the op, for all that treats such ops alike; see `traits.py`.
@@ -34,6 +35,7 @@ class Op:
             `failures.py`. None: it may.
         partial: what is known of an output of integers while a graph is built; see `partial_values.py`.
         neutral: the constants that leave the other input as it is; see `neutral_constants.py`.
+        ufunc: NumPy's function that the kernel is for floating numbers, where the kernel is more than that.
         node_name: what operations are called unless the user says a name. TF: such as "add".
         raw_names: inputs and attributes that `tf.raw_ops` calls otherwise than the op itself.
         stateful: the op reads or writes something outside its inputs: never folded, shared or dropped.
@@ -50,11 +52,13 @@ class Op:
         lower,
         grad,
         static=(),
+        flexible=(),
         saves=(),
         traits=NONE,
         can_fail=None,
         partial=None,
         neutral=None,
+        ufunc=None,
         node_name=None,
         raw_names=None,
         stateful=False,
@@ -68,11 +72,13 @@ class Op:
         self.lower = lower
         self.grad = grad
         self.static = static
+        self.flexible = flexible
         self.saves = saves
         self.traits: Trait = traits
         self.can_fail = can_fail
         self.partial = partial
         self.neutral = neutral
+        self.ufunc = ufunc
         self.node_name = node_name or name
         self.raw_names = raw_names or {}
         self.stateful = stateful

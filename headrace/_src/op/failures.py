@@ -1,7 +1,7 @@
 """Rules for `Op(can_fail=...)`: whether an operation may raise an error, as far as shapes and constants tell.
 
-A rule is asked about an operation (with `inputs`, `outputs` and `attrs`), and is given the arrays that some tensors always
-are, by the `id` of the tensor. Ops that never fail, or only if shapes do not fit, have a trait instead.
+A rule gets an operation (with `inputs`, `outputs` and `attrs`), and by `id` of a tensor the array that it always is.
+Ops that never fail, or fail only if shapes do not fit, have a trait instead.
 """
 
 

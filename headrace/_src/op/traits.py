@@ -43,6 +43,19 @@ class Trait(enum.Flag):
     PLAIN_CALL = enum.auto()
     # It calls a function again and again. Programs with loops are compiled sooner.
     LOOPS = enum.auto()
+    # TF: functions with jit_compile=True may have it. Here the host runs it between programs: the size of its result
+    # depends on values, or it is a program of its own.
+    BETWEEN_PROGRAMS = enum.auto()
+    # It multiplies matrices, which NumPy does faster than XLA's CPU code. Graphs that mostly do this are not compiled.
+    MATRIX_PRODUCT = enum.auto()
+    # Its lowering takes NumPy arrays where values are known while compiling, and may keep them so.
+    TAKES_KNOWN = enum.auto()
+    # Its lowering takes strings, and makes nothing of them.
+    TAKES_STRINGS = enum.auto()
+    # It calls a Python function of the user's. Pipelines with it are not saved, and run in one process.
+    CALLS_PYTHON = enum.auto()
+    # It makes a dataset of the records of files. A pipeline may call a function that does only this ahead of time.
+    FILE_DATASET = enum.auto()
     # TF: `tf.debugging.enable_check_numerics` does not look at its outputs: it moves numbers, or lets NaN pass.
     UNCHECKED = enum.auto()
 
@@ -63,4 +76,10 @@ WRITES_VARIABLE = Trait.WRITES_VARIABLE
 CALLS_FUNCTIONS = Trait.CALLS_FUNCTIONS
 PLAIN_CALL = Trait.PLAIN_CALL
 LOOPS = Trait.LOOPS
+BETWEEN_PROGRAMS = Trait.BETWEEN_PROGRAMS
+MATRIX_PRODUCT = Trait.MATRIX_PRODUCT
+TAKES_KNOWN = Trait.TAKES_KNOWN
+TAKES_STRINGS = Trait.TAKES_STRINGS
+CALLS_PYTHON = Trait.CALLS_PYTHON
+FILE_DATASET = Trait.FILE_DATASET
 UNCHECKED = Trait.UNCHECKED

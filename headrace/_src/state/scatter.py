@@ -277,6 +277,7 @@ STRIDED_SLICE_ASSIGN = Op(
     "ref: resource, begin: Index, end: Index, strides: Index, value: T, *, begin_mask: int = 0, end_mask: int = 0, "
     "ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0 -> ",
     traits=WRITES_VARIABLE,
+    flexible=("begin", "end"),
     Index=dtypes.INDEX,
     infer=lambda ref, begin, end, strides, value, **masks: (),
     kernel=_strided_slice_assign,

@@ -13,15 +13,17 @@ from headrace._src.data.running.functions import ElementFunction
 from headrace._src.data.running.reading_ahead import Ahead
 from headrace._src.formats.records import RecordSpans
 from headrace._src.graph.running.plan import Plan
-from headrace._src.ops.parsing.examples import ParsedBlock
+from headrace._src.ops.arrays.filling import CONST
+from headrace._src.ops.parsing.examples import PARSE_EXAMPLE, ParsedBlock
 from headrace._src.ops.parsing.parsed_sequences import ParsedSequences
+from headrace._src.ops.parsing.sequences import PARSE_SEQUENCE_EXAMPLE
 
 _FIRST_BYTES, _MOST_BYTES = 1 << 20, 1 << 22  # that are read at once
 # What records that were parsed together are, by the op and the rank of the records that it parses.
 _PARSED: dict = {
-    ("ParseExampleV2", 0): ParsedBlock,
-    ("ParseExampleV2", 1): ParsedBlock,
-    ("ParseSequenceExampleV2", 0): ParsedSequences,
+    (PARSE_EXAMPLE, 0): ParsedBlock,
+    (PARSE_EXAMPLE, 1): ParsedBlock,
+    (PARSE_SEQUENCE_EXAMPLE, 0): ParsedSequences,
 }
 
 
@@ -133,9 +135,9 @@ def hoisted(function: ElementFunction, rank: int) -> Hoisted | None:
     nodes = []
     for node in graph.base.nodes:
         of_constants = node.inputs and all(id(tensor) in constant for tensor in node.inputs)
-        if node.record.name == "Const" or of_constants:
+        if node.record is CONST or of_constants:
             constant.update(id(tensor) for tensor in node.outputs)
-        elif (node.record.name, rank) in _PARSED and _has_no_names(node, rank):
+        elif (node.record, rank) in _PARSED and _has_no_names(node, rank):
             serialized, *others = node.inputs
             if id(serialized) in elements and all(id(tensor) in constant for tensor in others):
                 nodes.append(node)
@@ -143,7 +145,7 @@ def hoisted(function: ElementFunction, rank: int) -> Hoisted | None:
 
 
 def _parser(node, rank):
-    parsed, attrs = _PARSED[node.record.name, rank].parsed, node.attrs
+    parsed, attrs = _PARSED[node.record, rank].parsed, node.attrs
     return lambda inputs: parsed(inputs, attrs)
 
 

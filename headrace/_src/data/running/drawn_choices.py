@@ -8,8 +8,12 @@ from headrace._src.data.running.stages import Cursor, Run, Stage
 from headrace._src.data.sources.random_numbers import RandomStage
 from headrace._src.data.transformations.batching import BatchStage
 from headrace._src.data.transformations.mapping import MapStage
+from headrace._src.graph.building.graph import PLACEHOLDER
 from headrace._src.graph.vectorizing.rules import value_of
+from headrace._src.ops.arrays.filling import CONST
+from headrace._src.ops.arrays.slicing import STRIDED_SLICE
 from headrace._src.ops.random import calls as random_calls
+from headrace._src.ops.random.distributions import STATELESS_MULTINOMIAL
 
 _FIRST, _MOST = 16, 1024  # that are drawn at once
 
@@ -94,8 +98,8 @@ def drawn_choices(selector: Stage) -> DrawnChoices | None:
         return None
     function = selector.function
     graph = function.graph
-    drawing = [node for node in graph.base.nodes if node.record.name not in ("Placeholder", "Const")]
-    if [node.record.name for node in drawing] != ["StatelessMultinomial", "StridedSlice"]:
+    drawing = [node for node in graph.base.nodes if node.record not in (PLACEHOLDER, CONST)]
+    if [node.record for node in drawing] != [STATELESS_MULTINOMIAL, STRIDED_SLICE]:
         return None
     draw, pick = drawing
     logits, samples, pair = draw.inputs

@@ -15,22 +15,21 @@ from headrace._src.graph.building.func_graph import FuncGraph
 from headrace._src.graph.building.graph import PLACEHOLDER
 from headrace._src.graph.building.operation import called_graphs, is_stateful
 from headrace._src.graph.building.variable_creation import variables_outside
-from headrace._src.graph.control.python_functions import PYTHON_OPS
 from headrace._src.graph.passes.steps import draws_numbers
 from headrace._src.graph.vectorizing.rules import Batch, Batched, NoRule, batch_shape, value_of
 from headrace._src.graph.vectorizing.vectorized_map import RULE_FILES as RULE_FILES  # loads the rules
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.traits import READS_FILES, READS_RESOURCE
+from headrace._src.op.traits import CALLS_PYTHON, FILE_DATASET, READS_FILES, READS_RESOURCE
 from headrace._src.ops.arrays.casting import CAST
-from headrace._src.ops.arrays.shaping import SHAPE
+from headrace._src.ops.arrays.filling import CONST
+from headrace._src.ops.arrays.passing import IDENTITY
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
 from headrace._src.ops.random import calls as random_calls
 
 # Elements above this are not gathered into blocks for a function: the caches are full, and threads do better.
 LARGEST_VECTORIZED_ELEMENT = 1 << 18
-_FILE_OPS = frozenset([
-    "Const", "FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "Identity", "Placeholder", "Reshape",
-    "TFRecordDataset", "TFRecordDatasetV2", "TextLineDataset",
-])  # fmt: skip
+# What may be computed before a dataset of a file is made: its name.
+_FOR_NAMES = frozenset([CONST, IDENTITY, PLACEHOLDER, RESHAPE])
 # Stateful ops whose calls can be left out, repeated and made in any order: they only read.
 _READING = READS_RESOURCE | READS_FILES
 
@@ -148,7 +147,9 @@ class ElementFunction:
     @property
     def only_reads_files(self) -> bool:
         """Whether it makes a dataset of a file and does nothing else."""
-        return all(node.record.name in _FILE_OPS for node in self.graph.base.nodes)
+        return all(
+            FILE_DATASET in node.record.traits or node.record in _FOR_NAMES for node in self.graph.base.nodes
+        )
 
     @property
     def calls_python(self) -> bool:
@@ -190,7 +191,7 @@ class BlockFunction(ElementFunction):
     def __init__(self, graph, captured, function: ElementFunction, drawing: list):
         super().__init__(graph, captured)
         self._function = function
-        self._drawing = [(node, node.record.name, node.attrs, _known_inputs(node)) for node in drawing]
+        self._drawing = [(node, node.record, node.attrs, _known_inputs(node)) for node in drawing]
 
     def __call__(self, element) -> tuple:
         site = self._function.site
@@ -226,12 +227,12 @@ def _known_inputs(node) -> list:
 
 
 def _can_draw(node) -> bool:
-    return random_calls.can_draw(node.record.name, node.attrs, _known_inputs(node))
+    return random_calls.can_draw(node.record, node.attrs, _known_inputs(node))
 
 
 def _calls_python(graph) -> bool:
     return any(
-        node.record.name in PYTHON_OPS or any(map(_calls_python, called_graphs(node.attrs))) for node in graph.nodes
+        CALLS_PYTHON in node.record.traits or any(map(_calls_python, called_graphs(node.attrs))) for node in graph.nodes
     )
 
 

@@ -12,15 +12,16 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.data.running.stages import Stage, stage_of
 from headrace._src.data.saving.element_bytes import packed, unpacked
+from headrace._src.data.sources.generators import PYTHON_GENERATOR_DATASET
 from headrace._src.data.transformations.shuffling import DUMMY_SEED_GENERATOR
 from headrace._src.formats.graph_messages import GraphDef
 from headrace._src.graph.building.func_graph import FuncGraph
 from headrace._src.graph.building.operation import called_graphs
-from headrace._src.graph.control.python_functions import PYTHON_OPS
 from headrace._src.graph.messages.graph_def import graph_def_of
 from headrace._src.graph.messages.graph_import import import_graph_def
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import REGISTRY
+from headrace._src.op.traits import CALLS_PYTHON
 from headrace._src.ops.arrays.passing import IDENTITY
 
 _SIZES = struct.Struct("<QI")
@@ -46,7 +47,7 @@ class _Writer:
             if not stage.recipe:
                 raise _cannot(f"{stage.where()} is part of a pipeline that runs")
             name, inputs, attrs = stage.recipe
-            if name == "PythonGeneratorDataset":
+            if name == PYTHON_GENERATOR_DATASET.name:
                 raise _cannot(f"{stage.where()} calls a Python function")
             for graph in called_graphs(attrs):
                 _check(graph, stage)
@@ -77,7 +78,7 @@ class _Writer:
 
 def _check(graph, stage):
     for node in graph.nodes:
-        if node.record.name in PYTHON_OPS or node.record.name == "PythonGeneratorDataset":
+        if CALLS_PYTHON in node.record.traits or node.record is PYTHON_GENERATOR_DATASET:
             raise _cannot(f"the function of {stage.where()} calls Python functions")
         for inner in called_graphs(node.attrs):
             _check(inner, stage)

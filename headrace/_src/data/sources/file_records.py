@@ -8,6 +8,7 @@ from headrace._src.data.datasets import dataset_op, integer
 from headrace._src.data.running.stages import Cursor, Stage
 from headrace._src.formats.line_files import FixedLengthReader, TextLineReader
 from headrace._src.formats.records import RecordReader
+from headrace._src.op.traits import FILE_DATASET
 
 _SKIPPED_AT_ONCE = 4096
 
@@ -201,6 +202,7 @@ TF_RECORD_DATASET = dataset_op(
     "filenames: string, compression_type: string, buffer_size: int64, *, metadata: string = ''",
     _make_records,
     stateful=True,
+    traits=FILE_DATASET,
 )
 
 TF_RECORD_DATASET_AT = dataset_op(
@@ -208,6 +210,7 @@ TF_RECORD_DATASET_AT = dataset_op(
     "filenames: string, compression_type: string, buffer_size: int64, byte_offsets: int64, *, metadata: string = ''",
     _make_records_from,
     stateful=True,
+    traits=FILE_DATASET,
 )
 
 
@@ -221,6 +224,7 @@ TEXT_LINE_DATASET = dataset_op(
     "filenames: string, compression_type: string, buffer_size: int64, *, metadata: string = ''",
     _make_lines,
     stateful=True,
+    traits=FILE_DATASET,
 )
 
 
@@ -251,8 +255,13 @@ FIXED_LENGTH_RECORD_DATASET = dataset_op(
     f"{_PIECES}, compression_type: string, *, metadata: string = ''",
     _make_pieces,
     stateful=True,
+    traits=FILE_DATASET,
 )
 
 PLAIN_FIXED_LENGTH_RECORD_DATASET = dataset_op(
-    "FixedLengthRecordDataset", f"{_PIECES}, *, metadata: string = ''", _make_plain_pieces, stateful=True
+    "FixedLengthRecordDataset",
+    f"{_PIECES}, *, metadata: string = ''",
+    _make_plain_pieces,
+    stateful=True,
+    traits=FILE_DATASET,
 )

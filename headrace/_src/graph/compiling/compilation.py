@@ -10,11 +10,12 @@ from headrace._src.core.random_state import random_state
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.building.operation import called_graphs
 from headrace._src.graph.compiling import queue as compile_queue
-from headrace._src.graph.compiling.blocks import LOOPS, BlockBuilder
+from headrace._src.graph.compiling.blocks import BlockBuilder
 from headrace._src.graph.compiling.lowering import CannotLower
 from headrace._src.graph.compiling.programs import MISMATCH, Program, signature_of
 from headrace._src.graph.compiling.segments import Segmented, host_steps, path_to_host
 from headrace._src.op.api import api
+from headrace._src.op.traits import BETWEEN_PROGRAMS, LOOPS, MATRIX_PRODUCT
 from headrace._src.ops.arrays.filling import CONST
 
 # A call of a program takes as long as this many operations one by one.
@@ -62,13 +63,8 @@ def set_background_compilation(enabled) -> None:
     _Settings.enabled = bool(enabled)
 
 
-# TF: functions with jit_compile=True may have these. Here the host runs them between programs: the sizes of results
-# depend on values, or they are programs of their own.
-_BETWEEN_PROGRAMS = frozenset({"Where", "Unique", "UniqueV2", "DynamicPartition", "XlaCallModule"})
-
 # What NumPy's matrix products and the interpreter's other operations take here, roughly: only their proportion matters.
 _PRODUCTS_PER_SECOND, _SECONDS_PER_OPERATION = 40e9, 10e-6
-_PRODUCTS = {"MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"}
 
 
 def is_mostly_products(steps) -> bool:
@@ -79,11 +75,10 @@ def is_mostly_products(steps) -> bool:
     """
     work, count = 0.0, 0
     for node in steps:
-        name = node.record.name
         if node.record.calls_functions:
             return False
         count += node.record is not CONST
-        if name in _PRODUCTS:
+        if MATRIX_PRODUCT in node.record.traits:
             left, right = node.inputs[0].shape, node.outputs[0].shape
             if not (left.is_fully_defined() and right.is_fully_defined()):
                 return False
@@ -352,7 +347,7 @@ class _Entry:
         block, nodes = owner.block()
         try:
             if owner.must_compile and owner.hosts:
-                found = path_to_host(owner.plan.steps, allowed=_BETWEEN_PROGRAMS)
+                found = path_to_host(owner.plan.steps, allowed=BETWEEN_PROGRAMS)
                 if found is not None:
                     raise CannotLower(*found, "only the host can run it")
                 owner.split_at(owner.hosts)

@@ -13,21 +13,16 @@ from headrace._src.core.lazy import jax, jnp
 from headrace._src.graph.compiling.blocks import is_number
 from headrace._src.graph.compiling.lowered_control import LoweredControl
 from headrace._src.graph.compiling.lowered_values import Fake, Opaque, VariableHandle
+from headrace._src.graph.control.conditional import FAKE_PARAM
 from headrace._src.op.definition import REGISTRY
 from headrace._src.op.lowering import NeedsValue, NotLowerable
-from headrace._src.op.traits import ABOUT_SHAPES
-from headrace._src.ops.arrays.filling import CONST
+from headrace._src.op.traits import ABOUT_SHAPES, TAKES_KNOWN, TAKES_STRINGS
+from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
+from headrace._src.ops.arrays.filling import CONST, FILL
+from headrace._src.ops.arrays.splitting import TILE
 
 # The result of an op on constants stays a constant unless it is larger than this.
 _FOLDED = 4096
-# These take NumPy arrays where a value is known while compiling; see ops/tensor_lists/lowering.py.
-_LIST_OPS = ("TensorList", "EmptyTensorList")
-
-
-# For some of their static inputs, these ops also accept values that are known only at run time.
-_FLEXIBLE = frozenset({
-    "StridedSlice", "StridedSliceGrad", "TensorStridedSliceUpdate", "ResourceStridedSliceAssign", "Slice",
-})  # fmt: skip
 
 
 class CannotLower(Exception):
@@ -182,7 +177,7 @@ class Lowering(LoweredControl):
         op = REGISTRY[instruction.op]
         if op.calls_functions:
             return self._run_inner(op, instruction, given)
-        if op.name == "FakeParam":
+        if op is FAKE_PARAM:
             return (Fake(instruction.dtypes[0]),)
         if any(isinstance(x, Fake) for x in given):
             raise NotLowerable("a residual of a branch that was not taken")
@@ -194,11 +189,11 @@ class Lowering(LoweredControl):
                 return folded
         if op.lower is None:
             raise NotLowerable("only the host can run it")
-        keeps_strings = op.name == "Assert"
+        keeps_strings = TAKES_STRINGS in op.traits
         for x in given:
             if (isinstance(x, Opaque) or (isinstance(x, np.ndarray) and not is_number(x))) and not keeps_strings:
                 raise NotLowerable("an input that is no array of numbers")
-        raw = op.name.startswith(_LIST_OPS)
+        raw = TAKES_KNOWN in op.traits
         arguments = [
             self._argument(op, argument, items, raw)
             for argument, items in zip(op.signature.inputs, _structured(instruction, given))
@@ -224,7 +219,7 @@ class Lowering(LoweredControl):
     def _argument(self, op, argument, items, raw):
         if argument.name in op.static:
             for x in items:
-                if not isinstance(x, np.ndarray) and not (op.name in _FLEXIBLE and argument.name in ("begin", "end")):
+                if not isinstance(x, np.ndarray) and argument.name not in op.flexible:
                     raise NeedsValue(f"the value of {argument.name} is not known beforehand")
         elif not raw:
             items = [self.traced(x) for x in items]
@@ -246,9 +241,9 @@ class Lowering(LoweredControl):
             items if argument.is_list else items[0]
             for argument, items in zip(op.signature.inputs, _structured(instruction, given))
         ]
-        if op.name.startswith(_LIST_OPS) or any(dtype._kind in "rv" for dtype in instruction.dtypes):
+        if TAKES_KNOWN in op.traits or any(dtype._kind in "rv" for dtype in instruction.dtypes):
             return None
-        if op.name in ("Fill", "BroadcastTo", "Tile") and not _is_small_fill(op.name, arguments):
+        if op in (FILL, BROADCAST_TO, TILE) and not _is_small_fill(op, arguments):
             return None
         if sum(x.size for x in given) > _FOLDED and ABOUT_SHAPES not in op.traits:
             return None
@@ -283,10 +278,10 @@ class Lowering(LoweredControl):
         return outputs
 
 
-def _is_small_fill(name, arguments):
-    if name == "Fill":
+def _is_small_fill(op, arguments):
+    if op is FILL:
         return np.prod(arguments[0], dtype=np.float64) <= _FOLDED
-    if name == "BroadcastTo":
+    if op is BROADCAST_TO:
         return np.prod(arguments[1], dtype=np.float64) <= _FOLDED
     return np.prod(arguments[1], dtype=np.float64) * arguments[0].size <= _FOLDED
 

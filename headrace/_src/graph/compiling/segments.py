@@ -5,10 +5,19 @@ made before it, and nothing made after it comes earlier. Other operations go int
 """
 
 from headrace._src.graph.building.operation import called_graphs, is_stateful
-from headrace._src.graph.control.conditional import branch_number, condition_number
+from headrace._src.graph.control.calls import PARTITIONED_CALL, STATEFUL_PARTITIONED_CALL
+from headrace._src.graph.control.conditional import (
+    CASE,
+    IF,
+    STATELESS_CASE,
+    STATELESS_IF,
+    branch_number,
+    condition_number,
+)
+from headrace._src.graph.control.loops import STATELESS_WHILE, WHILE
 from headrace._src.graph.passes.steps import Step
 from headrace._src.graph.running.plan import Plan
-from headrace._src.op.traits import ABOUT_SHAPES, PLAIN_CALL
+from headrace._src.op.traits import ABOUT_SHAPES, NONE, PLAIN_CALL
 from headrace._src.ops.arrays.filling import CONST
 
 
@@ -44,13 +53,13 @@ def _inner(node, found):
     ]
 
 
-def path_to_host(steps, known=(), allowed=frozenset()):
+def path_to_host(steps, known=(), allowed=NONE):
     """The way to the first operation for the host, and its op; None if there is none.
 
     Args:
         steps: the operations in order.
         known: numbers (`id`) of the inputs whose values are known while compiling.
-        allowed: the names of ops that do not count.
+        allowed: ops with one of these traits do not count.
 
     Returns:
         The places that lead to it, outermost first, and the op's name.
@@ -58,7 +67,7 @@ def path_to_host(steps, known=(), allowed=frozenset()):
     for place in sorted(host_steps(steps, known)):
         node = steps[place]
         if not node.record.calls_functions:
-            if node.record.name not in allowed:
+            if not node.record.traits & allowed:
                 return (place,), node.record.name
             continue
         for graph, inputs in _inner(node, _repeatable(steps, known)):
@@ -125,7 +134,7 @@ def stages(steps, hosts) -> list[int]:
 
 def for_host(node):
     """An operation as the host runs it between programs: functions, branches and loops use what is compiled of them."""
-    kernel = _CALLS.get(node.record.name)
+    kernel = _CALLS.get(node.record)
     return node if kernel is None else Step(node, kernel=kernel)
 
 
@@ -151,8 +160,8 @@ def _loop(input, cond, body, **attrs):
 
 
 _CALLS = {
-    "PartitionedCall": _call, "StatefulPartitionedCall": _call, "If": _if, "StatelessIf": _if,
-    "Case": _case, "StatelessCase": _case, "While": _loop, "StatelessWhile": _loop,
+    PARTITIONED_CALL: _call, STATEFUL_PARTITIONED_CALL: _call, IF: _if, STATELESS_IF: _if, CASE: _case,
+    STATELESS_CASE: _case, WHILE: _loop, STATELESS_WHILE: _loop,
 }  # fmt: skip
 
 

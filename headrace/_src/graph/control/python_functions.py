@@ -25,6 +25,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
+from headrace._src.op.traits import CALLS_PYTHON
 
 _numbers = itertools.count()
 # By token, for as long as an operation holds the token.
@@ -273,6 +274,7 @@ def _grad(node, *dys):
 EAGER_PY_FUNC = Op(
     "EagerPyFunc",
     "input: list(Tin), *, token: string, Tout: list(type), is_async: bool = False -> output: list(Tout)",
+    traits=CALLS_PYTHON,
     infer=_infer,
     kernel=_run,
     lower=None,  # Python code runs on the host
@@ -285,6 +287,7 @@ EAGER_PY_FUNC = Op(
 PY_FUNC = Op(
     "PyFunc",
     "input: list(Tin), *, token: string, Tout: list(type) -> output: list(Tout)",
+    traits=CALLS_PYTHON,
     infer=_infer,
     kernel=_run,
     lower=None,  # Python code runs on the host
@@ -296,6 +299,7 @@ PY_FUNC = Op(
 PY_FUNC_STATELESS = Op(
     "PyFuncStateless",
     "input: list(Tin), *, token: string, Tout: list(type) -> output: list(Tout)",
+    traits=CALLS_PYTHON,
     infer=_infer,
     kernel=_run,
     lower=None,  # Python code runs on the host
@@ -304,7 +308,6 @@ PY_FUNC_STATELESS = Op(
 )
 
 
-PYTHON_OPS = frozenset([EAGER_PY_FUNC.name, PY_FUNC.name, PY_FUNC_STATELESS.name])
 
 
 # The public functions.

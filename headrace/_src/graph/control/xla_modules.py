@@ -9,6 +9,7 @@ from headrace._src.core.lazy import jax, jax_mlir, jaxlib_mlir, mlir_functions, 
 from headrace._src.core.shapes import TensorShape
 from headrace._src.graph.compiling.programs import device_of_programs, to_device
 from headrace._src.op.definition import Op
+from headrace._src.op.traits import BETWEEN_PROGRAMS
 
 # The calling conventions that jax has had so far; from 5 on, sizes that vary are computed within the program.
 _OLDEST, _NEWEST = 5, 10
@@ -94,6 +95,7 @@ XLA_CALL_MODULE = Op(
     "platforms: list(string) = [], dim_args_spec: list(string) = [], has_token_input_output: bool = False, "
     "function_list: list(func) = [], disabled_checks: list(string) = [], use_shardy_partitioner: bool = False"
     " -> output: list(Tout)",
+    traits=BETWEEN_PROGRAMS,
     infer=_infer,
     kernel=_run,
     lower=None,  # it is a program of its own

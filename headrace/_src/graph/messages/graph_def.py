@@ -16,6 +16,7 @@ from headrace._src.graph.messages.attribute_values import shapes_to_attr_value, 
 from headrace._src.graph.messages.reference_nodes import write_reference
 from headrace._src.graph.messages.retired_ops import is_retired, replacement
 from headrace._src.graph.passes.dead_code import needed
+from headrace._src.op.traits import PLAIN_CALL
 from headrace._src.ops.arrays.filling import CONST
 from headrace._src.version import GRAPH_DEF_VERSION
 
@@ -26,9 +27,6 @@ _INVALID_IN_NODE = re.compile(r"[^A-Za-z0-9_.\\/>-]")
 _INVALID_IN_FUNCTION = re.compile(r"[^A-Za-z0-9_.<>-]")
 # Types that headrace's op takes from its inputs and TensorFlow's op has fixed.
 _FIXED_TYPES = {("CTCLossV2", "T"): dtypes.float32}
-
-# TF: control flow that is not marked for lowering loses control edges in TensorFlow's optimizer, and so effects.
-_LOWERED = frozenset({"If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile"})
 
 _numbers = itertools.count(1)
 _function_names: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
@@ -122,7 +120,8 @@ def _node_def(node, names, reference, before, library, add_shapes, for_tensorflo
         if name == "output_shapes" and not value and called_graphs(node.attrs):
             value = [tensor.shape for tensor in node.outputs]
         proto.attr[name].CopyFrom(to_attr_value(attribute.kind, value, library.name_of))
-    if record.name in _LOWERED:
+    if record.calls_functions and PLAIN_CALL not in record.traits:
+        # TF: control flow without this mark loses control edges in TensorFlow's optimizer, and so effects.
         proto.attr["_lower_using_switch_merge"].b = True
     for name, value in node.annotations.items():
         proto.attr[name].CopyFrom(value)

@@ -52,9 +52,10 @@ def reusable(kernel, step, dying, given):
 
 def _function_of(kernel, step):
     """NumPy's function that a kernel is, or is for such inputs."""
-    if step.record.name in ("RealDiv", "Div") and step.inputs[0].dtype._kind == "f":
+    record = step.record
+    if record.ufunc is not None and step.inputs[0].dtype._kind == "f":
         # Unless the kernel was replaced.
-        return np.divide if getattr(kernel, "__module__", None) == step.record.module else None
+        return record.ufunc if getattr(kernel, "__module__", None) == record.module else None
     return kernel if isinstance(kernel, np.ufunc) else None
 
 

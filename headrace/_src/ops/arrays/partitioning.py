@@ -13,6 +13,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
+from headrace._src.op.traits import BETWEEN_PROGRAMS
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2, check_indices
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
@@ -136,6 +137,7 @@ def _grad_unique(node, dy, *others):
 UNIQUE = Op(
     "Unique",
     "x: T, *, out_idx: type = int32 -> y: T, idx: out_idx",
+    traits=BETWEEN_PROGRAMS,
     infer=lambda x, out_idx: _infer_unique(x, None, False),
     kernel=lambda x, out_idx: _unique("Unique", x, None, out_idx, False),
     lower=None,
@@ -146,6 +148,7 @@ UNIQUE = Op(
 UNIQUE_V2 = Op(
     "UniqueV2",
     "x: T, axis: Taxis, *, out_idx: type = int32 -> y: T, idx: out_idx",
+    traits=BETWEEN_PROGRAMS,
     Taxis=dtypes.INDEX,
     infer=lambda x, axis, out_idx: _infer_unique(x, axis, False),
     kernel=lambda x, axis, out_idx: _unique(
@@ -288,6 +291,7 @@ def _grad_dynamic_partition(node, dys):
 DYNAMIC_PARTITION = Op(
     "DynamicPartition",
     "data: T, partitions: int32, *, num_partitions: int -> outputs: num_partitions*T",
+    traits=BETWEEN_PROGRAMS,
     infer=_infer_dynamic_partition,
     kernel=_dynamic_partition,
     lower=None,  # the sizes of the parts depend on data

@@ -8,7 +8,7 @@ from headrace._src.core.shapes import TensorShape, broadcast_shapes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
-from headrace._src.op.traits import ELEMENTWISE, FAILS_BY_SHAPE, UNCHECKED
+from headrace._src.op.traits import BETWEEN_PROGRAMS, ELEMENTWISE, FAILS_BY_SHAPE, UNCHECKED
 from headrace._src.ops.arrays.broadcasting import sum_to
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
@@ -28,7 +28,7 @@ def _where(input):
 WHERE = Op(
     "Where",
     "input: T -> index: int64",
-    traits=UNCHECKED,
+    traits=UNCHECKED | BETWEEN_PROGRAMS,
     raw_names={"input": "condition"},
     T=dtypes.NUMBER | dtypes.BOOL | dtypes.QUANTIZED,
     infer=lambda input: TensorShape([None, input.shape.rank]),

@@ -12,7 +12,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.observers import add_observer, remove_observer
-from headrace._src.op.traits import CHANGES_NOTHING
+from headrace._src.op.traits import CHANGES_NOTHING, TAKES_STRINGS
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.passing import NO_OP
 from headrace._src.ops.debugging.tensor_summary import summarize_flat
@@ -38,7 +38,7 @@ def _lower_assert(ctx, condition, data, summarize):
 ASSERT = Op(
     "Assert",
     "condition: bool, data: list(T), *, summarize: int = 3 -> ",
-    traits=CHANGES_NOTHING,
+    traits=CHANGES_NOTHING | TAKES_STRINGS,
     infer=lambda condition, data, summarize: (),
     kernel=_assert,
     lower=_lower_assert,

@@ -96,21 +96,6 @@ def assert_all_finite(x, message, name=None) -> Tensor:
     return CHECK_NUMERICS(to_tensor(x), message=message, name=name)
 
 
-# Ops that only pass numbers on: what they return was already found, or put in on purpose.
-_PASSING = frozenset(
-    "Const Identity IdentityN Reshape Concat ConcatV2 ExpandDims Squeeze Fill Gather Slice StridedSlice "
-    "StridedSliceGrad Pack Unpack Transpose Where Maximum Minimum ReadVariableOp AssignVariableOp Empty "
-    "CheckNumerics CheckNumericsV2 TensorListConcatV2 TensorListGather TensorListGetItem TensorListPopBack "
-    "TensorListStack VarHandleOp StopGradient PlaceholderWithDefault".split()
-)
-
-
-# Operations of a graph that run other graphs, which have checks of their own.
-_CALLING = frozenset(
-    "If StatelessIf Case StatelessCase While StatelessWhile PartitionedCall StatefulPartitionedCall".split()
-)
-
-
 class _Checking(threading.local):
     on = False
 
@@ -119,7 +104,7 @@ _checking = _Checking()
 
 
 def _observe(op, arrays, attrs, results):
-    if not _checking.on or op.name in _PASSING:
+    if not _checking.on or UNCHECKED in op.traits:
         return
     for number, array in enumerate(output_arrays(op, results)):
         array = np.asarray(array)
@@ -144,7 +129,8 @@ def _observe(op, arrays, attrs, results):
 
 def _checked(op, outputs):
     """The outputs of an operation of a graph behind checks."""
-    if not _checking.on or op.name in _PASSING or op.name in _CALLING:
+    # Operations that run other graphs: these have checks of their own.
+    if not _checking.on or UNCHECKED in op.traits or op.calls_functions:
         return outputs
     return tuple(
         [_checked_output(op, item) for item in out] if type(out) is list else _checked_output(op, out)

@@ -70,6 +70,7 @@ def _division(name, kernel, lower, grad, kinds, node_name=None):
         traits=ELEMENTWISE,
         can_fail=unless_floating,
         neutral=Neutral(is_one, kinds),
+        ufunc=np.divide,
         node_name=node_name,
         T=dtypes.NUMBER,
         infer=broadcast,

@@ -7,32 +7,39 @@ import math
 import numpy as np
 
 from headrace._src.core import dtypes
+from headrace._src.op.definition import Op
 from headrace._src.ops.random import samplers as random_samplers
 from headrace._src.ops.random.bits import SCRAMBLING_KEY, Philox, philox_blocks
 from headrace._src.ops.random.seeds import take_stream
-from headrace._src.ops.random.uniform_and_normal import BLOCKS_PER_OUTPUT
+from headrace._src.ops.random.uniform_and_normal import (
+    BLOCKS_PER_OUTPUT,
+    RANDOM_STANDARD_NORMAL,
+    RANDOM_UNIFORM,
+    RANDOM_UNIFORM_INT,
+    TRUNCATED_NORMAL,
+)
 
 _WORDS_PER_BLOCK = 4
 
 
-def can_draw(op: str, attrs: dict, inputs: list) -> bool:
+def can_draw(op: Op, attrs: dict, inputs: list) -> bool:
     """Whether `draw` knows an op with these inputs, which are arrays, or None where they are not known."""
     if op not in _SAMPLERS or any(x is None for x in inputs):
         return False
     shape, *bounds = inputs
     if shape.ndim != 1 or (shape < 0).any() or not 0 < math.prod(shape.tolist()) < 1 << 20:
         return False
-    if op == "RandomUniformInt":
+    if op is RANDOM_UNIFORM_INT:
         low, high = bounds
         return not low.ndim and not high.ndim and bool(low < high)
     return attrs["dtype"] in dtypes.FLOATING
 
 
-def draw(op: str, attrs: dict, inputs: list, count: int) -> np.ndarray:
+def draw(op: Op, attrs: dict, inputs: list, count: int) -> np.ndarray:
     """What `count` calls of a stateful op give, stacked.
 
     Args:
-        op: its name.
+        op: one of those for which `can_draw` holds.
         attrs: its attributes.
         inputs: arrays, for which `can_draw` holds.
         count: the number of calls.
@@ -41,7 +48,7 @@ def draw(op: str, attrs: dict, inputs: list, count: int) -> np.ndarray:
     size = math.prod(shape)
     distance = size * BLOCKS_PER_OUTPUT  # of the streams of two calls
     dtype = inputs[1].dtype if len(inputs) > 1 else attrs["dtype"]._np
-    owner = (op, dtype if len(inputs) > 1 else attrs["dtype"], inputs[0].dtype)
+    owner = (op.name, dtype if len(inputs) > 1 else attrs["dtype"], inputs[0].dtype)
     stream = take_stream(owner, attrs["seed"], attrs["seed2"], count * distance)
     calls = _SpacedCalls(stream, count, distance)
     return _SAMPLERS[op](calls, size, np.dtype(dtype), *inputs[1:]).reshape(count, *shape)
@@ -132,10 +139,10 @@ def _truncated_normal(calls, size, dtype):
 
 
 _SAMPLERS = {
-    "RandomUniform": _uniform,
-    "RandomUniformInt": _uniform_int,
-    "RandomStandardNormal": _normal,
-    "TruncatedNormal": _truncated_normal,
+    RANDOM_UNIFORM: _uniform,
+    RANDOM_UNIFORM_INT: _uniform_int,
+    RANDOM_STANDARD_NORMAL: _normal,
+    TRUNCATED_NORMAL: _truncated_normal,
 }
 _KEYED = {
     "uniform": _uniform,

@@ -11,7 +11,7 @@ from headrace._src.core.handle_data import HandleData, handle_data_rule
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN, shape_from_value
-from headrace._src.op.traits import UNCHECKED
+from headrace._src.op.traits import TAKES_KNOWN, UNCHECKED
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.tensor_lists import lowering
@@ -139,6 +139,7 @@ def _empty_kernel(element_shape, max_num_elements, element_dtype):
 EMPTY_TENSOR_LIST = Op(
     "EmptyTensorList",
     "element_shape: shape_type, max_num_elements: int32, *, element_dtype: type -> handle: variant",
+    traits=TAKES_KNOWN,
     shape_type=dtypes.INDEX,
     infer=lambda *specs, **attrs: SCALAR,
     kernel=_empty_kernel,
@@ -159,6 +160,7 @@ def _reserve_kernel(element_shape, num_elements, element_dtype):
 TENSOR_LIST_RESERVE = Op(
     "TensorListReserve",
     "element_shape: shape_type, num_elements: int32, *, element_dtype: type -> handle: variant",
+    traits=TAKES_KNOWN,
     shape_type=dtypes.INDEX,
     infer=lambda *specs, **attrs: SCALAR,
     kernel=_reserve_kernel,
@@ -174,6 +176,7 @@ TENSOR_LIST_RESERVE = Op(
 TENSOR_LIST_LENGTH = Op(
     "TensorListLength",
     "input_handle: variant -> length: int32",
+    traits=TAKES_KNOWN,
     infer=lambda input_handle: SCALAR,
     kernel=lambda input_handle: np.array(list_in("TensorListLength", input_handle).length, np.int32),
     lower=lowering.length,
@@ -196,6 +199,7 @@ def _element_shape_infer(input_handle, shape_type):
 TENSOR_LIST_ELEMENT_SHAPE = Op(
     "TensorListElementShape",
     "input_handle: variant, *, shape_type: type -> element_shape: shape_type",
+    traits=TAKES_KNOWN,
     shape_type=dtypes.INDEX,
     infer=_element_shape_infer,
     kernel=_element_shape_kernel,
@@ -249,6 +253,7 @@ def _push_grad(node, dlist):
 TENSOR_LIST_PUSH_BACK = Op(
     "TensorListPushBack",
     "input_handle: variant, tensor: element_dtype -> output_handle: variant",
+    traits=TAKES_KNOWN,
     infer=_push_infer,
     kernel=lambda input_handle, tensor: boxed(
         _pushed("TensorListPushBack", list_in("TensorListPushBack", input_handle), tensor)
@@ -311,7 +316,7 @@ TENSOR_LIST_POP_BACK = Op(
     "TensorListPopBack",
     "input_handle: variant, element_shape: int32, *, element_dtype: type "
     "-> output_handle: variant, tensor: element_dtype",
-    traits=UNCHECKED,
+    traits=UNCHECKED | TAKES_KNOWN,
     infer=lambda input_handle, element_shape, element_dtype: (
         SCALAR,
         element_shape_of("TensorListPopBack", input_handle, element_shape),
@@ -340,6 +345,7 @@ def _push_batch_kernel(input_handles, tensor):
 TENSOR_LIST_PUSH_BACK_BATCH = Op(
     "TensorListPushBackBatch",
     "input_handles: variant, tensor: element_dtype -> output_handles: variant",
+    traits=TAKES_KNOWN,
     infer=lambda input_handles, tensor: input_handles.shape,
     kernel=_push_batch_kernel,
     lower=None,  # a compiled program has single lists only
@@ -389,6 +395,7 @@ TENSOR_LIST_SET_ITEM = Op(
     "TensorListSetItem",
     "input_handle: variant, index: int32, item: element_dtype, *, resize_if_index_out_of_bounds: bool = False "
     "-> output_handle: variant",
+    traits=TAKES_KNOWN,
     infer=_set_infer,
     kernel=_set_kernel,
     lower=lowering.set_item,
@@ -416,7 +423,7 @@ def _get_grad(node, ditem):
 TENSOR_LIST_GET_ITEM = Op(
     "TensorListGetItem",
     "input_handle: variant, index: int32, element_shape: Tshape, *, element_dtype: type -> item: element_dtype",
-    traits=UNCHECKED,
+    traits=UNCHECKED | TAKES_KNOWN,
     Tshape=dtypes.INDEX,
     infer=lambda input_handle, index, element_shape, element_dtype: element_shape_of(
         "TensorListGetItem", input_handle, element_shape
@@ -442,6 +449,7 @@ def _resize_kernel(input_handle, size):
 TENSOR_LIST_RESIZE = Op(
     "TensorListResize",
     "input_handle: variant, size: int32 -> output_handle: variant",
+    traits=TAKES_KNOWN,
     infer=lambda input_handle, size: SCALAR,
     kernel=_resize_kernel,
     lower=lowering.resize,
@@ -475,6 +483,7 @@ def _concat_lists_kernel(input_a, input_b, element_dtype):
 TENSOR_LIST_CONCAT_LISTS = Op(
     "TensorListConcatLists",
     "input_a: variant, input_b: variant, *, element_dtype: type -> output: variant",
+    traits=TAKES_KNOWN,
     infer=lambda input_a, input_b, element_dtype: input_a.shape.merge_with(input_b.shape),
     kernel=_concat_lists_kernel,
     lower=lowering.concat_lists,

@@ -7,7 +7,7 @@ from headrace._src.core.handle_data import HandleData, handle_data_rule
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, shape_from_value
-from headrace._src.op.traits import UNCHECKED
+from headrace._src.op.traits import TAKES_KNOWN, UNCHECKED
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL, RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2
@@ -119,7 +119,7 @@ TENSOR_LIST_STACK = Op(
     "TensorListStack",
     "input_handle: variant, element_shape: int32, *, element_dtype: type, num_elements: int = -1 "
     "-> tensor: element_dtype",
-    traits=UNCHECKED,
+    traits=UNCHECKED | TAKES_KNOWN,
     infer=_stack_infer,
     kernel=_stack_kernel,
     lower=lowering.stack,
@@ -152,6 +152,7 @@ def _scalar_infer(*specs, **attrs):
 TENSOR_LIST_FROM_TENSOR = Op(
     "TensorListFromTensor",
     "tensor: element_dtype, element_shape: shape_type -> output_handle: variant",
+    traits=TAKES_KNOWN,
     shape_type=dtypes.INDEX,
     infer=_scalar_infer,
     kernel=_from_tensor_kernel,
@@ -204,7 +205,7 @@ def _gather_grad(node, dy):
 TENSOR_LIST_GATHER = Op(
     "TensorListGather",
     "input_handle: variant, indices: int32, element_shape: int32, *, element_dtype: type -> values: element_dtype",
-    traits=UNCHECKED,
+    traits=UNCHECKED | TAKES_KNOWN,
     infer=_gather_infer,
     kernel=_gather_kernel,
     lower=lowering.gather,
@@ -264,6 +265,7 @@ def _rows_gradient(node, dlist):
 TENSOR_LIST_SCATTER = Op(
     "TensorListScatter",
     "tensor: element_dtype, indices: int32, element_shape: shape_type -> output_handle: variant",
+    traits=TAKES_KNOWN,
     shape_type=dtypes.INDEX,
     infer=_scalar_infer,
     kernel=lambda *inputs: _scatter_list("TensorListScatter", *inputs, -1),
@@ -275,6 +277,7 @@ TENSOR_LIST_SCATTER = Op(
 TENSOR_LIST_SCATTER_V2 = Op(
     "TensorListScatterV2",
     "tensor: element_dtype, indices: int32, element_shape: shape_type, num_elements: int32 -> output_handle: variant",
+    traits=TAKES_KNOWN,
     shape_type=dtypes.INDEX,
     infer=_scalar_infer,
     kernel=_scatter_v2_kernel,
@@ -320,6 +323,7 @@ def _scatter_into_grad(node, dlist):
 TENSOR_LIST_SCATTER_INTO_EXISTING_LIST = Op(
     "TensorListScatterIntoExistingList",
     "input_handle: variant, tensor: element_dtype, indices: int32 -> output_handle: variant",
+    traits=TAKES_KNOWN,
     infer=_scatter_into_infer,
     kernel=_scatter_into_kernel,
     lower=lowering.scatter_into,
@@ -417,6 +421,7 @@ TENSOR_LIST_CONCAT = Op(
     "TensorListConcat",
     "input_handle: variant, *, element_dtype: type, element_shape: shape = None "
     "-> tensor: element_dtype, lengths: int64",
+    traits=TAKES_KNOWN,
     infer=_concat_v1_infer,
     kernel=lambda input_handle, element_dtype, element_shape: _concat(
         "TensorListConcat", input_handle, element_shape, np.zeros(0, np.int64), element_dtype
@@ -430,7 +435,7 @@ TENSOR_LIST_CONCAT_V2 = Op(
     "TensorListConcatV2",
     "input_handle: variant, element_shape: shape_type, leading_dims: int64, *, element_dtype: type "
     "-> tensor: element_dtype, lengths: int64",
-    traits=UNCHECKED,
+    traits=UNCHECKED | TAKES_KNOWN,
     shape_type=dtypes.INDEX,
     infer=lambda input_handle, element_shape, leading_dims, element_dtype: _concat_infer(
         "TensorListConcatV2", input_handle, leading_dims, element_shape
@@ -490,6 +495,7 @@ def _split_grad(node, dlist):
 TENSOR_LIST_SPLIT = Op(
     "TensorListSplit",
     "tensor: element_dtype, element_shape: shape_type, lengths: int64 -> output_handle: variant",
+    traits=TAKES_KNOWN,
     shape_type=dtypes.INDEX,
     infer=_scalar_infer,
     kernel=_split_kernel,
