@@ -72,8 +72,18 @@ def _steps_of(iterable):
     try:
         function = _found[cls]
     except KeyError:
-        function = _found[cls] = next((_registered[c] for c in cls.__mro__ if c in _registered), None)
+        function = _found[cls] = _steps_function(cls)
     return None if function is None else function(iterable)
+
+
+def _steps_function(cls):
+    """What gives the steps of objects of a class: what is registered, or its method `_loop_steps`."""
+    for base in cls.__mro__:
+        if base in _registered:
+            return _registered[base]
+        if "_loop_steps" in vars(base):
+            return base._loop_steps
+    return None
 
 
 def _index_steps(length, item):

@@ -27,8 +27,8 @@ from headrace._src.data.sources import file_datasets as file_datasets
 from headrace._src.data.sources.slices import from_tensor_slices
 from headrace._src.data.variants import get_output_classes, get_output_shapes, get_output_types
 from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.attached import load_methods
 from headrace._src.op.definition import Op
-from headrace._src.op.loading import load_companions
 
 if TYPE_CHECKING:
     from headrace._src.graph.building.operation import Operation
@@ -290,7 +290,7 @@ def _returning_v1(function):
     return call
 
 
-load_companions()  # all methods of datasets are there
+load_methods(DatasetV2)  # all of them get a wrapper here
 for _name, _value in list(vars(DatasetV2).items()):
     if _name.startswith("_") or _name in vars(DatasetV1):
         continue

@@ -1,7 +1,8 @@
-"""`tf.data.Dataset`: the class. Its transformations are in files of their own, and attach themselves to it."""
+"""`tf.data.Dataset`: the class. Its methods are in files of their own, loaded when first used."""
 
 from __future__ import annotations
 
+import abc
 import collections.abc
 import functools
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from headrace._src.data.running import structures
 from headrace._src.data.running.stages import INFINITE, UNKNOWN, Stage, flat_attrs, stage_of, variant_of
 from headrace._src.graph.building.source_lines import users_line
 from headrace._src.op.api import api, export
+from headrace._src.op.attached import attach, open_class
 from headrace._src.op.definition import Op
 from headrace._src.op.traits import NONE, Trait
 
@@ -68,6 +70,7 @@ def dataset_op(
 
 
 @api("data.Dataset", dispatch=False)
+@open_class
 class DatasetV2(DatasetV2Methods, collections.abc.Iterable, Trackable, CompositeTensor):
     """A sequence of elements, too long for memory perhaps, and the steps that make it.
 
@@ -89,9 +92,9 @@ class DatasetV2(DatasetV2Methods, collections.abc.Iterable, Trackable, Composite
         return self._variant
 
     @property
+    @abc.abstractmethod
     def element_spec(self) -> Any:
         """The spec of one element, in the structure of elements."""
-        raise NotImplementedError("Dataset.element_spec")
 
     @property
     def _type_spec(self) -> DatasetSpec:
@@ -213,13 +216,13 @@ def build(kind: str, op: Op, /, *inputs: Any, spec: Any, of=(), **attrs) -> Data
 
 def method(function):
     """Decorator: make a function of a dataset a method of `tf.data.Dataset`."""
-    setattr(DatasetV2, function.__name__, function)
+    attach(DatasetV2, function.__name__, function)
     return function
 
 
 def constructor(function):
     """Decorator: make a function a static method of `tf.data.Dataset`."""
-    setattr(DatasetV2, function.__name__, staticmethod(function))
+    attach(DatasetV2, function.__name__, staticmethod(function))
     return function
 
 

@@ -3,18 +3,24 @@
 A function that is declared with `@api` first asks the type-based dispatchers registered for it (there are none
 for most), then runs, and when its arguments turn out not to be plain tensors (TypeError, ValueError) asks
 the fallback dispatchers. So plain tensors pay almost nothing.
+
+The files that teach functions to take a type are imported when a function gets a value of that type; `scripts/exports`
+writes into the index which they are.
 """
 
 import functools
 import inspect
 import re
 import reprlib
+import sys
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
+from headrace._src import index
 from headrace._src.core import errors
 from headrace._src.core.tracebacks import shortened
 from headrace._src.op.definition import Op
+from headrace._src.op.loading import ROOT, load_indexed
 
 Function = TypeVar("Function", bound=Callable)
 
@@ -28,8 +34,13 @@ class Dispatcher:
         return self.NOT_SUPPORTED
 
 
-# Handlers for any function, each `(function, args, kwargs) -> result or NOT_SUPPORTED`.
+# Handlers for any function, each `(function, args, kwargs) -> result or NOT_SUPPORTED`: those of headrace's own types
+# (`dispatch_for_all`), and after them those of other packages.
+own_dispatchers: list = []
 global_dispatchers: list = []
+
+# Type to name of a public function, or "" for any, to the modules that teach it. `scripts/exports` reads it.
+TAUGHT: dict[type, dict[str, set[str]]] = {}
 
 
 def dispatchable(function: Function) -> Function:
@@ -106,11 +117,34 @@ def _first(typed, args, kwargs):
 
 
 def _fallback(wrapper, args, kwargs):
+    tables = [index.TEACHERS[key] for key in index.TEACHERS if _is_among(key, args, kwargs)]
+    name = getattr(wrapper, "_public_name", None)
+    wanted = {module for table in tables for module in (*table.get("", ()), *table.get(name, ()))}
+    result = _ask(wrapper, args, kwargs, wanted)
+    if result is Dispatcher.NOT_SUPPORTED and tables:
+        # The index may be stale: ask again with all that is known of these types.
+        others = {module for table in tables for modules in table.values() for module in modules}
+        if any(ROOT + module not in sys.modules for module in others):
+            result = _ask(wrapper, args, kwargs, others)
+    return result
+
+
+def _is_among(key, args, kwargs):
+    """Whether the type of that name, `module:class`, is in use, and some argument is or has one."""
+    place, _, name = key.partition(":")
+    module = sys.modules.get(ROOT + place)
+    return module is not None and any(_holds(value, getattr(module, name)) for value in (*args, *kwargs.values()))
+
+
+def _ask(wrapper, args, kwargs, teachers):
+    """Import the teachers, then ask all handlers."""
+    for module in sorted(teachers):
+        load_indexed(module)
     for dispatcher in wrapper._dispatch_fallbacks:
         result = dispatcher.handle(args, kwargs)
         if result is not Dispatcher.NOT_SUPPORTED:
             return result
-    for handler in global_dispatchers:
+    for handler in (*own_dispatchers, *global_dispatchers):
         result = handler(wrapper, args, kwargs)
         if result is not Dispatcher.NOT_SUPPORTED:
             return result
@@ -187,9 +221,30 @@ def dispatch_for_types(api, *types):
                 return self.NOT_SUPPORTED
 
         api._dispatch_fallbacks.append(TypeDispatcher())
+        _note(api._public_name, target, types)
         return target
 
     return decorate
+
+
+def dispatch_for_all(*types):
+    """Decorator: ask the function, `(api, args, kwargs) -> result or NOT_SUPPORTED`, about calls of any `api`.
+
+    Args:
+        types: it is needed only where some argument is of one of these.
+    """
+
+    def decorate(handler):
+        own_dispatchers.append(handler)
+        _note("", handler, types)
+        return handler
+
+    return decorate
+
+
+def _note(name, teacher, types):
+    for kind in types:
+        TAUGHT.setdefault(kind, {}).setdefault(name, set()).add(teacher.__module__.removeprefix(ROOT))
 
 
 def _holds(value, types):

@@ -11,14 +11,7 @@ import sys
 
 from headrace._src import index
 
-_ROOT = "headrace._src."
-# When a type is in use, the files with its prefix must be too: they attach its operators, and teach the other
-# functions to take it.
-_FAMILIES = (
-    ("ops.ragged.tensor", "ops.ragged."), ("ops.ragged.spec", "ops.ragged."), ("ops.sparse.tensor", "ops.sparse."),
-    ("data.datasets", "data."),
-)  # fmt: skip
-_loaded = set()
+ROOT = "headrace._src."
 # Public names that are Keras's, and the part of Keras that they are. TF: the same.
 KERAS_FOLDERS = ("", "compat.v1", "compat.v2")
 KERAS_NAMES = {
@@ -27,26 +20,23 @@ KERAS_NAMES = {
 
 
 def load(module: str):
-    """Import `headrace._src.<module>`, and the companions of every type that came with it."""
-    found = importlib.import_module(_ROOT + module)
-    load_companions()
-    return found
+    """Import `headrace._src.<module>`."""
+    return importlib.import_module(ROOT + module)
 
 
-def load_companions():
-    """Import the files that belong to types which are now in use."""
-    for first, prefix in _FAMILIES:
-        if first not in _loaded and _ROOT + first in sys.modules:
-            _loaded.add(first)
-            for module in index.FILES:
-                if module.startswith(prefix):
-                    importlib.import_module(_ROOT + module)
+def load_indexed(module: str) -> None:
+    """The same for a file that the index names; one that has gone since is passed over."""
+    try:
+        load(module)
+    except ModuleNotFoundError as error:
+        if not f"{ROOT}{module}.".startswith(f"{error.name}."):
+            raise
 
 
 def load_everything():
     """Import every file of the implementation."""
     package = importlib.import_module("headrace._src")
-    for info in pkgutil.walk_packages(package.__path__, _ROOT):
+    for info in pkgutil.walk_packages(package.__path__, ROOT):
         importlib.import_module(info.name)
 
 
@@ -60,7 +50,7 @@ class Registry(dict):
     def __missing__(self, name):
         place = self._places.get(name)
         if place is not None:
-            load(place)
+            load_indexed(place)
         if not dict.__contains__(self, name):
             load_everything()
         if not dict.__contains__(self, name):

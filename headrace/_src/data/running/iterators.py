@@ -369,9 +369,10 @@ def _iterator_steps(iterator):
     )
 
 
-def _dataset_steps(dataset):
-    return None if context.graph is None else _iterator_steps(OwnedIterator(dataset))
+@method
+def _loop_steps(self) -> Steps | None:
+    """How AutoGraph loops over a dataset."""
+    return None if context.graph is None else _iterator_steps(OwnedIterator(self))
 
 
-register_loop(DatasetV2, _dataset_steps)
 register_loop(OwnedIterator, _iterator_steps)

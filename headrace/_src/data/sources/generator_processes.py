@@ -19,7 +19,8 @@ from headrace._src.core import errors
 from headrace._src.core.lazy import multiprocessing, shared_memory
 from headrace._src.data.running.stages import Cursor, Run, stacked
 from headrace._src.data.saving.element_bytes import packed, unpacked
-from headrace._src.data.sources.generators import Generator, GeneratorCursor, GeneratorStage, register_processes
+from headrace._src.data.sources.generators import Generator, GeneratorCursor, GeneratorStage
+from headrace._src.op.attached import method_of
 
 _SLOTS = 4
 _SLOT_BYTES = 1 << 20
@@ -283,16 +284,14 @@ class ProcessCursor(Cursor):
         self._release()
 
 
+@method_of(GeneratorStage)
 def process_cursor(stage: GeneratorStage, run: Run) -> Cursor | None:
     """A walk in a process of its own; None where that was not asked for, or all of those that were are in use."""
-    most = None if run.options is None else run.options.headrace_worker_processes
-    if not most or any(spec.dtype._kind in "rv" for spec in stage.component_specs):
+    most = run.options.headrace_worker_processes
+    if any(spec.dtype._kind in "rv" for spec in stage.component_specs):
         return None
     with _lock:
         if _in_use.get(run, 0) >= most:
             return None
         _in_use[run] = _in_use.get(run, 0) + 1
     return ProcessCursor(stage, run)
-
-
-register_processes(process_cursor)

@@ -11,6 +11,7 @@ from headrace._src.data.running import structures
 from headrace._src.data.running.stages import Cursor, Stage, shapes_of
 from headrace._src.data.sources.yielded_values import Mismatch, checked_signature, converter, flattener
 from headrace._src.graph.control.python_functions import Token, call_of, raise_users_error
+from headrace._src.op.attached import open_class
 from headrace._src.op.convert import to_tensor
 
 _LARGEST_BLOCK = 16 << 20
@@ -36,6 +37,7 @@ class Generator:
         return iter(self.function(*values))
 
 
+@open_class
 class GeneratorStage(Stage):
     """What a generator yields.
 
@@ -62,22 +64,11 @@ class GeneratorStage(Stage):
         return structures.flat_specs(self.generator.spec)
 
     def walk(self, run):
-        if run.options is not None:
-            cursor = _process_cursor(self, run)
+        if run.options is not None and run.options.headrace_worker_processes:
+            cursor = self.process_cursor(run)
             if cursor is not None:
                 return cursor
         return GeneratorCursor(self)
-
-
-def _process_cursor(stage, run):
-    """A walk in another process; replaced by what can make one."""
-    return None
-
-
-def register_processes(function):
-    """Let a function `(stage, run)` make walks, where it does not return None."""
-    global _process_cursor
-    _process_cursor = function
 
 
 class GeneratorCursor(Cursor):

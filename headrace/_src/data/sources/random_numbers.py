@@ -5,7 +5,6 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.core.specs import TensorSpec
 from headrace._src.data.datasets import OUTPUTS, DatasetV2, MadeDataset, build, constructor, dataset_op
-from headrace._src.data.running import iterators as iterators  # or the class below would be abstract
 from headrace._src.data.running.stages import INFINITE, Cursor, Stage, shapes_of
 from headrace._src.data.transformations.shuffling import DUMMY_SEED_GENERATOR, RandomWords, Seeds, seed_inputs
 from headrace._src.op.api import api

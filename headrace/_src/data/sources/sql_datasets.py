@@ -12,7 +12,6 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import sqlite3
 from headrace._src.core.specs import TensorSpec
 from headrace._src.data.datasets import DatasetV2, build, dataset_op
-from headrace._src.data.running import iterators as iterators  # or the class below would be abstract
 from headrace._src.data.running.stages import Cursor, Stage, shapes_of
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor

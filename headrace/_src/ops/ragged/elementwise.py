@@ -1,11 +1,12 @@
 """The element-wise functions on ragged tensors: applied to the innermost values, after broadcasting rows."""
 
 from headrace._src.core.tensor import Tensor
-from headrace._src.op.dispatch import Dispatcher, global_dispatchers, signature_of
+from headrace._src.op.dispatch import Dispatcher, dispatch_for_all, signature_of
 from headrace._src.ops.ragged.broadcasting import broadcast_values, with_partitions
 from headrace._src.ops.ragged.tensor import RaggedTensor, tensor_or_ragged
 
 
+@dispatch_for_all(RaggedTensor)
 def _dispatch(function, args, kwargs):
     count = function._operands.ragged_count
     if not count:
@@ -38,6 +39,3 @@ def as_operands(*values):
     """Tensors and ragged tensors; Python values take the dtype of the first tensor among them if they can."""
     hint = next((value.dtype for value in values if isinstance(value, RaggedTensor)), None)
     return [tensor_or_ragged(value, hint=hint) for value in values]
-
-
-global_dispatchers.append(_dispatch)

@@ -4,6 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.op.attached import method_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.joining import CONCAT
@@ -20,6 +21,7 @@ from headrace._src.ops.ragged.tensor import RaggedTensor
 _ALL = slice(None, None, None)
 
 
+@method_of(RaggedTensor, "__getitem__")
 def ragged_getitem(self, key) -> Tensor | RaggedTensor:
     """The part of a ragged tensor that a key selects.
 
@@ -37,9 +39,6 @@ def ragged_getitem(self, key) -> Tensor | RaggedTensor:
     """
     keys = list(key) if isinstance(key, (list, tuple)) else [key]
     return _outer(self, [_checked(k) for k in keys])
-
-
-RaggedTensor.__getitem__ = ragged_getitem
 
 
 def _checked(key):

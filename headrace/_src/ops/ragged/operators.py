@@ -1,6 +1,7 @@
 """Python's operators on ragged tensors."""
 
 from headrace._src.core import errors
+from headrace._src.op.attached import attach
 from headrace._src.ops.math import arithmetic, comparison, division, elementwise, powers
 from headrace._src.ops.ragged.tensor import RaggedTensor
 
@@ -62,23 +63,23 @@ def _attach():
         ("xor", comparison.logical_xor),
     ):
         forward, reflected = _binary(function)
-        setattr(RaggedTensor, f"__{name}__", forward)
-        setattr(RaggedTensor, f"__r{name}__", reflected)
+        attach(RaggedTensor, f"__{name}__", forward)
+        attach(RaggedTensor, f"__r{name}__", reflected)
     for name, function in (
         ("lt", comparison.less),
         ("le", comparison.less_equal),
         ("gt", comparison.greater),
         ("ge", comparison.greater_equal),
     ):
-        setattr(RaggedTensor, f"__{name}__", _binary(function)[0])
+        attach(RaggedTensor, f"__{name}__", _binary(function)[0])
     for name, function in (
         ("neg", arithmetic.negative),
         ("abs", elementwise.abs),
         ("invert", comparison.logical_not),
     ):
-        setattr(RaggedTensor, f"__{name}__", _unary(function))
-    RaggedTensor.__eq__ = _equal
-    RaggedTensor.__ne__ = _not_equal
+        attach(RaggedTensor, f"__{name}__", _unary(function))
+    attach(RaggedTensor, "__eq__", _equal)
+    attach(RaggedTensor, "__ne__", _not_equal)
 
 
 _attach()

@@ -8,22 +8,16 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.attached import open_class
 from headrace._src.ops.ragged.row_partition import INDEX_TYPES
 from headrace._src.ops.ragged.variant import ragged_from_variant, ragged_to_variant
 
 if TYPE_CHECKING:
     from headrace._src.core.dtypes import DType
 
-_ragged_tensor: type = object
-
-
-def register_ragged_tensor(cls):
-    """Tells this file the class whose values these specs describe."""
-    global _ragged_tensor
-    _ragged_tensor = cls
-
 
 @api("RaggedTensorSpec")
+@open_class
 class RaggedTensorSpec(BatchableTypeSpec):
     """The type of a `RaggedTensor`: shape, dtype, number of ragged dimensions and dtype of the row splits.
 
@@ -39,6 +33,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
     """
 
     __slots__ = ("_dtype", "_flat_values_spec", "_ragged_rank", "_row_splits_dtype", "_shape")
+    _ragged_class: type  # `RaggedTensor`, attached by its file, which imports this one
 
     def __init__(
         self,
@@ -101,12 +96,12 @@ class RaggedTensorSpec(BatchableTypeSpec):
 
     @property
     def value_type(self) -> type:
-        return _ragged_tensor if self._ragged_rank > 0 else Tensor
+        return self._ragged_class if self._ragged_rank > 0 else Tensor
 
     @classmethod
     def from_value(cls, value) -> "RaggedTensorSpec":
         """The spec of a ragged tensor, or of a tensor as one with ragged rank 0."""
-        if not isinstance(value, _ragged_tensor):
+        if not isinstance(value, cls._ragged_class):
             return cls(value.shape, value.dtype, 0)
         flat = value.flat_values
         if isinstance(flat, Tensor):
@@ -152,16 +147,16 @@ class RaggedTensorSpec(BatchableTypeSpec):
         return [TensorSpec(flat, self._dtype), *specs]
 
     def _to_components(self, value):
-        if isinstance(value, _ragged_tensor):
+        if isinstance(value, self._ragged_class):
             return [value.flat_values, *value.nested_row_splits]
         return [value]
 
     def _from_components(self, components):
         result = components[0]
         for splits in reversed(components[1:]):
-            result = _ragged_tensor.from_row_splits(result, splits, validate=False)
+            result = self._ragged_class.from_row_splits(result, splits, validate=False)
         if self._shape.rank is not None:
-            if isinstance(result, _ragged_tensor):
+            if isinstance(result, self._ragged_class):
                 result._set_shape(self._shape)
             elif type(result) is not EagerTensor and hasattr(result, "set_shape"):
                 result.set_shape(self._shape)
@@ -174,7 +169,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
         return [TensorSpec(None, dtypes.variant)]
 
     def _check(self, value):
-        rank = value.ragged_rank if isinstance(value, _ragged_tensor) else 0
+        rank = value.ragged_rank if isinstance(value, self._ragged_class) else 0
         if rank != self._ragged_rank:
             raise ValueError(f"Ragged rank of value {rank} does not match ragged rank of type {self._ragged_rank}.")
 

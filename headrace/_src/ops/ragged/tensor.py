@@ -9,6 +9,7 @@ from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.attached import attach, open_class
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.filling import FILL
 from headrace._src.ops.arrays.gathering import GATHER_V2
@@ -20,7 +21,7 @@ from headrace._src.ops.ragged.construction import RaggedConstruction
 from headrace._src.ops.ragged.dense import RAGGED_TENSOR_TO_SPARSE, RAGGED_TENSOR_TO_TENSOR
 from headrace._src.ops.ragged.row_arithmetic import cast_to, dimensions
 from headrace._src.ops.ragged.row_partition import INDEX_TYPES
-from headrace._src.ops.ragged.spec import RaggedTensorSpec, register_ragged_tensor
+from headrace._src.ops.ragged.spec import RaggedTensorSpec
 from headrace._src.ops.ragged.text import nested_list, numpy_rows, ragged_text
 from headrace._src.ops.ragged.variant import ragged_from_variant, ragged_to_variant
 from headrace._src.ops.sparse.tensor import SparseTensor
@@ -33,6 +34,7 @@ else:
 
 
 @api("RaggedTensor")
+@open_class
 class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
     """Values in rows whose lengths may differ, in one or more ragged dimensions.
 
@@ -425,7 +427,7 @@ class RaggedTensor(RaggedTensorMethods, RaggedConstruction, CompositeTensor):
         return self.with_flat_values(grads[0])
 
 
-register_ragged_tensor(RaggedTensor)
+attach(RaggedTensorSpec, "_ragged_class", RaggedTensor)
 
 
 def normalized_axis(axis, rank, name="axis"):

@@ -9,6 +9,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.attached import attach
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value
@@ -460,6 +461,6 @@ def _truediv(self, other) -> SparseTensor:
 
 _NARROW = frozenset({dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16})
 # TF: a sparse tensor has these operators and no others.
-SparseTensor.__mul__ = _operator(SPARSE_DENSE_CWISE_MUL, "__mul__")
-SparseTensor.__div__ = _operator(SPARSE_DENSE_CWISE_DIV, "__div__")
-SparseTensor.__truediv__ = _truediv
+attach(SparseTensor, "__mul__", _operator(SPARSE_DENSE_CWISE_MUL, "__mul__"))
+attach(SparseTensor, "__div__", _operator(SPARSE_DENSE_CWISE_DIV, "__div__"))
+attach(SparseTensor, "__truediv__", _truediv)

@@ -2,7 +2,7 @@
 
 from headrace._src.core import dtypes
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.dispatch import Dispatcher, dispatch_for_types, global_dispatchers, signature_of
+from headrace._src.op.dispatch import Dispatcher, dispatch_for_all, dispatch_for_types, signature_of
 from headrace._src.ops.arrays import casting, shaping
 from headrace._src.ops.arrays.shaping import SIZE
 from headrace._src.ops.math.reductions import PROD
@@ -10,6 +10,7 @@ from headrace._src.ops.ragged.row_arithmetic import cast_to
 from headrace._src.ops.sparse.tensor import SparseTensor
 
 
+@dispatch_for_all(SparseTensor)
 def _dispatch(function, args, kwargs):
     if not function._operands.sparse:
         return Dispatcher.NOT_SUPPORTED
@@ -21,9 +22,6 @@ def _dispatch(function, args, kwargs):
     if not isinstance(value, SparseTensor):
         return Dispatcher.NOT_SUPPORTED
     return value.with_values(function(value.values))
-
-
-global_dispatchers.append(_dispatch)
 
 
 @dispatch_for_types(casting.cast, SparseTensor)

@@ -12,6 +12,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.attached import open_class
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.shaping import known_value
@@ -29,6 +30,7 @@ SparseTensorValue = api("compat.v1.SparseTensorValue")(
 
 
 @api("SparseTensor", "sparse.SparseTensor")
+@open_class
 class SparseTensor(SparseTensorMethods, CompositeTensor):
     """Elements `values[i]` at positions `indices[i]` of a tensor of shape `dense_shape`; zeros elsewhere.
 
