@@ -13,6 +13,12 @@ from typing import Any
 from typing import NamedTuple
 import numpy as np
 
+class BaseGraphMethods:
+    def as_graph_def(self, from_version: Any = None, add_shapes: Any = False, use_pybind11_proto: Any = False) -> Any: ...  # graph/messages/graph_def.py
+    @property
+    def graph_def_versions(self) -> Any: ...  # graph/messages/graph_def.py
+    def op_def_for_type(self, type: Any) -> Any: ...  # graph/messages/op_definitions.py
+
 class DatasetV2Methods:
     def __iter__(self) -> OwnedIterator: ...  # data/running/iterators.py
     def apply(self, transformation_func: Any) -> DatasetV2: ...  # data/transformations/applying.py
@@ -74,6 +80,13 @@ class DatasetV2Methods:
     def with_options(self, options: Any, name: Any = None) -> DatasetV2: ...  # data/transformations/with_options.py
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: Any = None) -> DatasetV2: ...  # data/transformations/zipping.py
+
+class OperationMethods:
+    def get_attr(self, name: Any) -> Any: ...  # graph/messages/graph_def.py
+    @property
+    def node_def(self) -> Any: ...  # graph/messages/graph_def.py
+    @property
+    def op_def(self) -> Any: ...  # graph/messages/op_definitions.py
 
 class RaggedTensorMethods:
     def __abs__(self) -> RaggedTensor: ...  # ops/ragged/operators.py

@@ -1295,11 +1295,11 @@ MODULES: dict = {
         "exception_type_from_error_code": "core.errors:exception_type_from_error_code",
     },
     "compat.v1.experimental": {
-        "BatchableExtensionType": "program.extension_type:BatchableExtensionType",
+        "BatchableExtensionType": "ops.extension_types.extension_type:BatchableExtensionType",
         "DynamicRaggedShape": "ops.ragged.dynamic_shape:DynamicRaggedShape",
-        "ExtensionType": "program.extension_type:ExtensionType",
-        "ExtensionTypeBatchEncoder": "program.extension_type:ExtensionTypeBatchEncoder",
-        "ExtensionTypeSpec": "program.extension_type:ExtensionTypeSpec",
+        "ExtensionType": "ops.extension_types.extension_type:ExtensionType",
+        "ExtensionTypeBatchEncoder": "ops.extension_types.extension_type:ExtensionTypeBatchEncoder",
+        "ExtensionTypeSpec": "ops.extension_types.extension_type:ExtensionTypeSpec",
         "Optional": "data.running.optionals:Optional",
         "RowPartition": "ops.ragged.row_partition:RowPartition",
         "StructuredTensor": "ops.ragged.structured_tensor:StructuredTensor",
@@ -1325,7 +1325,7 @@ MODULES: dict = {
         "unregister_dispatch_for": "op.type_dispatch:unregister_dispatch_for",
     },
     "compat.v1.experimental.extension_type": {
-        "as_dict": "program.extension_type:as_dict",
+        "as_dict": "ops.extension_types.extension_type:as_dict",
     },
     "compat.v1.gfile": {
         "Copy": "compat.gfile:Copy",
@@ -2521,11 +2521,11 @@ MODULES: dict = {
         "UnknownError": "core.errors:UnknownError",
     },
     "experimental": {
-        "BatchableExtensionType": "program.extension_type:BatchableExtensionType",
+        "BatchableExtensionType": "ops.extension_types.extension_type:BatchableExtensionType",
         "DynamicRaggedShape": "ops.ragged.dynamic_shape:DynamicRaggedShape",
-        "ExtensionType": "program.extension_type:ExtensionType",
-        "ExtensionTypeBatchEncoder": "program.extension_type:ExtensionTypeBatchEncoder",
-        "ExtensionTypeSpec": "program.extension_type:ExtensionTypeSpec",
+        "ExtensionType": "ops.extension_types.extension_type:ExtensionType",
+        "ExtensionTypeBatchEncoder": "ops.extension_types.extension_type:ExtensionTypeBatchEncoder",
+        "ExtensionTypeSpec": "ops.extension_types.extension_type:ExtensionTypeSpec",
         "Optional": "data.running.optionals:Optional",
         "RowPartition": "ops.ragged.row_partition:RowPartition",
         "StructuredTensor": "ops.ragged.structured_tensor:StructuredTensor",
@@ -2557,7 +2557,7 @@ MODULES: dict = {
         "to_dlpack": "program.queries:to_dlpack",
     },
     "experimental.extension_type": {
-        "as_dict": "program.extension_type:as_dict",
+        "as_dict": "ops.extension_types.extension_type:as_dict",
     },
     "experimental.numpy": {
         "abs": "ops.numpy_api.elementwise:abs_",
@@ -4440,6 +4440,10 @@ ELEMENTWISE: dict = {
 
 # Open class to its methods to the module that attaches each.
 METHODS: dict = {
+    "autodiff.gradient_tape:GradientTape": {
+        "batch_jacobian": "graph.derivatives.jacobians",
+        "jacobian": "graph.derivatives.jacobians",
+    },
     "data.datasets:DatasetV2": {
         "__iter__": "data.running.iterators",
         "_loop_steps": "data.running.iterators",
@@ -4494,6 +4498,30 @@ METHODS: dict = {
     },
     "data.sources.generators:GeneratorStage": {
         "process_cursor": "data.sources.generator_processes",
+    },
+    "graph.building.graph:BaseGraph": {
+        "as_graph_def": "graph.messages.graph_def",
+        "cond": "graph.control.conditional",
+        "graph_def_versions": "graph.messages.graph_def",
+        "map_fn": "graph.control.map_fn",
+        "op_def_for_type": "graph.messages.op_definitions",
+        "switch_case": "graph.control.conditional",
+        "while_loop": "graph.control.loops",
+    },
+    "graph.building.graph:Graph": {
+        "make_variable": "graph.building.graph_variables",
+    },
+    "graph.building.operation:Operation": {
+        "get_attr": "graph.messages.graph_def",
+        "node_def": "graph.messages.graph_def",
+        "op_def": "graph.messages.op_definitions",
+    },
+    "ops.linear_operators.base:LinearOperator": {
+        "_composed": "ops.linear_operators.derived",
+        "_linop_adjoint": "ops.linear_operators.derived",
+        "_linop_cholesky": "ops.linear_operators.dense",
+        "_linop_inverse": "ops.linear_operators.derived",
+        "_solved_composed": "ops.linear_operators.derived",
     },
     "ops.ragged.spec:RaggedTensorSpec": {
         "_ragged_class": "ops.ragged.tensor",
@@ -4603,4 +4631,23 @@ TEACHERS: dict = {
         "shape": ("ops.sparse.functions",),
         "size": ("ops.sparse.functions",),
     },
+}
+
+# Public name to `module:function`, which gives its value when it is first read.
+PROVIDED: dict = {
+    "compat.v1.initializers": "compat.tensorflow_alias:keras_initializers",
+    "compat.v1.keras": "compat.tensorflow_alias:keras",
+    "compat.v1.losses": "compat.tensorflow_alias:keras_losses",
+    "compat.v1.metrics": "compat.tensorflow_alias:keras_metrics",
+    "compat.v1.optimizers": "compat.tensorflow_alias:keras_optimizers",
+    "compat.v2.initializers": "compat.tensorflow_alias:keras_initializers",
+    "compat.v2.keras": "compat.tensorflow_alias:keras",
+    "compat.v2.losses": "compat.tensorflow_alias:keras_losses",
+    "compat.v2.metrics": "compat.tensorflow_alias:keras_metrics",
+    "compat.v2.optimizers": "compat.tensorflow_alias:keras_optimizers",
+    "initializers": "compat.tensorflow_alias:keras_initializers",
+    "keras": "compat.tensorflow_alias:keras",
+    "losses": "compat.tensorflow_alias:keras_losses",
+    "metrics": "compat.tensorflow_alias:keras_metrics",
+    "optimizers": "compat.tensorflow_alias:keras_optimizers",
 }

@@ -7,6 +7,6 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.program.extension_type import as_dict as as_dict
+    from headrace._src.ops.extension_types.extension_type import as_dict as as_dict
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

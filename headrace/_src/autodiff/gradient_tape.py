@@ -6,18 +6,16 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from headrace._src.autodiff.jacobian_rows import gradients_by_weight, inner_shape, joined, shape_of, shape_size
 from headrace._src.autodiff.tape import Tape, next_id, ones_of
 from headrace._src.core import dtypes, errors, nest, types
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.attached import open_class
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
 from headrace._src.ops.arrays.constants import ones, zeros
-from headrace._src.ops.arrays.rearranging import TRANSPOSE
-from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.arrays.shaping import SHAPE
 
 if TYPE_CHECKING:
     from headrace._src.state.variables import Variable
@@ -46,6 +44,13 @@ def handle_of(source):
     if handle is None:
         raise ValueError(f"Passed in object {source!r} of type {type(source).__name__!r}, not a Tensor or Variable.")
     return handle
+
+
+def shape_of(tensor):
+    """The shape as a tuple of ints, or as an int32 tensor where it is not fully known."""
+    if tensor.shape.is_fully_defined():
+        return tuple(tensor.shape.as_list())
+    return SHAPE(tensor, out_type=dtypes.int32)
 
 
 class VariableTape(Tape):
@@ -92,6 +97,7 @@ class VariableTape(Tape):
 
 
 @api("GradientTape", "autodiff.GradientTape")
+@open_class
 class GradientTape:
     """Records operations for automatic differentiation.
 
@@ -248,7 +254,7 @@ class GradientTape:
             if False not in ids and (target._id is not None or None not in ids):
                 found = _gradients_of(self._take_tape(), target, ids)
                 return found if several else found[0]
-        unconnected = _unconnected(unconnected_gradients)
+        unconnected = as_unconnected(unconnected_gradients)
         if target is None:
             raise TypeError("Argument `target` should be a list or nested structure of Tensors, Variables or "
                             "CompositeTensors to be differentiated, but received None.")
@@ -258,7 +264,7 @@ class GradientTape:
             if isinstance(leaf, CompositeTensor):
                 targets.extend(gradient_components(leaf))
             else:
-                targets.append(_target(leaf))
+                targets.append(as_target(leaf))
         weights = None
         if output_gradients is not None:
             weights = []
@@ -269,7 +275,7 @@ class GradientTape:
             gradient_components(leaf) if isinstance(leaf, CompositeTensor) else [leaf] for leaf in flat
         ]
         handles = [[handle_of(part) for part in parts] for parts in components]
-        grads = _gradients(tape, targets, weights, [handle for parts in handles for handle in parts])
+        grads = gradients_by_handle(tape, targets, weights, [handle for parts in handles for handle in parts])
         results, at = [], 0
         for leaf, parts in zip(flat, components):
             found = grads[at : at + len(parts)]
@@ -279,99 +285,38 @@ class GradientTape:
             results.append(_rebuilt(leaf, found))
         return nest.pack_sequence_as(sources, results)
 
-    @overload
-    def jacobian(
-        self, target: Any, sources: types.Tensor, unconnected_gradients: Any = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
-    ) -> Tensor: ...
+    # `jacobian` and `batch_jacobian` trace graphs, so graph/derivatives/jacobians.py attaches them.
+    if TYPE_CHECKING:
 
-    @overload
-    def jacobian(
-        self, target: Any, sources: tuple[types.Tensor, ...], unconnected_gradients: Any = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
-    ) -> tuple[Tensor, ...]: ...
+        @overload
+        def jacobian(
+            self, target: Any, sources: types.Tensor, unconnected_gradients: Any = UnconnectedGradients.NONE,
+            parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+        ) -> Tensor: ...
 
-    @overload
-    def jacobian(
-        self, target: Any, sources: Sequence[types.Tensor], unconnected_gradients: Any = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
-    ) -> list[Tensor]: ...
+        @overload
+        def jacobian(
+            self, target: Any, sources: tuple[types.Tensor, ...],
+            unconnected_gradients: Any = UnconnectedGradients.NONE,
+            parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+        ) -> tuple[Tensor, ...]: ...
 
-    @overload
-    def jacobian(
-        self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
-    ) -> Any: ...
+        @overload
+        def jacobian(
+            self, target: Any, sources: Sequence[types.Tensor], unconnected_gradients: Any = UnconnectedGradients.NONE,
+            parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+        ) -> list[Tensor]: ...
 
-    def jacobian(
-        self,
-        target,
-        sources,
-        unconnected_gradients=UnconnectedGradients.NONE,
-        parallel_iterations=None,
-        experimental_use_pfor=True,
-    ) -> Any:
-        """The derivative of each element of `target` with respect to each element of the sources.
+        @overload
+        def jacobian(
+            self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+            parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+        ) -> Any: ...
 
-        Returns:
-            The structure of `sources`, with tensors of shape `target.shape + source.shape`.
-        """
-        tape = self._take_tape()
-        target = _target(target)
-        flat = nest.flatten(sources)
-        handles = [handle_of(leaf) for leaf in flat]
-        unconnected = _unconnected(unconnected_gradients)
-        shape = shape_of(target)
-        columns = gradients_by_weight(
-            lambda weight: _gradients(tape, [target], [weight], handles), shape, target.dtype,
-            [leaf.dtype for leaf in flat], experimental_use_pfor,
-        )  # fmt: skip
-        results = []
-        for source, column in zip(flat, columns):
-            if column is None and unconnected is UnconnectedGradients.NONE and shape_size(shape) != 0:
-                results.append(None)
-            elif column is None:
-                results.append(zeros(joined(shape, shape_of(source)), source.dtype))
-            else:
-                results.append(RESHAPE(column, joined(shape, shape_of(source))))
-        return nest.pack_sequence_as(sources, results)
-
-    def batch_jacobian(
-        self,
-        target,
-        source,
-        unconnected_gradients=UnconnectedGradients.NONE,
-        parallel_iterations=None,
-        experimental_use_pfor=True,
-    ) -> Tensor:
-        """For each example along the first axis: the Jacobian of its target by its source.
-
-        Returns:
-            A tensor of shape `[batch] + target.shape[1:] + source.shape[1:]`.
-
-        Raises:
-            ValueError: when the first dimensions differ, or a rank is below 2.
-        """
-        target = to_tensor(target)
-        if target.shape.rank == 0 or source.shape.rank == 0 or (
-            None not in (target.shape[0], source.shape[0]) and target.shape[0] != source.shape[0]
-        ):
-            raise ValueError(
-                f"batch_jacobian: first dimension of target shape {target.shape} and source shape {source.shape} must "
-                "match."
-            )
-        tape = self._take_tape()
-        out, inner, into = shape_of(target), inner_shape(target), inner_shape(source)
-        (column,) = gradients_by_weight(
-            lambda weight: _gradients(tape, [target], [BROADCAST_TO(weight, out)], [handle_of(source)]),
-            inner, target.dtype, [source.dtype], experimental_use_pfor,
-        )  # fmt: skip
-        if column is None:
-            if _unconnected(unconnected_gradients) is UnconnectedGradients.NONE and shape_size(inner) != 0:
-                return None
-            return zeros(joined(out, into), source.dtype)
-        rows = TRANSPOSE(column, [1, 0, *range(2, column.shape.rank)])
-        return RESHAPE(rows, joined(out, into))
+        def batch_jacobian(
+            self, target: Any, source: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+            parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+        ) -> Tensor: ...
 
 
 _NONE = UnconnectedGradients.NONE
@@ -384,7 +329,7 @@ def _plain_id(source):
     return source.handle._id if getattr(type(source), "reads_as_tensor", False) else False
 
 
-def _target(leaf):
+def as_target(leaf):
     """A target of gradients: a variable stays one, all else becomes a tensor."""
     return leaf if not isinstance(leaf, Tensor) and hasattr(leaf, "handle") else to_tensor(leaf)
 
@@ -398,7 +343,8 @@ def _gradients_of(tape, target, ids):
     return [found[number] for number in ids]
 
 
-def _unconnected(value):
+def as_unconnected(value):
+    """What the user asks for, as an `UnconnectedGradients`."""
     if value is UnconnectedGradients.NONE:
         return value
     try:
@@ -430,7 +376,7 @@ def _rebuilt(source, grads):
     return nest.pack_sequence_as(source, merged, expand_composites=True)
 
 
-def _gradients(tape, targets, weights, handles):
+def gradients_by_handle(tape, targets, weights, handles):
     """One gradient or None per handle."""
     start = {}
     if weights is not None and len(weights) != len(targets):

@@ -9,7 +9,7 @@ from headrace._src.core.context import context
 from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays import (
     constants,
@@ -32,6 +32,8 @@ from headrace._src.ops.ragged import tensor as ragged_tensor
 from headrace._src.ops.random import seeds as random_seeds
 from headrace._src.ops.sparse import arithmetic
 from headrace._src.ops.sparse import joining as sparse_joining
+from headrace._src.ops.sparse import reductions as sparse_reductions
+from headrace._src.ops.sparse import segments as sparse_segments
 from headrace._src.ops.sparse import tensor as sparse_tensor
 from headrace._src.ops.sparse.dense import SPARSE_TO_DENSE
 from headrace._src.ops.strings import editing, hash_buckets, numbers, pieces
@@ -387,37 +389,38 @@ def sparse_concat(
     return sparse_joining.concat(axis, sp_inputs, expand_nonconcat_dims, name)
 
 
-def _sparse_reduction(name, sparse_result):
+def _sparse_reduction(function, sparse_result):
     def reduce(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None) -> Tensor:
         axis = renamed(name, "axis", axis, "reduction_axes", reduction_axes)
         keepdims = renamed(name, "keepdims", keepdims, "keep_dims", keep_dims)
-        return PUBLIC[f"sparse.{name}"](sp_input, axis, bool(keepdims), sparse_result)
+        return function(sp_input, axis, bool(keepdims), sparse_result)
 
+    name = function.__name__
     suffix = "_sparse" if sparse_result else ""
     reduce.__name__ = reduce.__qualname__ = f"sparse_{name}{suffix}"
     reduce.__doc__ = f"As `tf.sparse.{name}`, with a {'sparse' if sparse_result else 'dense'} result."
     return api(f"compat.v1.sparse_{name}{suffix}", f"compat.v1.sparse.{name}{suffix}", dispatch=False)(reduce)
 
 
-sparse_reduce_sum = _sparse_reduction("reduce_sum", False)
-sparse_reduce_sum_sparse = _sparse_reduction("reduce_sum", True)
-sparse_reduce_max = _sparse_reduction("reduce_max", False)
-sparse_reduce_max_sparse = _sparse_reduction("reduce_max", True)
+sparse_reduce_sum = _sparse_reduction(sparse_reductions.reduce_sum, False)
+sparse_reduce_sum_sparse = _sparse_reduction(sparse_reductions.reduce_sum, True)
+sparse_reduce_max = _sparse_reduction(sparse_reductions.reduce_max, False)
+sparse_reduce_max_sparse = _sparse_reduction(sparse_reductions.reduce_max, True)
 
 
-def _sparse_segments(name):
+def _sparse_segments(function):
     def reduce(data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False) -> Tensor:
-        return PUBLIC[f"sparse.{label}"](data, indices, segment_ids, num_segments, name, sparse_gradient)
+        return function(data, indices, segment_ids, num_segments, name, sparse_gradient)
 
-    label = name
-    reduce.__name__ = reduce.__qualname__ = f"sparse_{name}"
-    reduce.__doc__ = f"As `tf.sparse.{name}`, with the arguments in another order."
-    return api(f"compat.v1.sparse_{name}", f"compat.v1.sparse.{name}", dispatch=False)(reduce)
+    label = function.__name__.removeprefix("sparse_")
+    reduce.__name__ = reduce.__qualname__ = f"sparse_{label}"
+    reduce.__doc__ = f"As `tf.sparse.{label}`, with the arguments in another order."
+    return api(f"compat.v1.sparse_{label}", f"compat.v1.sparse.{label}", dispatch=False)(reduce)
 
 
-sparse_segment_sum = _sparse_segments("segment_sum")
-sparse_segment_mean = _sparse_segments("segment_mean")
-sparse_segment_sqrt_n = _sparse_segments("segment_sqrt_n")
+sparse_segment_sum = _sparse_segments(sparse_segments.sparse_segment_sum)
+sparse_segment_mean = _sparse_segments(sparse_segments.sparse_segment_mean)
+sparse_segment_sqrt_n = _sparse_segments(sparse_segments.sparse_segment_sqrt_n)
 
 
 @api("compat.v1.sparse_split", "compat.v1.sparse.split", dispatch=False)

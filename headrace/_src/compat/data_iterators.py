@@ -23,10 +23,14 @@ from headrace._src.data.running.iterators import (
 )
 from headrace._src.data.running.optionals import Optional
 from headrace._src.data.running.stages import flat_attrs, stage_of
-from headrace._src.data.sources import file_datasets as file_datasets
+from headrace._src.data.sources.file_datasets import (
+    FixedLengthRecordDatasetV2,
+    TextLineDatasetV2,
+    TFRecordDatasetV2,
+)
 from headrace._src.data.sources.slices import from_tensor_slices
 from headrace._src.data.variants import get_output_classes, get_output_shapes, get_output_types
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.attached import load_methods
 from headrace._src.op.definition import Op
 
@@ -301,6 +305,6 @@ for _name, _value in list(vars(DatasetV2).items()):
 
 
 TFRecordDataset, TextLineDataset, FixedLengthRecordDataset = (
-    api(f"compat.v1.data.{_name}", dispatch=False)(_returning_v1(PUBLIC[f"data.{_name}"]))
-    for _name in ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
+    api(f"compat.v1.data.{_class.__name__.removesuffix('V2')}", dispatch=False)(_returning_v1(_class))
+    for _class in (TFRecordDatasetV2, TextLineDatasetV2, FixedLengthRecordDatasetV2)
 )

@@ -6,36 +6,35 @@ from headrace._src.compat.deprecated import renamed, required
 from headrace._src.core import dtypes
 from headrace._src.core.names import name_scope
 from headrace._src.core.tensor import Tensor
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
 from headrace._src.ops.arrays import casting, ranking
 from headrace._src.ops.debugging import assertions, numerics_checks, static_assertions
 from headrace._src.ops.linalg import lengths, matmul
-from headrace._src.ops.math import bincounts, statistics
+from headrace._src.ops.math import bincounts, division, reductions, statistics
 from headrace._src.ops.random import distributions
 
 
-def _reduction(name):
+def _reduction(function):
     def reduce(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None) -> Tensor:
         axis = renamed(label, "axis", axis, "reduction_indices", reduction_indices)
         keepdims = renamed(label, "keepdims", keepdims, "keep_dims", keep_dims)
-        return PUBLIC[label](input_tensor, axis, bool(keepdims), name)
+        return function(input_tensor, axis, bool(keepdims), name)
 
-    label = name
-    reduce.__name__ = reduce.__qualname__ = name
-    reduce.__doc__ = f"As `tf.{name}`; `reduction_indices` and `keep_dims` are older names of `axis` and `keepdims`."
-    return api(f"compat.v1.{name}", f"compat.v1.math.{name}", dispatch=False)(reduce)
+    label = function.__name__
+    reduce.__name__ = reduce.__qualname__ = label
+    reduce.__doc__ = f"As `tf.{label}`; `reduction_indices` and `keep_dims` are older names of `axis` and `keepdims`."
+    return api(f"compat.v1.{label}", f"compat.v1.math.{label}", dispatch=False)(reduce)
 
 
-reduce_all = _reduction("reduce_all")
-reduce_any = _reduction("reduce_any")
-reduce_logsumexp = _reduction("reduce_logsumexp")
-reduce_max = _reduction("reduce_max")
-reduce_mean = _reduction("reduce_mean")
-reduce_min = _reduction("reduce_min")
-reduce_prod = _reduction("reduce_prod")
-reduce_sum = _reduction("reduce_sum")
+reduce_all = _reduction(reductions.reduce_all)
+reduce_any = _reduction(reductions.reduce_any)
+reduce_logsumexp = _reduction(statistics.reduce_logsumexp)
+reduce_max = _reduction(reductions.reduce_max)
+reduce_mean = _reduction(reductions.reduce_mean)
+reduce_min = _reduction(reductions.reduce_min)
+reduce_prod = _reduction(reductions.reduce_prod)
+reduce_sum = _reduction(reductions.reduce_sum)
 
 
 @api("compat.v1.argmax", "compat.v1.math.argmax", dispatch=False)
@@ -108,8 +107,8 @@ def div(x, y, name=None) -> Tensor:
     y = to_tensor(y, hint=x.dtype)
     if x.dtype is not y.dtype:
         raise TypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}.")
-    op = "RealDiv" if x.dtype.is_floating or x.dtype.is_complex else "FloorDiv"
-    return REGISTRY[op](x, y, name=name)
+    op = division.REAL_DIV if x.dtype.is_floating or x.dtype.is_complex else division.FLOOR_DIV
+    return op(x, y, name=name)
 
 
 @api("compat.v1.multinomial", "compat.v1.random.multinomial", dispatch=False)
@@ -167,24 +166,24 @@ def sparse_matmul(a, b, transpose_a=False, transpose_b=False, a_is_sparse=False,
 # Checks: the tensors to print come before the message.
 
 
-def _pair_check(name):
+def _pair_check(function):
     def check(x, y, data=None, summarize=None, message=None, name=None) -> Any:
-        return PUBLIC[f"debugging.{label}"](x, y, _with_data(message, data), summarize, name)
+        return function(x, y, _with_data(message, data), summarize, name)
 
-    label = name
-    check.__name__ = check.__qualname__ = name
-    check.__doc__ = f"As `tf.debugging.{name}`; `data` are tensors to show."
-    return api(f"compat.v1.{name}", f"compat.v1.debugging.{name}", dispatch=False)(check)
+    label = function.__name__
+    check.__name__ = check.__qualname__ = label
+    check.__doc__ = f"As `tf.debugging.{label}`; `data` are tensors to show."
+    return api(f"compat.v1.{label}", f"compat.v1.debugging.{label}", dispatch=False)(check)
 
 
-def _sign_check(name):
+def _sign_check(function):
     def check(x, data=None, summarize=None, message=None, name=None) -> Any:
-        return PUBLIC[f"debugging.{label}"](x, _with_data(message, data), summarize, name)
+        return function(x, _with_data(message, data), summarize, name)
 
-    label = name
-    check.__name__ = check.__qualname__ = name
-    check.__doc__ = f"As `tf.debugging.{name}`; `data` are tensors to show."
-    return api(f"compat.v1.{name}", f"compat.v1.debugging.{name}", dispatch=False)(check)
+    label = function.__name__
+    check.__name__ = check.__qualname__ = label
+    check.__doc__ = f"As `tf.debugging.{label}`; `data` are tensors to show."
+    return api(f"compat.v1.{label}", f"compat.v1.debugging.{label}", dispatch=False)(check)
 
 
 def _with_data(message, data):
@@ -195,16 +194,16 @@ def _with_data(message, data):
     return shown if message is None else f"{message} {shown}"
 
 
-assert_equal = _pair_check("assert_equal")
-assert_greater = _pair_check("assert_greater")
-assert_greater_equal = _pair_check("assert_greater_equal")
-assert_less = _pair_check("assert_less")
-assert_less_equal = _pair_check("assert_less_equal")
-assert_none_equal = _pair_check("assert_none_equal")
-assert_negative = _sign_check("assert_negative")
-assert_non_negative = _sign_check("assert_non_negative")
-assert_non_positive = _sign_check("assert_non_positive")
-assert_positive = _sign_check("assert_positive")
+assert_equal = _pair_check(assertions.assert_equal)
+assert_greater = _pair_check(assertions.assert_greater)
+assert_greater_equal = _pair_check(assertions.assert_greater_equal)
+assert_less = _pair_check(assertions.assert_less)
+assert_less_equal = _pair_check(assertions.assert_less_equal)
+assert_none_equal = _pair_check(assertions.assert_none_equal)
+assert_negative = _sign_check(assertions.assert_negative)
+assert_non_negative = _sign_check(assertions.assert_non_negative)
+assert_non_positive = _sign_check(assertions.assert_non_positive)
+assert_positive = _sign_check(assertions.assert_positive)
 
 
 @api("compat.v1.assert_near", "compat.v1.debugging.assert_near", dispatch=False)

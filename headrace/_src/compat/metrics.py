@@ -14,14 +14,13 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.graph.building.dependencies import group
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
 from headrace._src.ops.arrays import casting, filling, ranking, shaping, splitting
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.linalg import diagonals
 from headrace._src.ops.math import bincounts, comparison, cumulative, division, reductions
-from headrace._src.ops.math.arithmetic import MAXIMUM, SQUARED_DIFFERENCE
+from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM, SQUARED_DIFFERENCE
 from headrace._src.ops.math.comparison import EQUAL, GREATER, LESS, LOGICAL_AND, LOGICAL_NOT, NOT_EQUAL
 from headrace._src.ops.math.elementwise import ABS, LOG, SQRT
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
@@ -412,7 +411,7 @@ def _area(counts, curve, method):
     width = x[:-1] - x[1:]
     if method == "trapezoidal":
         return _sum(width * (y[:-1] + y[1:]) / 2.0)
-    return _sum(width * REGISTRY["Minimum" if method == "minoring" else "Maximum"](y[:-1], y[1:]))
+    return _sum(width * (MINIMUM if method == "minoring" else MAXIMUM)(y[:-1], y[1:]))
 
 
 def _careful_area(tp, fp, fn):

@@ -8,7 +8,6 @@ from headrace._src.core.names import name_scope
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
 from headrace._src.ops.arrays import (
     constants,
     filling,
@@ -30,6 +29,7 @@ from headrace._src.ops.sparse.tensor import SparseTensor
 from headrace._src.ops.windows import conv_functions, depthwise_conv, morphology, pool_functions
 from headrace._src.ops.windows.conv import CONV2D_BACKPROP_FILTER, CONV2D_BACKPROP_INPUT, CONV3D_BACKPROP_FILTER
 from headrace._src.ops.windows.depthwise_conv import DEPTHWISE_CONV2D
+from headrace._src.ops.windows.fractional_pool import FRACTIONAL_AVG_POOL, FRACTIONAL_MAX_POOL
 
 
 @api("compat.v1.nn.softmax", "compat.v1.math.softmax", dispatch=False)
@@ -477,7 +477,7 @@ def erosion2d(value, kernel, strides, rates, padding, name=None) -> Tensor:
     return morphology.erosion2d(value, kernel, strides, padding, "NHWC", rates, name)
 
 
-def _fractional(name):
+def _fractional(name, op):
     def pool(
         value,
         pooling_ratio,
@@ -488,20 +488,18 @@ def _fractional(name):
         seed2=0,
         name=None,
     ) -> Any:
-        op = REGISTRY["FractionalMaxPool" if "max" in label else "FractionalAvgPool"]
         return op(
             value, pooling_ratio=[float(x) for x in pooling_ratio], pseudo_random=pseudo_random,
             overlapping=overlapping, deterministic=deterministic, seed=seed, seed2=seed2, name=name,
         )  # fmt: skip
 
-    label = name
     pool.__name__ = pool.__qualname__ = name
     pool.__doc__ = f"As `tf.nn.{name}`, with both seeds of the op."
     return api(f"compat.v1.nn.{name}", dispatch=False)(pool)
 
 
-fractional_max_pool = _fractional("fractional_max_pool")
-fractional_avg_pool = _fractional("fractional_avg_pool")
+fractional_max_pool = _fractional("fractional_max_pool", FRACTIONAL_MAX_POOL)
+fractional_avg_pool = _fractional("fractional_avg_pool", FRACTIONAL_AVG_POOL)
 
 
 # Embeddings and sampled losses. TF: with several parts of the parameters, `partition_strategy` says who has which row.

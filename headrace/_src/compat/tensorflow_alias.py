@@ -16,7 +16,7 @@ import types
 
 from headrace._src.compat.keras_replacements import MODULES, replace_in
 from headrace._src.compat.tensorflow_python import CLASSES, INTERNALS
-from headrace._src.op.api import api
+from headrace._src.op.api import api, provided
 from headrace._src.op.loading import load
 
 _NAME, _OURS = "tensorflow", "headrace"
@@ -159,6 +159,12 @@ def install() -> None:
         setattr(importlib.import_module(f"{_OURS}.{folder}"), name, importlib.import_module(f"{_NAME}.{inside}"))
 
 
+def _of_keras(name):
+    """The public names of something that is Keras's."""
+    return [f"{folder}{name}" for folder in ("", "compat.v1.", "compat.v2.")]
+
+
+@provided(*_of_keras("keras"))
 def keras():
     """`tf.keras`: Keras on its tensorflow backend, with headrace as that TensorFlow.
 
@@ -173,3 +179,26 @@ def keras():
         if error.name not in ("keras", _KERAS):
             raise
         raise ImportError("tf.keras needs Keras 3: pip install 'headrace[keras]', or pip install keras.") from error
+
+
+# TF: these parts of Keras have a name of their own.
+
+
+@provided(*_of_keras("losses"))
+def keras_losses():
+    return importlib.import_module(f"{keras().__name__}.losses")
+
+
+@provided(*_of_keras("metrics"))
+def keras_metrics():
+    return importlib.import_module(f"{keras().__name__}.metrics")
+
+
+@provided(*_of_keras("optimizers"))
+def keras_optimizers():
+    return importlib.import_module(f"{keras().__name__}.optimizers")
+
+
+@provided(*_of_keras("initializers"))
+def keras_initializers():
+    return importlib.import_module(f"{keras().__name__}.initializers")

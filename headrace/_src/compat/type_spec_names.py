@@ -2,7 +2,7 @@
 
 from headrace._src.core.type_specs import TypeSpec
 from headrace._src.op.loading import load
-from headrace._src.program.extension_type import ExtensionTypeSpec
+from headrace._src.ops.extension_types.extension_type import ExtensionTypeSpec
 
 _PLACES = {
     "tf.BoundedTensorSpec": "core.specs:BoundedTensorSpec",

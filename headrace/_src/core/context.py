@@ -54,6 +54,22 @@ class CurrentGraph:
         """The seed for a random op that has none of its own."""
         raise NotImplementedError
 
+    def cond(self, predicate, true_fn, false_fn):
+        """What `true_fn()` gives if a scalar boolean is true when the graph runs, otherwise what `false_fn()` does."""
+        raise NotImplementedError
+
+    def switch_case(self, index, functions):
+        """What the function with that number, a scalar int32, returns."""
+        raise NotImplementedError
+
+    def while_loop(self, condition, body, values):
+        """The values, a list of tensors, replaced by `body(*values)` as long as `condition(*values)` is true."""
+        raise NotImplementedError
+
+    def map_fn(self, function, elements, signature):
+        """`function` of each element along the first axis, stacked; `signature`: the dtypes of what it returns."""
+        raise NotImplementedError
+
     def make_variable(self, **keywords):
         """A variable whose value sessions keep, given the arguments of `tf.Variable`; not asked of functions."""
         raise NotImplementedError

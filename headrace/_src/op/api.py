@@ -73,6 +73,23 @@ def api(
     return declare
 
 
+# Public name to a function that gives its value.
+PROVIDED: dict[str, Callable[[], object]] = {}
+
+
+def provided(*names: str) -> Callable[[Thing], Thing]:
+    """Decorator: the function, without arguments, gives what these public names mean when one is first read.
+
+    For what another package defines, such as `tf.keras`: `dir` does not list such names, and `*` does not import them.
+    """
+
+    def declare(function):
+        PROVIDED.update(dict.fromkeys(names, function))
+        return function
+
+    return declare
+
+
 def export(*names: str) -> Callable[[Thing], Thing]:
     """For values other than functions: `export("math.pi")(pi)`. The same as `api` without dispatch."""
     return api(*names, dispatch=False)

@@ -12,11 +12,6 @@ import sys
 from headrace._src import index
 
 ROOT = "headrace._src."
-# Public names that are Keras's, and the part of Keras that they are. TF: the same.
-KERAS_FOLDERS = ("", "compat.v1", "compat.v2")
-KERAS_NAMES = {
-    "keras": "", "losses": "losses", "metrics": "metrics", "optimizers": "optimizers", "initializers": "initializers",
-}  # fmt: skip
 
 
 def load(module: str):
@@ -71,10 +66,10 @@ def public_module(name: str):
 
     def __getattr__(attribute):
         place = places.get(attribute, 0)
-        if place == 0 and attribute in KERAS_NAMES and folder in KERAS_FOLDERS:
-            value = load("compat.tensorflow_alias").keras()
-            part = KERAS_NAMES[attribute]
-            value = importlib.import_module(f"{value.__name__}.{part}") if part else value
+        provider = index.PROVIDED.get(f"{folder}.{attribute}".removeprefix(".")) if place == 0 else None
+        if provider is not None:
+            module, _, inside = provider.partition(":")
+            value = getattr(load(module), inside)()
         elif place == 0:
             raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
         elif place is None:  # tf.newaxis

@@ -1,1 +1,1 @@
-"""What programs are written with besides ops: modules, extension types, device scopes, switches, questions."""
+"""What programs are written with besides ops: modules, device scopes, switches, questions."""

@@ -11,17 +11,19 @@ from headrace._src.data.datasets import DatasetV2, method
 from headrace._src.data.transformations.zipping import zipped
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
-from headrace._src.ops.arrays.shaping import get_static_value
+from headrace._src.ops.arrays.broadcasting import SUM
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import FILL, ONE_HOT
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE, get_static_value
+from headrace._src.ops.arrays.splitting import TILE
+from headrace._src.ops.math.reductions import MAX, MIN
 from headrace._src.ops.random import uniform_and_normal
 
 _ESTIMATED_AT_ONCE = 32  # elements for which one estimate of the distribution is used
 _SEEN_BEFORE = 10  # of each class, as if: estimates begin even, and change slowly
 _READY = 3  # elements that are chosen ahead of time
-
-
-def _call(name, *inputs, **attrs):
-    return REGISTRY[name](*inputs, **attrs)
 
 
 def _ratios(initial, target):
@@ -36,7 +38,7 @@ def _acceptance(initial, target):
     """
     ratios = _ratios(initial, target)
     axis = to_tensor([0])
-    largest, smallest = _call("Max", ratios, axis), _call("Min", ratios, axis)
+    largest, smallest = MAX(ratios, axis), MIN(ratios, axis)
     return (ratios - smallest) / (largest - smallest), smallest
 
 
@@ -44,17 +46,16 @@ def _estimated(target, classes):
     """A dataset of the distribution of classes as it is known at each element."""
     count = target.shape[0]
     if count is None:
-        count = _call("Shape", target, out_type=dtypes.int32)[0]
-    seen_before = _call("Fill", _call("Pack", [to_tensor(count)], axis=0), to_tensor(_SEEN_BEFORE, dtypes.int64))
+        count = SHAPE(target, out_type=dtypes.int32)[0]
+    seen_before = FILL(PACK([to_tensor(count)], axis=0), to_tensor(_SEEN_BEFORE, dtypes.int64))
 
     def update(seen, batch):
-        ones = _call(
-            "OneHot", batch, to_tensor(count), to_tensor(1, dtypes.int64), to_tensor(0, dtypes.int64), axis=-1
-        )
-        seen = seen + _call("Sum", ones, to_tensor([0]))
-        wide = _call("Cast", seen, DstT=dtypes.float64)
-        share = _call("Cast", wide / _call("Sum", wide, to_tensor([0])), DstT=dtypes.float32)
-        rows = _call("Tile", _call("ExpandDims", share, to_tensor(0)), to_tensor([_ESTIMATED_AT_ONCE, 1]))
+        one, zero = to_tensor(1, dtypes.int64), to_tensor(0, dtypes.int64)
+        ones = ONE_HOT(batch, to_tensor(count), one, zero, axis=-1)
+        seen = seen + SUM(ones, to_tensor([0]))
+        wide = CAST(seen, DstT=dtypes.float64)
+        share = CAST(wide / SUM(wide, to_tensor([0])), DstT=dtypes.float32)
+        rows = TILE(EXPAND_DIMS(share, to_tensor(0)), to_tensor([_ESTIMATED_AT_ONCE, 1]))
         return seen, rows
 
     return classes.batch(_ESTIMATED_AT_ONCE).scan(seen_before, update).unbatch()
@@ -73,7 +74,7 @@ def _chosen(dataset, acceptance, class_func, seed):
 
     def with_chance(chances, data):
         value = class_func(*data) if isinstance(data, tuple) else class_func(data)
-        return value, _call("GatherV2", chances, value, to_tensor(0)), data
+        return value, GATHER_V2(chances, value, to_tensor(0)), data
 
     def is_kept(value, chance, data):
         drawn = _random_uniform(seed, chance.dtype)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headrace._src.core import dtypes, errors
+from headrace._src.core import dtypes, errors, types
 from headrace._src.core.context import CurrentGraph, context
 from headrace._src.core.handle_data import output_handle_data
 from headrace._src.core.names import NameTable, current_name_scope, fresh_scope, name_scope
@@ -21,16 +21,18 @@ from headrace._src.graph.building.source_lines import users_line
 from headrace._src.graph.building.symbolic import SymbolicTensor
 from headrace._src.op.api import api
 from headrace._src.op.apply import output_types
+from headrace._src.op.attached import open_class
 from headrace._src.op.convert import eager_constant
 from headrace._src.op.definition import Op, Spec
-from headrace._src.op.loading import load
 from headrace._src.op.observers import node_rewriters
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.filling import CONST
+from headrace._src.program import device_scopes
 
 if TYPE_CHECKING:
+    from headrace._src.attached import BaseGraphMethods
     from headrace._src.compat.session import BaseSession
-    from headrace._src.graph.building.graph_variables import GraphVariable
+else:
+    BaseGraphMethods = types.FOR_CHECKERS
 
 # How many elements a value may have to be computed while the graph is built, for the sake of shapes.
 _SMALL = 64
@@ -65,7 +67,8 @@ class _Sessions(threading.local):
 sessions = _Sessions()
 
 
-class BaseGraph(CurrentGraph):
+@open_class
+class BaseGraph(BaseGraphMethods, CurrentGraph):
     """What all graphs share: operations are added by `apply`, in order, while the graph is the current one."""
 
     # Where compat/variable_scopes.py keeps what `tf.compat.v1.get_variable` made.
@@ -315,25 +318,6 @@ class BaseGraph(CurrentGraph):
         """A number that grows with every operation."""
         return len(self.nodes)
 
-    def as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False) -> Any:
-        """The operations, and the functions that they call, as a `GraphDef` message.
-
-        Args:
-            from_version: only the operations after that many.
-            add_shapes: whether nodes say the shapes of their outputs.
-            use_pybind11_proto: accepted.
-        """
-        return load("graph.messages.graph_def").graph_def_of(self, from_version, add_shapes)
-
-    @property
-    def graph_def_versions(self) -> Any:
-        """The versions that `as_graph_def` writes, as a `VersionDef` message."""
-        return load("graph.messages.graph_def").versions()
-
-    def op_def_for_type(self, type) -> Any:
-        """The op of that name as an `OpDef` message."""
-        return load("graph.messages.op_definitions").op_def_of(lookup(type))
-
     def default_session(self) -> "BaseSession | None":
         """The session that `eval` and `run` use: that of the innermost `with session.as_default()`."""
         return sessions.stack[-1] if sessions.stack else None
@@ -457,6 +441,7 @@ class _GraphClass(type):
 
 
 @api("Graph")
+@open_class
 class Graph(BaseGraph, metaclass=_GraphClass):
     """A graph of operations, built once and run by a `tf.compat.v1.Session`.
 
@@ -494,10 +479,6 @@ class Graph(BaseGraph, metaclass=_GraphClass):
         if override is not None:
             self.nodes[-1].gradient_override = override
         return outputs
-
-    def make_variable(self, **keywords) -> "GraphVariable":
-        """A variable of this graph, given the arguments of `tf.Variable`."""
-        return load("graph.building.graph_variables").GraphVariable(**keywords)
 
     building = BaseGraph.as_default
 
@@ -539,7 +520,7 @@ class Graph(BaseGraph, metaclass=_GraphClass):
         """Operations made within this block belong on that device; a function is given each operation."""
         if callable(device_name_or_function):
             return contextlib.nullcontext()  # there is one device to choose from
-        return load("program.device_scopes").device(device_name_or_function)
+        return device_scopes.device(device_name_or_function)
 
     @contextlib.contextmanager
     def gradient_override_map(self, op_type_map) -> Iterator[None]:

@@ -9,14 +9,23 @@ from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
+from headrace._src.graph.building.graph import Graph
 from headrace._src.graph.building.operation import Operation
 from headrace._src.graph.control.conditional import cond
+from headrace._src.op.attached import method_of
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY, Op
+from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_ND, GATHER_V2
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.passing import IDENTITY
+from headrace._src.ops.arrays.scattering import (
+    TENSOR_SCATTER_ADD,
+    TENSOR_SCATTER_MAX,
+    TENSOR_SCATTER_MIN,
+    TENSOR_SCATTER_SUB,
+    TENSOR_SCATTER_UPDATE,
+)
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE
 from headrace._src.ops.arrays.slicing import TENSOR_STRIDED_SLICE_UPDATE
@@ -30,6 +39,11 @@ _unique = itertools.count()
 # TF: the collections that variables are added to.
 GLOBAL_VARIABLES = "variables"
 TRAINABLE_VARIABLES = "trainable_variables"
+# What the ops `ResourceScatter...` and `ResourceScatterNd...` do, as ops on the values.
+_SCATTERING = {
+    "Update": TENSOR_SCATTER_UPDATE, "Add": TENSOR_SCATTER_ADD, "Sub": TENSOR_SCATTER_SUB, "Max": TENSOR_SCATTER_MAX,
+    "Min": TENSOR_SCATTER_MIN,
+}  # fmt: skip
 
 
 class GraphVariable(Variable):
@@ -274,6 +288,11 @@ class GraphVariable(Variable):
         raise NotImplementedError("__deepcopy__() is only available when eager execution is enabled.")
 
 
+@method_of(Graph, "make_variable")
+def _make_variable(self, **keywords):
+    return GraphVariable(**keywords)
+
+
 def _initial_tensor(initial_value, dtype):
     if callable(initial_value) and not isinstance(initial_value, types.Tensor):
         initial_value = initial_value()
@@ -507,7 +526,7 @@ class RefVariable(GraphVariable):
         return self._scatter_nd_named(op.name.removeprefix("ResourceScatterNd"), indices, updates, name)
 
     def _scatter_nd_named(self, kind, indices, updates, name):
-        op = REGISTRY[f"TensorScatter{kind}"]
+        op = _SCATTERING[kind]
         return self._changed(lambda old: op(old, to_tensor(indices), self._convert(updates)), name)
 
     def _assign_slice(self, begin, end, strides, masks, value, name=None):
@@ -532,7 +551,7 @@ class RefVariable(GraphVariable):
 def _rowwise(kind, old, delta, convert):
     """The tensor with some rows multiplied or divided; rows that are named twice are changed twice."""
     rows, values = to_tensor(delta.indices), convert(delta.values)
-    ones = ONES_LIKE(old) if "OnesLike" in REGISTRY else old._ones_like()
+    ones = ONES_LIKE(old)
     factors = UNSORTED_SEGMENT_PROD(values, rows, SHAPE(old, out_type=dtypes.int32)[0])
     touched = UNSORTED_SEGMENT_SUM(
         ONES_LIKE(values), rows, SHAPE(old, out_type=dtypes.int32)[0]

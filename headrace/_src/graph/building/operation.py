@@ -4,12 +4,17 @@ import functools
 import traceback
 import weakref
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, types
 from headrace._src.core.random_state import StreamOwner
 from headrace._src.op.api import api
-from headrace._src.op.loading import load
+from headrace._src.op.attached import open_class
+
+if TYPE_CHECKING:
+    from headrace._src.attached import OperationMethods
+else:
+    OperationMethods = types.FOR_CHECKERS
 
 
 class OperationNotes(StreamOwner):
@@ -35,7 +40,8 @@ class OperationNotes(StreamOwner):
 
 
 @api("Operation")
-class Operation(OperationNotes):
+@open_class
+class Operation(OperationMethods, OperationNotes):
     """An application of an op in a graph.
 
     Edges only lead backwards: an operation holds its inputs, a tensor holds its operation, and the graph holds both;
@@ -87,27 +93,6 @@ class Operation(OperationNotes):
     def values(self) -> tuple:
         """The outputs as a tuple. TF: kept from 1.x."""
         return tuple(self.outputs)
-
-    def get_attr(self, name) -> Any:
-        """An attribute; dtypes as `tf.DType`, text as bytes, shapes, tensors and functions as messages.
-
-        Raises:
-            ValueError: there is none of that name.
-        """
-        attributes = self.node_def.attr
-        if name not in attributes:
-            raise ValueError(f"Operation {self.name!r} has no attr named {name!r}.")
-        return load("graph.messages.attribute_values").plain_value(attributes[name])
-
-    @property
-    def node_def(self) -> Any:
-        """This operation as a `NodeDef` message."""
-        return load("graph.messages.graph_def").node_def_of(self)
-
-    @property
-    def op_def(self) -> Any:
-        """The op as an `OpDef` message."""
-        return load("graph.messages.op_definitions").op_def_of(self.record)
 
     @property
     def traceback(self) -> Any:

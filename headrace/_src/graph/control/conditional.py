@@ -9,10 +9,12 @@ from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.graph.building.func_graph import FuncGraph, copy_handle_data
+from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.building.operation import Operation, has_gradient, is_followed
 from headrace._src.graph.control.calls import backward_call, extend
 from headrace._src.graph.derivatives.functions import dense, derivative_of, zeros_for
 from headrace._src.op.api import api
+from headrace._src.op.attached import method_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.traits import CALLS_FUNCTIONS, NEVER_FAILS
@@ -347,6 +349,11 @@ def cond(pred, true_fn=None, false_fn=None, name=None) -> Any:
     return add_branches(pred, graphs, True, name)
 
 
+@method_of(BaseGraph, "cond")
+def _cond_in_graph(self, predicate, true_fn, false_fn):
+    return cond(predicate, true_fn, false_fn)
+
+
 @api("switch_case", dispatch=False)
 def switch_case(branch_index, branch_fns, default=None, name="switch_case") -> Any:
     """Call the function with the number `branch_index`.
@@ -372,6 +379,11 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case") -> A
     inside = LOGICAL_AND(index >= 0, index < last)
     index = SELECT_V2(inside, index, to_tensor(last, dtypes.int32))
     return add_branches(index, graphs, False, name)
+
+
+@method_of(BaseGraph, "switch_case")
+def _switch_case_in_graph(self, index, functions):
+    return switch_case(index, functions)
 
 
 def _numbered(branch_fns):

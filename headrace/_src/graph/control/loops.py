@@ -9,6 +9,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec, TypeSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.graph.building.func_graph import FuncGraph, copy_handle_data
+from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.building.operation import has_gradient, is_followed
 from headrace._src.graph.control.calls import backward_call, extend
 from headrace._src.graph.control.conditional import note_variables, share_inputs
@@ -16,6 +17,7 @@ from headrace._src.graph.control.trip_counts import trip_count
 from headrace._src.graph.derivatives.functions import dense, derivative_of, zeros_for
 from headrace._src.graph.passes.loop_invariants import loop_plans
 from headrace._src.op.api import api
+from headrace._src.op.attached import method_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.traits import CALLS_FUNCTIONS, LOOPS
@@ -315,6 +317,11 @@ def while_loop(
     if context.graph is None:
         return _eager_loop(cond, body, loop_vars, maximum_iterations)
     return _graph_loop(cond, body, loop_vars, shape_invariants, parallel_iterations or 10, maximum_iterations, name)
+
+
+@method_of(BaseGraph, "while_loop")
+def _while_loop_in_graph(self, condition, body, values):
+    return while_loop(condition, body, values)
 
 
 def _is_sequence(loop_vars):

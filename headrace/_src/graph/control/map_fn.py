@@ -12,9 +12,10 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
 from headrace._src.core.type_specs import TypeSpec, type_spec_from_value
-from headrace._src.graph.building.graph import GraphBuildError
+from headrace._src.graph.building.graph import BaseGraph, GraphBuildError
 from headrace._src.graph.control.loops import while_loop
 from headrace._src.op.api import api
+from headrace._src.op.attached import method_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import EMPTY, FILL
@@ -276,6 +277,11 @@ def map_fn(
             results.append(_batch_of(spec, columns[at : at + length], count))
             at += length
         return nest.pack_sequence_as(expected, results)
+
+
+@method_of(BaseGraph, "map_fn")
+def _map_fn_in_graph(self, function, elements, signature):
+    return map_fn(function, elements, fn_output_signature=signature)
 
 
 def _batch_of(spec, tensors, count):

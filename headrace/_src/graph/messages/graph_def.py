@@ -3,19 +3,26 @@
 import itertools
 import re
 import weakref
+from typing import Any
 
 from headrace._src.core import dtypes
 from headrace._src.core.shapes import TensorShape
 from headrace._src.formats.graph_messages import FunctionDef, GraphDef, NodeDef, VersionDef
 from headrace._src.formats.tensor_protos import shape_to_proto
 from headrace._src.graph.building.effects import control_inputs_of_effects, has_effect
-from headrace._src.graph.building.graph import PLACEHOLDER
-from headrace._src.graph.building.operation import called_graphs
+from headrace._src.graph.building.graph import PLACEHOLDER, BaseGraph
+from headrace._src.graph.building.operation import Operation, called_graphs
 from headrace._src.graph.control.calls import PARTITIONED_CALL
-from headrace._src.graph.messages.attribute_values import shapes_to_attr_value, to_attr_value, type_to_attr_value
+from headrace._src.graph.messages.attribute_values import (
+    plain_value,
+    shapes_to_attr_value,
+    to_attr_value,
+    type_to_attr_value,
+)
 from headrace._src.graph.messages.reference_nodes import write_reference
 from headrace._src.graph.messages.retired_ops import is_retired, replacement
 from headrace._src.graph.passes.dead_code import needed
+from headrace._src.op.attached import attach, method_of
 from headrace._src.op.traits import PLAIN_CALL
 from headrace._src.ops.arrays.filling import CONST
 from headrace._src.version import GRAPH_DEF_VERSION
@@ -35,6 +42,26 @@ _function_names: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 def versions() -> VersionDef:
     """Who wrote a graph, and who may read it."""
     return VersionDef(producer=GRAPH_DEF_VERSION, min_consumer=GRAPH_DEF_VERSION_MIN_CONSUMER)
+
+
+@method_of(BaseGraph)
+def as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False) -> Any:
+    """The operations, and the functions that they call, as a `GraphDef` message.
+
+    Args:
+        from_version: only the operations after that many.
+        add_shapes: whether nodes say the shapes of their outputs.
+        use_pybind11_proto: accepted.
+    """
+    return graph_def_of(self, from_version, add_shapes)
+
+
+def _graph_def_versions(self) -> Any:
+    """The versions that `as_graph_def` writes, as a `VersionDef` message."""
+    return versions()
+
+
+attach(BaseGraph, "graph_def_versions", property(_graph_def_versions))
 
 
 def graph_def_of(graph, from_version=None, add_shapes=False) -> GraphDef:
@@ -69,6 +96,27 @@ def node_def_of(operation) -> NodeDef:
         return tensor.op.name if tensor.value_index == 0 else tensor.name
 
     return _node_def(operation, names, reference, (), _Library(None, False), False, for_tensorflow=False)
+
+
+def _node_def_of_operation(self) -> Any:
+    """This operation as a `NodeDef` message."""
+    return node_def_of(self)
+
+
+attach(Operation, "node_def", property(_node_def_of_operation))
+
+
+@method_of(Operation)
+def get_attr(self, name) -> Any:
+    """An attribute; dtypes as `tf.DType`, text as bytes, shapes, tensors and functions as messages.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    attributes = self.node_def.attr
+    if name not in attributes:
+        raise ValueError(f"Operation {self.name!r} has no attr named {name!r}.")
+    return plain_value(attributes[name])
 
 
 def _node_names(nodes):

@@ -1,8 +1,28 @@
 """Ops as `OpDef` messages: what tools that read graphs want to know of an op."""
 
+from typing import Any
+
 from headrace._src.formats.graph_messages import OpDef
+from headrace._src.graph.building.graph import BaseGraph
+from headrace._src.graph.building.operation import Operation
 from headrace._src.graph.messages.attribute_values import to_attr_value
+from headrace._src.op.attached import attach, method_of
+from headrace._src.op.registry import lookup
 from headrace._src.op.signature import REQUIRED
+
+
+@method_of(BaseGraph)
+def op_def_for_type(self, type) -> Any:
+    """The op of that name as an `OpDef` message."""
+    return op_def_of(lookup(type))
+
+
+def _op_def(self) -> Any:
+    """The op as an `OpDef` message."""
+    return op_def_of(self.record)
+
+
+attach(Operation, "op_def", property(_op_def))
 
 
 def op_def_of(op) -> OpDef:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
+from headrace._src.op.control_flow import switch_case
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.rearranging import REVERSE, TRANSPOSE
@@ -191,7 +192,7 @@ def rot90(image, k=1, name=None) -> Tensor:
         if known is None:
             index = cast(FLOOR_MOD(k, to_tensor(4, k.dtype)), "int32")
             # Partly known shapes of the branches differ.
-            return PUBLIC["switch_case"](index, [lambda q=q: _turned(image, q) for q in range(4)])
+            return switch_case(index, [lambda q=q: _turned(image, q) for q in range(4)])
         k = int(known)
     return _turned(image, k % 4)
 

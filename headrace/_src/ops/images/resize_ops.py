@@ -10,7 +10,6 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
 from headrace._src.ops.images import resize_weights as image_weights
 from headrace._src.ops.images.checks import (
     check_images,
@@ -123,7 +122,7 @@ def _gradient_op(name, make, forward, types):
 
     def grad(node, dy):
         size = _sizes(node.grads_shape)
-        return lookup(forward)(dy, size, **node.attrs), None
+        return forward(dy, size, **node.attrs), None
 
     return Op(
         name,
@@ -142,7 +141,7 @@ def _gradient_op(name, make, forward, types):
 
 
 RESIZE_BILINEAR_GRAD = _gradient_op(
-    "ResizeBilinearGrad", image_weights.bilinear_taps, "ResizeBilinear", dtypes.FLOATING
+    "ResizeBilinearGrad", image_weights.bilinear_taps, RESIZE_BILINEAR, dtypes.FLOATING
 )
 
 
@@ -271,7 +270,7 @@ RESIZE_BICUBIC = Op(
 )
 
 RESIZE_BICUBIC_GRAD = _gradient_op(
-    "ResizeBicubicGrad", image_weights.bicubic, "ResizeBicubic", frozenset({dtypes.float32, dtypes.float64})
+    "ResizeBicubicGrad", image_weights.bicubic, RESIZE_BICUBIC, frozenset({dtypes.float32, dtypes.float64})
 )
 
 

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.context import context
 from headrace._src.core.lazy import jax, jnp, lax
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, with_rank
 from headrace._src.op.lowering import NotLowerable
 from headrace._src.ops.arrays.casting import cast
-from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.joining import CONCAT, PACK, UNPACK
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, known_value
 from headrace._src.ops.images.checks import unregistered_gradient
 from headrace._src.ops.images.suppression_kernels import lowered_suppress, select, soft_suppress, suppress
@@ -520,11 +521,29 @@ def non_max_suppression_padded(
         RESHAPE(x, CONCAT([to_tensor([-1]), SHAPE(x)[rank - 2 :]], 0))
         for x in (boxes, scores)
     ]
-    indices, counts = PUBLIC["map_fn"](one, tuple(flat), fn_output_signature=(dtypes.int32, dtypes.int32))
+    if context.graph is not None:
+        indices, counts = context.graph.map_fn(one, tuple(flat), (dtypes.int32, dtypes.int32))
+    else:
+        indices, counts = _of_each(one, *flat)
     wanted = known_value(most)
     length = to_tensor([int(wanted)]) if wanted is not None else EXPAND_DIMS(most, 0)
     indices = RESHAPE(indices, CONCAT([front, length], 0))
     return indices, RESHAPE(counts, front)
+
+
+def _of_each(function, boxes, scores):
+    """The pairs that a function gives for each element along the first axis, stacked."""
+    count = boxes.shape[0]
+    if scores.shape[0] != count:
+        raise ValueError(
+            f"image.non_max_suppression_padded: boxes and scores must have as many elements, got {count} and "
+            f"{scores.shape[0]}."
+        )
+    if not count:
+        nothing = to_tensor(np.zeros(0, np.int32))
+        return nothing, nothing
+    each = zip(UNPACK(boxes, num=count, axis=0), UNPACK(scores, num=count, axis=0))
+    return [PACK(results, axis=0) for results in zip(*map(function, each))]
 
 
 @api("image.combined_non_max_suppression")

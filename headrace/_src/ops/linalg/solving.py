@@ -8,7 +8,8 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, lax, scipy_linalg
 from headrace._src.core.shapes import broadcast_shapes
 from headrace._src.core.tensor import Tensor
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
+from headrace._src.op.control_flow import cond
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -522,4 +523,4 @@ def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None) -> Tensor:
     if rows is not None and columns is not None:
         return tall() if rows >= columns else wide()
     dims = SHAPE(matrix)
-    return PUBLIC["cond"](dims[-2] >= dims[-1], tall, wide)
+    return cond(dims[-2] >= dims[-1], tall, wide)

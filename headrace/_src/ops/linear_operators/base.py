@@ -10,7 +10,8 @@ import numpy as np
 
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.tensor import Tensor
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
+from headrace._src.op.attached import open_class
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.shaping import expand_dims, squeeze
 from headrace._src.ops.debugging.assertions import assert_equal, assert_less, assert_positive
@@ -22,8 +23,6 @@ from headrace._src.ops.linalg.solving import det, slogdet
 from headrace._src.ops.linear_operators.description import DescribedMatrix
 from headrace._src.ops.linear_operators.shapes import (
     adjoint_if,
-    product_non_singular,
-    product_square,
     real_part,
     solve_dense,
     solve_positive,
@@ -34,12 +33,8 @@ from headrace._src.ops.math.elementwise import exp, log
 from headrace._src.ops.math.reductions import reduce_max, reduce_min, reduce_sum
 
 
-def operator_class(name: str) -> type:
-    """The class `tf.linalg.LinearOperator<name>`; for files that cannot import its file, which imports theirs."""
-    return PUBLIC[f"linalg.LinearOperator{name}"]
-
-
 @api("linalg.LinearOperator")
+@open_class
 class LinearOperator(DescribedMatrix, CompositeTensor):
     """Base class of linear operators: (batches of) matrices of shape `[..., M, N]`.
 
@@ -68,6 +63,12 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
     >>> operator.matvec([3.0, 4.0]).numpy().tolist()
     [3.0, 8.0]
     """
+
+    # What kind of operator it is, for files that its class's file imports: they cannot ask with `isinstance`.
+    _is_identity = _is_scaled_identity = _is_zeros = _is_diagonal = False
+
+    # Defaults that are made of subclasses are attached where these are: `_composed`, `_solved_composed`,
+    # `_linop_adjoint` and `_linop_inverse` by derived.py, `_linop_cholesky` by dense.py.
 
     def __init_subclass__(cls, **keywords):
         super().__init_subclass__(**keywords)
@@ -202,15 +203,11 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
 
     def _linop_matmul(self, left_operator, right_operator):
         """The product of two operators, in the simplest form that is known."""
-        if isinstance(right_operator, operator_class("Identity")):
+        if right_operator._is_identity:
             return left_operator
-        if isinstance(right_operator, operator_class("Zeros")):
+        if right_operator._is_zeros:
             return right_operator._zero_product(left_operator)
-        return operator_class("Composition")(
-            operators=[left_operator, right_operator],
-            is_non_singular=product_non_singular(left_operator, right_operator),
-            is_square=product_square(left_operator, right_operator),
-        )
+        return left_operator._composed(right_operator)
 
     def matvec(self, x, adjoint=False, name="matvec") -> Tensor:
         """The product of the matrix and the vectors `x`; see `matmul`."""
@@ -261,13 +258,9 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
 
     def _linop_solve(self, left_operator, right_operator):
         """The inverse of one operator times another, in the simplest form that is known."""
-        if isinstance(right_operator, operator_class("Identity")):
+        if right_operator._is_identity:
             return left_operator.inverse()
-        return operator_class("Composition")(
-            operators=[operator_class("Inversion")(left_operator), right_operator],
-            is_non_singular=product_non_singular(left_operator, right_operator),
-            is_square=product_square(left_operator, right_operator),
-        )
+        return left_operator._solved_composed(right_operator)
 
     def solvevec(self, rhs, adjoint=False, name="solve") -> Tensor:
         """The x with `A x = rhs`, for vectors; see `solve`."""
@@ -289,15 +282,6 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
 
     H = property(adjoint, None, None, "The operator of the conjugate transpose.")
 
-    def _linop_adjoint(self):
-        return operator_class("Adjoint")(
-            self,
-            is_non_singular=self.is_non_singular,
-            is_self_adjoint=self.is_self_adjoint,
-            is_positive_definite=self.is_positive_definite,
-            is_square=self.is_square,
-        )
-
     def inverse(self, name="inverse") -> "LinearOperator":
         """The operator of the inverse matrix.
 
@@ -311,15 +295,6 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
         with self._name_scope(name):
             return self._linop_inverse()
 
-    def _linop_inverse(self):
-        return operator_class("Inversion")(
-            self,
-            is_non_singular=self.is_non_singular,
-            is_self_adjoint=self.is_self_adjoint,
-            is_positive_definite=self.is_positive_definite,
-            is_square=self.is_square,
-        )
-
     def cholesky(self, name="cholesky") -> "LinearOperator":
         """The operator L, lower triangular, with `L L^H = A`.
 
@@ -330,11 +305,6 @@ class LinearOperator(DescribedMatrix, CompositeTensor):
             raise ValueError("Cannot take the Cholesky decomposition: Not a positive definite self adjoint matrix.")
         with self._name_scope(name):
             return self._linop_cholesky()
-
-    def _linop_cholesky(self):
-        return operator_class("LowerTriangular")(
-            cholesky(self.to_dense()), is_non_singular=True, is_self_adjoint=False, is_square=True
-        )
 
     # Numbers and tensors.
 

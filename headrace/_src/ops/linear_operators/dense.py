@@ -3,13 +3,15 @@
 from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.attached import method_of
 from headrace._src.ops.arrays.constants import convert_to_tensor
 from headrace._src.ops.arrays.shaping import shape
+from headrace._src.ops.linalg.decompositions import cholesky
 from headrace._src.ops.linalg.diagonals import diag_part
 from headrace._src.ops.linalg.matmul import matmul
 from headrace._src.ops.linalg.matrices import band_part
 from headrace._src.ops.linalg.solving import triangular_solve
-from headrace._src.ops.linear_operators.base import LinearOperator, arguments, operator_class
+from headrace._src.ops.linear_operators.base import LinearOperator, arguments
 from headrace._src.ops.linear_operators.shapes import (
     adjoint_if,
     assert_nonzero,
@@ -175,9 +177,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
 
     def _linop_matmul(self, left_operator, right_operator):
         # A triangular matrix times a diagonal one is triangular.
-        if isinstance(left_operator, LinearOperatorLowerTriangular) and isinstance(
-            right_operator, operator_class("Diag")
-        ):
+        if isinstance(left_operator, LinearOperatorLowerTriangular) and right_operator._is_diagonal:
             elements = left_operator.to_dense() * right_operator._as_row()
             return triangular_product(left_operator, right_operator, elements)
         return super()._linop_matmul(left_operator, right_operator)
@@ -213,4 +213,12 @@ def triangular_product(left, right, elements) -> LinearOperatorLowerTriangular:
         is_non_singular=product_non_singular(left, right),
         is_self_adjoint=commuting_self_adjoint(left, right),
         is_square=product_square(left, right),
+    )
+
+
+@method_of(LinearOperator)
+def _linop_cholesky(self):
+    """What the base class makes of operators that do not know better."""
+    return LinearOperatorLowerTriangular(
+        cholesky(self.to_dense()), is_non_singular=True, is_self_adjoint=False, is_square=True
     )

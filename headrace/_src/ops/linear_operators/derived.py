@@ -5,12 +5,19 @@ from typing import Any
 
 from headrace._src.core.shapes import TensorShape, broadcast_static_shape
 from headrace._src.op.api import api
+from headrace._src.op.attached import method_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.shaping import expand_dims
 from headrace._src.ops.linalg import matrices
 from headrace._src.ops.linear_operators.base import LinearOperator, arguments
 from headrace._src.ops.linear_operators.dense import LinearOperatorLowerTriangular
-from headrace._src.ops.linear_operators.shapes import common_batch, joined, total
+from headrace._src.ops.linear_operators.shapes import (
+    common_batch,
+    joined,
+    product_non_singular,
+    product_square,
+    total,
+)
 from headrace._src.ops.math.complex_numbers import conj
 from headrace._src.ops.math.elementwise import sign
 
@@ -373,3 +380,38 @@ def checked_operators(kind, operators) -> list:
 def common_static_batch(operators) -> TensorShape:
     """The static shape to which the batch shapes of operators broadcast."""
     return functools.reduce(broadcast_static_shape, [operator.batch_shape for operator in operators])
+
+
+# What the base class makes of operators that do not know better.
+
+
+def _same_hints(operator):
+    return {hint: getattr(operator, hint) for hint in HINTS}
+
+
+@method_of(LinearOperator)
+def _linop_adjoint(self):
+    return LinearOperatorAdjoint(self, **_same_hints(self))
+
+
+@method_of(LinearOperator)
+def _linop_inverse(self):
+    return LinearOperatorInversion(self, **_same_hints(self))
+
+
+@method_of(LinearOperator)
+def _composed(self, right_operator):
+    """The product of two operators."""
+    return _composition([self, right_operator], self, right_operator)
+
+
+@method_of(LinearOperator)
+def _solved_composed(self, right_operator):
+    """The inverse of this operator times another."""
+    return _composition([LinearOperatorInversion(self), right_operator], self, right_operator)
+
+
+def _composition(operators, left, right):
+    return LinearOperatorComposition(
+        operators=operators, is_non_singular=product_non_singular(left, right), is_square=product_square(left, right)
+    )

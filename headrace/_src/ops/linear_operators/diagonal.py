@@ -8,7 +8,7 @@ from headrace._src.ops.arrays.shaping import expand_dims, shape
 from headrace._src.ops.debugging.assertions import assert_positive
 from headrace._src.ops.linalg.diagonals import diag as diagonal_matrix
 from headrace._src.ops.linalg.diagonals import diag_part, set_diag
-from headrace._src.ops.linear_operators.base import LinearOperator, arguments, operator_class
+from headrace._src.ops.linear_operators.base import LinearOperator, arguments
 from headrace._src.ops.linear_operators.dense import LinearOperatorLowerTriangular, non_variable, triangular_product
 from headrace._src.ops.linear_operators.shapes import (
     adjoint_if,
@@ -45,6 +45,8 @@ class LinearOperatorDiag(LinearOperator):
     >>> operator.inverse().diag.numpy().tolist()
     [0.5, 0.25]
     """
+
+    _is_diagonal = True
 
     def __init__(
         self,
@@ -163,7 +165,7 @@ class LinearOperatorDiag(LinearOperator):
             if isinstance(right_operator, LinearOperatorDiag):
                 elements = left_operator._diag * to_tensor(right_operator._diag)
                 return diagonal_product(left_operator, right_operator, elements)
-            if isinstance(right_operator, operator_class("ScaledIdentity")):
+            if right_operator._is_scaled_identity:
                 scale = expand_dims(right_operator.multiplier, -1)
                 return diagonal_product(left_operator, right_operator, left_operator._diag * scale)
             if isinstance(right_operator, LinearOperatorLowerTriangular):
@@ -176,7 +178,7 @@ class LinearOperatorDiag(LinearOperator):
             if isinstance(right_operator, LinearOperatorDiag):
                 elements = right_operator._diag / to_tensor(left_operator._diag)
                 return diagonal_product(left_operator, right_operator, elements)
-            if isinstance(right_operator, operator_class("ScaledIdentity")):
+            if right_operator._is_scaled_identity:
                 scale = expand_dims(right_operator.multiplier, -1)
                 return diagonal_product(left_operator, right_operator, scale / to_tensor(left_operator._diag))
             if isinstance(right_operator, LinearOperatorLowerTriangular):

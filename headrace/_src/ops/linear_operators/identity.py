@@ -122,6 +122,8 @@ class LinearOperatorIdentity(_Sized):
     [3.0, 4.0]
     """
 
+    _is_identity = True
+
     def __init__(
         self,
         num_rows,
@@ -244,6 +246,8 @@ class LinearOperatorScaledIdentity(LinearOperator):
     >>> tf.linalg.LinearOperatorScaledIdentity(2, 3.0).determinant().numpy().item()
     9.0
     """
+
+    _is_scaled_identity = True
 
     def __init__(
         self,
@@ -427,6 +431,8 @@ class LinearOperatorZeros(_Sized):
     >>> tf.linalg.LinearOperatorZeros(2).matvec([3.0, 4.0]).numpy().tolist()
     [0.0, 0.0]
     """
+
+    _is_zeros = True
 
     def __init__(
         self,

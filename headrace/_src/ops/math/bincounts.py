@@ -7,7 +7,8 @@ from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api
+from headrace._src.op.control_flow import cond
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -344,7 +345,7 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
 def _squeezed_beside(x, other):
     """`x` without its last dimension if it has one more than `other`, which is seen when the graph runs."""
     has_more = EQUAL(RANK(x), ADD(RANK(other), 1))
-    return PUBLIC["cond"](has_more, lambda: SQUEEZE(x, squeeze_dims=[-1]), lambda: x)
+    return cond(has_more, lambda: SQUEEZE(x, squeeze_dims=[-1]), lambda: x)
 
 
 def _squeezed(labels, predictions):

@@ -10,7 +10,6 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.elementwise import RSQRT
@@ -301,16 +300,19 @@ def _gradient_of_gradient(node, a, b, c, *_):
     return (*results, *[None] * (len(node.op.signature.inputs) - 3))
 
 
-def _grad_forward(gradient_name):
+def _grad_forward(gradient):
+    """The rule of an op whose gradient op is `gradient()`, which is defined after it."""
+
     def grad(node, dy, *_):
         attrs = {name: node.attrs[name] for name in ("epsilon", "data_format", "is_training")}
         if attrs["is_training"]:
             inputs = [dy, node.x, node.scale, node.reserve_space_1, node.reserve_space_2]
         else:
             inputs = [dy, node.x, node.scale, node.mean, node.variance]
-        if gradient_name == "FusedBatchNormGradV3":
+        op = gradient()
+        if op is FUSED_BATCH_NORM_GRAD_V3:
             inputs.append(node.reserve_space_3)
-        results = lookup(gradient_name)(*inputs, **attrs)
+        results = op(*inputs, **attrs)
         return results[0], results[1], results[2], None, None
 
     return grad
@@ -359,7 +361,7 @@ FUSED_BATCH_NORM = Op(
     T=_STATISTICS,
     **_forward_rules("FusedBatchNorm", _FORMATS_2D, 5),
     saves=_FORWARD_SAVES,
-    grad=_grad_forward("FusedBatchNormGrad"),
+    grad=_grad_forward(lambda: FUSED_BATCH_NORM_GRAD),
 )
 
 FUSED_BATCH_NORM_V2 = Op(
@@ -370,7 +372,7 @@ FUSED_BATCH_NORM_V2 = Op(
     U=_STATISTICS,
     **_forward_rules("FusedBatchNormV2", _FORMATS_2D, 5),
     saves=_FORWARD_SAVES,
-    grad=_grad_forward("FusedBatchNormGradV2"),
+    grad=_grad_forward(lambda: FUSED_BATCH_NORM_GRAD_V2),
 )
 
 FUSED_BATCH_NORM_V3 = Op(
@@ -381,7 +383,7 @@ FUSED_BATCH_NORM_V3 = Op(
     U=_STATISTICS,
     **_forward_rules("FusedBatchNormV3", _FORMATS, 6),
     saves=(*_FORWARD_SAVES, "reserve_space_3"),
-    grad=_grad_forward("FusedBatchNormGradV3"),
+    grad=_grad_forward(lambda: FUSED_BATCH_NORM_GRAD_V3),
 )
 
 FUSED_BATCH_NORM_GRAD = Op(

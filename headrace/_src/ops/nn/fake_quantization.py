@@ -10,7 +10,6 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, same_as_input
-from headrace._src.op.registry import lookup
 from headrace._src.op.traits import ELEMENTWISE, EQUAL_SHAPES
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.selecting import SELECT_V2
@@ -220,7 +219,7 @@ def _range_ops(name, per_channel):
     """The op of that name and its gradient."""
 
     def grad(node, dy):
-        return tuple(lookup(f"{name}Gradient")(dy, node.inputs, node.min, node.max, **node.attrs))
+        return tuple(backward(dy, node.inputs, node.min, node.max, **node.attrs))
 
     forward = Op(
         name,

@@ -8,7 +8,21 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
-from headrace._src.ops.numpy_api.types import as_array, as_dtype, cast, default_float, promote, result_type, tf
+from headrace._src.ops.arrays import (
+    broadcasting,
+    constants,
+    filling,
+    passing,
+    rearranging,
+    selecting,
+    shaping,
+    spacing,
+    splitting,
+)
+from headrace._src.ops.linalg import matrices
+from headrace._src.ops.math import comparison, elementwise
+from headrace._src.ops.math import powers as math_powers
+from headrace._src.ops.numpy_api.types import as_array, as_dtype, cast, default_float, promote, result_type
 
 if TYPE_CHECKING:
     from headrace._src.core.shapes import TensorShape
@@ -23,9 +37,9 @@ def array(val, dtype=None, copy=True, ndmin=0) -> Tensor:
     """
     x = as_array(val, dtype)
     if copy:
-        x = tf["identity"](x)
+        x = passing.identity(x)
     missing = ndmin - x.shape.rank
-    return tf["reshape"](x, [1] * missing + x.shape.as_list()) if missing > 0 else x
+    return shaping.reshape(x, [1] * missing + x.shape.as_list()) if missing > 0 else x
 
 
 @api("experimental.numpy.asarray", dispatch=False)
@@ -55,13 +69,13 @@ def copy(a) -> Tensor:
 @api("experimental.numpy.zeros", dispatch=False)
 def zeros(shape, dtype=float) -> Tensor:
     """Zeros, float64 by default."""
-    return tf["zeros"](shape, as_dtype(dtype))
+    return constants.zeros(shape, as_dtype(dtype))
 
 
 @api("experimental.numpy.ones", dispatch=False)
 def ones(shape, dtype=float) -> Tensor:
     """Ones, float64 by default."""
-    return tf["ones"](shape, as_dtype(dtype))
+    return constants.ones(shape, as_dtype(dtype))
 
 
 @api("experimental.numpy.empty", dispatch=False)
@@ -74,14 +88,14 @@ def empty(shape, dtype=float) -> Tensor:
 def zeros_like(a, dtype=None) -> Tensor:
     """Zeros of the shape of `a`."""
     x = as_array(a)
-    return tf["zeros_like"](x, dtype=x.dtype if dtype is None else as_dtype(dtype))
+    return filling.zeros_like(x, dtype=x.dtype if dtype is None else as_dtype(dtype))
 
 
 @api("experimental.numpy.ones_like", dispatch=False)
 def ones_like(a, dtype=None) -> Tensor:
     """Ones of the shape of `a`."""
     x = as_array(a)
-    return tf["ones_like"](x, dtype=x.dtype if dtype is None else as_dtype(dtype))
+    return filling.ones_like(x, dtype=x.dtype if dtype is None else as_dtype(dtype))
 
 
 @api("experimental.numpy.empty_like", dispatch=False)
@@ -94,7 +108,7 @@ def empty_like(a, dtype=None) -> Tensor:
 def full(shape, fill_value, dtype=None) -> Tensor:
     """An array filled with a value, which may broadcast."""
     value = as_array(fill_value, dtype)
-    return tf["broadcast_to"](value, [shape] if isinstance(shape, numbers.Integral) else shape)
+    return broadcasting.broadcast_to(value, [shape] if isinstance(shape, numbers.Integral) else shape)
 
 
 @api("experimental.numpy.full_like", dispatch=False)
@@ -104,17 +118,17 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None) -> T
         raise ValueError("experimental.numpy.full_like: only order='K', subok=True and shape=None are supported.")
     x = as_array(a)
     value = cast(as_array(fill_value), x.dtype if dtype is None else as_dtype(dtype))
-    return tf["broadcast_to"](value, tf["shape"](x))
+    return broadcasting.broadcast_to(value, shaping.shape(x))
 
 
 @api("experimental.numpy.eye", dispatch=False)
 def eye(N, M=None, k=0, dtype=float) -> Tensor:
     """Ones on the k-th diagonal."""
     rows, columns = int(N), int(N if M is None else M)
-    matrix = tf["eye"](rows, columns, dtype=as_dtype(dtype)) if not k else None
+    matrix = matrices.eye(rows, columns, dtype=as_dtype(dtype)) if not k else None
     if matrix is not None:
         return matrix
-    hit = tf["range"](columns) == tf["range"](rows)[:, None] + int(k)
+    hit = filling.range_(columns) == filling.range_(rows)[:, None] + int(k)
     return cast(hit, as_dtype(dtype))
 
 
@@ -136,7 +150,7 @@ def arange(start, stop=None, step=1, dtype=None) -> Tensor:
     if (step > 0 and start > stop) or (step < 0 and start < stop):
         return array([], dtype=kind)
     wide = result_type(start, stop, step)
-    return cast(tf["range"](*(cast(as_array(v), wide) for v in (start, stop, step))), kind)
+    return cast(filling.range_(*(cast(as_array(v), wide) for v in (start, stop, step))), kind)
 
 
 @api("experimental.numpy.linspace", dispatch=False)
@@ -146,20 +160,20 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axi
     start, stop = promote(start, stop)
     if start.dtype._kind not in "fc":
         start, stop = cast(start, default_float()), cast(stop, default_float())
-    shape = tf["shape"](start + stop)
-    start, stop = tf["broadcast_to"](start, shape), tf["broadcast_to"](stop, shape)
+    shape = shaping.shape(start + stop)
+    start, stop = broadcasting.broadcast_to(start, shape), broadcasting.broadcast_to(stop, shape)
     num = int(num)
     gaps = num - 1 if endpoint else num
     step = (stop - start) / cast(as_array(float(max(gaps, 1))), start.dtype)
     if not gaps:
         step = start * cast(as_array(np.nan), start.dtype)
     if num == 0:
-        result = tf["zeros"]([0, *start.shape.as_list()], start.dtype)
+        result = constants.zeros([0, *start.shape.as_list()], start.dtype)
     elif num == 1:
-        result = tf["expand_dims"](start, 0)
+        result = shaping.expand_dims(start, 0)
     else:
         last = stop if endpoint else stop - step
-        result = tf["linspace"](start, last, num, axis=0)
+        result = spacing.linspace(start, last, num, axis=0)
     if axis:
         result = _move_first(result, axis)
     result = result if kind is None else cast(result, kind)
@@ -170,14 +184,14 @@ def _move_first(x, axis):
     rank = x.shape.rank
     order = list(range(1, rank))
     order.insert(axis % rank, 0)
-    return tf["transpose"](x, order)
+    return rearranging.transpose(x, order)
 
 
 @api("experimental.numpy.logspace", dispatch=False)
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0) -> Tensor:
     """Powers of `base` at evenly spaced exponents."""
     exponents = linspace(start, stop, num, endpoint, axis=axis)
-    result = tf["math.pow"](cast(as_array(base), exponents.dtype), exponents)
+    result = math_powers.pow(cast(as_array(base), exponents.dtype), exponents)
     return result if dtype is None else cast(result, as_dtype(dtype))
 
 
@@ -188,10 +202,10 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0) -> Tensor:
     kind = as_dtype(dtype) if dtype is not None else start.dtype
     start, stop = cast(start, default_float()), cast(stop, default_float())
     # Both negative: the sign is put back at the end.
-    negative = tf["math.logical_and"](start < 0, stop < 0)
-    sign = tf["where"](negative, cast(as_array(-1.0), start.dtype), cast(as_array(1.0), start.dtype))
-    powers = linspace(tf["math.log"](start * sign), tf["math.log"](stop * sign), num, endpoint, axis=axis)
-    result = tf["math.exp"](powers) * sign
+    negative = comparison.logical_and(start < 0, stop < 0)
+    sign = selecting.where(negative, cast(as_array(-1.0), start.dtype), cast(as_array(1.0), start.dtype))
+    powers = linspace(elementwise.log(start * sign), elementwise.log(stop * sign), num, endpoint, axis=axis)
+    result = elementwise.exp(powers) * sign
     wanted = default_float() if kind.is_integer and dtype is None else kind
     return cast(result, wanted)
 
@@ -201,7 +215,7 @@ def tri(N, M=None, k=0, dtype=None) -> Tensor:
     """Ones on and below the k-th diagonal."""
     kind = default_float() if dtype is None else as_dtype(dtype)
     rows, columns = int(N), int(N if M is None else M)
-    return cast(tf["range"](columns) <= tf["range"](rows)[:, None] + int(k), kind)
+    return cast(filling.range_(columns) <= filling.range_(rows)[:, None] + int(k), kind)
 
 
 @api("experimental.numpy.vander", dispatch=False)
@@ -211,10 +225,10 @@ def vander(x, N=None, increasing=False) -> Tensor:
     count = int(x.shape[0] if N is None else N)
     if count < 0:
         raise ValueError(f"experimental.numpy.vander: N must not be negative, got {count}.")
-    powers = tf["range"](count)
+    powers = filling.range_(count)
     if not increasing:
-        powers = tf["reverse"](powers, [0])
-    return tf["math.pow"](tf["expand_dims"](x, -1), cast(powers, x.dtype))
+        powers = rearranging.reverse(powers, [0])
+    return math_powers.pow(shaping.expand_dims(x, -1), cast(powers, x.dtype))
 
 
 @api("experimental.numpy.shape", dispatch=False)
@@ -236,7 +250,7 @@ def size(x, axis=None) -> Any:
         raise NotImplementedError("experimental.numpy.size: axis is not supported.")
     x = as_array(x)
     count = x.shape.num_elements()
-    return np.int64(count) if count is not None else tf["size"](x)
+    return np.int64(count) if count is not None else shaping.size(x)
 
 
 @api("experimental.numpy.isscalar", dispatch=False)
@@ -252,7 +266,7 @@ def diag_indices(n, ndim=2) -> tuple[Tensor, Tensor]:
     """The index arrays of a diagonal."""
     if n < 0 or ndim < 0:
         raise ValueError(f"experimental.numpy.diag_indices: n and ndim must not be negative, got {n} and {ndim}.")
-    return (tf["range"](n),) * ndim
+    return (filling.range_(n),) * ndim
 
 
 @api("experimental.numpy.ix_", dispatch=False)
@@ -264,8 +278,8 @@ def ix_(*args) -> list[Tensor]:
         if x.shape.rank != 1:
             raise ValueError("experimental.numpy.ix_: arguments must be 1-d.")
         if x.dtype is dtypes.bool:
-            x = tf["reshape"](tf["where"](x), [-1])
-        grids.append(tf["reshape"](x, [-1 if j == i else 1 for j in range(count)]))
+            x = shaping.reshape(selecting.where(x), [-1])
+        grids.append(shaping.reshape(x, [-1 if j == i else 1 for j in range(count)]))
     return grids
 
 
@@ -274,4 +288,4 @@ def meshgrid(*xi, **kwargs) -> list[Tensor]:
     """Coordinate matrices from coordinate vectors."""
     if not kwargs.pop("copy", True) or kwargs.pop("sparse", False):
         raise ValueError("experimental.numpy.meshgrid: only copy=True and sparse=False are supported.")
-    return tf["meshgrid"](*[as_array(x) for x in xi], **kwargs)
+    return splitting.meshgrid(*[as_array(x) for x in xi], **kwargs)

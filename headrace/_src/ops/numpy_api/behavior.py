@@ -4,20 +4,29 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
-from headrace._src.op.api import PUBLIC, api
-from headrace._src.ops.numpy_api.types import as_array, as_dtype, cast, set_prefer_float32, tf
+from headrace._src.op.api import api
+from headrace._src.ops.arrays import broadcasting, gathering, joining, rearranging, selecting, shaping
+from headrace._src.ops.numpy_api import arrays as numpy_arrays
+from headrace._src.ops.numpy_api import elementwise as numpy_elementwise
+from headrace._src.ops.numpy_api import linear as numpy_linear
+from headrace._src.ops.numpy_api import reductions as numpy_reductions
+from headrace._src.ops.numpy_api import shapes as numpy_shapes
+from headrace._src.ops.numpy_api.types import as_array, as_dtype, cast, set_prefer_float32
 
 _OPERATORS = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide",
-    "mod": "mod", "pow": "power", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+    "add": numpy_elementwise.add, "sub": numpy_elementwise.subtract, "mul": numpy_elementwise.multiply,
+    "truediv": numpy_elementwise.true_divide, "floordiv": numpy_elementwise.floor_divide,
+    "mod": numpy_elementwise.mod, "pow": numpy_elementwise.power, "matmul": numpy_linear.matmul,
+    "and": numpy_elementwise.bitwise_and, "or": numpy_elementwise.bitwise_or, "xor": numpy_elementwise.bitwise_xor,
 }  # fmt: skip
 _COMPARISONS = {
-    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
+    "lt": numpy_elementwise.less, "le": numpy_elementwise.less_equal, "gt": numpy_elementwise.greater,
+    "ge": numpy_elementwise.greater_equal, "eq": numpy_elementwise.equal, "ne": numpy_elementwise.not_equal,
 }  # fmt: skip
-
-
-def _np(name):
-    return PUBLIC[f"experimental.numpy.{name}"]
+_METHODS = {
+    "ravel": numpy_shapes.ravel, "clip": numpy_elementwise.clip, "flatten": numpy_shapes.flatten,
+    "max": numpy_reductions.max_, "mean": numpy_reductions.mean, "min": numpy_reductions.min_,
+}  # fmt: skip
 
 
 def _astype(self, dtype):
@@ -27,39 +36,39 @@ def _astype(self, dtype):
 
 def _reshape(self, *shape, **options):
     """The same elements in another shape."""
-    return _np("reshape")(self, shape[0] if len(shape) == 1 else shape, **options)
+    return numpy_shapes.reshape(self, shape[0] if len(shape) == 1 else shape, **options)
 
 
 def _transpose(self, *axes):
     """With the axes in another order."""
     order = None if not axes or axes[0] is None else (axes[0] if len(axes) == 1 else axes)
-    return _np("transpose")(self, order)
+    return numpy_shapes.transpose(self, order)
 
 
-def _method(name):
+def _method(name, function):
     def method(self, *args, **kwargs):
-        return _np(name)(self, *args, **kwargs)
+        return function(self, *args, **kwargs)
 
     method.__name__ = name
     method.__doc__ = f"NumPy's `{name}` of this tensor."
     return method
 
 
-def _operator(name):
+def _operator(function):
     def forward(self, other):
-        return _np(name)(self, other)
+        return function(self, other)
 
     def reflected(self, other):
-        return _np(name)(other, self)
+        return function(other, self)
 
     return forward, reflected
 
 
-def _comparison(name):
+def _comparison(function):
     def compare(self, other):
         if other is None:
-            return name == "not_equal"
-        return _np(name)(self, other)
+            return function is numpy_elementwise.not_equal
+        return function(self, other)
 
     return compare
 
@@ -100,18 +109,18 @@ def _advanced(x, keys):
     indices = []
     for axis, part in chosen:
         if part.dtype is dtypes.bool:
-            part = tf["reshape"](tf["where"](part), [-1])
+            part = shaping.reshape(selecting.where(part), [-1])
         part = cast(part, dtypes.int64)
-        indices.append(tf["where"](part < 0, part + cast(tf["shape"](x)[axis], dtypes.int64), part))
+        indices.append(selecting.where(part < 0, part + cast(shaping.shape(x)[axis], dtypes.int64), part))
     shape = np.broadcast_shapes(*[tuple(part.shape) for part in indices])
-    joined = tf["stack"]([tf["broadcast_to"](part, list(shape)) for part in indices], axis=-1)
+    joined = joining.stack([broadcasting.broadcast_to(part, list(shape)) for part in indices], axis=-1)
     rest = [axis for axis in range(x.shape.rank) if axis not in axes]
-    result = tf["gather_nd"](tf["transpose"](x, axes + rest), joined)
+    result = gathering.gather_nd(rearranging.transpose(x, axes + rest), joined)
     # Adjacent index arrays leave their axes in place, others put them in front.
     if axes[0] and axes == list(range(axes[0], axes[0] + len(axes))):
         before, inside = list(range(len(shape), len(shape) + axes[0])), list(range(len(shape)))
         after = list(range(len(shape) + axes[0], result.shape.rank))
-        result = tf["transpose"](result, before + inside + after)
+        result = rearranging.transpose(result, before + inside + after)
     return result
 
 
@@ -147,9 +156,9 @@ def experimental_enable_numpy_behavior(prefer_float32=False, dtype_conversion_mo
     Tensor.astype = _astype
     Tensor.reshape = _reshape
     Tensor.transpose = _transpose
-    for name in ("ravel", "clip", "flatten", "max", "mean", "min"):
-        setattr(Tensor, name, _method(name))
-    Tensor.T = property(lambda self: _np("transpose")(self))
-    Tensor.size = property(lambda self: _np("size")(self))
+    for name, function in _METHODS.items():
+        setattr(Tensor, name, _method(name, function))
+    Tensor.T = property(lambda self: numpy_shapes.transpose(self))
+    Tensor.size = property(lambda self: numpy_arrays.size(self))
     Tensor.data = property(lambda self: self)
     Tensor.tolist = lambda self: self.numpy().tolist()

@@ -4,15 +4,27 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
-from headrace._src.op.api import PUBLIC, api
-from headrace._src.ops.numpy_api.types import as_array, as_float, cast, default_float, promote, tf
+from headrace._src.op.api import api, export
+from headrace._src.op.control_flow import while_loop
+from headrace._src.ops.arrays import broadcasting, filling, joining, passing, selecting, shaping
+from headrace._src.ops.math import (
+    arithmetic,
+    bitwise,
+    comparison,
+    complex_numbers,
+    division,
+    elementwise,
+    powers,
+    reductions,
+    trigonometry,
+)
+from headrace._src.ops.numpy_api.types import as_array, as_float, cast, default_float, promote
 
 
 def _declare(name, function, doc):
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    PUBLIC[f"experimental.numpy.{name}"] = function
-    return function
+    return export(f"experimental.numpy.{name}")(function)
 
 
 def _unary(name, target, to_float=False):
@@ -20,42 +32,42 @@ def _unary(name, target, to_float=False):
     convert = as_float if to_float else as_array
 
     def function(x) -> Tensor:
-        return tf[target](convert(x))
+        return target(convert(x))
 
     return _declare(name, function, f"NumPy's `{name}`, element by element.")
 
 
-absolute = _unary("absolute", "math.abs")
-abs_ = _unary("abs", "math.abs")
-fabs = _unary("fabs", "math.abs")
-ceil = _unary("ceil", "math.ceil", True)
-floor = _unary("floor", "math.floor", True)
-conj = _unary("conj", "math.conj")
-conjugate = _unary("conjugate", "math.conj")
-negative = _unary("negative", "math.negative")
-reciprocal = _unary("reciprocal", "math.reciprocal", True)
-square = _unary("square", "math.square")
-bitwise_not = _unary("bitwise_not", "bitwise.invert")
-sqrt = _unary("sqrt", "math.sqrt", True)
-exp = _unary("exp", "math.exp", True)
-expm1 = _unary("expm1", "math.expm1", True)
-log = _unary("log", "math.log", True)
-log1p = _unary("log1p", "math.log1p", True)
-sin = _unary("sin", "math.sin", True)
-cos = _unary("cos", "math.cos", True)
-tan = _unary("tan", "math.tan", True)
-sinh = _unary("sinh", "math.sinh", True)
-cosh = _unary("cosh", "math.cosh", True)
-tanh = _unary("tanh", "math.tanh", True)
-arcsin = _unary("arcsin", "math.asin", True)
-arccos = _unary("arccos", "math.acos", True)
-arctan = _unary("arctan", "math.atan", True)
-arcsinh = _unary("arcsinh", "math.asinh", True)
-arccosh = _unary("arccosh", "math.acosh", True)
-arctanh = _unary("arctanh", "math.atanh", True)
-isfinite = _unary("isfinite", "math.is_finite", True)
-isinf = _unary("isinf", "math.is_inf", True)
-isnan = _unary("isnan", "math.is_nan", True)
+absolute = _unary("absolute", elementwise.abs)
+abs_ = _unary("abs", elementwise.abs)
+fabs = _unary("fabs", elementwise.abs)
+ceil = _unary("ceil", elementwise.ceil, True)
+floor = _unary("floor", elementwise.floor, True)
+conj = _unary("conj", complex_numbers.conj)
+conjugate = _unary("conjugate", complex_numbers.conj)
+negative = _unary("negative", arithmetic.negative)
+reciprocal = _unary("reciprocal", elementwise.reciprocal, True)
+square = _unary("square", elementwise.square)
+bitwise_not = _unary("bitwise_not", bitwise.invert)
+sqrt = _unary("sqrt", elementwise.sqrt, True)
+exp = _unary("exp", elementwise.exp, True)
+expm1 = _unary("expm1", elementwise.expm1, True)
+log = _unary("log", elementwise.log, True)
+log1p = _unary("log1p", elementwise.log1p, True)
+sin = _unary("sin", trigonometry.sin, True)
+cos = _unary("cos", trigonometry.cos, True)
+tan = _unary("tan", trigonometry.tan, True)
+sinh = _unary("sinh", trigonometry.sinh, True)
+cosh = _unary("cosh", trigonometry.cosh, True)
+tanh = _unary("tanh", elementwise.tanh, True)
+arcsin = _unary("arcsin", trigonometry.asin, True)
+arccos = _unary("arccos", trigonometry.acos, True)
+arctan = _unary("arctan", trigonometry.atan, True)
+arcsinh = _unary("arcsinh", trigonometry.asinh, True)
+arccosh = _unary("arccosh", trigonometry.acosh, True)
+arctanh = _unary("arctanh", trigonometry.atanh, True)
+isfinite = _unary("isfinite", elementwise.is_finite, True)
+isinf = _unary("isinf", elementwise.is_inf, True)
+isnan = _unary("isnan", elementwise.is_nan, True)
 
 
 def _formula(name, formula, to_float=True):
@@ -72,23 +84,23 @@ def _constant(value, like):
 
 
 cbrt = _formula(
-    "cbrt", lambda x: tf["math.sign"](x) * tf["math.pow"](tf["math.abs"](x), _constant(1.0 / 3.0, x))
+    "cbrt", lambda x: elementwise.sign(x) * powers.pow(elementwise.abs(x), _constant(1.0 / 3.0, x))
 )
 deg2rad = _formula("deg2rad", lambda x: x * _constant(np.pi / 180.0, x))
 rad2deg = _formula("rad2deg", lambda x: x * _constant(180.0 / np.pi, x))
-exp2 = _formula("exp2", lambda x: tf["math.pow"](_constant(2.0, x), x))
-log2 = _formula("log2", lambda x: tf["math.log"](x) / _constant(np.log(2.0), x))
-log10 = _formula("log10", lambda x: tf["math.log"](x) / _constant(np.log(10.0), x))
-fix = _formula("fix", lambda x: tf["where"](x < 0, tf["math.ceil"](x), tf["math.floor"](x)))
+exp2 = _formula("exp2", lambda x: powers.pow(_constant(2.0, x), x))
+log2 = _formula("log2", lambda x: elementwise.log(x) / _constant(np.log(2.0), x))
+log10 = _formula("log10", lambda x: elementwise.log(x) / _constant(np.log(10.0), x))
+fix = _formula("fix", lambda x: selecting.where(x < 0, elementwise.ceil(x), elementwise.floor(x)))
 isneginf = _formula("isneginf", lambda x: x == _constant(-np.inf, x))
 isposinf = _formula("isposinf", lambda x: x == _constant(np.inf, x))
-positive = _formula("positive", lambda x: tf["identity"](x), to_float=False)
+positive = _formula("positive", lambda x: passing.identity(x), to_float=False)
 
 
 def _sinc(x):
     scaled = x * _constant(np.pi, x)
-    safe = tf["where"](x == _constant(0, x), tf["ones_like"](x), scaled)
-    return tf["where"](x == _constant(0, x), tf["ones_like"](x), tf["math.sin"](safe) / safe)
+    safe = selecting.where(x == _constant(0, x), filling.ones_like(x), scaled)
+    return selecting.where(x == _constant(0, x), filling.ones_like(x), trigonometry.sin(safe) / safe)
 
 
 sinc = _formula("sinc", _sinc)
@@ -96,7 +108,7 @@ sinc = _formula("sinc", _sinc)
 
 def _signbit(x):
     if x.dtype is dtypes.bool:
-        return tf["zeros_like"](x)
+        return filling.zeros_like(x)
     return x < _constant(0, x)
 
 
@@ -104,7 +116,7 @@ signbit = _formula("signbit", _signbit, to_float=False)
 
 
 def _logical_not(x):
-    return tf["math.logical_not"](cast(x, dtypes.bool))
+    return comparison.logical_not(cast(x, dtypes.bool))
 
 
 logical_not = _formula("logical_not", _logical_not, to_float=False)
@@ -113,13 +125,13 @@ isreal = _formula("isreal", lambda x: _imaginary(x) == _constant(0, _imaginary(x
 
 
 def _imaginary(x):
-    return tf["math.imag"](x) if x.dtype.is_complex else tf["zeros_like"](x)
+    return complex_numbers.imag(x) if x.dtype.is_complex else filling.zeros_like(x)
 
 
 @api("experimental.numpy.real", dispatch=False)
 def real(val) -> Tensor:
     """The real part."""
-    return tf["math.real"](as_array(val))
+    return complex_numbers.real(as_array(val))
 
 
 @api("experimental.numpy.imag", dispatch=False)
@@ -131,7 +143,7 @@ def imag(val) -> Tensor:
 @api("experimental.numpy.angle", dispatch=False)
 def angle(z, deg=False) -> Tensor:
     """The angle of complex numbers, in radians or degrees."""
-    found = tf["math.angle"](as_float(z))
+    found = complex_numbers.angle(as_float(z))
     return found * _constant(180.0 / np.pi, found) if deg else found
 
 
@@ -142,8 +154,8 @@ def sign(x, out=None, where=None, **kwargs) -> Tensor:
         raise ValueError("experimental.numpy.sign: only x is supported.")
     x = as_array(x)
     if x.dtype.is_complex:
-        return cast(tf["math.sign"](tf["math.real"](x)), x.dtype)
-    return tf["math.sign"](x)
+        return cast(elementwise.sign(complex_numbers.real(x)), x.dtype)
+    return elementwise.sign(x)
 
 
 @api("experimental.numpy.iscomplexobj", dispatch=False)
@@ -166,7 +178,7 @@ def _rounded(a, decimals):
             return x
         x = cast(x, default_float())
     factor = _constant(10.0**decimals, x)
-    return cast(tf["math.round"](x * factor) / factor, kind)
+    return cast(elementwise.round(x * factor) / factor, kind)
 
 
 @api("experimental.numpy.around", dispatch=False)
@@ -189,7 +201,7 @@ def _binary(name, target, to_float=False):
         x1, x2 = promote(x1, x2)
         if to_float and x1.dtype._kind not in "fc":
             x1, x2 = cast(x1, default_float()), cast(x2, default_float())
-        return (tf[target] if isinstance(target, str) else target)(x1, x2)
+        return target(x1, x2)
 
     return _declare(name, function, f"NumPy's `{name}`, element by element, with NumPy's promotion.")
 
@@ -198,30 +210,30 @@ def _for_bools(bools, others):
     """A function that has another meaning for booleans, as in NumPy."""
 
     def function(x1, x2):
-        return tf[bools if x1.dtype is dtypes.bool else others](x1, x2)
+        return (bools if x1.dtype is dtypes.bool else others)(x1, x2)
 
     return function
 
 
-add = _binary("add", _for_bools("math.logical_or", "math.add"))
-subtract = _binary("subtract", "math.subtract")
-multiply = _binary("multiply", _for_bools("math.logical_and", "math.multiply"))
-divide = _binary("divide", "math.truediv", True)
-true_divide = _binary("true_divide", "math.truediv", True)
-floor_divide = _binary("floor_divide", lambda a, b: cast(tf["math.floordiv"](*_no_bools(a, b)), _bool_as_int8(a.dtype)))
-mod = _binary("mod", lambda a, b: cast(tf["math.floormod"](*_no_bools(a, b)), _bool_as_int8(a.dtype)))
-remainder = _binary("remainder", lambda a, b: cast(tf["math.floormod"](*_no_bools(a, b)), _bool_as_int8(a.dtype)))
-power = _binary("power", "math.pow")
-float_power = _binary("float_power", "math.pow")
-maximum = _binary("maximum", _for_bools("math.logical_or", "math.maximum"))
-minimum = _binary("minimum", _for_bools("math.logical_and", "math.minimum"))
-arctan2 = _binary("arctan2", "math.atan2", True)
-nextafter = _binary("nextafter", "math.nextafter", True)
-bitwise_and = _binary("bitwise_and", _for_bools("math.logical_and", "bitwise.bitwise_and"))
-bitwise_or = _binary("bitwise_or", _for_bools("math.logical_or", "bitwise.bitwise_or"))
-bitwise_xor = _binary("bitwise_xor", _for_bools("math.logical_xor", "bitwise.bitwise_xor"))
-equal = _binary("equal", "math.equal")
-not_equal = _binary("not_equal", "math.not_equal")
+add = _binary("add", _for_bools(comparison.logical_or, arithmetic.add))
+subtract = _binary("subtract", arithmetic.subtract)
+multiply = _binary("multiply", _for_bools(comparison.logical_and, arithmetic.multiply))
+divide = _binary("divide", division.truediv, True)
+true_divide = _binary("true_divide", division.truediv, True)
+floor_divide = _binary("floor_divide", lambda a, b: cast(division.floordiv(*_no_bools(a, b)), _bool_as_int8(a.dtype)))
+mod = _binary("mod", lambda a, b: cast(division.floormod(*_no_bools(a, b)), _bool_as_int8(a.dtype)))
+remainder = _binary("remainder", lambda a, b: cast(division.floormod(*_no_bools(a, b)), _bool_as_int8(a.dtype)))
+power = _binary("power", powers.pow)
+float_power = _binary("float_power", powers.pow)
+maximum = _binary("maximum", _for_bools(comparison.logical_or, arithmetic.maximum))
+minimum = _binary("minimum", _for_bools(comparison.logical_and, arithmetic.minimum))
+arctan2 = _binary("arctan2", powers.atan2, True)
+nextafter = _binary("nextafter", powers.nextafter, True)
+bitwise_and = _binary("bitwise_and", _for_bools(comparison.logical_and, bitwise.bitwise_and))
+bitwise_or = _binary("bitwise_or", _for_bools(comparison.logical_or, bitwise.bitwise_or))
+bitwise_xor = _binary("bitwise_xor", _for_bools(comparison.logical_xor, bitwise.bitwise_xor))
+equal = _binary("equal", comparison.equal)
+not_equal = _binary("not_equal", comparison.not_equal)
 
 
 def _bool_as_int8(dtype):
@@ -234,40 +246,40 @@ def _no_bools(a, b):
 
 def _order(name, target):
     def function(a, b):
-        return tf[target](*_no_bools(a, b))
+        return target(*_no_bools(a, b))
 
     return _binary(name, function)
 
 
-greater = _order("greater", "math.greater")
-greater_equal = _order("greater_equal", "math.greater_equal")
-less = _order("less", "math.less")
-less_equal = _order("less_equal", "math.less_equal")
+greater = _order("greater", comparison.greater)
+greater_equal = _order("greater_equal", comparison.greater_equal)
+less = _order("less", comparison.less)
+less_equal = _order("less_equal", comparison.less_equal)
 
 
 def _logical(name, target):
     def function(x1, x2) -> Tensor:
-        return tf[target](cast(as_array(x1), dtypes.bool), cast(as_array(x2), dtypes.bool))
+        return target(cast(as_array(x1), dtypes.bool), cast(as_array(x2), dtypes.bool))
 
     return _declare(name, function, f"NumPy's `{name}`: operands count as true where they are not zero.")
 
 
-logical_and = _logical("logical_and", "math.logical_and")
-logical_or = _logical("logical_or", "math.logical_or")
-logical_xor = _logical("logical_xor", "math.logical_xor")
+logical_and = _logical("logical_and", comparison.logical_and)
+logical_or = _logical("logical_or", comparison.logical_or)
+logical_xor = _logical("logical_xor", comparison.logical_xor)
 
 
 def _hypot(x1, x2):
-    return tf["math.sqrt"](x1 * x1 + x2 * x2)
+    return elementwise.sqrt(x1 * x1 + x2 * x2)
 
 
 def _logaddexp(x1, x2):
-    top = tf["math.maximum"](x1, x2)
+    top = arithmetic.maximum(x1, x2)
     difference = x1 - x2
-    return tf["where"](
-        tf["math.is_nan"](difference),
+    return selecting.where(
+        elementwise.is_nan(difference),
         x1 + x2,  # both infinite with the same sign, or a NaN
-        top + tf["math.log1p"](tf["math.exp"](-tf["math.abs"](difference))),
+        top + elementwise.log1p(elementwise.exp(-elementwise.abs(difference))),
     )
 
 
@@ -280,10 +292,10 @@ logaddexp2 = _binary(
 )
 heaviside = _binary(
     "heaviside",
-    lambda a, b: tf["where"](
+    lambda a, b: selecting.where(
         a < _constant(0, a),
         _constant(0, a),
-        tf["where"](a > _constant(0, a), _constant(1, a), tf["where"](a == _constant(0, a), b, a)),
+        selecting.where(a > _constant(0, a), _constant(1, a), selecting.where(a == _constant(0, a), b, a)),
     ),
     True,
 )
@@ -297,19 +309,19 @@ def divmod_(x1, x2) -> tuple[Tensor, Tensor]:
 
 def _gcd(a, b):
     """Euclid's algorithm on all elements at once."""
-    a, b = tf["broadcast_to"](a, tf["shape"](a + b)), tf["broadcast_to"](b, tf["shape"](a + b))
-    a, b = tf["math.abs"](a), tf["math.abs"](b)
+    a, b = broadcasting.broadcast_to(a, shaping.shape(a + b)), broadcasting.broadcast_to(b, shaping.shape(a + b))
+    a, b = elementwise.abs(a), elementwise.abs(b)
     zero = _constant(0, a)
 
     def go_on(a, b):
-        return tf["math.reduce_any"](b != zero)
+        return reductions.reduce_any(b != zero)
 
     def step(a, b):
         done = b == zero
-        divisor = tf["where"](done, tf["ones_like"](b), b)
-        return tf["where"](done, a, b), tf["where"](done, b, tf["math.floormod"](a, divisor))
+        divisor = selecting.where(done, filling.ones_like(b), b)
+        return selecting.where(done, a, b), selecting.where(done, b, division.floormod(a, divisor))
 
-    return tf["while_loop"](go_on, step, [a, b])[0]
+    return while_loop(go_on, step, [a, b])[0]
 
 
 gcd = _binary("gcd", _gcd)
@@ -317,8 +329,8 @@ gcd = _binary("gcd", _gcd)
 
 def _lcm(a, b):
     divisor = _gcd(a, b)
-    safe = tf["where"](divisor == _constant(0, a), tf["ones_like"](divisor), divisor)
-    return tf["where"](divisor == _constant(0, a), tf["zeros_like"](divisor), tf["math.abs"](a * (b // safe)))
+    safe = selecting.where(divisor == _constant(0, a), filling.ones_like(divisor), divisor)
+    return selecting.where(divisor == _constant(0, a), filling.zeros_like(divisor), elementwise.abs(a * (b // safe)))
 
 
 lcm = _binary("lcm", _lcm)
@@ -334,7 +346,7 @@ def clip(a, a_min, a_max) -> Tensor:
     if a_max is None:
         return maximum(a, a_min)
     a, low, high = promote(a, a_min, a_max)
-    return tf["math.minimum"](tf["math.maximum"](a, low), high)
+    return arithmetic.minimum(arithmetic.maximum(a, low), high)
 
 
 @api("experimental.numpy.isclose", dispatch=False)
@@ -343,21 +355,21 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False) -> Tensor:
     a, b = promote(a, b)
     if a.dtype is dtypes.bool or a.dtype.is_integer:
         a, b = cast(a, default_float()), cast(b, default_float())
-    size = tf["math.abs"](b)
-    near = tf["math.less_equal"](
-        tf["math.abs"](a - b), _constant(atol, size) + _constant(rtol, size) * size
+    size = elementwise.abs(b)
+    near = comparison.less_equal(
+        elementwise.abs(a - b), _constant(atol, size) + _constant(rtol, size) * size
     )
-    near = tf["math.logical_or"](tf["math.logical_and"](near, tf["math.is_finite"](size)), tf["math.equal"](a, b))
+    near = comparison.logical_or(comparison.logical_and(near, elementwise.is_finite(size)), comparison.equal(a, b))
     if equal_nan:
-        both = tf["math.logical_and"](tf["math.not_equal"](a, a), tf["math.not_equal"](b, b))
-        near = tf["math.logical_or"](near, both)
+        both = comparison.logical_and(comparison.not_equal(a, a), comparison.not_equal(b, b))
+        near = comparison.logical_or(near, both)
     return near
 
 
 @api("experimental.numpy.allclose", dispatch=False)
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False) -> Tensor:
     """Whether all elements are equal within tolerances."""
-    return tf["math.reduce_all"](isclose(a, b, rtol, atol, equal_nan))
+    return reductions.reduce_all(isclose(a, b, rtol, atol, equal_nan))
 
 
 @api("experimental.numpy.array_equal", dispatch=False)
@@ -366,14 +378,14 @@ def array_equal(a1, a2) -> Tensor:
     a1, a2 = promote(a1, a2)
     if a1.shape.rank != a2.shape.rank or tuple(a1.shape) != tuple(a2.shape):
         return as_array(False)
-    return tf["math.reduce_all"](tf["math.equal"](a1, a2))
+    return reductions.reduce_all(comparison.equal(a1, a2))
 
 
 @api("experimental.numpy.polyval", dispatch=False)
 def polyval(p, x) -> Tensor:
     """A polynomial with coefficients `p`, highest first, at `x`."""
     p, x = promote(p, x)
-    value = tf["zeros_like"](x)
-    for coefficient in tf["unstack"](p):
+    value = filling.zeros_like(x)
+    for coefficient in joining.unstack(p):
         value = value * x + coefficient
     return value

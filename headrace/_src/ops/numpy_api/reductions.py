@@ -4,16 +4,25 @@ from typing import Any
 
 from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
-from headrace._src.op.api import PUBLIC, api
+from headrace._src.op.api import api, export
+from headrace._src.ops.arrays import broadcasting, filling, ranking, selecting, shaping, sorting
+from headrace._src.ops.math import (
+    arithmetic,
+    comparison,
+    complex_numbers,
+    cumulative,
+    elementwise,
+    reductions,
+    statistics,
+)
 from headrace._src.ops.numpy_api import shapes
-from headrace._src.ops.numpy_api.types import as_array, as_dtype, as_float, cast, promote, tf
+from headrace._src.ops.numpy_api.types import as_array, as_dtype, as_float, cast, promote
 
 
 def _declare(name, function, doc):
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    PUBLIC[f"experimental.numpy.{name}"] = function
-    return function
+    return export(f"experimental.numpy.{name}")(function)
 
 
 def _wide(x):
@@ -26,22 +35,22 @@ def _wide(x):
 def _adding(name, target):
     def function(a, axis=None, dtype=None, keepdims=None) -> Tensor:
         x = as_array(a, dtype) if dtype is not None else _wide(as_array(a))
-        return tf[target](x, axis=axis, keepdims=bool(keepdims))
+        return target(x, axis=axis, keepdims=bool(keepdims))
 
     return _declare(name, function, f"NumPy's `{name}` along axes.")
 
 
-sum_ = _adding("sum", "math.reduce_sum")
-prod = _adding("prod", "math.reduce_prod")
+sum_ = _adding("sum", reductions.reduce_sum)
+prod = _adding("prod", reductions.reduce_prod)
 
 
 def _extreme(name, target, with_out=False):
     def reduce(a, axis, keepdims):
         x = as_array(a)
         if x.dtype is dtypes.bool:
-            logical = "math.reduce_any" if target.endswith("max") else "math.reduce_all"
-            return tf[logical](x, axis=axis, keepdims=bool(keepdims))
-        return tf[target](x, axis=axis, keepdims=bool(keepdims))
+            logical = reductions.reduce_any if target is reductions.reduce_max else reductions.reduce_all
+            return logical(x, axis=axis, keepdims=bool(keepdims))
+        return target(x, axis=axis, keepdims=bool(keepdims))
 
     if with_out:
 
@@ -57,22 +66,22 @@ def _extreme(name, target, with_out=False):
     return _declare(name, function, f"NumPy's `{name}` along axes.")
 
 
-max_ = _extreme("max", "math.reduce_max")
-min_ = _extreme("min", "math.reduce_min")
-amax = _extreme("amax", "math.reduce_max", True)
-amin = _extreme("amin", "math.reduce_min", True)
+max_ = _extreme("max", reductions.reduce_max)
+min_ = _extreme("min", reductions.reduce_min)
+amax = _extreme("amax", reductions.reduce_max, True)
+amin = _extreme("amin", reductions.reduce_min, True)
 
 
 @api("experimental.numpy.all", dispatch=False)
 def all_(a, axis=None, keepdims=None) -> Tensor:
     """Whether all elements are not zero."""
-    return tf["math.reduce_all"](cast(as_array(a), dtypes.bool), axis=axis, keepdims=bool(keepdims))
+    return reductions.reduce_all(cast(as_array(a), dtypes.bool), axis=axis, keepdims=bool(keepdims))
 
 
 @api("experimental.numpy.any", dispatch=False)
 def any_(a, axis=None, keepdims=None) -> Tensor:
     """Whether any element is not zero."""
-    return tf["math.reduce_any"](cast(as_array(a), dtypes.bool), axis=axis, keepdims=bool(keepdims))
+    return reductions.reduce_any(cast(as_array(a), dtypes.bool), axis=axis, keepdims=bool(keepdims))
 
 
 @api("experimental.numpy.mean", dispatch=False)
@@ -81,7 +90,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=None) -> Tensor:
     if out is not None:
         raise ValueError("experimental.numpy.mean: out is not supported.")
     x = as_float(a) if dtype is None else as_array(a, dtype)
-    return tf["math.reduce_mean"](x, axis=axis, keepdims=bool(keepdims))
+    return reductions.reduce_mean(x, axis=axis, keepdims=bool(keepdims))
 
 
 @api("experimental.numpy.var", dispatch=False)
@@ -90,21 +99,23 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=None) -> Tensor:
     if out is not None:
         raise ValueError("experimental.numpy.var: out is not supported.")
     x = as_float(a) if dtype is None else as_array(a, dtype)
-    centre = tf["math.reduce_mean"](x, axis=axis, keepdims=True)
+    centre = reductions.reduce_mean(x, axis=axis, keepdims=True)
     distance = x - centre
-    squares = tf["math.real"](distance * tf["math.conj"](distance)) if x.dtype.is_complex else distance * distance
+    squares = distance * distance
+    if x.dtype.is_complex:
+        squares = complex_numbers.real(distance * complex_numbers.conj(distance))
     if not ddof:
-        return tf["math.reduce_mean"](squares, axis=axis, keepdims=bool(keepdims))
-    total = tf["math.reduce_sum"](squares, axis=axis, keepdims=bool(keepdims))
-    ones = tf["ones_like"](squares)
-    count = tf["math.reduce_sum"](ones, axis=axis, keepdims=bool(keepdims))
+        return reductions.reduce_mean(squares, axis=axis, keepdims=bool(keepdims))
+    total = reductions.reduce_sum(squares, axis=axis, keepdims=bool(keepdims))
+    ones = filling.ones_like(squares)
+    count = reductions.reduce_sum(ones, axis=axis, keepdims=bool(keepdims))
     return total / (count - cast(as_array(float(ddof)), count.dtype))
 
 
 @api("experimental.numpy.std", dispatch=False)
 def std(a, axis=None, keepdims=None) -> Tensor:
     """The standard deviation along axes."""
-    return tf["math.sqrt"](var(a, axis=axis, keepdims=keepdims))
+    return elementwise.sqrt(var(a, axis=axis, keepdims=keepdims))
 
 
 @api("experimental.numpy.ptp", dispatch=False)
@@ -117,7 +128,7 @@ def _without_nan(a, fill):
     x = as_array(a)
     if x.dtype._kind not in "fc":
         return x
-    return tf["where"](tf["math.not_equal"](x, x), cast(as_array(fill), x.dtype), x)
+    return selecting.where(comparison.not_equal(x, x), cast(as_array(fill), x.dtype), x)
 
 
 @api("experimental.numpy.nansum", dispatch=False)
@@ -138,9 +149,9 @@ def nanmean(a, axis=None, dtype=None, keepdims=None) -> Tensor:
     x = as_array(a)
     if x.dtype is dtypes.bool or x.dtype.is_integer:
         return mean(x, axis, dtype, keepdims=keepdims)
-    valid = cast(tf["math.equal"](x, x), x.dtype)
+    valid = cast(comparison.equal(x, x), x.dtype)
     total = nansum(x, axis, dtype, bool(keepdims))
-    count = tf["math.reduce_sum"](valid, axis=axis, keepdims=bool(keepdims))
+    count = reductions.reduce_sum(valid, axis=axis, keepdims=bool(keepdims))
     return total / cast(count, total.dtype)
 
 
@@ -151,8 +162,8 @@ def average(a, axis=None, weights=None, returned=False) -> Any:
         raise ValueError(f"experimental.numpy.average: axis must be an int or None, got {axis!r}.")
     x = as_float(a)
     if weights is None:
-        result = tf["math.reduce_mean"](x, axis=axis)
-        size = tf["math.reduce_sum"](tf["ones_like"](x), axis=axis)
+        result = reductions.reduce_mean(x, axis=axis)
+        size = reductions.reduce_sum(filling.ones_like(x), axis=axis)
         return (result, size) if returned else result
     x, w = promote(x, weights)
     if x.shape.rank != w.shape.rank:
@@ -160,16 +171,16 @@ def average(a, axis=None, weights=None, returned=False) -> Any:
             raise ValueError("experimental.numpy.average: axis must be given when the shapes of a and weights differ.")
         shape = [1] * x.shape.rank
         shape[axis] = -1
-        w = tf["reshape"](w, shape)
-    total = tf["math.reduce_sum"](x * w, axis=axis)
-    norm = tf["math.reduce_sum"](tf["broadcast_to"](w, tf["shape"](x * w)), axis=axis)
+        w = shaping.reshape(w, shape)
+    total = reductions.reduce_sum(x * w, axis=axis)
+    norm = reductions.reduce_sum(broadcasting.broadcast_to(w, shaping.shape(x * w)), axis=axis)
     return (total / norm, norm) if returned else total / norm
 
 
 @api("experimental.numpy.count_nonzero", dispatch=False)
 def count_nonzero(a, axis=None) -> Tensor:
     """How many elements are not zero."""
-    return tf["math.count_nonzero"](as_array(a), axis)
+    return statistics.count_nonzero(as_array(a), axis)
 
 
 def _running(name, target):
@@ -178,28 +189,28 @@ def _running(name, target):
         if dtype is None and (x.dtype is dtypes.bool or (x.dtype.is_integer and x.dtype.size < 4)):
             x = cast(x, dtypes.int64)
         if axis is None:
-            x, axis = tf["reshape"](x, [-1]), 0
-        return tf[target](x, axis)
+            x, axis = shaping.reshape(x, [-1]), 0
+        return target(x, axis)
 
     return _declare(name, function, f"NumPy's `{name}` along an axis, or of all elements in order.")
 
 
-cumsum = _running("cumsum", "math.cumsum")
-cumprod = _running("cumprod", "math.cumprod")
+cumsum = _running("cumsum", cumulative.cumsum)
+cumprod = _running("cumprod", cumulative.cumprod)
 
 
 def _position(name, target):
     def function(a, axis=None) -> Tensor:
         x = as_array(a)
         if axis is None or not x.shape.rank:
-            x, axis = tf["reshape"](x, [-1]), 0
-        return tf[target](x, axis=axis)
+            x, axis = shaping.reshape(x, [-1]), 0
+        return target(x, axis=axis)
 
     return _declare(name, function, f"NumPy's `{name}`: positions along an axis, as int64.")
 
 
-argmax = _position("argmax", "math.argmax")
-argmin = _position("argmin", "math.argmin")
+argmax = _position("argmax", ranking.argmax)
+argmin = _position("argmin", ranking.argmin)
 
 
 def _check_sort(name, kind, order):
@@ -215,8 +226,8 @@ def sort(a, axis=-1, kind="quicksort", order=None) -> Tensor:
     _check_sort("sort", kind, order)
     x = as_array(a)
     if axis is None:
-        x, axis = tf["reshape"](x, [-1]), 0
-    return tf["sort"](x, axis)
+        x, axis = shaping.reshape(x, [-1]), 0
+    return sorting.sort(x, axis)
 
 
 @api("experimental.numpy.argsort", dispatch=False)
@@ -225,8 +236,8 @@ def argsort(a, axis=-1, kind="quicksort", order=None) -> Tensor:
     _check_sort("argsort", kind, order)
     x = as_array(a)
     if axis is None:
-        x, axis = tf["reshape"](x, [-1]), 0
-    return cast(tf["argsort"](x, axis, stable=kind == "stable"), dtypes.int64)
+        x, axis = shaping.reshape(x, [-1]), 0
+    return cast(sorting.argsort(x, axis, stable=kind == "stable"), dtypes.int64)
 
 
 @api("experimental.numpy.diff", dispatch=False)
@@ -239,9 +250,9 @@ def diff(a, n=1, axis=-1) -> Tensor:
         raise ValueError("experimental.numpy.diff: requires input that is at least one dimensional.")
     axis = axis % x.shape.rank
     before = (slice(None),) * axis
-    differ = "math.not_equal" if x.dtype is dtypes.bool else "math.subtract"
+    differ = comparison.not_equal if x.dtype is dtypes.bool else arithmetic.subtract
     for _ in range(n):
-        x = tf[differ](x[(*before, slice(1, None))], x[(*before, slice(None, -1))])
+        x = differ(x[(*before, slice(1, None))], x[(*before, slice(None, -1))])
     return x
 
 

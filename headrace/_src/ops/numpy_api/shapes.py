@@ -9,8 +9,22 @@ from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.infer import normalize_axis
+from headrace._src.ops.arrays import (
+    broadcasting,
+    constants,
+    filling,
+    gathering,
+    joining,
+    padding,
+    rearranging,
+    selecting,
+    shaping,
+    splitting,
+)
 from headrace._src.ops.arrays.shaping import known_rank
-from headrace._src.ops.numpy_api.types import as_array, cast, promote, tf
+from headrace._src.ops.linalg import diagonals
+from headrace._src.ops.math import arithmetic, clipping, division
+from headrace._src.ops.numpy_api.types import as_array, cast, promote
 
 
 @api("experimental.numpy.reshape", dispatch=False)
@@ -21,15 +35,15 @@ def reshape(a, newshape, order="C") -> Tensor:
     x = as_array(a)
     target = [newshape] if isinstance(newshape, numbers.Integral) else newshape
     if order == "C":
-        return tf["reshape"](x, target)
-    target = tf["reshape"](as_array(target), [-1])
-    return tf["transpose"](tf["reshape"](tf["transpose"](x), target[::-1]))
+        return shaping.reshape(x, target)
+    target = shaping.reshape(as_array(target), [-1])
+    return rearranging.transpose(shaping.reshape(rearranging.transpose(x), target[::-1]))
 
 
 @api("experimental.numpy.ravel", dispatch=False)
 def ravel(a) -> Tensor:
     """All elements in one row."""
-    return tf["reshape"](as_array(a), [-1])
+    return shaping.reshape(as_array(a), [-1])
 
 
 @api("experimental.numpy.flatten", dispatch=False)
@@ -41,19 +55,19 @@ def flatten(a, order="C") -> Tensor:
 @api("experimental.numpy.expand_dims", dispatch=False)
 def expand_dims(a, axis) -> Tensor:
     """A new axis of length 1."""
-    return tf["expand_dims"](as_array(a), axis)
+    return shaping.expand_dims(as_array(a), axis)
 
 
 @api("experimental.numpy.squeeze", dispatch=False)
 def squeeze(a, axis=None) -> Tensor:
     """Without the axes of length 1, or without those named."""
-    return tf["squeeze"](as_array(a), axis)
+    return shaping.squeeze(as_array(a), axis)
 
 
 @api("experimental.numpy.transpose", dispatch=False)
 def transpose(a, axes=None) -> Tensor:
     """With the axes in another order, reversed by default."""
-    return tf["transpose"](as_array(a), axes)
+    return rearranging.transpose(as_array(a), axes)
 
 
 @api("experimental.numpy.swapaxes", dispatch=False)
@@ -62,7 +76,7 @@ def swapaxes(a, axis1, axis2) -> Tensor:
     x = as_array(a)
     order = list(range(x.shape.rank))
     order[axis1], order[axis2] = order[axis2], order[axis1]
-    return tf["transpose"](x, order)
+    return rearranging.transpose(x, order)
 
 
 @api("experimental.numpy.moveaxis", dispatch=False)
@@ -77,13 +91,13 @@ def moveaxis(a, source, destination) -> Tensor:
     order = [axis for axis in range(rank) if axis not in sources]
     for place, axis in sorted(zip(places, sources)):
         order.insert(place, axis)
-    return tf["transpose"](x, order)
+    return rearranging.transpose(x, order)
 
 
 @api("experimental.numpy.broadcast_to", dispatch=False)
 def broadcast_to(array, shape) -> Tensor:
     """Repeated to a larger shape."""
-    return tf["broadcast_to"](as_array(array), [shape] if isinstance(shape, numbers.Integral) else shape)
+    return broadcasting.broadcast_to(as_array(array), [shape] if isinstance(shape, numbers.Integral) else shape)
 
 
 @api("experimental.numpy.broadcast_arrays", dispatch=False)
@@ -93,7 +107,7 @@ def broadcast_arrays(*args, **kwargs) -> list[Tensor]:
         raise ValueError("experimental.numpy.broadcast_arrays: keyword arguments are not supported.")
     arrays = [as_array(arg) for arg in args]
     shape = np.broadcast_shapes(*[tuple(x.shape) for x in arrays])
-    return [tf["broadcast_to"](x, list(shape)) for x in arrays]
+    return [broadcasting.broadcast_to(x, list(shape)) for x in arrays]
 
 
 def _at_least(rank, place):
@@ -109,12 +123,12 @@ def _at_least(rank, place):
 
 
 def _front(x, missing):
-    return tf["reshape"](x, [1] * missing + x.shape.as_list())
+    return shaping.reshape(x, [1] * missing + x.shape.as_list())
 
 
 def _around(x, missing):
     shape = x.shape.as_list()
-    return tf["reshape"](x, [[1, 1, 1], [1, *shape, 1], [*shape, 1]][len(shape)])
+    return shaping.reshape(x, [[1, 1, 1], [1, *shape, 1], [*shape, 1]][len(shape)])
 
 
 @api("experimental.numpy.atleast_1d", dispatch=False)
@@ -144,8 +158,8 @@ def concatenate(arys, axis=0) -> Tensor:
         raise ValueError("experimental.numpy.concatenate: need at least one array.")
     arrays = promote(*arys)
     if axis is None:
-        arrays, axis = [tf["reshape"](x, [-1]) for x in arrays], 0
-    return tf["concat"](arrays, axis)
+        arrays, axis = [shaping.reshape(x, [-1]) for x in arrays], 0
+    return joining.concat(arrays, axis)
 
 
 @api("experimental.numpy.append", dispatch=False)
@@ -160,7 +174,7 @@ def stack(arrays, axis=0) -> Tensor:
     if not isinstance(arrays, (list, tuple)):
         x = as_array(arrays)
         return x if not axis else moveaxis(x, 0, axis)
-    return tf["stack"](promote(*arrays), axis)
+    return joining.stack(promote(*arrays), axis)
 
 
 @api("experimental.numpy.hstack", dispatch=False)
@@ -187,10 +201,10 @@ def split(ary, indices_or_sections, axis=0) -> list[Tensor]:
     """Cut into equal parts, or at the given positions."""
     x = as_array(ary)
     if isinstance(indices_or_sections, numbers.Integral):
-        return tf["split"](x, int(indices_or_sections), axis)
+        return splitting.split(x, int(indices_or_sections), axis)
     length = x.shape[axis]
     cuts = np.clip([0, *np.asarray(indices_or_sections).tolist(), length], 0, length)
-    return tf["split"](x, np.maximum(np.diff(cuts), 0).tolist(), axis)
+    return splitting.split(x, np.maximum(np.diff(cuts), 0).tolist(), axis)
 
 
 @api("experimental.numpy.hsplit", dispatch=False)
@@ -216,19 +230,19 @@ def dsplit(ary, indices_or_sections) -> list[Tensor]:
 def tile(a, reps) -> Tensor:
     """Repeated as a whole."""
     x = as_array(a)
-    counts = tf["reshape"](as_array(reps), [-1])
+    counts = shaping.reshape(as_array(reps), [-1])
     length = counts.shape[0]
     if length is None:
         raise ValueError("experimental.numpy.tile: the number of reps must be known.")
     rank = max(length, x.shape.rank)
-    counts = tf["concat"]([tf["ones"]([rank - length], counts.dtype), counts], 0)
-    return tf["tile"](_front(x, rank - x.shape.rank), counts)
+    counts = joining.concat([constants.ones([rank - length], counts.dtype), counts], 0)
+    return splitting.tile(_front(x, rank - x.shape.rank), counts)
 
 
 @api("experimental.numpy.repeat", dispatch=False)
 def repeat(a, repeats, axis=None) -> Tensor:
     """Each element repeated."""
-    return tf["repeat"](as_array(a), repeats, axis)
+    return splitting.repeat(as_array(a), repeats, axis)
 
 
 @api("experimental.numpy.flip", dispatch=False)
@@ -236,19 +250,19 @@ def flip(m, axis=None) -> Tensor:
     """Backwards along axes, all by default."""
     x = as_array(m)
     axes = list(range(x.shape.rank)) if axis is None else np.ravel(axis).tolist()
-    return tf["reverse"](x, axes)
+    return rearranging.reverse(x, axes)
 
 
 @api("experimental.numpy.fliplr", dispatch=False)
 def fliplr(m) -> Tensor:
     """Backwards along the second axis."""
-    return tf["reverse"](as_array(m), [1])
+    return rearranging.reverse(as_array(m), [1])
 
 
 @api("experimental.numpy.flipud", dispatch=False)
 def flipud(m) -> Tensor:
     """Backwards along the first axis."""
-    return tf["reverse"](as_array(m), [0])
+    return rearranging.reverse(as_array(m), [0])
 
 
 @api("experimental.numpy.roll", dispatch=False)
@@ -256,8 +270,8 @@ def roll(a, shift, axis=None) -> Tensor:
     """Shifted, with what falls off put back at the other end."""
     x = as_array(a)
     if axis is not None:
-        return tf["roll"](x, shift, axis)
-    return tf["reshape"](tf["roll"](tf["reshape"](x, [-1]), shift, 0), tf["shape"](x))
+        return rearranging.roll(x, shift, axis)
+    return shaping.reshape(rearranging.roll(shaping.reshape(x, [-1]), shift, 0), shaping.shape(x))
 
 
 @api("experimental.numpy.rot90", dispatch=False)
@@ -272,7 +286,7 @@ def rot90(m, k=1, axes=(0, 1)) -> Tensor:
         return flip(flip(x, one), two)
     order = list(range(x.shape.rank))
     order[one], order[two] = order[two], order[one]
-    return tf["transpose"](flip(x, two), order) if k == 1 else flip(tf["transpose"](x, order), two)
+    return rearranging.transpose(flip(x, two), order) if k == 1 else flip(rearranging.transpose(x, order), two)
 
 
 @api("experimental.numpy.pad", dispatch=False)
@@ -283,21 +297,21 @@ def pad(array, pad_width, mode, **kwargs) -> Tensor:
     x = as_array(array)
     widths = np.broadcast_to(np.asarray(pad_width), (x.shape.rank, 2)).tolist()
     value = cast(as_array(kwargs.get("constant_values", 0)), x.dtype)
-    return tf["pad"](x, widths, mode.upper(), constant_values=value)
+    return padding.pad(x, widths, mode.upper(), constant_values=value)
 
 
 def _size(x, axis):
     """The length of an axis: an int, or in a graph a scalar tensor if it is unknown."""
     size = x.shape[axis]
-    return tf["shape"](x)[axis] if size is None else size
+    return shaping.shape(x)[axis] if size is None else size
 
 
 def _larger(a, b):
-    return max(a, b) if isinstance(a, int) and isinstance(b, int) else tf["math.maximum"](a, b)
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else arithmetic.maximum(a, b)
 
 
 def _smaller(a, b):
-    return min(a, b) if isinstance(a, int) and isinstance(b, int) else tf["math.minimum"](a, b)
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else arithmetic.minimum(a, b)
 
 
 @api("experimental.numpy.diagonal", dispatch=False)
@@ -310,9 +324,9 @@ def diagonal(a, offset=0, axis1=0, axis2=1) -> Tensor:
     rows, columns = _size(x, -2), _size(x, -1)
     length = _larger(0, _smaller(rows + min(offset, 0), columns - max(offset, 0)))
     start = offset if offset >= 0 else -offset * columns
-    flat = tf["reshape"](x, [*(_size(x, i) for i in range(x.shape.rank - 2)), rows * columns])
-    positions = tf["range"](length) * (columns + 1) + start
-    return tf["gather"](flat, positions, axis=-1)
+    flat = shaping.reshape(x, [*(_size(x, i) for i in range(x.shape.rank - 2)), rows * columns])
+    positions = filling.range_(length) * (columns + 1) + start
+    return gathering.gather(flat, positions, axis=-1)
 
 
 @api("experimental.numpy.diag", dispatch=False)
@@ -323,7 +337,7 @@ def diag(v, k=0) -> Tensor:
         return diagonal(x, k)
     if x.shape.rank != 1:
         raise ValueError("experimental.numpy.diag: input must be 1- or 2-d.")
-    return tf["linalg.diag"](x, k=k)
+    return diagonals.diag(x, k=k)
 
 
 @api("experimental.numpy.diagflat", dispatch=False)
@@ -336,9 +350,9 @@ def _triangle(m, k, below):
     x = as_array(m)
     if known_rank("experimental.numpy", "the array", x) < 2:
         raise ValueError("experimental.numpy: the array must have at least two dimensions.")
-    rows, columns = tf["range"](_size(x, -2))[:, None], tf["range"](_size(x, -1))
+    rows, columns = filling.range_(_size(x, -2))[:, None], filling.range_(_size(x, -1))
     keep = columns <= rows + k if below else columns >= rows + k
-    return tf["where"](keep, x, tf["zeros_like"](x))
+    return selecting.where(keep, x, filling.zeros_like(x))
 
 
 @api("experimental.numpy.tril", dispatch=False)
@@ -362,13 +376,13 @@ def take(a, indices, axis=None, out=None, mode="clip") -> Tensor:
         raise ValueError(f"experimental.numpy.take: the mode {mode!r} is not supported; use 'clip' or 'wrap'.")
     x, positions = as_array(a), as_array(indices)
     if axis is None:
-        x, axis = tf["reshape"](x, [-1]), 0
-    size = cast(tf["shape"](x)[axis], positions.dtype)
+        x, axis = shaping.reshape(x, [-1]), 0
+    size = cast(shaping.shape(x)[axis], positions.dtype)
     if mode == "wrap":
-        positions = tf["math.floormod"](positions, size)
+        positions = division.floormod(positions, size)
     else:
-        positions = tf["clip_by_value"](positions, cast(as_array(0), positions.dtype), size - 1)
-    return tf["gather"](x, positions, axis=axis)
+        positions = clipping.clip_by_value(positions, cast(as_array(0), positions.dtype), size - 1)
+    return gathering.gather(x, positions, axis=axis)
 
 
 @api("experimental.numpy.take_along_axis", dispatch=False)
@@ -376,22 +390,22 @@ def take_along_axis(arr, indices, axis) -> Tensor:
     """Elements at positions that differ from row to row."""
     x, positions = as_array(arr), as_array(indices)
     if axis is None:
-        return tf["gather"](tf["reshape"](x, [-1]), tf["reshape"](positions, [-1]))
+        return gathering.gather(shaping.reshape(x, [-1]), shaping.reshape(positions, [-1]))
     rank = known_rank("experimental.numpy.take_along_axis", "arr", x)
     axis = normalize_axis(axis, rank, "experimental.numpy.take_along_axis")
-    positions = tf["where"](positions < 0, positions + cast(tf["shape"](x)[axis], positions.dtype), positions)
+    positions = selecting.where(positions < 0, positions + cast(shaping.shape(x)[axis], positions.dtype), positions)
     outer = [i for i in range(rank) if i != axis]
     shape = [_size(positions, i) for i in range(rank)]
     for i in outer:
         shape[i] = _larger(_size(x, i), shape[i])
     x_shape = [_size(x, i) if i == axis else shape[i] for i in range(rank)]
-    x, positions = tf["broadcast_to"](x, x_shape), tf["broadcast_to"](positions, shape)
+    x, positions = broadcasting.broadcast_to(x, x_shape), broadcasting.broadcast_to(positions, shape)
     order = [*outer, axis]
     back = np.argsort(order).tolist()
-    picked = tf["gather"](
-        tf["transpose"](x, order), tf["transpose"](positions, order), axis=rank - 1, batch_dims=rank - 1
+    picked = gathering.gather(
+        rearranging.transpose(x, order), rearranging.transpose(positions, order), axis=rank - 1, batch_dims=rank - 1
     )
-    return tf["transpose"](picked, back)
+    return rearranging.transpose(picked, back)
 
 
 @api("experimental.numpy.compress", dispatch=False)
@@ -401,17 +415,17 @@ def compress(condition, a, axis=None) -> Tensor:
     if keep.shape.rank != 1:
         raise ValueError("experimental.numpy.compress: condition must be a 1-d array.")
     if axis is None:
-        x, axis = tf["reshape"](x, [-1]), 0
-    positions = tf["reshape"](tf["where"](keep), [-1])
-    return tf["gather"](x, positions, axis=axis)
+        x, axis = shaping.reshape(x, [-1]), 0
+    positions = shaping.reshape(selecting.where(keep), [-1])
+    return gathering.gather(x, positions, axis=axis)
 
 
 @api("experimental.numpy.nonzero", dispatch=False)
 def nonzero(a) -> list[Tensor]:
     """The positions of what is not zero, one array per axis."""
     x = atleast_1d(a)
-    positions = tf["where"](cast(x, dtypes.bool))
-    return tf["unstack"](positions, x.shape.rank, axis=1)
+    positions = selecting.where(cast(x, dtypes.bool))
+    return joining.unstack(positions, x.shape.rank, axis=1)
 
 
 @api("experimental.numpy.where", dispatch=False)
@@ -423,7 +437,7 @@ def where(condition, x=None, y=None) -> Any:
     if x is None or y is None:
         raise ValueError("experimental.numpy.where: both x and y must be given, or none.")
     x, y = promote(x, y)
-    return tf["where"](keep, x, y)
+    return selecting.where(keep, x, y)
 
 
 @api("experimental.numpy.select", dispatch=False)
@@ -435,5 +449,5 @@ def select(condlist, choicelist, default=0) -> Tensor:
         )
     *choices, result = promote(*choicelist, default)
     for condition, choice in reversed(list(zip(condlist, choices))):
-        result = tf["where"](cast(as_array(condition), dtypes.bool), choice, result)
+        result = selecting.where(cast(as_array(condition), dtypes.bool), choice, result)
     return result

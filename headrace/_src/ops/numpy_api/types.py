@@ -10,21 +10,13 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
+from headrace._src.ops.arrays import casting, joining
 
 if TYPE_CHECKING:
     from headrace._src.core.dtypes import DType
 
 _options = {"prefer_float32": False}
 
-
-class Names:
-    """Reads public functions by name when they are called: `tf["math.sqrt"](x)`."""
-
-    def __getitem__(self, name):
-        return PUBLIC[name]
-
-
-tf = Names()
 
 # The scalar types, under names that do not hide NumPy's in this file.
 bool_type = np.bool_
@@ -143,7 +135,7 @@ def as_array(value, dtype=None):
     elif isinstance(value, (np.ndarray, np.generic)):
         tensor = to_tensor(value)
         if tensor.dtype is dtypes.float64 and _options["prefer_float32"]:
-            tensor = tf["cast"](tensor, dtypes.float32)
+            tensor = casting.cast(tensor, dtypes.float32)
     elif isinstance(value, TensorShape):
         tensor = to_tensor(np.array(value.as_list(), np.int64))
     else:
@@ -152,7 +144,7 @@ def as_array(value, dtype=None):
         ):
             parts = [as_array(item) for item in value]
             kind = result_type(*parts)
-            tensor = tf["stack"]([cast(part, kind) for part in parts])
+            tensor = joining.stack([cast(part, kind) for part in parts])
         else:
             array = np.array(value)
             if array.dtype == np.float64 and _options["prefer_float32"]:
@@ -163,7 +155,7 @@ def as_array(value, dtype=None):
 
 def cast(tensor, dtype):
     """The tensor with that dtype."""
-    return tensor if tensor.dtype is dtype else tf["cast"](tensor, dtype)
+    return tensor if tensor.dtype is dtype else casting.cast(tensor, dtype)
 
 
 def promote(*values):

@@ -14,6 +14,7 @@ from headrace._src.ops.arrays.filling import FILL
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, get_static_value
+from headrace._src.ops.extension_types.extension_type import BatchableExtensionType
 from headrace._src.ops.math.arithmetic import MUL
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.reductions import ALL, PROD
@@ -21,7 +22,6 @@ from headrace._src.ops.ragged.row_arithmetic import cast_to, dimensions, require
 from headrace._src.ops.ragged.row_partition import INDEX_TYPES, RowPartition
 from headrace._src.ops.ragged.shape_spec import DynamicRaggedShapeSpec
 from headrace._src.ops.ragged.tensor import RaggedTensor, normalized_axis
-from headrace._src.program.extension_type import BatchableExtensionType
 
 if TYPE_CHECKING:
     from headrace._src.core.dtypes import DType

@@ -4,7 +4,6 @@ import numpy as np
 
 from headrace._src.core import errors
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.op.api import PUBLIC
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
@@ -13,6 +12,7 @@ from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.searching import LOWER_BOUND, UPPER_BOUND
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE, SQUEEZE, get_static_value
+from headrace._src.ops.debugging.assertions import Assert
 from headrace._src.ops.math.arithmetic import ADD, MUL, SUB
 from headrace._src.ops.math.comparison import EQUAL, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
 from headrace._src.ops.math.cumulative import CUMSUM
@@ -58,7 +58,7 @@ def require(condition, message, tensor=None):
     if condition is False:
         shown = "" if tensor is None else f"; got {tensor._a if type(tensor) is EagerTensor else tensor}"
         raise errors.invalid_argument(message + shown)
-    PUBLIC["debugging.Assert"](condition, [message] + ([] if tensor is None else [tensor]))
+    Assert(condition, [message] + ([] if tensor is None else [tensor]))
 
 
 def _known(*tensors):

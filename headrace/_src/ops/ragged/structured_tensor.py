@@ -12,12 +12,12 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS
+from headrace._src.ops.extension_types.extension_type import BatchableExtensionType, ExtensionType
 from headrace._src.ops.ragged.constant import constant as ragged_constant
 from headrace._src.ops.ragged.dynamic_shape import DynamicRaggedShape
 from headrace._src.ops.ragged.row_arithmetic import cast_to
 from headrace._src.ops.ragged.structured_values import check_field, field_shape, nested_fields, python_records
 from headrace._src.ops.ragged.tensor import RaggedTensor, merge_dims, normalized_axis
-from headrace._src.program.extension_type import BatchableExtensionType, ExtensionType
 
 
 class _Spec:

@@ -12,7 +12,6 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
@@ -90,7 +89,7 @@ def _complex_transform(name, rank, inverse, partner):
 
     def grad(node, dy):
         # The adjoint of the transform is its inverse, up to the number of points.
-        return (scaled(lookup(partner)(dy), number_of(node.input_shape, axes), divide=inverse),)
+        return (scaled(partner()(dy), number_of(node.input_shape, axes), divide=inverse),)
 
     return Op(
         name,
@@ -104,12 +103,13 @@ def _complex_transform(name, rank, inverse, partner):
     )
 
 
-FFT = _complex_transform("FFT", 1, False, "IFFT")
-IFFT = _complex_transform("IFFT", 1, True, "FFT")
-FFT2D = _complex_transform("FFT2D", 2, False, "IFFT2D")
-IFFT2D = _complex_transform("IFFT2D", 2, True, "FFT2D")
-FFT3D = _complex_transform("FFT3D", 3, False, "IFFT3D")
-IFFT3D = _complex_transform("IFFT3D", 3, True, "FFT3D")
+# The partner of a transform, which its gradient applies, may be defined after it.
+FFT = _complex_transform("FFT", 1, False, lambda: IFFT)
+IFFT = _complex_transform("IFFT", 1, True, lambda: FFT)
+FFT2D = _complex_transform("FFT2D", 2, False, lambda: IFFT2D)
+IFFT2D = _complex_transform("IFFT2D", 2, True, lambda: FFT2D)
+FFT3D = _complex_transform("FFT3D", 3, False, lambda: IFFT3D)
+IFFT3D = _complex_transform("IFFT3D", 3, True, lambda: FFT3D)
 
 
 def _complex(input):
@@ -236,7 +236,7 @@ def _forward_transform(name, rank, partner):
         # Frequencies between the first and a middle one stand for two, but came out once.
         weights = half_weights(node.fft_length[-1], _last_size(dy), dy.dtype, 0.5)
         real = node.input_dtype
-        dx = lookup(partner)(dy * weights, node.fft_length, Treal=real)
+        dx = partner()(dy * weights, node.fft_length, Treal=real)
         size = PROD(node.fft_length, [0])
         return padded_back(scaled(dx, size), node.input_shape, rank), None
 
@@ -272,7 +272,7 @@ def _inverse_transform(name, rank, partner):
 
     def grad(node, dy):
         complex_ = node.input_dtype
-        dx = lookup(partner)(dy, node.fft_length, Tcomplex=complex_)
+        dx = partner()(dy, node.fft_length, Tcomplex=complex_)
         weights = half_weights(node.fft_length[-1], _last_size(dx), complex_, 2.0)
         size = PROD(node.fft_length, [0])
         return padded_back(scaled(dx * weights, size, divide=True), node.input_shape, rank), None
@@ -301,12 +301,12 @@ def _infer_real(op, rank, input, fft_length, last):
     return TensorShape(input.shape[:-rank]).concatenate(sizes)
 
 
-RFFT = _forward_transform("RFFT", 1, "IRFFT")
-IRFFT = _inverse_transform("IRFFT", 1, "RFFT")
-RFFT2D = _forward_transform("RFFT2D", 2, "IRFFT2D")
-IRFFT2D = _inverse_transform("IRFFT2D", 2, "RFFT2D")
-RFFT3D = _forward_transform("RFFT3D", 3, "IRFFT3D")
-IRFFT3D = _inverse_transform("IRFFT3D", 3, "RFFT3D")
+RFFT = _forward_transform("RFFT", 1, lambda: IRFFT)
+IRFFT = _inverse_transform("IRFFT", 1, lambda: RFFT)
+RFFT2D = _forward_transform("RFFT2D", 2, lambda: IRFFT2D)
+IRFFT2D = _inverse_transform("IRFFT2D", 2, lambda: RFFT2D)
+RFFT3D = _forward_transform("RFFT3D", 3, lambda: IRFFT3D)
+IRFFT3D = _inverse_transform("IRFFT3D", 3, lambda: RFFT3D)
 
 
 def known_lengths(fft_length):

@@ -12,7 +12,6 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.joining import PACK
 from headrace._src.ops.arrays.padding import PAD
@@ -102,7 +101,7 @@ def _complex_transform(name, inverse, partner):
         return (xp.fft.ifftn if inverse else xp.fft.fftn)(input, lengths, places).astype(input.dtype)
 
     def grad(node, dy):
-        dx = lookup(partner)(dy, node.fft_length, node.axes)
+        dx = partner()(dy, node.fft_length, node.axes)
         dx = scaled(dx, _points(node.fft_length), divide=inverse)
         return _resized(dx, node.input_shape), None, None
 
@@ -119,8 +118,9 @@ def _complex_transform(name, inverse, partner):
     )
 
 
-FFTND = _complex_transform("FFTND", False, "IFFTND")
-IFFTND = _complex_transform("IFFTND", True, "FFTND")
+# The partner of a transform, which its gradient applies, may be defined after it.
+FFTND = _complex_transform("FFTND", False, lambda: IFFTND)
+IFFTND = _complex_transform("IFFTND", True, lambda: FFTND)
 
 
 def _rfftnd(xp, input, fft_length, axes, Tcomplex):

@@ -7,7 +7,6 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
@@ -15,7 +14,7 @@ from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.partitioning import LIST_DIFF
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import SHAPE
-from headrace._src.ops.math.comparison import EQUAL
+from headrace._src.ops.math.comparison import EQUAL, GREATER_EQUAL, LESS_EQUAL
 from headrace._src.ops.math.reductions import ALL
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 from headrace._src.ops.ragged.row_arithmetic import require
@@ -215,7 +214,7 @@ def _extremum(name, function, T):
         b_places = places.b_val_grad - one
         a = UNSORTED_SEGMENT_SUM(node.a_values, a_places, count)
         b = UNSORTED_SEGMENT_SUM(node.b_values, b_places, count)
-        first = lookup("GreaterEqual" if function is np.maximum else "LessEqual")(a, b)
+        first = (GREATER_EQUAL if function is np.maximum else LESS_EQUAL)(a, b)
         zeros = ZEROS_LIKE(d_values)
         d_a = GATHER_V2(SELECT_V2(first, d_values, zeros), a_places, 0)
         d_b = GATHER_V2(SELECT_V2(first, zeros, d_values), b_places, 0)

@@ -11,7 +11,6 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.gathering import check_indices
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.searching import LOWER_BOUND
@@ -93,7 +92,7 @@ def _infer_reduce(data, indices, segment_ids, num_segments=None, sparse_gradient
     return TensorShape([count, *data.shape[1:]])
 
 
-_GRADS = {"sum": "SparseSegmentSumGrad", "mean": "SparseSegmentMeanGrad", "sqrt_n": "SparseSegmentSqrtNGrad"}
+_GRADIENT_NAMES = {"sum": "SparseSegmentSumGrad", "mean": "SparseSegmentMeanGrad", "sqrt_n": "SparseSegmentSqrtNGrad"}
 
 
 def _grad_reduce(kind):
@@ -101,12 +100,12 @@ def _grad_reduce(kind):
         rows = node.data_shape[0]
         rest = (None,) * (len(node.op.signature.inputs) - 1)
         if node.attrs["sparse_gradient"]:
-            slices = lookup(f"{_GRADS[kind]}V2")(dy, node.indices, node.segment_ids, rows)
+            slices = _SPARSE_GRADIENTS[kind](dy, node.indices, node.segment_ids, rows)
             shape = node.data_shape
             if isinstance(shape, tuple):
                 shape = EagerTensor(np.array(shape, np.int32), dtypes.int32)
             return IndexedSlices(slices.output, slices.sorted_unique_indices, shape), *rest
-        return lookup(_GRADS[kind])(dy, node.indices, node.segment_ids, rows), *rest
+        return _GRADIENTS[kind](dy, node.indices, node.segment_ids, rows), *rest
 
     return grad
 
@@ -216,7 +215,7 @@ def _grad_transpose(kind):
 
 
 def _transpose_op(kind):
-    name = _GRADS[kind]
+    name = _GRADIENT_NAMES[kind]
     return Op(
         name,
         "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32 -> output: T",
@@ -239,6 +238,9 @@ def _transpose_op(kind):
 SPARSE_SEGMENT_SUM_GRAD = _transpose_op("sum")
 SPARSE_SEGMENT_MEAN_GRAD = _transpose_op("mean")
 SPARSE_SEGMENT_SQRT_N_GRAD = _transpose_op("sqrt_n")
+_GRADIENTS = {
+    "sum": SPARSE_SEGMENT_SUM_GRAD, "mean": SPARSE_SEGMENT_MEAN_GRAD, "sqrt_n": SPARSE_SEGMENT_SQRT_N_GRAD,
+}  # fmt: skip
 
 
 def _sparse_transpose(kind, op, grad, indices, segment_ids, dense_output_dim0):
@@ -255,7 +257,7 @@ def _infer_sparse_transpose(grad, indices, segment_ids, dense_output_dim0):
 
 
 def _sparse_transpose_op(kind):
-    name = f"{_GRADS[kind]}V2"
+    name = f"{_GRADIENT_NAMES[kind]}V2"
 
     def grad_of_slices(node, dy, _):
         # Each distinct index has its row of `output`: find it, and go on as in the dense case.
@@ -286,6 +288,9 @@ def _sparse_transpose_op(kind):
 SPARSE_SEGMENT_SUM_GRAD_V2 = _sparse_transpose_op("sum")
 SPARSE_SEGMENT_MEAN_GRAD_V2 = _sparse_transpose_op("mean")
 SPARSE_SEGMENT_SQRT_N_GRAD_V2 = _sparse_transpose_op("sqrt_n")
+_SPARSE_GRADIENTS = {
+    "sum": SPARSE_SEGMENT_SUM_GRAD_V2, "mean": SPARSE_SEGMENT_MEAN_GRAD_V2, "sqrt_n": SPARSE_SEGMENT_SQRT_N_GRAD_V2,
+}  # fmt: skip
 
 
 def _choose(plain, counted, data, indices, segment_ids, num_segments, sparse_gradient, name):

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from headrace._src.op.type_dispatch import dispatch_for_binary_elementwise_assert_apis as dispatch_for_binary_elementwise_assert_apis
     from headrace._src.op.type_dispatch import dispatch_for_unary_elementwise_apis as dispatch_for_unary_elementwise_apis
     from headrace._src.op.type_dispatch import unregister_dispatch_for as unregister_dispatch_for
+    from headrace._src.ops.extension_types.extension_type import BatchableExtensionType as BatchableExtensionType
+    from headrace._src.ops.extension_types.extension_type import ExtensionType as ExtensionType
+    from headrace._src.ops.extension_types.extension_type import ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder
+    from headrace._src.ops.extension_types.extension_type import ExtensionTypeSpec as ExtensionTypeSpec
     from headrace._src.ops.ragged.dynamic_shape import DynamicRaggedShape as DynamicRaggedShape
     from headrace._src.ops.ragged.row_partition import RowPartition as RowPartition
     from headrace._src.ops.ragged.structured_tensor import StructuredTensor as StructuredTensor
-    from headrace._src.program.extension_type import BatchableExtensionType as BatchableExtensionType
-    from headrace._src.program.extension_type import ExtensionType as ExtensionType
-    from headrace._src.program.extension_type import ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder
-    from headrace._src.program.extension_type import ExtensionTypeSpec as ExtensionTypeSpec
     from headrace._src.program.switches import async_clear_error as async_clear_error
     from headrace._src.program.switches import async_scope as async_scope
     from headrace._src.program.switches import enable_strict_mode as enable_strict_mode

@@ -1,8 +1,6 @@
 """`tf.experimental.ExtensionType`: the user's own composite tensors, declared like dataclasses."""
 
-import collections.abc
 import inspect
-import types
 import typing
 from typing import Any
 
@@ -13,182 +11,19 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec, TypeSpec, type_spec_from_value
 from headrace._src.core.tensor import Tensor
 from headrace._src.core.types import Tensor as TensorBase
-from headrace._src.op.api import PUBLIC, api
-from headrace._src.op.convert import to_tensor
+from headrace._src.op.api import api
+from headrace._src.ops.extension_types.fields import (
+    NO_DEFAULT,
+    Field,
+    ImmutableDict,
+    check_annotation,
+    convert_field,
+)
+from headrace._src.ops.math.comparison import equal, logical_not
+from headrace._src.ops.math.reductions import reduce_all
 
-_PLAIN = (int, float, str, bytes, bool, type(None))
 _RESERVED = {"self", "Spec"}
 _ABSTRACT = "_tf_extension_type_do_not_transform_this_class"  # marks the base classes
-
-
-class ImmutableDict(collections.abc.Mapping):
-    """A mapping that cannot change: what a `Mapping` field holds."""
-
-    def __init__(self, *args, **kwargs):
-        self._items = dict(*args, **kwargs)
-
-    def __getitem__(self, key):
-        return self._items[key]
-
-    def __iter__(self):
-        return iter(self._items)
-
-    def __len__(self):
-        return len(self._items)
-
-    def __eq__(self, other):
-        return isinstance(other, collections.abc.Mapping) and self._items == dict(other)
-
-    def __hash__(self):
-        return hash(tuple(sorted(self._items.items())))
-
-    def __repr__(self):
-        return f"ImmutableDict({self._items!r})"
-
-    def __reduce__(self):
-        return ImmutableDict, (self._items,)
-
-
-def _check_annotation(kind, where):
-    """Refuse annotations that no spec could describe."""
-    if isinstance(kind, (str, typing.ForwardRef)):
-        return
-    if kind in _PLAIN or kind is None or kind in (TensorShape, dtypes.DType) or isinstance(kind, TypeSpec):
-        return
-    if isinstance(kind, type) and issubclass(kind, (TensorBase, CompositeTensor, TypeSpec)):
-        return
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (typing.Union, types.UnionType):
-        for part in inner:
-            _check_annotation(part, where)
-        return
-    if origin is tuple and inner:
-        for part in inner:
-            if part is not Ellipsis:
-                _check_annotation(part, where)
-        return
-    if origin in (collections.abc.Mapping,) and len(inner) == 2:
-        if inner[0] not in (str, int, bytes, bool):
-            raise TypeError(f"{where}: Mapping had a key {inner[0]!r} with type {type(inner[0]).__name__!r}")
-        _check_annotation(inner[1], where)
-        return
-    raise TypeError(f"{where}: Unsupported type annotation {_name(kind)}")
-
-
-def _name(kind):
-    return repr(kind.__name__) if isinstance(kind, type) else repr(kind) if isinstance(kind, str) else str(kind)
-
-
-def _convert(value, kind, where, for_spec=False):
-    """A field's value in the form that its annotation asks for.
-
-    Args:
-        value: what the user gave.
-        kind: the annotation.
-        where: the field's name, for messages.
-        for_spec: the value belongs to a spec: tensors are given by their specs.
-    """
-    if isinstance(kind, (str, typing.ForwardRef)):
-        raise TypeError(f"{where}: Unsupported type annotation {_name(kind)}")
-    if kind is None or kind is type(None):
-        if value is None:
-            return None
-    elif kind is TensorShape:
-        try:
-            return TensorShape(value)
-        except (TypeError, ValueError):
-            pass
-    elif kind is dtypes.DType:
-        return dtypes.as_dtype(value)
-    elif isinstance(kind, TypeSpec):
-        return _of_spec(value, kind, where, for_spec)
-    elif isinstance(kind, type) and issubclass(kind, TensorBase):
-        return _tensor(value, where, for_spec)
-    elif isinstance(kind, type) and issubclass(kind, CompositeTensor):
-        if for_spec and isinstance(value, TypeSpec) and issubclass(value.value_type, kind):
-            return value
-        if isinstance(value, kind):
-            return value
-    elif isinstance(kind, type) and issubclass(kind, TypeSpec):
-        if isinstance(value, kind):
-            return value
-    elif kind in _PLAIN:
-        if type(value) is kind or (isinstance(value, kind) and not (kind is int and isinstance(value, bool))):
-            return value
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
-            return float(value)
-    else:
-        return _convert_generic(value, kind, where, for_spec)
-    raise TypeError(f"{where}: expected {_expected(kind)}, got {type(value).__name__!r}")
-
-
-def _expected(kind):
-    if isinstance(kind, type) and issubclass(kind, TensorBase):
-        return "a Tensor"
-    return f"{kind.__name__!r}" if isinstance(kind, type) else str(kind)
-
-
-def _of_spec(value, kind, where, for_spec):
-    if for_spec:
-        if isinstance(value, TypeSpec) and kind.is_compatible_with(value):
-            return value
-    else:
-        if isinstance(kind, TensorSpec) and not isinstance(value, TensorBase):
-            value = to_tensor(value, kind.dtype)
-        if kind.is_compatible_with(value):
-            return value
-    raise TypeError(f"{where}: expected a value compatible with {kind!r}, got {value!r}")
-
-
-def _tensor(value, where, for_spec):
-    if for_spec:
-        if isinstance(value, (TensorSpec, TypeSpec)):
-            return value
-        raise TypeError(f"{where}: expected a TensorSpec, got {type(value).__name__!r}")
-    if isinstance(value, TensorBase):
-        return value
-    try:
-        return to_tensor(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{where}: expected a Tensor, got {type(value).__name__!r}") from None
-
-
-def _convert_generic(value, kind, where, for_spec):
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (typing.Union, types.UnionType):
-        # What already is of one of the types stays; only then are values converted.
-        for part in inner:
-            if isinstance(part, type) and isinstance(value, part):
-                return _convert(value, part, where, for_spec)
-        for part in inner:
-            try:
-                return _convert(value, part, where, for_spec)
-            except (TypeError, ValueError):
-                continue
-    elif origin is tuple and isinstance(value, (list, tuple)):
-        if len(inner) == 2 and inner[1] is Ellipsis:
-            return tuple(_convert(item, inner[0], f"{where}[{i}]", for_spec) for i, item in enumerate(value))
-        if len(inner) == len(value):
-            return tuple(
-                _convert(item, part, f"{where}[{i}]", for_spec) for i, (item, part) in enumerate(zip(value, inner))
-            )
-    elif origin is collections.abc.Mapping and isinstance(value, collections.abc.Mapping):
-        return ImmutableDict(
-            (_convert(key, inner[0], f"{where} key", for_spec), _convert(item, inner[1], f"{where}[{key!r}]", for_spec))
-            for key, item in value.items()
-        )
-    raise TypeError(f"{where}: expected {kind}, got {type(value).__name__!r}")
-
-
-_NO_DEFAULT = inspect.Parameter.empty
-
-
-class Field(typing.NamedTuple):
-    """One declared attribute of an extension type."""
-
-    name: str
-    kind: object
-    default: object
 
 
 class ExtensionTypeMetaclass(type):
@@ -224,13 +59,13 @@ def _fields_of(cls):
             if name in _RESERVED or name.startswith("_tf_extension_type"):
                 raise ValueError(f"The field name {name!r} is reserved.")
             kind = hints.get(name, written)
-            _check_annotation(kind, f"In field {name!r}")
-            default = base.__dict__.get(name, _NO_DEFAULT)
+            check_annotation(kind, f"In field {name!r}")
+            default = base.__dict__.get(name, NO_DEFAULT)
             if inspect.isfunction(default) or isinstance(default, (property, classmethod, staticmethod)):
                 raise ValueError(f"The field {name!r} cannot also be a method.")
             if default is None and kind is TensorShape:
                 default = TensorShape(None)
-            elif default is not _NO_DEFAULT and not isinstance(default, TypeSpec):
+            elif default is not NO_DEFAULT and not isinstance(default, TypeSpec):
                 default = _convert_default(default, kind, name)
             fields = [field for field in fields if field.name != name]
             fields.append(Field(name, kind, default))
@@ -239,7 +74,7 @@ def _fields_of(cls):
 
 def _convert_default(default, kind, name):
     try:
-        return _convert(default, kind, f"default value for {name}")
+        return convert_field(default, kind, f"default value for {name}")
     except TypeError as error:
         if isinstance(kind, str):
             return default
@@ -249,9 +84,9 @@ def _convert_default(default, kind, name):
 def _signature(fields):
     parameters, seen_default = [], False
     for field in fields:
-        if field.default is _NO_DEFAULT and seen_default:
+        if field.default is NO_DEFAULT and seen_default:
             raise ValueError(f"Field without default {field.name!r} follows a field with a default.")
-        seen_default = seen_default or field.default is not _NO_DEFAULT
+        seen_default = seen_default or field.default is not NO_DEFAULT
         parameters.append(
             inspect.Parameter(
                 field.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=field.default, annotation=field.kind
@@ -294,7 +129,7 @@ def _finish(value):
     fields = type(value)._fields
     missing = [field.name for field in fields if field.name not in value.__dict__]
     for field in fields:
-        if field.name in missing and field.default is not _NO_DEFAULT:
+        if field.name in missing and field.default is not NO_DEFAULT:
             value.__dict__[field.name] = field.default
             missing.remove(field.name)
     if missing:
@@ -304,7 +139,7 @@ def _finish(value):
     if extra:
         raise ValueError(f"Got unexpected fields: {set(extra)}")
     for field in fields:
-        value.__dict__[field.name] = _convert(value.__dict__[field.name], field.kind, field.name)
+        value.__dict__[field.name] = convert_field(value.__dict__[field.name], field.kind, field.name)
     value.__validate__()
 
 
@@ -358,13 +193,12 @@ class ExtensionType(CompositeTensor, metaclass=ExtensionTypeMetaclass):
             return False
         mine = nest.flatten(self, expand_composites=True)
         theirs = nest.flatten(other, expand_composites=True)
-        equal, every = PUBLIC["math.equal"], PUBLIC["math.reduce_all"]
-        results = [every(equal(a, b)) for a, b in zip(mine, theirs)]
-        return every(results) if results else True
+        results = [reduce_all(equal(a, b)) for a, b in zip(mine, theirs)]
+        return reduce_all(results) if results else True
 
     def __ne__(self, other) -> Tensor:
-        equal = self.__eq__(other)
-        return PUBLIC["math.logical_not"](equal) if isinstance(equal, Tensor) else not equal
+        same = self.__eq__(other)
+        return logical_not(same) if isinstance(same, Tensor) else not same
 
     __hash__ = None
 
@@ -421,7 +255,7 @@ class ExtensionTypeSpec(TypeSpec):
             raise ValueError(f"Missing required fields: {set(missing)}")
         for field in self._owner._fields:
             value = self.__dict__[field.name]
-            self.__dict__[field.name] = _convert(_spec_of(value), field.kind, field.name, for_spec=True)
+            self.__dict__[field.name] = convert_field(_spec_of(value), field.kind, field.name, for_spec=True)
 
     @classmethod
     def from_value(cls, value) -> Any:
@@ -515,13 +349,13 @@ def _merge(spec, component):
 
 
 def _make_spec(cls):
-    base = BatchableExtensionTypeSpec if issubclass(cls, _batchable_base()) else ExtensionTypeSpec
+    base = BatchableExtensionTypeSpec if issubclass(cls, BatchableExtensionType) else ExtensionTypeSpec
     body = {"_owner": cls, "__module__": cls.__module__, "__qualname__": f"{cls.__qualname__}.Spec"}
     cls.Spec = type("Spec", (base,), body)
 
 
 def _complete_spec(cls, written):
-    base = BatchableExtensionTypeSpec if issubclass(cls, _batchable_base()) else ExtensionTypeSpec
+    base = BatchableExtensionTypeSpec if issubclass(cls, BatchableExtensionType) else ExtensionTypeSpec
     body = {k: v for k, v in vars(written).items() if k not in ("__dict__", "__weakref__")}
     custom = body.pop("__init__", None)
     body |= {"_owner": cls, "__qualname__": f"{cls.__qualname__}.Spec"}
@@ -533,10 +367,6 @@ def _complete_spec(cls, written):
 
         body["__init__"] = __init__
     return type("Spec", (base,), body)
-
-
-def _batchable_base():
-    return globals().get("BatchableExtensionType", ())
 
 
 @api("experimental.ExtensionTypeBatchEncoder")

@@ -1,0 +1,1 @@
+"""Composite tensors that users declare themselves."""
