@@ -5,13 +5,12 @@ import numpy as np
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
 from headrace._src.ops.linalg.singular_values import svd
-from headrace._src.ops.math.complex_numbers import CONJ
-from headrace._src.ops.math.elementwise import SQRT
+from headrace._src.ops.math.complex_numbers import COMPLEX_ABS, CONJ
+from headrace._src.ops.math.elementwise import ABS, SQRT
 from headrace._src.ops.math.reductions import reduce_max, reduce_sum
 
 
@@ -72,7 +71,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Tensor
             # TF: the norm of a complex tensor is complex.
             result = SQRT(reduce_sum(square, axes, keepdims=True))
     else:
-        result = lookup("ComplexAbs" if tensor.dtype.is_complex else "Abs")(
+        result = (COMPLEX_ABS if tensor.dtype.is_complex else ABS)(
             tensor, **({"Tout": tensor.dtype.real_dtype} if tensor.dtype.is_complex else {})
         )
         if ord == 1:

@@ -9,11 +9,11 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.constants import ones
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.rearranging import CONJUGATE_TRANSPOSE, TRANSPOSE
 from headrace._src.ops.arrays.shaping import RANK, RESHAPE
 from headrace._src.ops.linalg.diagonals import MATRIX_DIAG, diag_part
 from headrace._src.ops.math.arithmetic import MINIMUM
@@ -176,7 +176,7 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False) -> Tensor:
         raise ValueError(f"matrix_transpose: a must have rank 2 or more, got shape {a.shape}.")
     else:
         order = [*range(rank - 2), rank - 1, rank - 2]
-    op = lookup("ConjugateTranspose" if conjugate and a.dtype.is_complex else "Transpose")
+    op = CONJUGATE_TRANSPOSE if conjugate and a.dtype.is_complex else TRANSPOSE
     return op(a, order, name=name)
 
 

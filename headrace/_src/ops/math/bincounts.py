@@ -12,7 +12,6 @@ from headrace._src.op.control_flow import cond
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import shape_of
 from headrace._src.ops.arrays.casting import CAST, cast
 from headrace._src.ops.arrays.filling import ONES_LIKE
@@ -20,6 +19,7 @@ from headrace._src.ops.arrays.joining import PACK
 from headrace._src.ops.arrays.scattering import SCATTER_ND
 from headrace._src.ops.arrays.shaping import RANK, RESHAPE, SQUEEZE
 from headrace._src.ops.arrays.slicing import STRIDED_SLICE
+from headrace._src.ops.debugging.assertions import ASSERT
 from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MINIMUM, MUL, SUB
 from headrace._src.ops.math.comparison import EQUAL, GREATER, GREATER_EQUAL, LESS
 from headrace._src.ops.math.division import true_divide
@@ -307,7 +307,7 @@ def _require(condition, message):
         if not condition._a.all():
             raise errors.invalid_argument(message)
     else:
-        lookup("Assert")(ALL(RESHAPE(condition, [-1]), [0]), [to_tensor(message)])
+        ASSERT(ALL(RESHAPE(condition, [-1]), [0]), [to_tensor(message)])
 
 
 def _element(vector, i):

@@ -4,7 +4,6 @@ from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL, ONES_LIKE, RANGE, ZEROS_LIKE
@@ -12,6 +11,7 @@ from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
 from headrace._src.ops.arrays.partitioning import DYNAMIC_PARTITION, DYNAMIC_STITCH, UNIQUE
 from headrace._src.ops.arrays.passing import STOP_GRADIENT
+from headrace._src.ops.arrays.scattering import SCATTER_ND
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, SHAPE, SIZE
 from headrace._src.ops.arrays.slicing import SLICE, STRIDED_SLICE
@@ -291,7 +291,7 @@ def _sampled_logits(
         indices = PACK([rows, CAST(columns, DstT=dtypes.int32)], axis=1)
         shape = SHAPE(sampled_logits)
         sampled_logits = ADD(
-            sampled_logits, lookup("ScatterNd")(indices, CAST(values, DstT=inputs.dtype), shape)
+            sampled_logits, SCATTER_ND(indices, CAST(values, DstT=inputs.dtype), shape)
         )
     if subtract_log_q:
         true_logits = SUB(true_logits, LOG(CAST(true_expected, DstT=inputs.dtype)))

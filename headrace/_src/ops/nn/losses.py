@@ -9,7 +9,6 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import scalar
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.selecting import SELECT_V2
@@ -20,6 +19,7 @@ from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, SUB
 from headrace._src.ops.math.comparison import GREATER_EQUAL, LESS_EQUAL, LOGICAL_AND
 from headrace._src.ops.math.division import DIV_NO_NAN
 from headrace._src.ops.math.elementwise import ABS, EXP, LOG, LOG1P
+from headrace._src.ops.nn.activations import RELU
 
 
 def _l2_loss(t):
@@ -93,7 +93,7 @@ def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None
     _check_same_shape("nn.weighted_cross_entropy_with_logits", x, z, ("logits", "labels"))
     one = to_tensor(1.0, x.dtype)
     weight = ADD(one, MUL(SUB(to_tensor(pos_weight, hint=x.dtype), one), z))
-    tail = ADD(LOG1P(EXP(NEG(ABS(x)))), lookup("Relu")(NEG(x)))
+    tail = ADD(LOG1P(EXP(NEG(ABS(x)))), RELU(NEG(x)))
     return ADD(MUL(SUB(one, z), x), MUL(weight, tail), name=name)
 
 

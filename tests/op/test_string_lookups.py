@@ -1,0 +1,161 @@
+"""Which ops and public functions the package finds by name, where an import would do for a reader.
+
+An op is used by importing its constant. A quoted name stays where the import would close a cycle, or would make
+`import headrace` load more; both are checked here. A name that is no constant comes from data, and says from which.
+"""
+
+import ast
+import functools
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import headrace
+from headrace._src import index
+
+ROOT = pathlib.Path(headrace.__file__).parent / "_src"
+CYCLE, WEIGHT = "its file imports this one", "import headrace would load more"
+
+QUOTED = {
+    "ops.arrays.broadcasting": {
+        "AddV2": CYCLE, "DynamicStitch": CYCLE, "FloorMod": CYCLE, "OnesLike": CYCLE, "Range": CYCLE,
+    },
+    "ops.arrays.casting": {"Complex": CYCLE, "Maximum": CYCLE, "Minimum": CYCLE, "Real": CYCLE},
+    "ops.arrays.constants": {"Fill": CYCLE},
+    "ops.arrays.filling": {"Max": CYCLE},
+    "ops.arrays.gathering": {
+        "All": CYCLE, "Assert": CYCLE, "Prod": CYCLE, "ScatterNd": CYCLE, "UnsortedSegmentSum": CYCLE,
+    },
+    "ops.arrays.indexed_slices": {"StridedSlice": CYCLE, "UnsortedSegmentSum": CYCLE},
+    "ops.arrays.indexing": {"GatherV2": WEIGHT, "Prod": WEIGHT, "Where": WEIGHT},
+    "ops.arrays.joining": {"Split": CYCLE, "SplitV": CYCLE},
+    "ops.arrays.slicing": {"OnesLike": WEIGHT, "Pack": CYCLE, "Pad": CYCLE},
+    "ops.linalg.decompositions": {"MatrixSolve": CYCLE, "MatrixTriangularSolve": CYCLE},
+    "ops.math.arithmetic": {"SelectV2": CYCLE},
+    "ops.math.complex_numbers": {
+        "DivNoNan": CYCLE, "Mul": CYCLE, "Neg": CYCLE, "OnesLike": CYCLE, "Reciprocal": CYCLE, "SelectV2": CYCLE,
+        "ZerosLike": CYCLE,
+    },
+    "ops.math.elementwise": {"ZerosLike": WEIGHT},
+    "ops.math.powers": {"OnesLike": WEIGHT, "SelectV2": WEIGHT, "ZerosLike": WEIGHT},
+    "ops.math.reductions": {"Cumprod": CYCLE},
+    "ops.sparse.tensor": {"DeserializeSparse": CYCLE, "SerializeManySparse": CYCLE, "SerializeSparse": CYCLE},
+    "ops.windows.pool_gradients": {"AvgPool": CYCLE, "AvgPool3D": CYCLE},
+}  # fmt: skip
+
+# Module to how often it looks up a name that is not a constant, and where the names come from.
+FROM_DATA = {
+    "autodiff.registered": (1, "the op that tf.RegisterGradient names"),
+    "compat.keras_functional": (1, "the function that a step of a saved Keras model names"),
+    "data.saving.dataset_graphs": (1, "the ops of a saved pipeline"),
+    "data.service.shards": (2, "the op that made a stage, from its recipe"),
+    "graph.compiling.lowering": (1, "the op of an instruction, as the compiling process is sent it"),
+    "graph.messages.function_import": (1, "the ops of a GraphDef"),
+    "graph.messages.graph_import": (2, "the ops of a GraphDef"),
+    "graph.messages.op_definitions": (1, "the op that tf.Graph.op_def_for_type is asked for"),
+    "graph.vectorizing.ragged_rules": (1, "the names of rules that make one op of another"),
+    "graph.vectorizing.rules": (1, "the names of rules that make one op of another"),
+    "op.definition": (1, "the op of a pickle"),
+    "op.registry": (2, "this is `lookup`"),
+    "op.type_dispatch": (2, "the functions that tf.experimental.dispatch_for_unary_elementwise_apis names"),
+    "ops.arrays.casting": (1, "Real and Imag, which import this file"),
+    "ops.ragged.elementwise": (1, "a table of public functions, of which only loaded ones matter"),
+    "ops.sparse.functions": (2, "a table of public functions, of which only loaded ones matter"),
+}
+
+
+def _name_of(path):
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+@functools.cache
+def _trees():
+    files = [path for path in ROOT.rglob("*.py") if path.name != "index.py"]
+    return {_name_of(path): ast.parse(path.read_text()) for path in files}
+
+
+def _looked_up(node):
+    """What a node of the syntax tree looks up in REGISTRY or PUBLIC; None if it does no such thing."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and _is_table(node.value):
+        return node.slice
+    if not isinstance(node, ast.Call) or not node.args:
+        return None
+    if isinstance(node.func, ast.Name) and node.func.id == "lookup":
+        return node.args[0]
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+        if _is_table(node.func.value):
+            return node.args[0]
+        if _is_table(node.args[0]):  # dict.get(PUBLIC, name)
+            return node.args[1]
+    return None
+
+
+def _is_table(node):
+    return isinstance(node, ast.Name) and node.id in ("REGISTRY", "PUBLIC")
+
+
+def _sites():
+    """Module to the expressions that it looks up."""
+    found = {}
+    for name, tree in _trees().items():
+        for node in ast.walk(tree):
+            looked_up = _looked_up(node)
+            if looked_up is not None:
+                found.setdefault(name, []).append(looked_up)
+    return found
+
+
+def test_quoted_names():
+    quoted = {
+        module: {node.value for node in nodes if isinstance(node, ast.Constant)} for module, nodes in _sites().items()
+    }
+    assert {module: names for module, names in quoted.items() if names} == {m: set(rows) for m, rows in QUOTED.items()}
+
+
+def test_names_from_data():
+    counts = {
+        module: sum(not isinstance(node, ast.Constant) for node in nodes) for module, nodes in _sites().items()
+    }
+    assert {module: count for module, count in counts.items() if count} == {m: row[0] for m, row in FROM_DATA.items()}
+
+
+def _imports(tree):
+    """The modules of the package that a module imports when it is loaded."""
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("headrace._src"):
+            folder = node.module.removeprefix("headrace._src").removeprefix(".")
+            for alias in node.names:
+                inside = f"{folder}.{alias.name}".removeprefix(".")
+                yield inside if inside in _trees() else folder
+
+
+@functools.cache
+def _needs(module):
+    """A module and all that it imports, directly or not."""
+    seen, left = set(), [module]
+    while left:
+        name = left.pop()
+        if name not in seen:
+            seen.add(name)
+            left.extend(_imports(_trees()[name]) if name in _trees() else ())
+    return seen
+
+
+@functools.cache
+def _loaded_at_once():
+    program = "import sys, headrace; print(*[name for name in sys.modules if name.startswith('headrace._src.')])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return {name.removeprefix("headrace._src.") for name in done.stdout.split()}
+
+
+@pytest.mark.parametrize(("module", "op"), [(module, op) for module, ops in QUOTED.items() for op in ops])
+def test_the_reason_holds(module, op):
+    needs = _needs(index.OPS[op])
+    if QUOTED[module][op] is CYCLE:
+        assert module in needs, f"{op} can be imported from {index.OPS[op]}"
+    else:
+        assert module not in needs
+        assert module in _loaded_at_once()
+        assert not needs <= _loaded_at_once(), f"{op} can be imported from {index.OPS[op]}"
