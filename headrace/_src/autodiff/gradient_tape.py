@@ -313,6 +313,11 @@ class GradientTape:
             parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
         ) -> Any: ...
 
+        def jacobian(
+            self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+            parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+        ) -> Any: ...
+
         def batch_jacobian(
             self, target: Any, source: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
             parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
