@@ -2,7 +2,9 @@
 
 import json
 import os
+import random
 
+import numpy as np
 import pytest
 
 
@@ -14,6 +16,13 @@ def skip_if_backend(given_backend, reason):
 def pytest_configure(config):
     config.addinivalue_line("markers", "requires_trainable_backend: needs a backend with training")
     config.addinivalue_line("markers", "multi_device: needs several devices")
+
+
+@pytest.fixture(autouse=True)
+def _same_numbers_each_time():
+    """Keras draws the seeds of layers from Python's generator, and its tests their data from NumPy's."""
+    random.seed(1)
+    np.random.seed(1)
 
 
 _outcomes: dict[str, str] = {}
