@@ -61,8 +61,6 @@ FROM_DATA = {
     "op.registry": (2, "this is `lookup`"),
     "op.type_dispatch": (2, "the functions that tf.experimental.dispatch_for_unary_elementwise_apis names"),
     "ops.arrays.casting": (1, "Real and Imag, which import this file"),
-    "ops.ragged.elementwise": (1, "a table of public functions, of which only loaded ones matter"),
-    "ops.sparse.functions": (2, "a table of public functions, of which only loaded ones matter"),
 }
 
 
