@@ -51,6 +51,7 @@ FROM_DATA = {
     "compat.keras_functional": (1, "the function that a step of a saved Keras model names"),
     "data.saving.dataset_graphs": (1, "the ops of a saved pipeline"),
     "data.service.shards": (2, "the op that made a stage, from its recipe"),
+    "graph.compiling.blocks": (1, "the op of an instruction, as the compiling process is sent it"),
     "graph.compiling.lowering": (1, "the op of an instruction, as the compiling process is sent it"),
     "graph.messages.function_import": (1, "the ops of a GraphDef"),
     "graph.messages.graph_import": (2, "the ops of a GraphDef"),
@@ -59,7 +60,7 @@ FROM_DATA = {
     "graph.vectorizing.rules": (1, "the names of rules that make one op of another"),
     "op.definition": (1, "the op of a pickle"),
     "op.registry": (2, "this is `lookup`"),
-    "op.type_dispatch": (2, "the functions that tf.experimental.dispatch_for_unary_elementwise_apis names"),
+    "op.type_dispatch": (1, "the element-wise functions, from the index"),
     "ops.arrays.casting": (1, "Real and Imag, which import this file"),
 }
 

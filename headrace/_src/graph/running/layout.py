@@ -24,7 +24,7 @@ _ndarray, _number, _asarray = np.ndarray, np.number, np.asarray
 UNARY, BINARY, SINGLE, SEVERAL = range(4)
 
 
-class Instruction:
+class KernelCall:
     """One call of a kernel. Reading a slot takes less time than unpacking a tuple of as many parts."""
 
     __slots__ = (
@@ -45,7 +45,7 @@ class Instruction:
         self.places: list[int | None] = []  # SEVERAL: of all outputs; None for one that is not stored
 
 
-class Program:
+class KernelProgram:
     """Instructions, and the places that they work on. The values that a run is given have the first places."""
 
     __slots__ = ("bound", "instructions", "number_of_inputs", "results", "start", "unread")
@@ -54,12 +54,12 @@ class Program:
         self.number_of_inputs: int = number_of_inputs
         self.start: list = start  # the values to begin with: constants in their places, None elsewhere
         self.unread: list[int] = []  # the places of inputs that no instruction reads
-        self.instructions: list[Instruction] = []
+        self.instructions: list[KernelCall] = []
         self.results: list[int] = []  # the places of what a run returns
         self.bound: dict = {}  # id of a step to its kernel, where constants are worked into that
 
 
-def laid_out(steps, inputs, outputs) -> Program:
+def laid_out(steps, inputs, outputs) -> KernelProgram:
     """The program that computes tensors `outputs` from tensors `inputs` by some steps, in their order."""
     return _Layout(steps, inputs, outputs).program
 
@@ -69,7 +69,7 @@ class _Layout:
 
     def __init__(self, steps, inputs, outputs):
         self._places = {id(tensor): i for i, tensor in enumerate(inputs)}  # by id of the tensor
-        self.program = Program([None] * len(inputs), len(inputs))
+        self.program = KernelProgram([None] * len(inputs), len(inputs))
         self._start = self.program.start
         self._given = set(self._places)
         self._constants: set[int] = set()
@@ -131,7 +131,7 @@ class _Layout:
         self._free.extend(dead + unread)
         result_types = [(record, tensor.dtype) for tensor in results]
         call = _storing(step, call, taken, result_types)
-        instruction = Instruction(SEVERAL, call, operands, step, tuple(dead + unread), result_types)
+        instruction = KernelCall(SEVERAL, call, operands, step, tuple(dead + unread), result_types)
         instruction.places = taken
         return instruction
 
@@ -145,7 +145,7 @@ class _Layout:
             kind, call = (UNARY, BINARY)[len(operands) - 1], kernel
         else:
             kind, call = SINGLE, _caller(step, kernel, operands, is_random)
-        instruction = Instruction(kind, call, operands, step, dead, [(record, tensor.dtype)])
+        instruction = KernelCall(kind, call, operands, step, dead, [(record, tensor.dtype)])
         instruction.place, instruction.dtype, instruction.over = place, tensor.dtype._np, over
         if kind != SINGLE:
             instruction.x, instruction.y = operands[0], operands[-1]
