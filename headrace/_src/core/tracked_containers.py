@@ -221,7 +221,9 @@ def _tracked_tuple(value):
     return _TupleWrapper(value) if any(isinstance(part, Trackable) for part in tracked) else value
 
 
-register_container(list, ListWrapper)
-register_container(dict, _DictWrapper)
-register_container(collections.OrderedDict, _DictWrapper)
-register_container(tuple, _tracked_tuple)
+def track_containers():
+    """Let what is in lists, dictionaries and tuples that are assigned to trackable objects be tracked, from now on."""
+    register_container(list, ListWrapper)
+    register_container(dict, _DictWrapper)
+    register_container(collections.OrderedDict, _DictWrapper)
+    register_container(tuple, _tracked_tuple)

@@ -62,13 +62,15 @@ class FuncGraph(BaseGraph, StreamOwner):
         self.outputs: list[SymbolicTensor] = []
         self.structured_outputs = None
         self.seed = random_state.seed if outer is None else outer.seed
-        self.default_session = lambda: None
         self._outer = outer.reference if outer is not None else None
         self._passed: dict[int, tuple] = {}  # the same for the handles of variables that are arguments
         self.jit_compile = None
         self._plan = None
         self._executable = None
         self._derivatives: dict = {}
+
+    def default_session(self) -> None:
+        """No session runs a function's graph by itself."""
 
     @property
     def outer_graph(self) -> Any:

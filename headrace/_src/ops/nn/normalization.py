@@ -19,7 +19,6 @@ from headrace._src.ops.math.complex_numbers import complex as make_complex
 from headrace._src.ops.math.complex_numbers import conj, imag, real
 from headrace._src.ops.math.elementwise import RECIPROCAL, RSQRT, SQUARE
 from headrace._src.ops.math.reductions import PROD, reduce_mean, reduce_sum
-from headrace._src.ops.nn import batch_norm as batch_norm  # its ops are public in tf.raw_ops alone
 
 _SMALL = (dtypes.float16, dtypes.bfloat16)
 
