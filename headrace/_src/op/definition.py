@@ -32,9 +32,9 @@ class Op:
             shape or dtype of `x` is enough.
         traits: what else is true of the op, for all that treats such ops alike; see `traits.py`.
         can_fail: `(step, constants)`: whether an operation may raise an error, as far as shapes and constants tell; see
-            `failures.py`. None: it may.
-        partial: what is known of an output of integers while a graph is built; see `partial_values.py`.
-        neutral: the constants that leave the other input as it is; see `neutral_constants.py`.
+            `graph_rules.py`. None: it may.
+        partial: what is known of an output of integers while a graph is built; see `graph_rules.py`.
+        neutral: the constants that leave the other input as it is; see `graph_rules.py`.
         ufunc: NumPy's function that the kernel is for floating numbers, where the kernel is more than that.
         node_name: what operations are called unless the user says a name. TF: such as "add".
         raw_names: inputs and attributes that `tf.raw_ops` calls otherwise than the op itself.

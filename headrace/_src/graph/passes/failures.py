@@ -1,6 +1,6 @@
 """Which operations cannot fail, whatever the values of their inputs are."""
 
-from headrace._src.op.failures import are_shapes_known
+from headrace._src.op.graph_rules import are_shapes_known
 from headrace._src.op.traits import FAILS_BY_SHAPE, NEVER_FAILS
 
 

@@ -12,7 +12,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.failures import unless_axes_constant, unless_constant
+from headrace._src.op.graph_rules import unless_axes_constant, unless_constant
 from headrace._src.op.infer import UNKNOWN, shape_from_value
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import CAST

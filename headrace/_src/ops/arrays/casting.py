@@ -13,8 +13,8 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.graph_rules import same_elements
 from headrace._src.op.infer import UNKNOWN, same_as_input
-from headrace._src.op.partial_values import same_elements
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices

@@ -12,7 +12,7 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import eager_constant, to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.failures import unless_constant
+from headrace._src.op.graph_rules import unless_constant
 from headrace._src.op.infer import UNKNOWN, same_as_input, shape_from_value
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import CHANGES_NOTHING, ELEMENTWISE, NEVER_FAILS, UNCHECKED

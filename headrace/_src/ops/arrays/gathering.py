@@ -12,8 +12,8 @@ from headrace._src.op.api import api
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.graph_rules import known_elements
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.partial_values import known_elements
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import UNCHECKED
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO

@@ -12,9 +12,8 @@ from headrace._src.op.api import api
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import register_pack, to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.failures import unless_constant
+from headrace._src.op.graph_rules import if_useful, known_elements, unless_constant
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.partial_values import if_useful, known_elements
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import FAILS_BY_SHAPE, UNCHECKED
 from headrace._src.ops.arrays.casting import CAST

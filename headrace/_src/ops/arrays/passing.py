@@ -12,8 +12,8 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
+from headrace._src.op.graph_rules import same_elements
 from headrace._src.op.infer import SCALAR, same_as_input
-from headrace._src.op.partial_values import same_elements
 from headrace._src.op.traits import CHANGES_NOTHING, ELEMENTWISE, NEVER_FAILS, PASSES_ON, UNCHECKED
 from headrace._src.ops.arrays.shaping import nonempty
 

@@ -10,7 +10,7 @@ from headrace._src.op.api import api
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.failures import unless_axes_constant
+from headrace._src.op.graph_rules import unless_axes_constant
 from headrace._src.op.infer import UNKNOWN, same_as_input
 from headrace._src.op.traits import UNCHECKED
 from headrace._src.ops.arrays.filling import RANGE

@@ -14,9 +14,8 @@ from headrace._src.op.api import api
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import eager_constant, to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.failures import unless_axes_constant
+from headrace._src.op.graph_rules import if_useful, known_elements, unless_axes_constant
 from headrace._src.op.infer import SCALAR, UNKNOWN, shape_from_value
-from headrace._src.op.partial_values import if_useful, known_elements
 from headrace._src.op.traits import ABOUT_SHAPES, NEVER_FAILS, UNCHECKED
 from headrace._src.ops.arrays.small_integers import integers
 

@@ -12,9 +12,9 @@ from headrace._src.op.api import api
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.graph_rules import if_useful, known_elements
 from headrace._src.op.infer import UNKNOWN, shape_from_value
 from headrace._src.op.lowering import NeedsValue
-from headrace._src.op.partial_values import if_useful, known_elements
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import UNCHECKED
 from headrace._src.ops.arrays.broadcasting import sum_to

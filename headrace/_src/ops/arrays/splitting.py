@@ -10,7 +10,7 @@ from headrace._src.op.api import api
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.failures import unless_constant
+from headrace._src.op.graph_rules import unless_constant
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
 from headrace._src.ops.arrays.casting import CAST

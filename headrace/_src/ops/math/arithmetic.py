@@ -12,9 +12,8 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.graph_rules import Neutral, computed, is_one, is_zero_to_add, is_zero_to_subtract
 from headrace._src.op.infer import broadcast, same_as_input
-from headrace._src.op.neutral_constants import Neutral, is_one, is_zero_to_add, is_zero_to_subtract
-from headrace._src.op.partial_values import computed
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import (
     ELEMENTWISE,

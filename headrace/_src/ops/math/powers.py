@@ -8,8 +8,8 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.graph_rules import Neutral, is_one
 from headrace._src.op.infer import broadcast
-from headrace._src.op.neutral_constants import Neutral, is_one
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import ELEMENTWISE, FAILS_BY_SHAPE
 from headrace._src.ops.arrays.broadcasting import shape_of, sum_to

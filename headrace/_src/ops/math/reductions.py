@@ -11,7 +11,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.failures import unless_axes_constant
+from headrace._src.op.graph_rules import unless_axes_constant
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import (
     SUM,
