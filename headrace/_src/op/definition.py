@@ -7,6 +7,7 @@ import sys
 from headrace._src import index
 from headrace._src.op import signature as signatures
 from headrace._src.op.apply import lane_of
+from headrace._src.op.batching import Rule, rule_of
 from headrace._src.op.loading import Registry
 from headrace._src.op.traits import CALLS_FUNCTIONS, ELEMENTWISE, NONE, Trait
 
@@ -30,6 +31,10 @@ class Op:
         flexible: of the static inputs, those that `lower` also takes as jax values.
         saves: what `grad` reads from `node`: names of inputs and outputs, or `x_shape`, `x_dtype` when the
             shape or dtype of `x` is enough.
+        vectorize: what the op becomes for all elements at once: a function `(batch, node, *inputs)`, a rule that many
+            ops share (`along_axes`, `merging()` ...), or a `Rule` where there is more to say; see `batching.py`.
+            None: the trait ELEMENTWISE implies a rule. Without that either, `tf.vectorized_map` runs the op element by
+            element and warns, and a dataset's function that uses the op does not run on whole blocks.
         traits: what else is true of the op, for all that treats such ops alike; see `traits.py`.
         can_fail: `(step, constants)`: whether an operation may raise an error, as far as shapes and constants tell; see
             `graph_rules.py`. None: it may.
@@ -54,6 +59,7 @@ class Op:
         static=(),
         flexible=(),
         saves=(),
+        vectorize=None,
         traits=NONE,
         can_fail=None,
         partial=None,
@@ -81,6 +87,7 @@ class Op:
         self.ufunc = ufunc
         self.node_name = node_name or name
         self.raw_names = raw_names or {}
+        self.vectorize: Rule = rule_of(vectorize, traits)
         self.stateful = stateful
         self.quiet = quiet  # False: the kernel calls the user's Python code
         self.types = types

@@ -6,6 +6,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
+from headrace._src.op.batching import NoRule
 from headrace._src.op.definition import Op
 from headrace._src.op.lowering import NotLowerable
 from headrace._src.op.traits import READS_RESOURCE, WRITES_VARIABLE
@@ -209,6 +210,12 @@ def _grad_gather(node, dy):
     return IndexedSlices(values, rows, shape), None
 
 
+def _vectorize_gather(batch, node, resource, indices):
+    if node.attrs["batch_dims"]:
+        raise NoRule("it has batch dimensions")
+    return batch.apply(node, [resource, indices])
+
+
 RESOURCE_GATHER = Op(
     "ResourceGather",
     "resource: resource, indices: Tindices, *, batch_dims: int = 0, validate_indices: bool = True, dtype: type "
@@ -222,6 +229,7 @@ RESOURCE_GATHER = Op(
     ),
     saves=("resource", "indices"),
     grad=_grad_gather,
+    vectorize=_vectorize_gather,
     stateful=True,
 )
 
@@ -259,6 +267,7 @@ RESOURCE_GATHER_ND = Op(
     ),
     saves=("resource", "indices"),
     grad=_grad_gather_nd,
+    vectorize=lambda batch, node, *inputs: batch.apply(node, inputs),
     stateful=True,
 )
 

@@ -7,6 +7,7 @@ import numpy as np
 from headrace._src.core import errors
 from headrace._src.core.context import context
 from headrace._src.formats import files as filesystem
+from headrace._src.op.batching import NoRule, Ragged, Rule, unstacked
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN
 from headrace._src.op.traits import NONE, READS_RESOURCE
@@ -142,7 +143,7 @@ ANONYMOUS_MUTABLE_DENSE_HASH_TABLE = _table_op(
 )
 
 
-def _use_op(name, text, infer, kernel, traits=NONE, **types):
+def _use_op(name, text, infer, kernel, traits=NONE, vectorize=None, **types):
     """An op that uses a table."""
     return Op(
         name,
@@ -153,6 +154,7 @@ def _use_op(name, text, infer, kernel, traits=NONE, **types):
         lower=None,  # tables live on the host
         stateful=True,
         grad=None,
+        vectorize=vectorize,
         **types,
     )
 
@@ -166,12 +168,23 @@ def _infer_find(table_handle, keys, default_value):
     return UNKNOWN
 
 
+def _vectorize_find(batch, node, table, keys, default):
+    return batch.apply(node, [table, keys, unstacked(default, "default value")])
+
+
+def _vectorize_ragged_find(batch, node, table, keys, default):
+    if not isinstance(keys, Ragged):
+        raise NoRule("its default values differ")
+    return keys.like(batch.apply(node, [unstacked(table, "table"), keys, unstacked(default, "default value")])[0])
+
+
 LOOKUP_TABLE_FIND = _use_op(
     "LookupTableFindV2",
     "table_handle: resource, keys: Tin, default_value: Tout -> values: Tout",
     _infer_find,
     lambda handle, keys, default: storage_of("LookupTableFindV2", handle).find(keys, default),
     READS_RESOURCE,
+    Rule(_vectorize_find, _vectorize_ragged_find),
     Tin=KEY_TYPES,
     Tout=VALUE_TYPES,
 )

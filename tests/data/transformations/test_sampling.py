@@ -6,8 +6,8 @@ import pytest
 import headrace as tf
 from headrace._src.data.running.drawn_choices import drawn_choices
 from headrace._src.data.running.stages import Run
-from headrace._src.ops.random import calls as random_calls
 from headrace._src.ops.random.bits import Philox, philox_blocks
+from headrace._src.ops.random.seeds import keys_and_counters
 
 Dataset = tf.data.Dataset
 
@@ -89,7 +89,7 @@ def test_other_selectors_are_walked_through():
 def test_blocks_of_many_streams():
     seeds = np.array([[0, 0], [1, -1], [-(2**63), 2**63 - 1], [2**32, 5]])
     expected = [Philox.from_seed_pair(pair).block() for pair in seeds]
-    keys, counters = random_calls.keys_and_counters(seeds)
+    keys, counters = keys_and_counters(seeds)
     assert [tuple(row) for row in philox_blocks(keys[:, 0], counters, 1)[:, 0].tolist()] == expected
 
 

@@ -1,11 +1,15 @@
 """Tests of `tf.vectorized_map`: functions on the whole batch, against the same on one element after another."""
 
 import logging
+import pathlib
+import re
 
 import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.graph.vectorizing import control
+from headrace._src.op.registry import all_ops
 
 A = np.random.RandomState(0).rand(4, 3).astype(np.float32) + 0.5
 M = np.random.RandomState(1).rand(4, 3, 3).astype(np.float32) + 2 * np.eye(3, dtype=np.float32)
@@ -102,6 +106,7 @@ CASES = {
     "gather_nd_by_element": (lambda i: tf.gather_nd(C, [[i % 3, 0]]), N),
     "scatter_nd": (lambda i: tf.scatter_nd([[i]], [1.0], [5]), N),
     "tensor_scatter": (lambda x: tf.tensor_scatter_nd_update(x, [[1]], [9.0]), A),
+    "non_aliasing_add": (lambda x: tf.raw_ops.ScatterNdNonAliasingAdd(input=x, indices=[[1]], updates=[9.0]), A),
     "unsorted_segment_sum": (lambda x: tf.math.unsorted_segment_sum(x, [1, 0, 1], 3), M),
     "segment_sum": (lambda x: tf.math.segment_sum(x, [0, 0, 1]), M),
     "add_n": (lambda x: tf.add_n([x, x, V]), A),
@@ -294,6 +299,13 @@ def test_random_numbers_are_those_of_tensorflow():
     run = tf.function(lambda: tf.vectorized_map(lambda x: tf.random.uniform([2]), tf.constant([1, 3, 0])))
     expected = [[0.81269646, 0.07857466], [0.8916855, 0.16925514], [0.06311357, 0.54531074]]
     np.testing.assert_array_equal(run().numpy(), np.float32(expected))
+
+
+@pytest.mark.parametrize("path", sorted(pathlib.Path(control.__file__).parent.glob("*.py")), ids=lambda path: path.stem)
+def test_the_walk_names_no_ops(path):
+    """What an op becomes is said at its record, nowhere else."""
+    words = set(re.findall(r"""["'](\w+)["']""", path.read_text(encoding="utf-8")))
+    assert not words & {op.name for op in all_ops()}
 
 
 def test_fallback_names_the_op(caplog):

@@ -9,11 +9,12 @@ from headrace._src.data.sources.random_numbers import RandomStage
 from headrace._src.data.transformations.batching import BatchStage
 from headrace._src.data.transformations.mapping import MapStage
 from headrace._src.graph.building.graph import PLACEHOLDER
-from headrace._src.graph.vectorizing.rules import value_of
+from headrace._src.op.batching import value_of
 from headrace._src.ops.arrays.filling import CONST
 from headrace._src.ops.arrays.slicing import STRIDED_SLICE
-from headrace._src.ops.random import calls as random_calls
 from headrace._src.ops.random.distributions import STATELESS_MULTINOMIAL
+from headrace._src.ops.random.samplers import draw_with_keys
+from headrace._src.ops.random.seeds import keys_and_counters
 
 _FIRST, _MOST = 16, 1024  # that are drawn at once
 
@@ -40,7 +41,7 @@ class DrawnChoices:
 
     def of_seeds(self, seeds: np.ndarray) -> np.ndarray:
         """The numbers for pairs of seeds."""
-        draws = random_calls.draw_with_keys("uniform", *random_calls.keys_and_counters(seeds), (), np.float64)
+        draws = draw_with_keys("uniform", *keys_and_counters(seeds), (), np.float64)
         draws *= self._cumulative[-1]
         return self._cumulative.searchsorted(draws, side="right")
 

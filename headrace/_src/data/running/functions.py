@@ -16,8 +16,8 @@ from headrace._src.graph.building.graph import PLACEHOLDER
 from headrace._src.graph.building.operation import called_graphs, is_stateful
 from headrace._src.graph.building.variable_creation import variables_outside
 from headrace._src.graph.passes.steps import draws_numbers
-from headrace._src.graph.vectorizing.rules import Batch, Batched, NoRule, batch_shape, value_of
-from headrace._src.graph.vectorizing.vectorized_map import RULE_FILES as RULE_FILES  # loads the rules
+from headrace._src.graph.vectorizing.walk import BatchWalk
+from headrace._src.op.batching import Batched, NoRule, batch_shape, value_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.traits import CALLS_PYTHON, FILE_DATASET, READS_FILES, READS_RESOURCE
 from headrace._src.ops.arrays.casting import CAST
@@ -259,7 +259,7 @@ def _vectorized(graph, drawing) -> FuncGraph | None:
             drawn = [x for node in drawing for x in node.outputs]
             given = {id(x): Batched(result.add_input(batch_shape(None, x.shape), x.dtype), True) for x in drawn}
             size = SHAPE(inputs[0].tensor, out_type=dtypes.int32)[0]
-            batch = Batch(size, fallback=False, warn=False, on_host=True)
+            batch = BatchWalk(size, fallback=False, warn=False, on_host=True)
             outputs = []
             for value in batch.run(graph, inputs, given):
                 outputs.append(result.inside(batch.stack(value)))

@@ -7,14 +7,11 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.data.running.functions import LARGEST_VECTORIZED_ELEMENT, ElementFunction
 from headrace._src.data.running.ragged_columns import RaggedColumn, as_column
 from headrace._src.graph.building.func_graph import FuncGraph
-from headrace._src.graph.vectorizing import ragged_strings as ragged_vectorization_strings
-from headrace._src.graph.vectorizing.ragged_rules import Ragged, RaggedBatch
-from headrace._src.graph.vectorizing.rules import Batched, NoRule, batch_shape
+from headrace._src.graph.vectorizing.ragged_walk import RaggedWalk
+from headrace._src.op.batching import Batched, NoRule, Ragged, batch_shape
 from headrace._src.ops.arrays.shaping import SHAPE
 from headrace._src.state.storage import Storage
 from headrace._src.state.table_storage import StaticStorage, TableStorage
-
-RULE_FILES = (ragged_vectorization_strings,)  # it declares rules
 
 
 class RaggedFunction:
@@ -108,7 +105,7 @@ def _converted(graph):
             size = size[0] - 1 if isinstance(first, Ragged) else size[0]
             kinds = [isinstance(x, Ragged) for x in inputs]
             inputs += [Batched(result.add_input(x.shape, x.dtype), False) for x in captures]
-            batch = RaggedBatch(size)
+            batch = RaggedWalk(size)
             outputs, made = [], []
             for value in batch.run(graph, inputs):
                 made.append(isinstance(value, Ragged))

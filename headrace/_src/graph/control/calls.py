@@ -9,6 +9,7 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.building.func_graph import copy_handle_data
 from headrace._src.graph.building.operation import has_gradient, is_followed
 from headrace._src.graph.derivatives.functions import dense, derivative_of, structured
+from headrace._src.op.batching import Rule
 from headrace._src.op.definition import Op
 from headrace._src.op.traits import CALLS_FUNCTIONS, PLAIN_CALL
 
@@ -103,6 +104,7 @@ def _call_op(name, stateful):
         lower=lambda ctx, args, f, **attrs: ctx.call(f, args),
         grad=_grad,
         saves=("output",),
+        vectorize=Rule(lambda batch, node, args: batch.call(node, node.attrs["f"], args), always=True),
         stateful=stateful,
         quiet=False,
     )

@@ -15,6 +15,7 @@ from headrace._src.graph.control.calls import backward_call, extend
 from headrace._src.graph.derivatives.functions import dense, derivative_of, zeros_for
 from headrace._src.op.api import api
 from headrace._src.op.attached import method_of
+from headrace._src.op.batching import Rule
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.traits import CALLS_FUNCTIONS, NEVER_FAILS
@@ -156,6 +157,7 @@ def _if_op(name, stateful):
         node_name="cond",
         infer=lambda cond, input, Tout, then_branch, else_branch, output_shapes: _merged([then_branch, else_branch]),
         kernel=_run_if,
+        vectorize=Rule(lambda batch, node, cond, input: batch.conditional(cond, branches_of(node), input), always=True),
         lower=lambda ctx, cond, input, then_branch, else_branch, **attrs: ctx.conditional(
             cond, [then_branch, else_branch], input
         ),
@@ -174,6 +176,7 @@ def _case_op(name, stateful):
         traits=CALLS_FUNCTIONS,
         infer=lambda branch_index, input, Tout, branches, output_shapes: _merged(branches),
         kernel=_run_case,
+        vectorize=Rule(lambda batch, node, number, input: batch.switch(number, branches_of(node), input), always=True),
         lower=lambda ctx, branch_index, input, branches, **attrs: ctx.switch(branch_index, branches, input),
         grad=_grad,
         saves=("output",),

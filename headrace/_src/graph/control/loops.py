@@ -18,6 +18,7 @@ from headrace._src.graph.derivatives.functions import dense, derivative_of, zero
 from headrace._src.graph.passes.loop_invariants import loop_plans
 from headrace._src.op.api import api
 from headrace._src.op.attached import method_of
+from headrace._src.op.batching import Rule
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.traits import CALLS_FUNCTIONS, LOOPS
@@ -71,6 +72,10 @@ def _infer(input, cond, body, output_shapes, parallel_iterations):
     return ([tensor.shape for tensor in body.inputs],)
 
 
+def _vectorize_while(batch, node, input):
+    return batch.loop(node.attrs["cond"], node.attrs["body"], input)
+
+
 def _while_op(name, stateful):
     return Op(
         name,
@@ -83,6 +88,7 @@ def _while_op(name, stateful):
         lower=lambda ctx, input, cond, body, **attrs: ctx.loop(cond, body, input),
         grad=lambda node, *dys: _grad(node, dys[0]),
         saves=("output",),
+        vectorize=Rule(_vectorize_while, always=True),
         stateful=stateful,
         quiet=False,
     )

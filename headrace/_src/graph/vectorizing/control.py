@@ -1,13 +1,11 @@
-"""Rules of vectorization for calls, conditionals and loops."""
+"""Conditionals and loops of a whole batch: each element takes its branch, and as many rounds as it needs."""
 
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
-from headrace._src.core.random_state import site_within
 from headrace._src.graph.building.func_graph import FuncGraph, copy_handle_data
-from headrace._src.graph.control.conditional import branches_of, cond, switch_case
+from headrace._src.graph.control.conditional import cond, switch_case
 from headrace._src.graph.control.loops import while_loop
-from headrace._src.graph.passes.steps import random_call
-from headrace._src.graph.vectorizing.rules import ALWAYS, Batched, NoRule, batch_shape, rule
+from headrace._src.op.batching import Batched, NoRule, batch_shape
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.gathering import GATHER_V2
@@ -18,25 +16,6 @@ from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SIZE
 from headrace._src.ops.math.comparison import EQUAL, LOGICAL_AND, NOT_EQUAL
 from headrace._src.ops.math.reductions import ANY
 
-_CONTROL = ("PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf", "Case", "StatelessCase", "While",
-            "StatelessWhile")  # fmt: skip
-# Eagerly these are taken apart in any case: tapes follow what they do, not the ops themselves.
-ALWAYS.update(_CONTROL)
-
-
-@rule("PartitionedCall", "StatefulPartitionedCall")
-def _call(batch, node, args):
-    call = random_call(node) if context.graph is None else None
-    if call is None:
-        return batch.run(node.attrs["f"], args)
-    before = context.random_site
-    context.random_site = site_within(before, call)
-    try:
-        return batch.run(node.attrs["f"], args)
-    finally:
-        context.random_site = before
-
-
 # Conditionals.
 
 
@@ -46,9 +25,8 @@ def _truth(tensor):
     return NOT_EQUAL(tensor, to_tensor(0, tensor.dtype))
 
 
-@rule("If", "StatelessIf")
-def _if(batch, node, condition, inputs):
-    graphs = branches_of(node)
+def conditional(batch, condition, graphs, inputs):
+    """See `Batch.conditional`."""
     if condition.stacked:
         if batch.rank(condition):
             raise NoRule("its condition is not a scalar")
@@ -60,9 +38,8 @@ def _if(batch, node, condition, inputs):
     return cond(truth, *(_stacking(batch, graph, inputs) for graph in graphs))
 
 
-@rule("Case", "StatelessCase")
-def _case(batch, node, index, inputs):
-    graphs = branches_of(node)
+def switch(batch, index, graphs, inputs):
+    """See `Batch.switch`."""
     last = len(graphs) - 1
     inside = LOGICAL_AND(index.tensor >= 0, index.tensor < last)
     number = SELECT_V2(inside, index.tensor, to_tensor(last))
@@ -115,9 +92,8 @@ def _partitioned(batch, number, graphs, inputs):
 # Loops.
 
 
-@rule("While", "StatelessWhile")
-def _while(batch, node, inputs):
-    cond_graph, body_graph = node.attrs["cond"], node.attrs["body"]
+def loop(batch, cond_graph, body_graph, inputs):
+    """See `Batch.loop`."""
     if context.graph is None:
         return _loop_eagerly(batch, cond_graph, body_graph, inputs)
     return _loop_in_graph(batch, cond_graph, body_graph, inputs)

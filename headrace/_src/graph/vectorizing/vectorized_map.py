@@ -9,29 +9,14 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.building.operation import Operation
 from headrace._src.graph.building.variable_creation import variables_of_body
 from headrace._src.graph.derivatives.functions import dense
-from headrace._src.graph.vectorizing import control as vectorization_control
-from headrace._src.graph.vectorizing import elementwise as vectorization_elementwise
-from headrace._src.graph.vectorizing import images as vectorization_images
-from headrace._src.graph.vectorizing import indexing as vectorization_indexing
-from headrace._src.graph.vectorizing import lists as vectorization_lists
-from headrace._src.graph.vectorizing import matrices as vectorization_matrices
-from headrace._src.graph.vectorizing import parsing as vectorization_parsing
-from headrace._src.graph.vectorizing import random as vectorization_random
-from headrace._src.graph.vectorizing import shapes as vectorization_shapes
-from headrace._src.graph.vectorizing import windows as vectorization_windows
-from headrace._src.graph.vectorizing.rules import Batch, Batched, ElementGraph, batch_shape
+from headrace._src.graph.vectorizing.walk import BatchWalk, ElementGraph
 from headrace._src.op.api import api
+from headrace._src.op.batching import Batched, batch_shape
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.shaping import SHAPE
 from headrace._src.ops.math.arithmetic import MAXIMUM
-
-# They declare the rules.
-RULE_FILES = (
-    vectorization_control, vectorization_elementwise, vectorization_images, vectorization_indexing, vectorization_lists,
-    vectorization_matrices, vectorization_parsing, vectorization_random, vectorization_shapes, vectorization_windows,
-)  # fmt: skip
 
 
 class _BodyGraph(ElementGraph):
@@ -84,7 +69,7 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True) -> Any:
     outer = context.graph
     if outer is not None:
         outer.variables.update(graph.variables)
-    batch = Batch(size, fallback_to_while_loop, warn)
+    batch = BatchWalk(size, fallback_to_while_loop, warn)
     inputs = [Batched(x, True) for x in flat] + [Batched(x, False) for x in graph.external_captures]
     outputs = []
     for value, inner in zip(batch.run(graph, inputs), graph.outputs):
@@ -132,4 +117,4 @@ def _same_size(tensors):
 
 def _repeated(tensor, size):
     rest = tensor.shape[1:].as_list() if tensor.shape[1:].is_fully_defined() else SHAPE(tensor)[1:]
-    return BROADCAST_TO(tensor, Batch(size).with_size(rest))
+    return BROADCAST_TO(tensor, BatchWalk(size).with_size(rest))

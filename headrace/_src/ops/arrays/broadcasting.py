@@ -10,6 +10,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import Batched, NoRule, Ragged, Rule, along_axes, known_array, known_shape, unstacked
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.graph_rules import unless_axes_constant, unless_constant
@@ -74,6 +75,29 @@ def _grad_sum(node, dy):
     return unreduce(dy, node.input_shape, node.reduction_indices, node.attrs["keep_dims"]), None
 
 
+def check_reduces_rows(batch, node, x, axes):
+    """Refuse to vectorize a reduction of ragged values, unless it is one of vectors to numbers."""
+    if not isinstance(x, Ragged) or batch.rank(x) != 1 or node.attrs["keep_dims"]:
+        raise NoRule("it keeps axes")
+    if known_array(axes, "axes").ravel().tolist() not in ([0], [-1]):
+        raise NoRule("its axes are not known")
+
+
+def reduced_rows(batch, node, x, axes, of_segments):
+    """A reduction of ragged vectors of integers, by the op for segments.
+
+    Floating numbers are left out: the last bits of their sums depend on the order.
+    """
+    check_reduces_rows(batch, node, x, axes)
+    if not x.tensor.dtype.is_integer:
+        raise NoRule("its numbers are no integers")
+    return of_segments(x.tensor, batch.owners(x.splits), batch.count())
+
+
+def _vectorize_ragged_sum(batch, node, x, axes):
+    return reduced_rows(batch, node, x, axes, lookup("UnsortedSegmentSum"))
+
+
 SUM = Op(
     "Sum",
     "input: T, reduction_indices: Tidx, *, keep_dims: bool = False -> output: T",
@@ -87,6 +111,7 @@ SUM = Op(
     static=("reduction_indices",),
     saves=("input_shape", "reduction_indices"),
     grad=_grad_sum,
+    vectorize=Rule(along_axes.stacked, _vectorize_ragged_sum),
 )
 
 
@@ -123,6 +148,14 @@ def _grad_broadcast_to(node, dy):
     return sum_to(dy, node.input_shape, node.output_shape), None
 
 
+def _vectorize_broadcast_to(batch, node, x, shape):
+    wanted = known_shape(node) or unstacked(shape, "shape")
+    rank = len(wanted) if isinstance(wanted, list) else wanted.shape[0]
+    if rank is None:
+        raise NoRule("the rank of its output is unknown")
+    return BROADCAST_TO(batch.with_rank(Batched(batch.stack(x), True), rank), batch.with_size(wanted))
+
+
 BROADCAST_TO = Op(
     "BroadcastTo",
     "input: T, shape: Tidx -> output: T",
@@ -134,6 +167,7 @@ BROADCAST_TO = Op(
     static=("shape",),
     saves=("input_shape", "output_shape"),
     grad=_grad_broadcast_to,
+    vectorize=_vectorize_broadcast_to,
 )
 
 

@@ -11,6 +11,7 @@ from headrace._src.core.lazy import jnp, lax
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import on_last_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.graph_rules import same_elements
@@ -306,6 +307,7 @@ BITCAST = Op(
     kernel=_bitcast,
     lower=_lower_bitcast,
     grad=None,
+    vectorize=on_last_axes(),
 )
 
 

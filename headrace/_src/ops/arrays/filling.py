@@ -10,13 +10,14 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import NoRule, Ragged, Rule, known_shape, shifted, unstacked
 from headrace._src.op.convert import eager_constant, to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.graph_rules import unless_constant
 from headrace._src.op.infer import UNKNOWN, same_as_input, shape_from_value
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import CHANGES_NOTHING, ELEMENTWISE, NEVER_FAILS, UNCHECKED
-from headrace._src.ops.arrays.broadcasting import SUM
+from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, checked_dims, checked_vector
@@ -63,6 +64,31 @@ def _grad_fill(node, dy):
     return None, RESHAPE(SUM(dy, axes), node.value_shape)
 
 
+def _vectorize_fill(batch, node, dims, value):
+    wanted = known_shape(node)
+    if wanted is None:
+        wanted = unstacked(dims, "shape")
+    rank = len(wanted) if isinstance(wanted, list) else wanted.shape[0]
+    if rank is None:
+        raise NoRule("the rank of its output is unknown")
+    return BROADCAST_TO(batch.with_rank(value, rank), batch.with_size(wanted))
+
+
+def _vectorize_ragged_fill(batch, node, dims, value):
+    if isinstance(dims, Ragged) or isinstance(value, Ragged):
+        raise NoRule("its sizes differ")
+    if not dims.stacked:
+        return _vectorize_fill(batch, node, dims, value)
+    if dims.tensor.shape.as_list()[1:] != [1] or batch.rank(value):
+        raise NoRule("it has several dimensions")
+    lengths = CAST(RESHAPE(dims.tensor, [-1]), DstT=dtypes.int64)
+    batch.require(lengths >= to_tensor(0, dtypes.int64))
+    splits = batch.splits_of(lengths)
+    if value.stacked:
+        return Ragged(batch.spread(value, splits), splits)
+    return Ragged(FILL(EXPAND_DIMS(splits[-1], 0), value.tensor), splits)
+
+
 FILL = Op(
     "Fill",
     "dims: index_type, value: T -> output: T",
@@ -75,6 +101,7 @@ FILL = Op(
     static=("dims",),
     saves=("value_shape",),
     grad=_grad_fill,
+    vectorize=Rule(_vectorize_fill, _vectorize_ragged_fill, makes_ragged=True),
 )
 
 
@@ -148,6 +175,16 @@ def _infer_range(start, limit, delta):
     return TensorShape([_steps(*(spec.value.ravel()[0] for spec in (start, limit, delta)))])
 
 
+def _vectorize_ragged_range(batch, node, start, limit, delta):
+    if node.outputs[0].dtype not in dtypes.INDEX or any(isinstance(x, Ragged) for x in (start, limit, delta)):
+        raise NoRule("its numbers are no integers")
+    start, limit, delta = (batch.stack(x) for x in (start, limit, delta))
+    zero = to_tensor(0, start.dtype)
+    goes_up, goes_down = (delta > zero) & (start <= limit), (delta < zero) & (start >= limit)
+    batch.require(goes_up | goes_down)
+    return batch.ranges(start, limit, delta)
+
+
 RANGE = Op(
     "Range",
     "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx",
@@ -158,6 +195,7 @@ RANGE = Op(
     lower=_lower_range,
     static=("start", "limit", "delta"),
     grad=None,
+    vectorize=Rule(ragged=_vectorize_ragged_range, makes_ragged=True),
 )
 
 _RANGE_DTYPES = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
@@ -236,6 +274,17 @@ def _infer_one_hot(indices, depth, on_value, off_value, axis):
     return TensorShape(_one_hot_shape(tuple(indices.shape), known, axis)[1])
 
 
+def _vectorize_one_hot(batch, node, indices, depth, on, off):
+    parameters = [unstacked(depth, "depth"), unstacked(on, "value"), unstacked(off, "value")]
+    return batch.apply(node, [indices, *parameters], {"axis": shifted(node.attrs["axis"])})
+
+
+def _vectorize_ragged_one_hot(batch, node, indices, *parameters):
+    if not isinstance(indices, Ragged) or node.attrs["axis"] not in (-1, batch.rank(indices)):
+        raise NoRule("its axis is not the last")
+    return indices.like(batch.apply(node, [indices, *map(unstacked, parameters)])[0])
+
+
 ONE_HOT = Op(
     "OneHot",
     "indices: TI, depth: int32, on_value: T, off_value: T, *, axis: int = -1 -> output: T",
@@ -245,6 +294,7 @@ ONE_HOT = Op(
     lower=_lower_one_hot,
     static=("depth",),
     grad=None,
+    vectorize=Rule(_vectorize_one_hot, _vectorize_ragged_one_hot),
 )
 
 

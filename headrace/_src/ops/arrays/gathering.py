@@ -9,6 +9,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import NoRule, Ragged, Rule, known_array
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -215,6 +216,28 @@ def _partial_gather(params, indices, axis, batch_dims):
         return None
 
 
+def _vectorize_gather(batch, node, params, indices, axis):
+    at, dims = int(known_array(axis, "axis")), node.attrs["batch_dims"]
+    if at < 0:
+        at += batch.rank(params)
+    if dims < 0:
+        dims += batch.rank(indices)
+    if dims or (params.stacked and indices.stacked):
+        return GATHER_V2(batch.stack(params), batch.stack(indices), at + 1, batch_dims=dims + 1)
+    if params.stacked:
+        return GATHER_V2(params.tensor, indices.tensor, at + 1)
+    gathered = GATHER_V2(params.tensor, indices.tensor, at)
+    return TRANSPOSE(gathered, [at, *range(at), *range(at + 1, gathered.shape.rank)]) if at else gathered
+
+
+def _vectorize_ragged_gather(batch, node, params, indices, axis):
+    if not isinstance(indices, Ragged) or params.stacked or node.attrs["batch_dims"]:
+        raise NoRule("it takes rows of values whose sizes differ")
+    if int(known_array(axis, "axis")) not in (0, -batch.rank(params)):
+        raise NoRule("its axis is not the first")
+    return indices.like(batch.apply(node, [params, indices, axis])[0])
+
+
 GATHER_V2 = Op(
     "GatherV2",
     "params: Tparams, indices: Tindices, axis: Taxis, *, batch_dims: int = 0 -> output: Tparams",
@@ -229,6 +252,7 @@ GATHER_V2 = Op(
     static=("axis",),
     saves=("params_shape", "indices", "axis"),
     grad=_grad_gather,
+    vectorize=Rule(_vectorize_gather, _vectorize_ragged_gather),
 )
 
 _FIRST = np.array(0, np.int32)
@@ -240,6 +264,12 @@ def _infer_gather_rows(params, indices, validate_indices):
     if params.shape.rank < 1:
         raise errors.invalid_argument("Gather: params must be at least 1-dimensional, got a scalar.")
     return indices.shape.concatenate(params.shape[1:])
+
+
+def _vectorize_gather_rows(batch, node, params, indices):
+    if params.stacked:
+        return GATHER_V2(params.tensor, batch.stack(indices), 1, batch_dims=1)
+    return batch.apply(node, [params, indices])
 
 
 GATHER = Op(
@@ -254,6 +284,7 @@ GATHER = Op(
     ),
     saves=("params_shape", "indices"),
     grad=lambda node, dy: _grad_gather(node, dy)[:2],
+    vectorize=_vectorize_gather_rows,
 )
 
 
@@ -397,6 +428,22 @@ def _grad_gather_nd(node, dy):
     return lookup("ScatterNd")(indices, dy, dims, bad_indices_policy=node.attrs["bad_indices_policy"]), None
 
 
+def with_element_numbers(batch, indices):
+    """Multi-dimensional indices of one element as those of the batch: the number of the element stands before them."""
+    shape = batch.shape_of_element(indices)
+    if not isinstance(shape, list):
+        raise NoRule("the shape of its indices is not known")
+    tensor = batch.stack(indices)
+    numbers = CAST(batch.numbers(), DstT=tensor.dtype)
+    for _ in shape:
+        numbers = EXPAND_DIMS(numbers, -1)
+    return CONCAT([BROADCAST_TO(numbers, batch.with_size([*shape[:-1], 1])), tensor], -1)
+
+
+def _vectorize_gather_nd(batch, node, params, indices):
+    return batch.apply(node, [params, with_element_numbers(batch, indices) if params.stacked else indices])
+
+
 GATHER_ND = Op(
     "GatherNd",
     "params: Tparams, indices: Tindices, *, bad_indices_policy: string = '' -> output: Tparams",
@@ -406,6 +453,7 @@ GATHER_ND = Op(
     lower=_lower_gather_nd,
     saves=("params_shape", "indices"),
     grad=_grad_gather_nd,
+    vectorize=_vectorize_gather_nd,
 )
 
 

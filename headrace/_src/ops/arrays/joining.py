@@ -9,6 +9,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import NoRule, Ragged, Rule, known_array, shifted
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import register_pack, to_tensor
 from headrace._src.op.definition import Op
@@ -127,6 +128,24 @@ def _partial_concat(values, axis):
     return if_useful(parts)
 
 
+def _vectorize_concat(batch, node, values, axis):
+    return batch.apply(node, [[batch.stack(x) for x in values], batch.axes(axis)])
+
+
+def _vectorize_ragged_concat(batch, node, values, axis):
+    first = next(x for x in values if isinstance(x, Ragged))
+    at = int(known_array(axis, "axis"))
+    at = at + batch.rank(first) if at < 0 else at
+    if at:
+        if not all(isinstance(x, Ragged) and x.splits is first.splits for x in values):
+            raise NoRule("its inputs differ in size")
+        return first.like(CONCAT([x.tensor for x in values], to_tensor(at)))
+    row_dims = first.row_dims()
+    if any(isinstance(x, Ragged) and x.row_dims() != row_dims for x in values):
+        raise NoRule("its inputs differ in shape")
+    return batch.joined([batch.rows_of(x, row_dims) for x in values])
+
+
 CONCAT = Op(
     "ConcatV2",
     "values: N*T, axis: Tidx -> output: T",
@@ -141,6 +160,7 @@ CONCAT = Op(
     static=("axis",),
     saves=("values_shape", "axis"),
     grad=_grad_concat,
+    vectorize=Rule(_vectorize_concat, _vectorize_ragged_concat),
 )
 
 CONCAT_FIRST_AXIS_INPUT = Op(
@@ -153,6 +173,7 @@ CONCAT_FIRST_AXIS_INPUT = Op(
     static=("concat_dim",),
     saves=("values_shape", "concat_dim"),
     grad=lambda node, dy: (None, _pieces(dy, node.values_shape, node.concat_dim)),
+    vectorize=lambda batch, node, axis, values: batch.apply(node, [batch.axes(axis), [*map(batch.stack, values)]]),
 )
 
 
@@ -276,6 +297,10 @@ def _partial_pack(values, axis):
     return if_useful([None if isinstance(scalar, list) else scalar for scalar in scalars])
 
 
+def _vectorize_pack(batch, node, values):
+    return batch.apply(node, [[batch.stack(x) for x in values]], {"axis": shifted(node.attrs["axis"])})
+
+
 PACK = Op(
     "Pack",
     "values: N*T, *, axis: int = 0 -> output: T",
@@ -287,6 +312,7 @@ PACK = Op(
     lower=_lower_pack,
     saves=("values_shape",),
     grad=_grad_pack,
+    vectorize=_vectorize_pack,
 )
 
 
@@ -377,6 +403,10 @@ def _infer_unpack(value, num, axis):
     return ([TensorShape(dims[:at] + dims[at + 1 :])] * num,)
 
 
+def _vectorize_unpack(batch, node, x):
+    return batch.apply(node, [x], {**node.attrs, "axis": shifted(node.attrs["axis"])})
+
+
 UNPACK = Op(
     "Unpack",
     "value: T, *, num: int, axis: int = 0 -> output: num*T",
@@ -385,6 +415,7 @@ UNPACK = Op(
     kernel=_unpack,
     lower=_lower_unpack,
     grad=lambda node, dys: (PACK(dys, axis=node.attrs["axis"]),),
+    vectorize=_vectorize_unpack,
 )
 
 

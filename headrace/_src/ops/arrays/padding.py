@@ -7,13 +7,15 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import NoRule, Ragged, Rule, unstacked, value_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
-from headrace._src.ops.arrays.filling import RANGE
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, SQUEEZE, checked_dims, known_value
+from headrace._src.ops.arrays.filling import FILL, RANGE
+from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, SQUEEZE, checked_dims, known_value
 from headrace._src.ops.arrays.slicing import SLICE
 from headrace._src.ops.math.arithmetic import MUL
 from headrace._src.ops.math.comparison import EQUAL
@@ -78,6 +80,36 @@ def _unpad(dy, shape, paddings):
     return SLICE(dy, begin, CAST(to_tensor(shape), DstT=paddings.dtype))
 
 
+def _unpadded_batch(paddings):
+    """Paddings of one element as those of the batch, which has none along its first axis."""
+    tensor = unstacked(paddings, "paddings")
+    known = value_of(tensor)
+    if known is not None:
+        return to_tensor(np.concatenate([np.zeros((1, 2), known.dtype), known.reshape(-1, 2)]))
+    return CONCAT([to_tensor([[0, 0]], tensor.dtype), tensor], 0)
+
+
+def _vectorize_pad(batch, node, x, paddings):
+    return batch.apply(node, [x, _unpadded_batch(paddings)])
+
+
+def _padded_rows(batch, x, paddings, value):
+    if not isinstance(x, Ragged) or batch.rank(x) != 1 or isinstance(paddings, Ragged):
+        raise NoRule("it pads several axes")
+    sizes = CAST(batch.stack(paddings), DstT=dtypes.int64)
+    batch.require(RESHAPE(sizes >= to_tensor(0, dtypes.int64), [-1]))
+    before, after = (
+        (FILL(SUM(lengths, to_tensor([0]), keep_dims=True), value), lengths)
+        for lengths in (sizes[:, 0, 0], sizes[:, 0, 1])
+    )
+    return batch.joined([before, (x.tensor, batch.lengths(x.splits)), after])
+
+
+def _vectorize_ragged_pad(batch, node, x, paddings):
+    dtype = node.outputs[0].dtype
+    return _padded_rows(batch, x, paddings, to_tensor(b"" if dtype is dtypes.string else 0, dtype))
+
+
 PAD = Op(
     "Pad",
     "input: T, paddings: Tpaddings -> output: T",
@@ -88,6 +120,7 @@ PAD = Op(
     static=("paddings",),
     saves=("input_shape", "paddings"),
     grad=lambda node, dy: (_unpad(dy, node.input_shape, node.paddings), None),
+    vectorize=Rule(_vectorize_pad, _vectorize_ragged_pad),
 )
 
 
@@ -115,6 +148,14 @@ def _grad_pad_constant(node, dy):
     return inner, None, constant
 
 
+def _vectorize_pad_with(batch, node, x, paddings, value):
+    return batch.apply(node, [batch.stack(x), _unpadded_batch(paddings), unstacked(value, "constant")])
+
+
+def _vectorize_ragged_pad_with(batch, node, x, paddings, value):
+    return _padded_rows(batch, x, paddings, unstacked(value, "value"))
+
+
 PAD_CONSTANT = Op(
     "PadV2",
     "input: T, paddings: Tpaddings, constant_values: T -> output: T",
@@ -125,6 +166,7 @@ PAD_CONSTANT = Op(
     static=("paddings",),
     saves=("input_shape", "paddings"),
     grad=_grad_pad_constant,
+    vectorize=Rule(_vectorize_pad_with, _vectorize_ragged_pad_with),
 )
 
 
@@ -185,6 +227,7 @@ MIRROR_PAD = Op(
     static=("paddings",),
     saves=("paddings",),
     grad=lambda node, dy: (MIRROR_PAD_GRAD(dy, node.paddings, mode=node.attrs["mode"]), None),
+    vectorize=_vectorize_pad,
 )
 
 
@@ -240,6 +283,7 @@ MIRROR_PAD_GRAD = Op(
     static=("paddings",),
     saves=("paddings",),
     grad=lambda node, dy: (MIRROR_PAD(dy, node.paddings, mode=node.attrs["mode"]), None),
+    vectorize=_vectorize_pad,
 )
 
 

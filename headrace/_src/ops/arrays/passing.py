@@ -11,6 +11,7 @@ from headrace._src.core.lazy import lax
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import Batched
 from headrace._src.op.definition import Op
 from headrace._src.op.graph_rules import same_elements
 from headrace._src.op.infer import SCALAR, same_as_input
@@ -56,6 +57,10 @@ def identity(input, name=None) -> Tensor:
     return IDENTITY(input, name=name)
 
 
+def _vectorize_identity_n(batch, node, values):
+    return [Batched(IDENTITY(x.tensor), x.stacked) for x in values]
+
+
 IDENTITY_N = Op(
     "IdentityN",
     "input: list(T) -> output: list(T)",
@@ -64,6 +69,7 @@ IDENTITY_N = Op(
     kernel=lambda input: nonempty("IdentityN", "input", input),
     lower=_lower_same,
     grad=lambda node, dys: (dys,),
+    vectorize=_vectorize_identity_n,
 )
 
 

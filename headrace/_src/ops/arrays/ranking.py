@@ -10,6 +10,7 @@ from headrace._src.core.lazy import jnp, lax
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import along_axes, merging, on_last_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -195,6 +196,7 @@ TOP_K_V2 = Op(
     static=("k",),
     saves=("input_shape", "indices"),
     grad=lambda node, dy, _: (_grad_top_k(node, dy), None),
+    vectorize=on_last_axes(),
 )
 
 TOP_K = Op(
@@ -206,6 +208,7 @@ TOP_K = Op(
     lower=lambda ctx, input, k, sorted: _lower_top_k("TopK", input, k, np.int32),
     saves=("input_shape", "indices"),
     grad=lambda node, dy, _: (_grad_top_k(node, dy),),
+    vectorize=on_last_axes(),
 )
 
 
@@ -286,6 +289,7 @@ APPROX_TOP_K = Op(
     lower=_lower_approx_top_k,
     saves=("input_shape", "indices"),
     grad=_grad_approx_top_k,
+    vectorize=on_last_axes(),
 )
 
 
@@ -435,6 +439,7 @@ def _extreme_op(name, find, worst, allowed):
         ),
         static=("dimension",),
         grad=None,
+        vectorize=along_axes,
     )
 
 
@@ -515,6 +520,7 @@ IN_TOP_K = Op(
     kernel=lambda predictions, targets, k: _in_top_k("InTopK", predictions, targets, k),
     lower=lambda ctx, predictions, targets, k: _lower_in_top_k(predictions, targets, k),
     grad=None,
+    vectorize=merging(2),
 )
 
 IN_TOP_K_V2 = Op(
@@ -527,6 +533,7 @@ IN_TOP_K_V2 = Op(
     ),
     lower=lambda ctx, predictions, targets, k: _lower_in_top_k(predictions, targets, k),
     grad=None,
+    vectorize=merging(2),
 )
 
 
@@ -589,4 +596,5 @@ NTH_ELEMENT = Op(
     static=("n",),
     saves=("input", "values"),
     grad=_grad_nth_element,
+    vectorize=on_last_axes(),
 )

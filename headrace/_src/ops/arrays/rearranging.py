@@ -7,6 +7,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import along_axes, unstacked, value_of
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -62,6 +63,13 @@ def _inverse(perm):
     return INVERT_PERMUTATION(perm)
 
 
+def _vectorize_transpose(batch, node, x, perm):
+    order = unstacked(perm, "permutation")
+    known = value_of(order)
+    full = [0, *(int(n) + 1 for n in known)] if known is not None else batch.join([0], order + 1)
+    return batch.apply(node, [batch.stack(x), full])
+
+
 TRANSPOSE = Op(
     "Transpose",
     "x: T, perm: Tperm -> y: T",
@@ -75,6 +83,7 @@ TRANSPOSE = Op(
     static=("perm",),
     saves=("perm",),
     grad=lambda node, dy: (TRANSPOSE(dy, _inverse(node.perm)), None),
+    vectorize=_vectorize_transpose,
 )
 
 
@@ -93,6 +102,7 @@ CONJUGATE_TRANSPOSE = Op(
     static=("perm",),
     saves=("perm",),
     grad=lambda node, dy: (CONJUGATE_TRANSPOSE(dy, _inverse(node.perm)), None),
+    vectorize=_vectorize_transpose,
 )
 
 
@@ -224,6 +234,7 @@ REVERSE = Op(
     static=("axis",),
     saves=("axis",),
     grad=lambda node, dy: (REVERSE(dy, node.axis), None),
+    vectorize=along_axes,
 )
 
 
@@ -374,6 +385,10 @@ def _lower_roll(ctx, input, shift, axis):
     return jnp.roll(input, shift, tuple(axis.tolist()) if axis.ndim else int(axis))
 
 
+def _vectorize_roll(batch, node, x, shift, axes):
+    return batch.apply(node, [x, unstacked(shift, "shift"), batch.axes(axes)])
+
+
 ROLL = Op(
     "Roll",
     "input: T, shift: Tshift, axis: Taxis -> output: T",
@@ -385,6 +400,7 @@ ROLL = Op(
     static=("axis",),
     saves=("shift", "axis"),
     grad=lambda node, dy: (ROLL(dy, -node.shift, node.axis), None, None),
+    vectorize=_vectorize_roll,
 )
 
 

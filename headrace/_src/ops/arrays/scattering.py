@@ -8,11 +8,13 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import unstacked
+from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input, shape_from_value
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL
-from headrace._src.ops.arrays.gathering import GATHER_ND, check_policy, flat_places, lower_places
+from headrace._src.ops.arrays.gathering import GATHER_ND, check_policy, flat_places, lower_places, with_element_numbers
 from headrace._src.ops.arrays.shaping import checked_dims, checked_vector
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.grouping import add_rows, combine_rows, wide
@@ -90,6 +92,11 @@ def _infer_scatter_nd(indices, updates, shape, bad_indices_policy):
     return shape_from_value(shape)
 
 
+def _vectorize_scatter_nd(batch, node, indices, updates, shape):
+    full = to_tensor(batch.with_size(unstacked(shape, "shape")), indices.tensor.dtype)
+    return batch.apply(node, [with_element_numbers(batch, indices), batch.stack(updates), full])
+
+
 SCATTER_ND = Op(
     "ScatterNd",
     "indices: Tindices, updates: T, shape: Tindices, *, bad_indices_policy: string = '' -> output: T",
@@ -101,6 +108,7 @@ SCATTER_ND = Op(
     static=("shape",),
     saves=("indices",),
     grad=lambda node, dy: (None, GATHER_ND(dy, node.indices, **node.attrs), None),
+    vectorize=_vectorize_scatter_nd,
 )
 
 
@@ -193,6 +201,10 @@ def _grad_extreme(node, dy):
     )
 
 
+def _vectorize_scatter(batch, node, tensor, indices, updates):
+    return batch.apply(node, [batch.stack(tensor), with_element_numbers(batch, indices), batch.stack(updates)])
+
+
 def _scatter_op(kind, name, first, types, indices, saves, grad):
     return Op(
         name,
@@ -208,6 +220,7 @@ def _scatter_op(kind, name, first, types, indices, saves, grad):
         ),
         saves=saves,
         grad=grad,
+        vectorize=_vectorize_scatter,
     )
 
 

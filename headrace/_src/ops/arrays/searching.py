@@ -9,6 +9,7 @@ from headrace._src.core.lazy import jax, jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import merging
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input
@@ -104,6 +105,7 @@ def _bound_op(name, side):
             side, ctx, sorted_inputs, values, out_type
         ),
         grad=None,
+        vectorize=merging(2),
     )
 
 

@@ -12,6 +12,7 @@ from headrace._src.op.traits import BETWEEN_PROGRAMS, ELEMENTWISE, FAILS_BY_SHAP
 from headrace._src.ops.arrays.broadcasting import sum_to
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
 from headrace._src.ops.math.limit_kernels import mask_of
 
 
@@ -134,6 +135,15 @@ def _grad_select_rows(node, dy):
     return None, SELECT(condition, dy, zero), SELECT(condition, zero, dy)
 
 
+def _vectorize_select(batch, node, condition, x, y):
+    # TF: a vector chooses rows, a scalar everything; otherwise all shapes are equal.
+    rank = max(batch.rank(x), batch.rank(y))
+    chooser = batch.stack(condition)
+    for _ in range(rank - batch.rank(condition)):
+        chooser = EXPAND_DIMS(chooser, -1)
+    return SELECT_V2(chooser, batch.stack(x), batch.stack(y))
+
+
 SELECT = Op(
     "Select",
     "condition: bool, t: T, e: T -> output: T",
@@ -143,6 +153,7 @@ SELECT = Op(
     lower=lambda ctx, condition, t, e: jnp.where(_row_condition("Select", condition, t, e), t, e),
     saves=("condition",),
     grad=_grad_select_rows,
+    vectorize=_vectorize_select,
 )
 
 

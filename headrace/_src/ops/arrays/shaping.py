@@ -11,11 +11,23 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor, is_tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import (
+    Batched,
+    NoRule,
+    Ragged,
+    Rule,
+    along_axes,
+    known_array,
+    known_shape,
+    shifted,
+    unstacked,
+)
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import eager_constant, to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.graph_rules import if_useful, known_elements, unless_axes_constant
 from headrace._src.op.infer import SCALAR, UNKNOWN, shape_from_value
+from headrace._src.op.registry import lookup
 from headrace._src.op.traits import ABOUT_SHAPES, NEVER_FAILS, UNCHECKED
 from headrace._src.ops.arrays.small_integers import integers
 
@@ -134,6 +146,26 @@ def _can_reshape_fail(step, constants):
     return not (asked > 0 and known > 0 and known % asked == 0)
 
 
+def _vectorize_reshape(batch, node, x, shape):
+    return RESHAPE(batch.stack(x), batch.with_size(known_shape(node) or unstacked(shape, "shape")))
+
+
+def _vectorize_ragged_reshape(batch, node, x, shape):
+    if not isinstance(x, Ragged):
+        raise NoRule("its shape differs")
+    if not isinstance(shape, Ragged) and shape.stacked and batch.rank(x) == 1 and shape.tensor.shape[1] == 1:
+        batch.require_lengths(x, shape.tensor[:, 0])
+        return x
+    wanted, row_dims = known_array(shape, "shape").tolist(), x.row_dims()
+    stride, total = math.prod(row_dims), math.prod(wanted)
+    if wanted and wanted[0] == -1 and math.prod(wanted[1:]) == stride and stride > 0:
+        return x.like(RESHAPE(x.tensor, [-1, *wanted[1:]]))
+    if -1 in wanted or not stride or total % stride:
+        raise NoRule("its shape differs")
+    batch.require_lengths(x, total // stride)
+    return RESHAPE(x.tensor, batch.with_size(wanted))
+
+
 RESHAPE = Op(
     "Reshape",
     "tensor: T, shape: Tshape -> output: T",
@@ -146,6 +178,7 @@ RESHAPE = Op(
     static=("shape",),
     saves=("tensor_shape",),
     grad=_grad_reshape,
+    vectorize=Rule(_vectorize_reshape, _vectorize_ragged_reshape),
 )
 
 
@@ -177,6 +210,11 @@ def _partial_shape(input, out_type):
     return None if input.shape.rank is None else if_useful(input.shape.as_list())
 
 
+def _vectorize_shape(batch, node, x):
+    dtype = node.attrs["out_type"]
+    return Batched(to_tensor(batch.shape_of_element(x, dtype), dtype), False)
+
+
 SHAPE = Op(
     "Shape",
     "input: T, *, out_type: type = int32 -> output: out_type",
@@ -186,6 +224,7 @@ SHAPE = Op(
     kernel=lambda input, out_type: np.array(input.shape, index_type("Shape", out_type)),
     lower=lambda ctx, input, out_type: jnp.asarray(np.array(input.shape, out_type._np)),
     grad=None,
+    vectorize=Rule(_vectorize_shape, lambda batch, node, x: batch.shapes(x, node.attrs["out_type"])),
 )
 
 
@@ -224,6 +263,10 @@ def _infer_shape_n(input, out_type):
     return ([_vector_of_rank(x) for x in nonempty("ShapeN", "input", input)],)
 
 
+def _vectorize_shape_n(batch, node, values):
+    return [_vectorize_shape(batch, node, x) for x in values]
+
+
 SHAPE_N = Op(
     "ShapeN",
     "input: N*T, *, out_type: type = int32 -> output: N*out_type",
@@ -232,6 +275,7 @@ SHAPE_N = Op(
     kernel=_shape_n,
     lower=lambda ctx, input, out_type: [jnp.asarray(np.array(x.shape, out_type._np)) for x in input],
     grad=None,
+    vectorize=_vectorize_shape_n,
 )
 
 
@@ -257,6 +301,18 @@ def _infer_size(input, out_type):
     return SCALAR
 
 
+def _vectorize_size(batch, node, x):
+    dtype = node.attrs["out_type"]
+    shape = batch.shape_of_element(x, dtype)
+    if isinstance(shape, list):
+        return Batched(to_tensor(math.prod(shape), dtype), False)
+    return Batched(lookup("Prod")(shape, 0), False)
+
+
+def _vectorize_ragged_size(batch, node, x):
+    return lookup("Prod")(batch.shapes(x, node.attrs["out_type"]), 1)
+
+
 SIZE = Op(
     "Size",
     "input: T, *, out_type: type = int32 -> output: out_type",
@@ -266,6 +322,7 @@ SIZE = Op(
     kernel=_size,
     lower=lambda ctx, input, out_type: jnp.asarray(np.array(input.size, out_type._np)),
     grad=None,
+    vectorize=Rule(_vectorize_size, _vectorize_ragged_size),
 )
 
 
@@ -284,6 +341,10 @@ def size(input, out_type=None, name=None) -> Tensor:
     return SIZE(input, out_type=out_type, name=name)
 
 
+def _vectorize_rank(batch, node, x):
+    return Batched(to_tensor(batch.rank(x), dtypes.int32), False)
+
+
 RANK = Op(
     "Rank",
     "input: T -> output: int32",
@@ -292,6 +353,7 @@ RANK = Op(
     kernel=lambda input: np.array(input.ndim, np.int32),
     lower=lambda ctx, input: jnp.asarray(np.array(input.ndim, np.int32)),
     grad=None,
+    vectorize=Rule(_vectorize_rank, _vectorize_rank),
 )
 
 
@@ -345,6 +407,15 @@ def _partial_expanded(input, dim):
     return None if isinstance(elements, list) else if_useful([elements])
 
 
+def _vectorize_ragged_expand_dims(batch, node, x, axis):
+    at = int(known_array(axis, "axis"))
+    if at < 0:
+        at += batch.rank(x) + 1
+    if at <= 0:
+        raise NoRule("a size after the first differs")
+    return x.like(EXPAND_DIMS(x.tensor, at))
+
+
 EXPAND_DIMS = Op(
     "ExpandDims",
     "input: T, dim: Tdim -> output: T",
@@ -359,6 +430,7 @@ EXPAND_DIMS = Op(
     static=("dim",),
     saves=("input_shape",),
     grad=lambda node, dy: (RESHAPE(dy, node.input_shape), None),
+    vectorize=Rule(along_axes.stacked, _vectorize_ragged_expand_dims),
 )
 
 
@@ -411,6 +483,25 @@ def _can_squeeze_fail(step, constants):
     return bool(dims) and (rank is None or not all(-rank <= i < rank and shape[i % rank] == 1 for i in dims))
 
 
+def _vectorize_squeeze(batch, node, x):
+    dims = list(node.attrs["squeeze_dims"])
+    if not dims:
+        shape = x.tensor.shape[1:]
+        if not shape.is_fully_defined():
+            raise NoRule("it squeezes dimensions that are not known")
+        dims = [i for i, n in enumerate(shape.as_list()) if n == 1]
+        if not dims:
+            return x.tensor
+    return batch.apply(node, [x], {"squeeze_dims": [shifted(dim) for dim in dims]})
+
+
+def _vectorize_ragged_squeeze(batch, node, x):
+    axes = [axis % batch.rank(x) for axis in node.attrs["squeeze_dims"]]
+    if not axes or 0 in axes:
+        raise NoRule("it removes the axis whose size differs")
+    return x.like(SQUEEZE(x.tensor, squeeze_dims=axes))
+
+
 SQUEEZE = Op(
     "Squeeze",
     "input: T, *, squeeze_dims: list(int) = [] -> output: T",
@@ -422,6 +513,7 @@ SQUEEZE = Op(
     lower=lambda ctx, input, squeeze_dims: jnp.reshape(input, _squeezed(input.shape, squeeze_dims)),
     saves=("input_shape",),
     grad=_grad_to_input_shape,
+    vectorize=Rule(_vectorize_squeeze, _vectorize_ragged_squeeze),
 )
 
 
@@ -460,6 +552,24 @@ def _lower_ensure_shape(ctx, input, shape):
     return _ensure_shape(input, shape)
 
 
+def _vectorize_ensure_shape(batch, node, x):
+    shape = node.attrs["shape"]
+    size = batch.size if isinstance(batch.size, int) else None
+    return batch.apply(node, [x], {"shape": None if shape is None else (size, *shape)})
+
+
+def _vectorize_ragged_ensure_shape(batch, node, x):
+    shape, row_dims = node.attrs["shape"], x.row_dims()
+    if shape is None:
+        return x
+    if len(shape) != len(row_dims) + 1 or any(n not in (None, -1, own) for n, own in zip(shape[1:], row_dims)):
+        raise NoRule("its shape does not fit")
+    if shape[0] in (None, -1):
+        return x
+    batch.require_lengths(x, shape[0])
+    return RESHAPE(x.tensor, batch.with_size([shape[0], *row_dims]))
+
+
 ENSURE_SHAPE = Op(
     "EnsureShape",
     "input: T, *, shape: shape -> output: T",
@@ -467,6 +577,7 @@ ENSURE_SHAPE = Op(
     kernel=_ensure_shape,
     lower=_lower_ensure_shape,
     grad=lambda node, dy: (ENSURE_SHAPE(dy, shape=node.attrs["shape"]),),
+    vectorize=Rule(_vectorize_ensure_shape, _vectorize_ragged_ensure_shape),
 )
 
 

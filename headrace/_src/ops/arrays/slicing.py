@@ -9,6 +9,7 @@ from headrace._src.core.lazy import jnp, lax
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import Batched, NoRule, Ragged, Rule, known_array, unstacked, value_of
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -244,6 +245,75 @@ def _partial_strided_slice(
     return if_useful(elements[slice(None if begin_mask else first, None if end_mask else last, step)])
 
 
+def _shifted_masks(masks):
+    """The masks of a slice of one element, with a full axis in front."""
+    masks = {name: bits << 1 for name, bits in masks.items()}
+    masks["begin_mask"] |= 1
+    masks["end_mask"] |= 1
+    return masks
+
+
+def _shifted_bounds(batch, begin, end, strides):
+    return [
+        batch.join([0], unstacked(begin, "begin")),
+        batch.join([0], unstacked(end, "end")),
+        batch.join([1], unstacked(strides, "strides")),
+    ]
+
+
+def _vectorize_strided_slice(batch, node, x, begin, end, strides):
+    if begin.stacked:
+        return _row_of_each(batch, node, x, begin)
+    return batch.apply(node, [x, *_shifted_bounds(batch, begin, end, strides)], _shifted_masks(node.attrs))
+
+
+def _row_of_each(batch, node, x, begin):
+    """`x[i]`, where each element has its own i."""
+    attrs = node.attrs
+    if attrs["shrink_axis_mask"] != 1 or attrs["begin_mask"] or attrs["new_axis_mask"] or begin.tensor.shape[-1] != 1:
+        raise NoRule("its bounds differ between elements")
+    index = begin.tensor[:, 0]
+    length = SHAPE(x.tensor, out_type=index.dtype)[int(x.stacked)]
+    index = lookup("SelectV2")(index < 0, index + length, index)
+    return lookup("GatherV2")(x.tensor, index, int(x.stacked), batch_dims=int(x.stacked))
+
+
+def _keeps_rows(masks, steps, rank):
+    """Whether a slice has all that there is along the first axis."""
+    if masks["ellipsis_mask"] & 1:
+        others = len(steps) - 1 - (masks["new_axis_mask"] >> 1).bit_count()
+        return others < rank
+    whole = masks["begin_mask"] & masks["end_mask"] & ~masks["shrink_axis_mask"] & ~masks["new_axis_mask"]
+    return bool(whole & 1) and steps[0] == 1
+
+
+def _without_first(value):
+    if value.stacked:
+        return Batched(value.tensor[:, 1:], True)
+    known = value_of(value.tensor)
+    return Batched(value.tensor[1:] if known is None else to_tensor(known[1:]), False)
+
+
+def _vectorize_ragged_strided_slice(batch, node, x, begin, end, strides):
+    masks = node.attrs
+    if not isinstance(x, Ragged):
+        raise NoRule("its bounds differ")
+    steps = known_array(strides, "strides")
+    if _keeps_rows(masks, steps, batch.rank(x)):
+        return x.like(batch.apply(node, [x, unstacked(begin, "begin"), unstacked(end, "end"), strides])[0])
+    if masks["ellipsis_mask"] == 1 and len(steps) == 2:  # which stands for no axis: otherwise rows are kept
+        masks = {name: bits >> 1 for name, bits in masks.items()}
+        begin, end, steps = _without_first(begin), _without_first(end), steps[1:]
+    if len(steps) != 1 or steps[0] != 1 or masks["ellipsis_mask"] or masks["new_axis_mask"]:
+        raise NoRule("it takes part of several axes")
+    lengths = batch.lengths(x.splits)
+    if masks["shrink_axis_mask"]:
+        return batch.row(x, batch.places(begin, lengths))
+    first = None if masks["begin_mask"] else batch.places(begin, lengths)
+    last = None if masks["end_mask"] else batch.places(end, lengths)
+    return batch.picked(x, first, last)
+
+
 STRIDED_SLICE = Op(
     "StridedSlice",
     f"input: T, begin: Index, end: Index, strides: Index, *, {_MASKS} -> output: T",
@@ -258,6 +328,7 @@ STRIDED_SLICE = Op(
     static=("begin", "end", "strides"),
     saves=("input_shape", "begin", "end", "strides"),
     grad=_grad_strided_slice,
+    vectorize=Rule(_vectorize_strided_slice, _vectorize_ragged_strided_slice),
 )
 
 
@@ -324,6 +395,12 @@ def _grad_strided_slice_grad(node, dy):
     return None, None, None, None, sliced
 
 
+def _vectorize_strided_slice_grad(batch, node, shape, begin, end, strides, dy):
+    dtype = shape.tensor.dtype
+    bounds = [batch.with_size(unstacked(shape, "shape")), *_shifted_bounds(batch, begin, end, strides)]
+    return batch.apply(node, [*(to_tensor(value, dtype) for value in bounds), dy], _shifted_masks(node.attrs))
+
+
 STRIDED_SLICE_GRAD = Op(
     "StridedSliceGrad",
     f"shape: Index, begin: Index, end: Index, strides: Index, dy: T, *, {_MASKS} -> output: T",
@@ -336,6 +413,7 @@ STRIDED_SLICE_GRAD = Op(
     static=("shape", "begin", "end", "strides"),
     saves=("begin", "end", "strides"),
     grad=_grad_strided_slice_grad,
+    vectorize=_vectorize_strided_slice_grad,
 )
 
 
@@ -481,6 +559,23 @@ def _grad_slice(node, dy):
     return lookup("Pad")(dy, lookup("Pack")([node.begin, after], axis=1)), None, None
 
 
+def _vectorize_slice(batch, node, x, begin, size):
+    if not begin.stacked:
+        bounds = [batch.join([0], begin.tensor), batch.join([-1], unstacked(size, "size"))]
+        return batch.apply(node, [batch.stack(x), *bounds])
+    shape = node.outputs[0].shape
+    if not shape.is_fully_defined():
+        raise NoRule("its begin differs between elements, and its size is not known")
+    result = batch.stack(x)
+    whole = batch.shape_of_element(Batched(result, True))
+    for axis, count in enumerate(shape.as_list()):
+        if isinstance(whole, list) and whole[axis] == count:
+            continue
+        indices = begin.tensor[:, axis : axis + 1] + to_tensor(np.arange(count), begin.tensor.dtype)
+        result = lookup("GatherV2")(result, indices, axis + 1, batch_dims=1)
+    return result
+
+
 SLICE = Op(
     "Slice",
     "input: T, begin: Index, size: Index -> output: T",
@@ -493,6 +588,7 @@ SLICE = Op(
     static=("begin", "size"),
     saves=("input_shape", "output_shape", "begin"),
     grad=_grad_slice,
+    vectorize=_vectorize_slice,
 )
 
 

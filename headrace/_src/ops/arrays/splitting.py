@@ -7,6 +7,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import unstacked
 from headrace._src.op.bound_kernels import binder, remembering
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -110,6 +111,7 @@ SPLIT = Op(
     static=("split_dim",),
     saves=("split_dim",),
     grad=lambda node, dys: (None, CONCAT(dys, node.split_dim) if len(dys) > 1 else dys[0]),
+    vectorize=lambda batch, node, axis, x: batch.apply(node, [batch.axes(axis), x]),
 )
 
 
@@ -174,6 +176,10 @@ def _infer_split_v(value, size_splits, split_dim, num_split):
     return ([TensorShape(dims[:at] + [n] + dims[at + 1 :]) for n in sizes],)
 
 
+def _vectorize_split_sizes(batch, node, x, sizes, axis):
+    return batch.apply(node, [x, unstacked(sizes, "sizes"), batch.axes(axis)])
+
+
 SPLIT_V = Op(
     "SplitV",
     "value: T, size_splits: Tlen, split_dim: int32, *, num_split: int -> output: num_split*T",
@@ -185,6 +191,7 @@ SPLIT_V = Op(
     static=("size_splits", "split_dim"),
     saves=("split_dim",),
     grad=lambda node, dys: (CONCAT(dys, node.split_dim) if len(dys) > 1 else dys[0], None, None),
+    vectorize=_vectorize_split_sizes,
 )
 
 
@@ -275,6 +282,10 @@ def _grad_tile(node, dy):
     return SUM(RESHAPE(dy, pairs), axes), None
 
 
+def _vectorize_tile(batch, node, x, multiples):
+    return batch.apply(node, [x, batch.join([1], unstacked(multiples, "multiples"))])
+
+
 TILE = Op(
     "Tile",
     "input: T, multiples: Tmultiples -> output: T",
@@ -286,6 +297,7 @@ TILE = Op(
     static=("multiples",),
     saves=("input_shape", "multiples"),
     grad=_grad_tile,
+    vectorize=_vectorize_tile,
 )
 
 

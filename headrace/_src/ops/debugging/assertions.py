@@ -20,7 +20,7 @@ from headrace._src.ops.math.arithmetic import ADD, MUL, SUB
 from headrace._src.ops.math.comparison import equal, greater, greater_equal, less, less_equal, not_equal
 from headrace._src.ops.math.complex_numbers import COMPLEX_ABS
 from headrace._src.ops.math.elementwise import ABS
-from headrace._src.ops.math.reductions import reduce_all
+from headrace._src.ops.math.reductions import ALL, reduce_all
 
 
 def _assert(condition, data, summarize):
@@ -35,6 +35,14 @@ def _lower_assert(ctx, condition, data, summarize):
     ctx.check(condition, errors.InvalidArgumentError, "assertion failed")
 
 
+def _vectorize_assert(batch, node, condition, data):
+    holds = condition.tensor
+    if condition.stacked:
+        holds = ALL(holds, to_tensor(list(range(batch.rank(condition) + 1)), dtypes.int32))
+    batch.apply(node, [holds, data])
+    return []
+
+
 ASSERT = Op(
     "Assert",
     "condition: bool, data: list(T), *, summarize: int = 3 -> ",
@@ -44,6 +52,7 @@ ASSERT = Op(
     lower=_lower_assert,
     stateful=True,
     grad=None,
+    vectorize=_vectorize_assert,
 )
 
 

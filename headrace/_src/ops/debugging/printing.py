@@ -9,6 +9,7 @@ from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import one_by_one
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.ops.debugging.tensor_summary import summarize_flat
@@ -68,6 +69,7 @@ PRINT_V2 = Op(
     stateful=True,
     quiet=False,
     grad=None,
+    vectorize=one_by_one,
 )
 
 
@@ -89,6 +91,7 @@ PRINT = Op(
     quiet=False,
     saves=("data_shape",),
     grad=lambda node, dy: (dy, [None] * len(node.data_shape)),
+    vectorize=one_by_one,
 )
 
 

@@ -8,16 +8,20 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import on_last_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
-from headrace._src.ops.arrays.joining import PACK, UNPACK
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.joining import CONCAT, PACK, UNPACK
 from headrace._src.ops.arrays.selecting import SELECT_V2
+from headrace._src.ops.arrays.splitting import SPLIT
 from headrace._src.ops.images.checks import unregistered_gradient
 from headrace._src.ops.linalg import einsum
 from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
 from headrace._src.ops.math.comparison import LOGICAL_AND, LOGICAL_NOT, LOGICAL_OR
-from headrace._src.ops.math.division import DIV_NO_NAN
+from headrace._src.ops.math.division import DIV_NO_NAN, FLOOR_MOD
+from headrace._src.ops.math.reductions import MEAN
 
 _WIDE = frozenset({dtypes.float16, dtypes.float32})
 
@@ -132,6 +136,7 @@ RGB_TO_HSV = Op(
     lower=lambda ctx, images: _rgb_to_hsv(jnp, images),
     saves=("images",),
     grad=_grad_rgb_to_hsv,
+    vectorize=on_last_axes(),
 )
 
 
@@ -160,6 +165,7 @@ HSV_TO_RGB = Op(
     kernel=lambda images: _hsv_to_rgb(np, images),
     lower=lambda ctx, images: _hsv_to_rgb(jnp, images),
     grad=None,  # TF: not differentiable
+    vectorize=on_last_axes(),
 )
 
 
@@ -197,6 +203,23 @@ def _infer_adjusted(op):
     return adjusted
 
 
+def _vectorize_adjusted(change):
+    """A rule for an op that changes colours, if `change(amounts, hue, saturation, level)` changes those of HSV."""
+
+    def rule(batch, node, images, amount):
+        if not amount.stacked:
+            return batch.apply(node, [images, amount])
+        x, amounts = batch.stack(images), batch.with_rank(amount, batch.rank(images))
+        channels = SPLIT(-1, RGB_TO_HSV(_as_type(x, dtypes.float32)), num_split=3)
+        return _as_type(HSV_TO_RGB(CONCAT(change(amounts, *channels), -1)), x.dtype)
+
+    return rule
+
+
+def _other_hue(amounts, hue, saturation, level):
+    return [FLOOR_MOD(hue + amounts, to_tensor(1.0)), saturation, level]
+
+
 ADJUST_HUE = Op(
     "AdjustHue",
     "images: T, delta: float32 -> output: T",
@@ -205,6 +228,7 @@ ADJUST_HUE = Op(
     kernel=lambda images, delta: _adjust_hue(np, images, delta),
     lower=lambda ctx, images, delta: _adjust_hue(jnp, images, delta),
     grad=unregistered_gradient("AdjustHue"),
+    vectorize=_vectorize_adjusted(_other_hue),
 )
 
 
@@ -224,6 +248,10 @@ def _adjust_saturation(xp, images, scale):
     return _by_planes(xp, images, scaled)
 
 
+def _other_saturation(amounts, hue, saturation, level):
+    return [hue, MINIMUM(MAXIMUM(saturation * amounts, to_tensor(0.0)), to_tensor(1.0)), level]
+
+
 ADJUST_SATURATION = Op(
     "AdjustSaturation",
     "images: T, scale: float32 -> output: T",
@@ -232,6 +260,7 @@ ADJUST_SATURATION = Op(
     kernel=lambda images, scale: _adjust_saturation(np, images, scale),
     lower=lambda ctx, images, scale: _adjust_saturation(jnp, images, scale),
     grad=unregistered_gradient("AdjustSaturation"),
+    vectorize=_vectorize_adjusted(_other_saturation),
 )
 
 
@@ -269,6 +298,19 @@ def _infer_contrast(images, contrast_factor):
     return same_as_input(images)
 
 
+def _as_type(x, dtype):
+    return x if x.dtype is dtype else CAST(x, DstT=dtype)
+
+
+def _vectorize_contrast(batch, node, images, factor):
+    if not factor.stacked:
+        return batch.apply(node, [images, factor])
+    x, factors = batch.stack(images), batch.with_rank(factor, batch.rank(images))
+    wide = _as_type(x, dtypes.float32)
+    mean = MEAN(wide, [-3, -2], keep_dims=True)
+    return _as_type((wide - mean) * factors + mean, x.dtype)
+
+
 ADJUST_CONTRAST = Op(
     "AdjustContrastv2",
     "images: T, contrast_factor: float32 -> output: T",
@@ -277,6 +319,7 @@ ADJUST_CONTRAST = Op(
     kernel=_adjust_contrast,
     lower=_lower_adjust_contrast,
     grad=unregistered_gradient("AdjustContrastv2"),
+    vectorize=_vectorize_contrast,
 )
 
 

@@ -9,9 +9,10 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import unstacked
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.ops.arrays.shaping import SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE
 from headrace._src.ops.images.checks import check_images, checked_size, four_dims, infer_size, unregistered_gradient
 
 _FLOATS = frozenset({dtypes.float16, dtypes.float32, dtypes.float64})
@@ -162,6 +163,22 @@ def _grad_crop(node, dy):
     return d_image, d_boxes, None, None
 
 
+def _box_numbers(batch, indices, count):
+    """Numbers of images in the merged batch, for those in the batch of each element, which has so many."""
+    offsets = EXPAND_DIMS(batch.numbers() * to_tensor(count, dtypes.int32), 1)
+    return RESHAPE(batch.stack(indices) + offsets, [-1])
+
+
+def _vectorize_crop(batch, node, image, boxes, indices, size):
+    corners, count = batch.merged(boxes)
+    if image.stacked:
+        images, numbers = batch.merged(image)[0], _box_numbers(batch, indices, batch.shape_of_element(image)[0])
+    else:  # all elements cut from the same images
+        images, numbers = image, RESHAPE(batch.stack(indices), [-1])
+    (result,) = batch.apply(node, [images, corners, numbers, unstacked(size, "size")])
+    return batch.parted(result, count)
+
+
 CROP_AND_RESIZE = Op(
     "CropAndResize",
     "image: T, boxes: float32, box_ind: int32, crop_size: int32, *, method: string = 'bilinear', "
@@ -173,6 +190,7 @@ CROP_AND_RESIZE = Op(
     static=("crop_size",),
     saves=("image", "boxes", "box_ind"),
     grad=_grad_crop,
+    vectorize=_vectorize_crop,
 )
 
 
@@ -238,6 +256,13 @@ def _infer_image_gradient(grads, boxes, box_ind, image_size, **attrs):
     return TensorShape([None] * 4)
 
 
+def _vectorize_crop_grad_image(batch, node, grads, boxes, indices, image_size):
+    size = unstacked(image_size, "image size")
+    (flat, _), (corners, _) = batch.merged(grads), batch.merged(boxes)
+    (result,) = batch.apply(node, [flat, corners, _box_numbers(batch, indices, size[0]), batch.larger(size)])
+    return RESHAPE(result, batch.with_size(size))
+
+
 CROP_AND_RESIZE_GRAD_IMAGE = Op(
     "CropAndResizeGradImage",
     "grads: float32, boxes: float32, box_ind: int32, image_size: int32, *, T: type, method: string = 'bilinear' "
@@ -247,6 +272,7 @@ CROP_AND_RESIZE_GRAD_IMAGE = Op(
     lower=_lower_image_gradient,
     static=("image_size",),
     grad=unregistered_gradient("CropAndResizeGradImage"),
+    vectorize=_vectorize_crop_grad_image,
 )
 
 
@@ -298,6 +324,13 @@ def _lower_box_gradient(ctx, grads, image, boxes, box_ind, method):
     return _box_gradient(jnp, grads, image, boxes, box_ind, method)
 
 
+def _vectorize_crop_grad_boxes(batch, node, grads, image, boxes, indices):
+    (flat, _), (images, _), (corners, count) = batch.merged(grads), batch.merged(image), batch.merged(boxes)
+    numbers = _box_numbers(batch, indices, batch.shape_of_element(image)[0])
+    (result,) = batch.apply(node, [flat, images, corners, numbers])
+    return batch.parted(result, count)
+
+
 CROP_AND_RESIZE_GRAD_BOXES = Op(
     "CropAndResizeGradBoxes",
     "grads: float32, image: T, boxes: float32, box_ind: int32, *, method: string = 'bilinear' -> output: float32",
@@ -306,6 +339,7 @@ CROP_AND_RESIZE_GRAD_BOXES = Op(
     kernel=_box_gradient_kernel,
     lower=_lower_box_gradient,
     grad=unregistered_gradient("CropAndResizeGradBoxes"),
+    vectorize=_vectorize_crop_grad_boxes,
 )
 
 

@@ -9,6 +9,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import merging, unstacked
 from headrace._src.op.definition import Op
 from headrace._src.op.lowering import NotLowerable
 from headrace._src.ops.images.checks import four_dims, infer_size, unregistered_gradient
@@ -125,6 +126,7 @@ DRAW_BOUNDING_BOXES = Op(
     kernel=lambda images, boxes: _draw("DrawBoundingBoxes", images, boxes),
     lower=lambda ctx, images, boxes: _lower_draw("DrawBoundingBoxes", images, boxes),
     grad=None,
+    vectorize=merging(2),
 )
 
 DRAW_BOUNDING_BOXES_V2 = Op(
@@ -135,6 +137,7 @@ DRAW_BOUNDING_BOXES_V2 = Op(
     kernel=lambda images, boxes, colors: _draw("DrawBoundingBoxesV2", images, boxes, colors),
     lower=lambda ctx, images, boxes, colors: _lower_draw("DrawBoundingBoxesV2", images, boxes, colors),
     grad=unregistered_gradient("DrawBoundingBoxesV2"),
+    vectorize=merging(2),
 )
 
 
@@ -238,6 +241,12 @@ def _infer_glimpse(op):
     return infer
 
 
+def _vectorize_glimpse(batch, node, images, size, offsets):
+    (flat, count), (places, _) = batch.merged(images), batch.merged(offsets)
+    (result,) = batch.apply(node, [flat, unstacked(size, "size"), places])
+    return batch.parted(result, count)
+
+
 def _glimpse_op(name, version, grad):
     return Op(
         name,
@@ -248,6 +257,7 @@ def _glimpse_op(name, version, grad):
         lower=lambda ctx, input, size, offsets, **attrs: _lower_glimpse(version, input, size, offsets, **attrs),
         static=("size",),
         grad=grad,
+        vectorize=_vectorize_glimpse,
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.op.batching import NoRule, unstacked
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.joining import CONCAT
@@ -130,6 +131,20 @@ def _grad(node, dy):
 
 _ATTRIBUTES = "interpolation: string, fill_mode: string = 'CONSTANT' -> transformed_images: dtype"
 
+
+def _vectorize_projection(batch, node, images, transforms, *parameters):
+    flat, count = batch.merged(images)
+    if transforms.stacked:
+        shapes = [batch.shape_of_element(transforms), batch.shape_of_element(images)]
+        if not all(isinstance(shape, list) for shape in shapes) or shapes[0][0] != shapes[1][0]:
+            raise NoRule("the number of its transforms is not that of its images")
+        transforms = batch.merged(transforms)[0]
+    elif transforms.tensor.shape[0] != 1:
+        transforms = batch.merged(transforms)[0]
+    (result,) = batch.apply(node, [flat, transforms, *(unstacked(value, "shape") for value in parameters)])
+    return batch.parted(result, count)
+
+
 IMAGE_PROJECTIVE_TRANSFORM_V2 = Op(
     "ImageProjectiveTransformV2",
     f"images: dtype, transforms: float32, output_shape: int32, *, {_ATTRIBUTES}",
@@ -140,6 +155,7 @@ IMAGE_PROJECTIVE_TRANSFORM_V2 = Op(
     static=("output_shape",),
     saves=("images_shape", "transforms"),
     grad=_grad,
+    vectorize=_vectorize_projection,
 )
 
 IMAGE_PROJECTIVE_TRANSFORM_V3 = Op(
@@ -152,4 +168,5 @@ IMAGE_PROJECTIVE_TRANSFORM_V3 = Op(
     static=("output_shape",),
     saves=("images_shape", "transforms"),
     grad=_grad,
+    vectorize=_vectorize_projection,
 )

@@ -9,6 +9,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.op.batching import merging
 from headrace._src.op.definition import Op
 from headrace._src.ops.images import resize_weights as image_weights
 from headrace._src.ops.images.checks import (
@@ -97,6 +98,7 @@ RESIZE_BILINEAR = Op(
     static=("size",),
     saves=("images",),
     grad=_grad_resize_bilinear,
+    vectorize=merging(),
 )
 
 
@@ -137,6 +139,7 @@ def _gradient_op(name, make, forward, types):
         ).astype(original_image.dtype),
         saves=("grads_shape",),
         grad=grad,
+        vectorize=merging(2),
     )
 
 
@@ -178,6 +181,7 @@ RESIZE_NEAREST_NEIGHBOR = Op(
     static=("size",),
     saves=("images_shape",),
     grad=_grad_resize_nearest,
+    vectorize=merging(),
 )
 
 
@@ -238,6 +242,7 @@ RESIZE_NEAREST_NEIGHBOR_GRAD = Op(
     static=("size",),
     saves=("grads_shape",),
     grad=lambda node, dy: (RESIZE_NEAREST_NEIGHBOR(dy, _sizes(node.grads_shape), **node.attrs), None),
+    vectorize=merging(),
 )
 
 
@@ -267,6 +272,7 @@ RESIZE_BICUBIC = Op(
     static=("size",),
     saves=("images",),
     grad=_grad_resize_bicubic,
+    vectorize=merging(),
 )
 
 RESIZE_BICUBIC_GRAD = _gradient_op(
@@ -293,6 +299,7 @@ RESIZE_AREA = Op(
     lower=lambda ctx, images, size, align_corners: _area_mean(_weighted, images, size, align_corners),
     static=("size",),
     grad=unregistered_gradient("ResizeArea"),
+    vectorize=merging(),
 )
 
 
@@ -343,6 +350,7 @@ SCALE_AND_TRANSLATE = Op(
     static=("size", "scale", "translation"),
     saves=("images", "scale", "translation"),
     grad=_grad_scale_and_translate,
+    vectorize=merging(),
 )
 
 
@@ -376,4 +384,5 @@ SCALE_AND_TRANSLATE_GRAD = Op(
     static=("scale", "translation"),
     saves=("grads_shape", "scale", "translation"),
     grad=_grad_scale_grad,
+    vectorize=merging(2),
 )

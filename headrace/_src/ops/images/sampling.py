@@ -11,6 +11,7 @@ from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import one_by_one
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.shaping import SHAPE, known_value
@@ -255,6 +256,7 @@ STATELESS_SAMPLE_DISTORTED_BOUNDING_BOX = Op(
     kernel=_stateless,
     lower=None,
     grad=unregistered_gradient("StatelessSampleDistortedBoundingBox"),
+    vectorize=one_by_one,
 )
 
 

@@ -12,6 +12,7 @@ from headrace._src.core.lazy import jax, jnp, lax
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import merging, one_by_one
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, with_rank
@@ -165,6 +166,7 @@ NON_MAX_SUPPRESSION_V4 = Op(
     lower=_lower_hard_padded,
     static=("max_output_size",),
     grad=unregistered_gradient("NonMaxSuppressionV4"),
+    vectorize=one_by_one,
 )
 
 
@@ -208,6 +210,7 @@ NON_MAX_SUPPRESSION_V5 = Op(
     lower=_lower_soft,
     static=("max_output_size",),
     grad=unregistered_gradient("NonMaxSuppressionV5"),
+    vectorize=one_by_one,
 )
 
 
@@ -369,6 +372,7 @@ COMBINED_NON_MAX_SUPPRESSION = Op(
     lower=_lower_combined,
     static=("max_output_size_per_class", "max_total_size"),
     grad=unregistered_gradient("CombinedNonMaxSuppression"),
+    vectorize=merging(2),
 )
 
 

@@ -7,6 +7,7 @@ from headrace._src.core.lazy import jnp, lax, scipy_linalg
 from headrace._src.core.shapes import broadcast_shapes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import on_last_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -130,6 +131,7 @@ BANDED_TRIANGULAR_SOLVE = Op(
     lower=_lower_banded_triangular_solve,
     saves=("matrix", "output", "matrix_shape", "rhs_shape"),
     grad=_grad_banded,
+    vectorize=on_last_axes(2),
 )
 
 
@@ -332,6 +334,7 @@ TRIDIAGONAL_SOLVE = Op(
     lower=_lower_tridiagonal_solve,
     saves=("diagonals", "output"),
     grad=_grad_tridiagonal_solve,
+    vectorize=on_last_axes(2),
 )
 
 
@@ -477,6 +480,7 @@ TRIDIAGONAL_MATMUL = Op(
     lower=lambda ctx, *values: _tridiagonal_matmul(jnp, *values),
     saves=("superdiag", "maindiag", "subdiag", "rhs"),
     grad=_grad_tridiagonal_matmul,
+    vectorize=on_last_axes(4),
 )
 
 

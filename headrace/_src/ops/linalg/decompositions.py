@@ -8,6 +8,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, lax, scipy_linalg
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import Batched, on_last_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN, same_as_input
@@ -92,6 +93,7 @@ CHOLESKY = Op(
     lower=_lower_cholesky,
     saves=("output",),
     grad=lambda node, dy: (cholesky_gradient(node.output, dy),),
+    vectorize=on_last_axes(),
 )
 
 
@@ -142,6 +144,7 @@ CHOLESKY_GRAD = Op(
     kernel=_kernel_cholesky_grad,
     lower=_lower_cholesky_grad,
     grad=None,  # TF: kept for old graphs; gradients of Cholesky are made of other ops
+    vectorize=on_last_axes(2),
 )
 
 
@@ -235,6 +238,7 @@ QR = Op(
     lower=_lower_qr,
     saves=("input", "q", "r"),
     grad=_grad_qr,
+    vectorize=on_last_axes(),
 )
 
 
@@ -332,6 +336,7 @@ LU = Op(
     lower=_lower_lu,
     saves=("lu", "p"),
     grad=_grad_lu,  # TensorFlow has none
+    vectorize=on_last_axes(),
 )
 
 
@@ -407,6 +412,12 @@ def _grad_eigh(node, de, dv):
     return (set_diag(grad, 0.5 * diag_part(grad)),)
 
 
+def _vectorize_eigenvectors(batch, node, x):
+    values, vectors = batch.apply(node, [batch.stack(x)])
+    # Vectors that are not wanted are one empty tensor for all elements.
+    return [values, Batched(vectors, node.attrs["compute_v"])]
+
+
 SELF_ADJOINT_EIG = Op(
     "SelfAdjointEigV2",
     "input: T, *, compute_v: bool = True -> e: T, v: T",
@@ -416,6 +427,7 @@ SELF_ADJOINT_EIG = Op(
     lower=_lower_eigh,
     saves=("input", "e", "v"),
     grad=_grad_eigh,
+    vectorize=_vectorize_eigenvectors,
 )
 
 
@@ -485,6 +497,7 @@ EIG = Op(
     lower=_lower_eig,
     saves=("input", "e", "v"),
     grad=_grad_eig,
+    vectorize=_vectorize_eigenvectors,
 )
 _COMPLEX_OF = {
     dtypes.float32: dtypes.complex64,

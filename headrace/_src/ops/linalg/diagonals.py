@@ -9,6 +9,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import on_last_axes
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.ops.arrays.constants import zeros
@@ -133,6 +134,7 @@ MATRIX_DIAG_PART_MAIN = Op(
     lower=lambda ctx, input: _part("MatrixDiagPart", jnp, input, 0, _zero(input.dtype), "RIGHT_LEFT"),
     saves=("input_shape",),
     grad=_grad_part,
+    vectorize=on_last_axes(),
 )
 
 MATRIX_DIAG_PART_LEFT = Op(
@@ -144,6 +146,7 @@ MATRIX_DIAG_PART_LEFT = Op(
     static=("k",),
     saves=("input_shape", "k"),
     grad=lambda node, dy: (*_placed_on_zeros(node, dy, node.k, "LEFT_LEFT"), None, None),
+    vectorize=on_last_axes(),
 )
 
 MATRIX_DIAG_PART = Op(
@@ -156,6 +159,7 @@ MATRIX_DIAG_PART = Op(
     saves=("input_shape", "k"),
     # TF: padding_value has no gradient.
     grad=lambda node, dy: (*_placed_on_zeros(node, dy, node.k, node.attrs["align"]), None, None),
+    vectorize=on_last_axes(),
 )
 
 
@@ -280,6 +284,7 @@ MATRIX_DIAG_MAIN = Op(
     kernel=lambda d: _make("MatrixDiag", np, d, 0, -1, -1, _zero(d.dtype), "RIGHT_LEFT"),
     lower=lambda ctx, d: _make("MatrixDiag", jnp, d, 0, -1, -1, _zero(d.dtype), "RIGHT_LEFT"),
     grad=lambda node, dy: (MATRIX_DIAG_PART_MAIN(dy),),
+    vectorize=on_last_axes(),
 )
 
 MATRIX_DIAG_LEFT = Op(
@@ -291,6 +296,7 @@ MATRIX_DIAG_LEFT = Op(
     static=("k", "num_rows", "num_cols"),
     saves=("k",),
     grad=lambda node, dy: (MATRIX_DIAG_PART_LEFT(dy, node.k, 0), None, None, None, None),
+    vectorize=on_last_axes(),
 )
 
 MATRIX_DIAG = Op(
@@ -310,6 +316,7 @@ MATRIX_DIAG = Op(
         None,
         None,
     ),
+    vectorize=on_last_axes(),
 )
 
 
@@ -380,6 +387,7 @@ MATRIX_SET_DIAG_MAIN = Op(
     lower=lambda ctx, input, diagonal: _set("MatrixSetDiag", jnp, input, diagonal, 0, "RIGHT_LEFT"),
     saves=("diagonal_shape",),
     grad=lambda node, dy: _grad_set(node, dy, 0, "RIGHT_LEFT"),
+    vectorize=on_last_axes(2),
 )
 
 MATRIX_SET_DIAG_LEFT = Op(
@@ -391,6 +399,7 @@ MATRIX_SET_DIAG_LEFT = Op(
     static=("k",),
     saves=("diagonal_shape", "k"),
     grad=lambda node, dy: (*_grad_set(node, dy, node.k, "LEFT_LEFT"), None),
+    vectorize=on_last_axes(2),
 )
 
 MATRIX_SET_DIAG = Op(
@@ -402,6 +411,7 @@ MATRIX_SET_DIAG = Op(
     static=("k",),
     saves=("diagonal_shape", "k"),
     grad=lambda node, dy: (*_grad_set(node, dy, node.k, node.attrs["align"]), None),
+    vectorize=on_last_axes(2),
 )
 
 

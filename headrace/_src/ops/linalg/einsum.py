@@ -4,6 +4,7 @@ import functools
 import itertools
 import math
 import re
+import string
 
 import numpy as np
 
@@ -296,6 +297,14 @@ def _grad_einsum(node, dy):
     )
 
 
+def _vectorize_einsum(batch, node, inputs):
+    equation = node.attrs["equation"].replace(" ", "")
+    terms, _, result = equation.partition("->")
+    letter = next(c for c in string.ascii_letters if c not in equation)
+    parts = [letter + term if x.stacked else term for term, x in zip(terms.split(","), inputs)]
+    return batch.apply(node, [inputs], {"equation": f"{','.join(parts)}->{letter}{result}"})
+
+
 EINSUM = Op(
     "Einsum",
     "inputs: N*T, *, equation: string -> output: T",
@@ -305,6 +314,7 @@ EINSUM = Op(
     lower=_lower_einsum,
     saves=("inputs", "inputs_shape"),
     grad=_grad_einsum,
+    vectorize=_vectorize_einsum,
 )
 
 _FORMAT = re.compile(r"[a-zA-Z,.]*(->[a-zA-Z.]*)?")

@@ -7,9 +7,11 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape, broadcast_shapes
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import broadcasting
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
+from headrace._src.op.registry import lookup
 from headrace._src.op.traits import FAILS_BY_SHAPE, MATRIX_PRODUCT
 from headrace._src.ops.arrays.broadcasting import BROADCAST_GRADIENT_ARGS, SUM, sum_to
 from headrace._src.ops.arrays.casting import CAST
@@ -99,6 +101,22 @@ def _grad_matmul(node, dy):
     return da, db
 
 
+def _transposed_matrices(x):
+    rank = x.shape.rank
+    return lookup("Transpose")(x, [*range(rank - 2), rank - 1, rank - 2])
+
+
+def _vectorize_matmul(batch, node, a, b):
+    left, right = a.tensor, b.tensor
+    transpose_a, transpose_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
+    if not left.dtype.is_complex:
+        return BATCH_MATMUL(left, right, adj_x=transpose_a, adj_y=transpose_b)
+    # Only transposed, not conjugated.
+    left = _transposed_matrices(left) if transpose_a else left
+    right = _transposed_matrices(right) if transpose_b else right
+    return BATCH_MATMUL(left, right)
+
+
 MATMUL = Op(
     "MatMul",
     "a: T, b: T, *, transpose_a: bool = False, transpose_b: bool = False, grad_a: bool = False, "
@@ -110,6 +128,7 @@ MATMUL = Op(
     lower=_lower_matmul,
     saves=("a", "b"),
     grad=_grad_matmul,
+    vectorize=_vectorize_matmul,
 )
 
 
@@ -196,6 +215,11 @@ def _sum_batches(gradient, shape, other):
     return RESHAPE(SUM(gradient, axes), shape)
 
 
+def _vectorize_batch_matmul(batch, node, x, y):
+    # The first version of the op does not broadcast.
+    return BATCH_MATMUL(*batch.aligned([x, y]), adj_x=node.attrs["adj_x"], adj_y=node.attrs["adj_y"])
+
+
 BATCH_MATMUL_SAME = Op(
     "BatchMatMul",
     "x: T, y: T, *, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False "
@@ -207,6 +231,7 @@ BATCH_MATMUL_SAME = Op(
     lower=_lower_batch_matmul,
     saves=("x", "y"),
     grad=lambda node, dy: _batch_gradients(node, dy, _batch_multiply),
+    vectorize=_vectorize_batch_matmul,
 )
 
 BATCH_MATMUL = Op(
@@ -220,6 +245,7 @@ BATCH_MATMUL = Op(
     lower=_lower_batch_matmul,
     saves=("x", "y", "x_shape", "y_shape"),
     grad=_grad_batch_matmul,
+    vectorize=broadcasting,
 )
 
 
@@ -277,6 +303,7 @@ MIXED_MATMUL = Op(
     lower=_lower_mixed_matmul,
     saves=("x", "y", "x_shape", "y_shape", "x_dtype", "y_dtype"),
     grad=_grad_mixed_matmul,
+    vectorize=broadcasting,
 )
 
 

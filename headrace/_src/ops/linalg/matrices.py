@@ -6,6 +6,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import on_last_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
@@ -81,6 +82,7 @@ MATRIX_BAND_PART = Op(
     lower=_lower_band_part,
     saves=("num_lower", "num_upper"),
     grad=lambda node, dy: (MATRIX_BAND_PART(dy, node.num_lower, node.num_upper), None, None),
+    vectorize=on_last_axes(),
 )
 
 
@@ -129,6 +131,7 @@ CROSS = Op(
     lower=lambda ctx, a, b: _cross(jnp, a, b),
     saves=("a", "b"),
     grad=lambda node, dy: (CROSS(node.b, dy), CROSS(dy, node.a)),
+    vectorize=on_last_axes(2),
 )
 
 

@@ -8,6 +8,7 @@ from headrace._src.core import dtypes
 from headrace._src.core.lazy import jax_linalg, jnp, scipy_linalg
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import on_last_axes
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.joining import CONCAT
@@ -72,6 +73,7 @@ MATRIX_EXPONENTIAL = Op(
     lower=_lower_exponential,
     saves=("input",),
     grad=lambda node, dy: _derivative(MATRIX_EXPONENTIAL, node.input, dy),
+    vectorize=on_last_axes(),
 )
 
 
@@ -103,6 +105,7 @@ MATRIX_LOGARITHM = Op(
     lower=None,  # XLA has no Schur decomposition with reordering, and jax no logarithm of matrices
     saves=("input",),
     grad=lambda node, dy: _derivative(MATRIX_LOGARITHM, node.input, dy),  # TensorFlow has none
+    vectorize=on_last_axes(),
 )
 
 
@@ -136,6 +139,7 @@ MATRIX_SQUARE_ROOT = Op(
     lower=_lower_square_root,
     saves=("input",),
     grad=lambda node, dy: _derivative(MATRIX_SQUARE_ROOT, node.input, dy),
+    vectorize=on_last_axes(),
 )
 
 

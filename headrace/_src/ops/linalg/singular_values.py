@@ -8,6 +8,7 @@ from headrace._src.core import dtypes
 from headrace._src.core.lazy import jnp
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import Batched
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN
@@ -155,6 +156,12 @@ def _gradient(s, u, v, ds, du, dv):
     return grad
 
 
+def _vectorize_svd(batch, node, x):
+    values, *vectors = batch.apply(node, [batch.stack(x)])
+    # Vectors that are not wanted are one empty tensor for all elements.
+    return [values, *(Batched(x, node.attrs["compute_uv"]) for x in vectors)]
+
+
 SVD = Op(
     "Svd",
     "input: T, *, compute_uv: bool = True, full_matrices: bool = False -> s: T, u: T, v: T",
@@ -164,6 +171,7 @@ SVD = Op(
     lower=_lower_svd,
     saves=("input", "s", "u", "v"),
     grad=_grad_svd,
+    vectorize=_vectorize_svd,
 )
 
 

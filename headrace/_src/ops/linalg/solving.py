@@ -9,6 +9,7 @@ from headrace._src.core.lazy import jnp, lax, scipy_linalg
 from headrace._src.core.shapes import broadcast_shapes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import on_last_axes
 from headrace._src.op.control_flow import cond
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -89,6 +90,7 @@ MATRIX_INVERSE = Op(
     lower=_lower_inverse,
     saves=("output",),
     grad=_grad_inverse,
+    vectorize=on_last_axes(),
 )
 
 
@@ -136,6 +138,7 @@ MATRIX_DETERMINANT = Op(
     lower=lambda ctx, input: jnp.linalg.det(widened(input)).astype(input.dtype),
     saves=("input", "output"),
     grad=lambda node, dy: (_times_inverse(dy * _conj(node.output), node.input),),
+    vectorize=on_last_axes(),
 )
 
 
@@ -178,6 +181,7 @@ LOG_MATRIX_DETERMINANT = Op(
     lower=lambda ctx, input: _log_determinant(jnp, input),
     saves=("input", "input_dtype", "sign"),
     grad=_grad_log_determinant,
+    vectorize=on_last_axes(),
 )
 
 
@@ -272,6 +276,7 @@ MATRIX_SOLVE = Op(
     lower=_lower_solve,
     saves=("matrix", "output"),
     grad=_grad_solve,
+    vectorize=on_last_axes(2),
 )
 
 
@@ -346,6 +351,12 @@ def _grad_triangular_solve(node, dy):
     return d_matrix, sum_batches(d_rhs, node.rhs_shape, node.matrix_shape)
 
 
+def _vectorize_triangular_solve(batch, node, matrix, rhs):
+    # Its batch axes broadcast.
+    is_alike = batch.rank(matrix) == batch.rank(rhs)
+    return batch.apply(node, [batch.stack(matrix), batch.stack(rhs)] if is_alike else batch.aligned([matrix, rhs]))
+
+
 MATRIX_TRIANGULAR_SOLVE = Op(
     "MatrixTriangularSolve",
     "matrix: T, rhs: T, *, lower: bool = True, adjoint: bool = False -> output: T",
@@ -355,6 +366,7 @@ MATRIX_TRIANGULAR_SOLVE = Op(
     lower=_lower_triangular_solve,
     saves=("matrix", "output", "matrix_shape", "rhs_shape"),
     grad=_grad_triangular_solve,
+    vectorize=_vectorize_triangular_solve,
 )
 
 
@@ -489,6 +501,7 @@ MATRIX_SOLVE_LS = Op(
     lower=_lower_solve_ls,
     saves=("matrix", "rhs", "output", "l2_regularizer"),
     grad=_grad_solve_ls,
+    vectorize=on_last_axes(2),
 )
 
 

@@ -8,6 +8,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import Batched, NoRule, Ragged, Rule, unstacked
 from headrace._src.op.control_flow import cond
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -96,6 +97,22 @@ def _infer_bincount(arr, size, weights):
     return TensorShape([None if size.value is None else _bin_size("Bincount", np.asarray(size.value))])
 
 
+def _vectorize_ragged_bincount(batch, node, x, size, weights):
+    if not isinstance(x, Ragged) or isinstance(size, Ragged) or unstacked(weights, "weights").shape.num_elements() != 0:
+        raise NoRule("it has weights")
+    if weights.tensor.dtype not in dtypes.INDEX:
+        raise NoRule("its sums are no integers")
+    sizes, numbers = CAST(batch.stack(size), DstT=dtypes.int64), CAST(x.tensor, DstT=dtypes.int64)
+    zero = to_tensor(0, dtypes.int64)
+    batch.require(sizes >= zero)
+    batch.require(numbers >= zero)
+    batch.require(numbers < batch.spread(Batched(sizes, True), x.splits))  # others would be left out
+    splits = batch.splits_of(sizes)
+    places = numbers + batch.spread(Batched(batch.starts(splits), True), x.splits)
+    total = CAST(splits[-1], DstT=dtypes.int32)
+    return Ragged(BINCOUNT(CAST(places, DstT=dtypes.int32), total, weights.tensor), splits)
+
+
 BINCOUNT = Op(
     "Bincount",
     "arr: int32, size: int32, weights: T -> bins: T",
@@ -105,6 +122,7 @@ BINCOUNT = Op(
     lower=_lower_bincount,
     static=("size",),
     grad=None,
+    vectorize=Rule(ragged=_vectorize_ragged_bincount),
 )
 
 

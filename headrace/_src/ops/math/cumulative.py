@@ -6,8 +6,12 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, lax
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import Batched, NoRule, Ragged, Rule, along_axes, known_array
+from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.filling import ONES_LIKE
+from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.math.comparison import GREATER, LESS
 from headrace._src.ops.math.complex_numbers import zero_like
@@ -70,7 +74,7 @@ def _lower_scan(name, scan, empty):
     return lower
 
 
-def _scan_op(name, accumulate, scan, empty, grad, saves, T):
+def _scan_op(name, accumulate, scan, empty, grad, saves, T, vectorize=along_axes):
     return Op(
         name,
         "x: T, axis: Tidx, *, exclusive: bool = False, reverse: bool = False -> out: T",
@@ -82,12 +86,25 @@ def _scan_op(name, accumulate, scan, empty, grad, saves, T):
         static=("axis",),
         saves=saves,
         grad=grad,
+        vectorize=vectorize,
     )
 
 
 def _grad_cumsum(node, dy):
     attrs = node.attrs
     return CUMSUM(dy, node.axis, exclusive=attrs["exclusive"], reverse=not attrs["reverse"]), None
+
+
+def _vectorize_ragged_cumsum(batch, node, x, axis):
+    is_plain = isinstance(x, Ragged) and not node.attrs["exclusive"] and not node.attrs["reverse"]
+    if not is_plain or not x.tensor.dtype.is_integer:
+        raise NoRule("its sums depend on the order")
+    if batch.rank(x) != 1 or int(known_array(axis, "axis")) not in (0, -1):
+        raise NoRule("it sums along several axes")
+    sums = CUMSUM(x.tensor, to_tensor(0))
+    with_zero = CONCAT([to_tensor([0], sums.dtype), sums], to_tensor(0))
+    before = GATHER_V2(with_zero, batch.starts(x.splits), to_tensor(0))
+    return x.like(sums - batch.spread(Batched(before, True), x.splits))
 
 
 CUMSUM = _scan_op(
@@ -98,6 +115,7 @@ CUMSUM = _scan_op(
     _grad_cumsum,
     ("axis",),
     dtypes.NUMBER,
+    Rule(along_axes.stacked, _vectorize_ragged_cumsum),
 )
 
 

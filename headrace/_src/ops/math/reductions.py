@@ -9,6 +9,7 @@ from headrace._src.core import dtypes
 from headrace._src.core.lazy import jnp
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import Rule, along_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.graph_rules import unless_axes_constant
@@ -16,6 +17,7 @@ from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.broadcasting import (
     SUM,
     infer_reduction,
+    reduced_rows,
     reduced_shape,
     reduction_axes,
     shape_of,
@@ -34,6 +36,7 @@ from headrace._src.ops.math.complex_numbers import conjugate
 from headrace._src.ops.math.division import FLOOR_DIV, FLOOR_MOD, REAL_DIV
 from headrace._src.ops.math.half_kernels import widened
 from headrace._src.ops.math.reduction_kernels import reduced
+from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_MAX, UNSORTED_SEGMENT_MIN
 
 _ALL_AXES = [EagerTensor(np.arange(rank, dtype=np.int32), dtypes.int32) for rank in range(9)]
 _ONE_AXIS = {i: EagerTensor(np.array(i, np.int32), dtypes.int32) for i in range(-9, 9)}
@@ -74,7 +77,7 @@ def _is_small_float(x):
     return x.dtype.itemsize == 2 and x.dtype.kind in "fV"
 
 
-def reduction(name, text, kernel, lower, grad, saves, **types):
+def reduction(name, text, kernel, lower, grad, saves, vectorize=along_axes, **types):
     """An op that reduces `input` along `reduction_indices`."""
     return Op(
         name,
@@ -87,6 +90,7 @@ def reduction(name, text, kernel, lower, grad, saves, **types):
         static=("reduction_indices",),
         saves=saves,
         grad=grad,
+        vectorize=vectorize,
         Tidx=dtypes.INDEX,
         **types,
     )
@@ -195,7 +199,7 @@ def _highest(dtype):
     return dtype.type(np.inf)
 
 
-def _extreme(name, ufunc, lower, identity):
+def _extreme(name, ufunc, lower, identity, of_segments):
     def kernel(x, axis, keep_dims):
         axes = reduction_axes(axis, x.ndim, name)
         if _is_small_float(x):
@@ -208,8 +212,11 @@ def _extreme(name, ufunc, lower, identity):
         axes = reduction_axes(axis, x.ndim)
         return lower(x, axes, keepdims=keep_dims, initial=identity(np.dtype(x.dtype)))
 
-    return reduction(name, NUMBERS, kernel, lowering, _grad_extreme,
-                      ("input", "output", "reduction_indices"), T=dtypes.REAL | dtypes.QUANTIZED)  # fmt: skip
+    def vectorize_ragged(batch, node, x, axes):
+        return reduced_rows(batch, node, x, axes, of_segments)
+
+    return reduction(name, NUMBERS, kernel, lowering, _grad_extreme, ("input", "output", "reduction_indices"),
+                     Rule(along_axes.stacked, vectorize_ragged), T=dtypes.REAL | dtypes.QUANTIZED)  # fmt: skip
 
 
 def _grad_extreme(node, dy):
@@ -225,8 +232,8 @@ def _grad_extreme(node, dy):
     return chosen / many * dy, None
 
 
-MAX = _extreme("Max", np.maximum, lambda *a, **k: jnp.max(*a, **k), _lowest)
-MIN = _extreme("Min", np.minimum, lambda *a, **k: jnp.min(*a, **k), _highest)
+MAX = _extreme("Max", np.maximum, lambda *a, **k: jnp.max(*a, **k), _lowest, UNSORTED_SEGMENT_MAX)
+MIN = _extreme("Min", np.minimum, lambda *a, **k: jnp.min(*a, **k), _highest, UNSORTED_SEGMENT_MIN)
 
 
 @api("math.reduce_max", "reduce_max")

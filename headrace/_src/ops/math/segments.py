@@ -8,6 +8,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import unstacked
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -15,6 +16,7 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL, ONES_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import RANK, RESHAPE, checked_dims
 from headrace._src.ops.math.arithmetic import MAXIMUM
@@ -145,6 +147,14 @@ def _grad_sorted_prod(node, dy):
     return GATHER_V2(dy, ids, 0) * partial, None
 
 
+def _vectorize_segments(batch, node, data, ids, *count):
+    """The rows of all elements stand side by side."""
+    order = [1, 0, *range(2, batch.rank(data) + 1)]
+    parameters = [unstacked(ids, "segments"), *(unstacked(x, "number of segments") for x in count)]
+    (result,) = batch.apply(node, [TRANSPOSE(data.tensor, order), *parameters])
+    return TRANSPOSE(result, order)
+
+
 def _sorted_op(kind, name, types, saves, grad):
     return Op(
         name,
@@ -156,6 +166,7 @@ def _sorted_op(kind, name, types, saves, grad):
         lower=None,  # the number of segments depends on data
         saves=saves,
         grad=grad,
+        vectorize=_vectorize_segments,
     )
 
 
@@ -251,6 +262,7 @@ def _with_count_op(kind, name, types, saves, grad):
         static=("num_segments",),
         saves=saves,
         grad=grad,
+        vectorize=_vectorize_segments,
     )
 
 

@@ -9,6 +9,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import unstacked
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -17,7 +18,7 @@ from headrace._src.ops.arrays.filling import FILL, ONES_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import RANK, RESHAPE, SHAPE, checked_dims
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, SHAPE, checked_dims
 from headrace._src.ops.math.arithmetic import MAXIMUM, SUB
 from headrace._src.ops.math.comparison import EQUAL, GREATER_EQUAL, LOGICAL_AND
 from headrace._src.ops.math.complex_numbers import CONJ
@@ -176,6 +177,20 @@ def grad_unsorted_prod(node, dy):
     return _drop_negatives(dy, ids)[0] * partial, None, None
 
 
+def _vectorize_unsorted_segments(batch, node, data, ids, count):
+    """Each element has segments of its own: their numbers follow those of the element before."""
+    number = unstacked(count, "number of segments")
+    segments = batch.stack(ids)
+    offset = CAST(batch.numbers(), DstT=segments.dtype) * CAST(number, DstT=segments.dtype)
+    for _ in range(batch.rank(ids)):
+        offset = EXPAND_DIMS(offset, -1)
+    segments = SELECT_V2(segments < 0, segments, segments + offset)
+    size = CAST(to_tensor(batch.size), DstT=number.dtype)
+    (result,) = batch.apply(node, [batch.stack(data), segments, number * size])
+    number = RESHAPE(CAST(number, DstT=dtypes.int32), [1])
+    return RESHAPE(result, batch.join(batch.size_vector(), number, SHAPE(result)[1:]))
+
+
 def _unsorted_op(kind, name, types, saves, grad):
     return Op(
         name,
@@ -193,6 +208,7 @@ def _unsorted_op(kind, name, types, saves, grad):
         static=("num_segments",),
         saves=saves,
         grad=grad,
+        vectorize=_vectorize_unsorted_segments,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.op.batching import Batched, NoRule, unstacked
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.shaping import RESHAPE
@@ -354,6 +355,14 @@ def _gradient_rules(name, allowed):
     }
 
 
+def _vectorize_batch_norm(batch, node, x, *parameters):
+    if node.attrs["is_training"]:
+        raise NoRule("it normalizes over the images of an element")
+    images, count = batch.merged(x)
+    y, *rest = batch.apply(node, [images, *map(unstacked, parameters)])
+    return [batch.parted(y, count), *(Batched(value, False) for value in rest)]
+
+
 FUSED_BATCH_NORM = Op(
     "FusedBatchNorm",
     f"x: T, scale: T, offset: T, mean: T, variance: T, {_ATTRIBUTES} "
@@ -362,6 +371,7 @@ FUSED_BATCH_NORM = Op(
     **_forward_rules("FusedBatchNorm", _FORMATS_2D, 5),
     saves=_FORWARD_SAVES,
     grad=_grad_forward(lambda: FUSED_BATCH_NORM_GRAD),
+    vectorize=_vectorize_batch_norm,
 )
 
 FUSED_BATCH_NORM_V2 = Op(
@@ -373,6 +383,7 @@ FUSED_BATCH_NORM_V2 = Op(
     **_forward_rules("FusedBatchNormV2", _FORMATS_2D, 5),
     saves=_FORWARD_SAVES,
     grad=_grad_forward(lambda: FUSED_BATCH_NORM_GRAD_V2),
+    vectorize=_vectorize_batch_norm,
 )
 
 FUSED_BATCH_NORM_V3 = Op(
@@ -384,6 +395,7 @@ FUSED_BATCH_NORM_V3 = Op(
     **_forward_rules("FusedBatchNormV3", _FORMATS, 6),
     saves=(*_FORWARD_SAVES, "reserve_space_3"),
     grad=_grad_forward(lambda: FUSED_BATCH_NORM_GRAD_V3),
+    vectorize=_vectorize_batch_norm,
 )
 
 FUSED_BATCH_NORM_GRAD = Op(

@@ -9,12 +9,15 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import Batched, unstacked
+from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.traits import FAILS_BY_SHAPE
-from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
+from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.math.arithmetic import ADD
 from headrace._src.ops.math.half_kernels import converted, widened
 
 
@@ -60,6 +63,13 @@ def _grad_bias_add(node, dy):
     return dy, BIAS_ADD_GRAD(dy, data_format=data_format) if node.wants(1) else None
 
 
+def _vectorize_bias_add(batch, node, value, bias):
+    if node.attrs.get("data_format", "NHWC").endswith("C"):
+        return ADD(*batch.aligned([Batched(batch.stack(value), True), bias]))
+    images, count = batch.merged(value)
+    return batch.parted(batch.apply(node, [images, unstacked(bias, "bias")])[0], count)
+
+
 BIAS_ADD = Op(
     "BiasAdd",
     'value: T, bias: T, *, data_format: string = "NHWC" -> output: T',
@@ -69,6 +79,7 @@ BIAS_ADD = Op(
     kernel=_bias_add,
     lower=lambda ctx, value, bias, data_format: _bias_add(value, bias, data_format),
     grad=_grad_bias_add,
+    vectorize=_vectorize_bias_add,
 )
 
 BIAS_ADD_V1 = Op(
@@ -79,6 +90,7 @@ BIAS_ADD_V1 = Op(
     kernel=_bias_add,
     lower=lambda ctx, value, bias: _bias_add(value, bias),
     grad=_grad_bias_add,
+    vectorize=_vectorize_bias_add,
 )
 
 
@@ -118,6 +130,12 @@ def _grad_bias_gradient(node, db):
     return (BROADCAST_TO(db, shape),)
 
 
+def _vectorize_bias_add_grad(batch, node, dy):
+    rank = batch.rank(dy)
+    channels = rank - 1 if node.attrs["data_format"].endswith("C") else 1
+    return SUM(dy.tensor, to_tensor([i + 1 for i in range(rank) if i != channels], dtypes.int32))
+
+
 BIAS_ADD_GRAD = Op(
     "BiasAddGrad",
     'out_backprop: T, *, data_format: string = "NHWC" -> output: T',
@@ -127,6 +145,7 @@ BIAS_ADD_GRAD = Op(
     lower=_lower_bias_gradient,
     saves=("out_backprop_shape",),
     grad=_grad_bias_gradient,
+    vectorize=_vectorize_bias_add_grad,
 )
 
 

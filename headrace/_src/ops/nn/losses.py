@@ -9,6 +9,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import scalar
+from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.selecting import SELECT_V2
@@ -18,13 +19,19 @@ from headrace._src.ops.math import reductions
 from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, SUB
 from headrace._src.ops.math.comparison import GREATER_EQUAL, LESS_EQUAL, LOGICAL_AND
 from headrace._src.ops.math.division import DIV_NO_NAN
-from headrace._src.ops.math.elementwise import ABS, EXP, LOG, LOG1P
+from headrace._src.ops.math.elementwise import ABS, EXP, LOG, LOG1P, SQUARE
 from headrace._src.ops.nn.activations import RELU
 
 
 def _l2_loss(t):
     wide = t.astype(np.float32) if t.dtype.itemsize == 2 else t
     return np.asarray(np.vdot(wide, wide) / 2).astype(t.dtype)
+
+
+def _vectorize_l2_loss(batch, node, x):
+    axes = list(range(1, 1 + batch.rank(x)))
+    total = SUM(SQUARE(x.tensor), to_tensor(axes, dtypes.int32))
+    return total * to_tensor(0.5, total.dtype)
 
 
 L2_LOSS = Op(
@@ -36,6 +43,7 @@ L2_LOSS = Op(
     lower=lambda ctx, t: jnp.sum(t * t) / 2,
     saves=("t",),
     grad=lambda node, dy: (node.t * dy,),
+    vectorize=_vectorize_l2_loss,
 )
 
 

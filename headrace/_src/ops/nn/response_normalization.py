@@ -8,6 +8,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import merging
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
 from headrace._src.ops.arrays.casting import CAST
@@ -87,6 +88,7 @@ LRN = Op(
     lower=lambda ctx, input, **attrs: _lrn(input, **attrs),
     saves=("input", "output"),
     grad=_grad_lrn,
+    vectorize=merging(),
 )
 
 
@@ -122,6 +124,7 @@ LRN_GRAD = Op(
     lower=lambda ctx, *inputs, **attrs: _lrn_gradient(*inputs, **attrs),
     saves=("input_grads", "input_image", "output_image", "input_image_shape"),
     grad=_grad_lrn_gradient,
+    vectorize=merging(3),
 )
 
 

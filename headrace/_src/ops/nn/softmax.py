@@ -7,6 +7,7 @@ from headrace._src.core.lazy import jax, jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import NoRule, merging, on_last_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import normalize_axis, same_as_input
@@ -65,6 +66,7 @@ SOFTMAX = Op(
     lower=lambda ctx, logits: jax.nn.softmax(logits, axis=-1),
     saves=("softmax",),
     grad=_grad_softmax,
+    vectorize=on_last_axes(),
 )
 
 
@@ -95,6 +97,7 @@ LOG_SOFTMAX = Op(
     lower=lambda ctx, logits: jax.nn.log_softmax(logits, axis=-1),
     saves=("logsoftmax",),
     grad=_grad_log_softmax,
+    vectorize=on_last_axes(),
 )
 
 
@@ -187,6 +190,12 @@ def _grad_cross_entropy(node, dloss, dbackprop):
     return grad, mul(column, -LOG_SOFTMAX(x)) - dbackprop
 
 
+def _vectorize_cross_entropy(batch, node, features, labels):
+    if batch.rank(features) != 2:
+        raise NoRule("its features are not a matrix")
+    return merging(2).stacked(batch, node, features, labels)
+
+
 SOFTMAX_CROSS_ENTROPY = Op(
     "SoftmaxCrossEntropyWithLogits",
     "features: T, labels: T -> loss: T, backprop: T",
@@ -196,6 +205,7 @@ SOFTMAX_CROSS_ENTROPY = Op(
     lower=_lower_cross_entropy,
     saves=("features", "backprop"),
     grad=_grad_cross_entropy,
+    vectorize=_vectorize_cross_entropy,
 )
 
 
@@ -258,6 +268,7 @@ SPARSE_SOFTMAX_CROSS_ENTROPY = Op(
     lower=_lower_sparse_cross_entropy,
     saves=("features", "backprop"),
     grad=_grad_sparse_cross_entropy,
+    vectorize=_vectorize_cross_entropy,
 )
 
 

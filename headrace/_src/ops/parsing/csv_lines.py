@@ -6,6 +6,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.tensor import Tensor
 from headrace._src.formats.csv_fields import MalformedLine, fields_of
 from headrace._src.op.api import api
+from headrace._src.op.batching import NoRule, unstacked
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.ops.strings.kernel_arrays import attribute_bytes, string_array
@@ -127,6 +128,12 @@ def _decode_kernel(records, record_defaults, field_delim, use_quote_delim, na_va
     ]
 
 
+def _vectorize_csv(batch, node, records, defaults):
+    if not records.stacked:
+        raise NoRule("it reads the same line for each element")
+    return batch.apply(node, [records, [unstacked(value, "default") for value in defaults]])
+
+
 # In signatures, commas stand between arguments: the default delimiter is written as its code.
 DECODE_CSV = Op(
     "DecodeCSV",
@@ -137,6 +144,7 @@ DECODE_CSV = Op(
     kernel=_decode_kernel,
     lower=None,  # strings exist on the host only
     grad=None,
+    vectorize=_vectorize_csv,
 )
 
 

@@ -13,9 +13,11 @@ from headrace._src.formats.example_fields import BYTES, FLOAT, INT64, KIND_NAMES
 from headrace._src.formats.example_payloads import Column
 from headrace._src.formats.example_wire import ExampleParser, WrongKind
 from headrace._src.op.api import api
+from headrace._src.op.batching import Rule, unstacked
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.shaping import ENSURE_SHAPE
+from headrace._src.ops.parsing.example_batches import check_dense, vectorize_parse, vectorize_ragged_parse
 from headrace._src.ops.parsing.requests import EXAMPLE_FEATURES, Request, keys_tensor
 from headrace._src.ops.parsing.results import assemble
 from headrace._src.ops.strings.kernel_arrays import attribute_bytes
@@ -480,6 +482,7 @@ PARSE_EXAMPLE = Op(
     kernel=_parse_example_kernel,
     lower=None,  # strings exist on the host only
     grad=None,
+    vectorize=Rule(vectorize_parse, vectorize_ragged_parse, makes_ragged=True),
 )
 
 
@@ -534,6 +537,19 @@ def _parse_single_infer(serialized, dense_defaults, num_sparse, sparse_keys, den
     return *sparse, dense
 
 
+def _vectorize_parse_single(batch, node, serialized, defaults):
+    attrs = node.attrs
+    check_dense(serialized, attrs["dense_shapes"], attrs["num_sparse"])
+    none, keys = to_tensor([], dtypes.string), to_tensor(list(attrs["dense_keys"]), dtypes.string)
+    features = dict(num_sparse=0, sparse_types=[], ragged_value_types=[], ragged_split_types=[])
+    return batch.apply(
+        node,
+        [serialized, none, none, keys, none, [unstacked(value, "defaults") for value in defaults]],
+        {**features, "dense_shapes": attrs["dense_shapes"]},
+        PARSE_EXAMPLE,
+    )
+
+
 PARSE_SINGLE_EXAMPLE = Op(
     "ParseSingleExample",
     "serialized: string, dense_defaults: list(Tdense), *, num_sparse: int, sparse_keys: list(string), "
@@ -546,6 +562,7 @@ PARSE_SINGLE_EXAMPLE = Op(
     kernel=_parse_single_kernel,
     lower=None,  # strings exist on the host only
     grad=None,
+    vectorize=_vectorize_parse_single,
 )
 
 

@@ -6,6 +6,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import on_last_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 
@@ -64,6 +65,7 @@ DECODE_RAW = Op(
     kernel=_decode_kernel,
     lower=None,  # strings exist on the host only
     grad=None,
+    vectorize=on_last_axes(),
 )
 
 
@@ -97,6 +99,7 @@ DECODE_PADDED_RAW = Op(
     kernel=_decode_padded_kernel,
     lower=None,  # strings exist on the host only
     grad=None,
+    vectorize=on_last_axes(),
 )
 
 

@@ -11,6 +11,7 @@ from headrace._src.formats import tensor_wire as tensor_messages
 from headrace._src.formats import wire
 from headrace._src.formats.example_json import encoded_example
 from headrace._src.op.api import api
+from headrace._src.op.batching import on_last_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input, scalar, unknown
@@ -118,6 +119,7 @@ DECODE_JSON_EXAMPLE = Op(
     kernel=lambda json_examples: map_strings(_example_of, json_examples),
     lower=None,  # strings exist on the host only
     grad=None,
+    vectorize=on_last_axes(),
 )
 
 

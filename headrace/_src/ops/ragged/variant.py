@@ -4,6 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
+from headrace._src.op.batching import NoRule, Ragged, Rule
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.ragged.dense import checked_splits
@@ -84,6 +85,18 @@ def _to_variant_grad(node, dy):
     return [None] * len(splits), d_values
 
 
+def _vectorize_ragged_to_variant(batch, node, splits, values):
+    if node.attrs["batched_input"] or not isinstance(values, Ragged) or len(splits) > 1:
+        raise NoRule("it has several levels")
+    nested = [values.splits]
+    if splits:
+        if not isinstance(splits[0], Ragged):
+            raise NoRule("it has as many rows for each element")
+        whole, rows = batch.inner_splits(splits[0], values)
+        nested = [rows, whole]
+    return RAGGED_TENSOR_TO_VARIANT(nested, values.tensor, batched_input=True)
+
+
 # Variant tensors hold Python objects: host only, here and below.
 RAGGED_TENSOR_TO_VARIANT = Op(
     "RaggedTensorToVariant",
@@ -95,6 +108,7 @@ RAGGED_TENSOR_TO_VARIANT = Op(
     lower=None,
     saves=("rt_nested_splits", "rt_dense_values_shape", "rt_dense_values_dtype"),
     grad=_to_variant_grad,
+    vectorize=Rule(ragged=_vectorize_ragged_to_variant),
 )
 
 

@@ -12,10 +12,12 @@ from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.shapes import TensorShape, broadcast_shapes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import NoRule, merging, unstacked
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, sum_to
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import BROADCAST_ARGS, SHAPE
 from headrace._src.ops.math.arithmetic import maximum, multiply
 from headrace._src.ops.math.division import divide
@@ -33,7 +35,7 @@ from headrace._src.ops.random.seeds import (
     seeded_stream,
     take_stream,
 )
-from headrace._src.ops.random.uniform_and_normal import BLOCKS_PER_OUTPUT, sample_shape, shape_tensor
+from headrace._src.ops.random.uniform_and_normal import BLOCKS_PER_OUTPUT, sample_shape, shape_of_batch, shape_tensor
 
 _GAMMA_DTYPES = frozenset({dtypes.float16, dtypes.float32, dtypes.float64})
 _COUNTING_DTYPES = _GAMMA_DTYPES | dtypes.INDEX
@@ -102,6 +104,7 @@ MULTINOMIAL = Op(
     lower=_lower_multinomial,
     static=("num_samples",),
     grad=None,
+    vectorize=merging(),
     stateful=True,
 )
 
@@ -226,6 +229,17 @@ def _lower_gamma(ctx, shape, alpha, seed, seed2):
     return random_rejection_lowering.to_dtype(drawn, alpha.dtype).reshape(dims + alpha.shape)
 
 
+def _vectorize_with_parameter(batch, node, shape, parameter):
+    if not parameter.stacked:
+        return batch.apply(node, [shape_of_batch(batch, shape), parameter])
+    dims = unstacked(shape, "shape")
+    (numbers,) = batch.apply(node, [dims, parameter])
+    before, rank = dims.shape[0], numbers.shape.rank
+    if before is None or rank is None:
+        raise NoRule("the rank of its output is unknown")
+    return TRANSPOSE(numbers, [before, *range(before), *range(before + 1, rank)])
+
+
 RANDOM_GAMMA = Op(
     "RandomGamma",
     "shape: S, alpha: T, *, seed: int = 0, seed2: int = 0 -> output: T",
@@ -237,6 +251,7 @@ RANDOM_GAMMA = Op(
     static=("shape",),
     saves=("alpha", "alpha_shape", "output", "output_shape"),
     grad=lambda node, dy: (None, _sum_to_alpha(node, dy)),
+    vectorize=_vectorize_with_parameter,
     stateful=True,
 )
 
@@ -411,6 +426,7 @@ RANDOM_POISSON_V2 = Op(
     ),
     static=("shape",),
     grad=None,
+    vectorize=_vectorize_with_parameter,
     stateful=True,
 )
 

@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from headrace._src.core.lazy import scipy_special
-from headrace._src.ops.random.bits import Philox, ThreeFry, join_pairs, split_in_pairs
+from headrace._src.ops.random.bits import Philox, ThreeFry, join_pairs, philox_blocks, split_in_pairs
 from headrace._src.ops.random.box_muller import box_muller_float32, box_muller_float64
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -328,3 +328,77 @@ def permutation(stream: Philox, size: int) -> np.ndarray:
     # The last place keeps what the last step that swapped with it left there.
     order[size - 1] = source[size - 1]
     return order
+
+
+# Many calls at once. `calls` has `words(count)` and `streams()`, as `_KeyedCalls` has.
+
+WORDS_PER_BLOCK = 4
+
+
+def draw_with_keys(sampler: str, keys: np.ndarray, counters: np.ndarray, shape: tuple, dtype, *bounds) -> np.ndarray:
+    """What calls of a stateless op give, one for each key, stacked.
+
+    Args:
+        sampler: "uniform", "uniform_int", "uniform_full_int", "normal" or "truncated_normal".
+        keys: uint64 of shape (calls, 1).
+        counters: uint64 of shape (calls, 2).
+        shape: of what each call gives.
+        dtype: of the numbers.
+        bounds: the lower and the upper bound, for "uniform_int".
+    """
+    calls = _KeyedCalls(keys[:, 0], counters)
+    return MANY_CALLS[sampler](calls, math.prod(shape), np.dtype(dtype), *bounds).reshape(len(keys), *shape)
+
+
+class _KeyedCalls:
+    """Calls with keys and counters of their own."""
+
+    def __init__(self, keys, counters):
+        self._keys, self._counters = keys, counters
+
+    def words(self, count) -> np.ndarray:
+        """The first words of each call, as uint32 of shape (calls, count), in one piece."""
+        return first_words(philox_blocks(self._keys, self._counters, -(-count // WORDS_PER_BLOCK)), count)
+
+    def streams(self) -> list:
+        """The stream of each call."""
+        return [Philox.from_key_counter([key], counter) for key, counter in zip(self._keys, self._counters)]
+
+
+def first_words(blocks: np.ndarray, count: int) -> np.ndarray:
+    """The first words of the blocks of each call, in one piece."""
+    return np.ascontiguousarray(blocks.reshape(len(blocks), -1)[:, :count])
+
+
+def _uniform_of_calls(calls, size, dtype):
+    return uniform_from_words(calls.words(2 * size if dtype == np.float64 else size), dtype)
+
+
+def _uniform_full_int_of_calls(calls, size, dtype):
+    return full_int_from_words(calls.words(size * dtype.itemsize // 4), dtype)
+
+
+def _uniform_int_of_calls(calls, size, dtype, low, high):
+    numbers = _uniform_full_int_of_calls(calls, size, np.dtype(f"u{dtype.itemsize}"))
+    return within_range(numbers, int(low), int(high), dtype)
+
+
+def _normal_of_calls(calls, size, dtype):
+    outputs = 2 if dtype == np.float64 else 4  # of a block
+    words = calls.words(-(-size // outputs) * WORDS_PER_BLOCK)
+    numbers = normal_from_words(words.reshape(-1, WORDS_PER_BLOCK), dtype)
+    return np.ascontiguousarray(numbers.reshape(len(words), -1)[:, :size])
+
+
+def _truncated_normal_of_calls(calls, size, dtype):
+    results = [truncated_normal(stream, (size,), dtype) for stream in calls.streams()]
+    return np.stack(results) if results else np.empty((0, size), dtype)
+
+
+MANY_CALLS = {
+    "uniform": _uniform_of_calls,
+    "uniform_int": _uniform_int_of_calls,
+    "uniform_full_int": _uniform_full_int_of_calls,
+    "normal": _normal_of_calls,
+    "truncated_normal": _truncated_normal_of_calls,
+}

@@ -13,6 +13,7 @@ from headrace._src.core.random_state import random_state
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import NoRule, Rule
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR
@@ -20,7 +21,7 @@ from headrace._src.op.traits import CHANGES_NOTHING
 from headrace._src.ops.arrays.casting import BITCAST, cast
 from headrace._src.ops.arrays.shaping import reshape
 from headrace._src.ops.random import lowering as random_lowering
-from headrace._src.ops.random.bits import Philox, ThreeFry
+from headrace._src.ops.random.bits import SCRAMBLING_KEY, Philox, ThreeFry, philox_blocks
 
 
 @api("random.set_seed", dispatch=False)
@@ -147,6 +148,20 @@ def _infer_key_and_counter(seed):
     return TensorShape([1]), TensorShape([2])
 
 
+def keys_and_counters(seeds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For pairs of seeds, (calls, 2): the keys, (calls, 1), and the counters, (calls, 2), of stateless ops."""
+    counters = seeds.astype(np.int64).view(np.uint64)
+    words = philox_blocks(np.full(len(seeds), SCRAMBLING_KEY, np.uint64), counters, 1)[:, 0].astype(np.uint64)
+    halves = words[:, 0::2] | words[:, 1::2] << np.uint64(32)
+    return halves[:, :1], np.stack([np.zeros(len(seeds), np.uint64), halves[:, 1]], 1)
+
+
+def _vectorize_key_counter(batch, node, seed):
+    if not batch.on_host:
+        raise NoRule("its seed differs between elements")
+    return batch.call_on_arrays(keys_and_counters, [seed.tensor], [dtypes.uint64, dtypes.uint64])
+
+
 GET_KEY_COUNTER = Op(
     "StatelessRandomGetKeyCounter",
     "seed: Tseed -> key: uint64, counter: uint64",
@@ -155,6 +170,7 @@ GET_KEY_COUNTER = Op(
     kernel=_key_and_counter,
     lower=lambda ctx, seed: random_lowering.scramble(seed),
     grad=None,
+    vectorize=Rule(_vectorize_key_counter, quiet=True),
 )
 
 _PHILOX = np.int32(Algorithm.PHILOX.value)

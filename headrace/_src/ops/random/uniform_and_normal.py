@@ -11,6 +11,7 @@ from headrace._src.core.context import context
 from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import NoRule, Rule, known_array, unstacked
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value
@@ -28,6 +29,7 @@ from headrace._src.ops.random.seeds import (
 
 # TF: a call reserves this many blocks for each output, whatever it uses.
 BLOCKS_PER_OUTPUT = 256
+_PHILOX = (1, 3)  # the numbers of the algorithm
 
 _SMALL = 1 << 31
 _FULL_INT = frozenset({dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64})
@@ -74,6 +76,15 @@ def _infer_shape(op, shape):
     return shape_from_value(shape)
 
 
+def shape_of_batch(batch, shape):
+    """For rules of vectorization: the shape of what is drawn for all elements, from that of one."""
+    return to_tensor(batch.with_size(unstacked(shape, "shape")), shape.tensor.dtype)
+
+
+def _vectorize_stateful(batch, node, shape, *bounds):
+    return batch.apply(node, [shape_of_batch(batch, shape), *map(unstacked, bounds)])
+
+
 def _stateful(name, sampler):
     """The record of a stateful op that fills a shape."""
 
@@ -97,6 +108,7 @@ def _stateful(name, sampler):
         lower=lower,
         static=("shape",),
         grad=None,
+        vectorize=_vectorize_stateful,
         stateful=True,
     )
 
@@ -145,6 +157,28 @@ STATELESS_RANDOM_UNIFORM_FULL_INT = _stateless(
 )
 
 
+def _vectorize_keyed(sampler):
+    """The rule of a stateless op: where keys differ between elements, a function of arrays draws for all of them."""
+
+    def rule(batch, node, shape, key, counter, alg, *bounds):
+        if not batch.on_host:
+            raise NoRule("its seed differs between elements")
+        dims, algorithm, *limits = (known_array(x, "shape, algorithm or bound") for x in (shape, alg, *bounds))
+        if int(algorithm) not in _PHILOX:
+            raise NoRule("it is of another algorithm")
+        if dims.ndim != 1 or (dims < 0).any() or (limits and not limits[0] < limits[1]):
+            raise NoRule("its shape or its bounds are wrong")
+        (output,) = node.outputs
+        shape, dtype = tuple(dims.tolist()), output.dtype._np
+
+        def draw(keys, counters):
+            return random_samplers.draw_with_keys(sampler, keys, counters, shape, dtype, *limits)
+
+        return batch.call_on_arrays(draw, [batch.stack(key), batch.stack(counter)], output.dtype)
+
+    return Rule(rule, quiet=True)  # an element draws in less time than what follows takes
+
+
 def _stateless_keyed(name, sampler, default, allowed):
     """The record of a stateless op that takes key, counter and algorithm."""
 
@@ -167,6 +201,7 @@ def _stateless_keyed(name, sampler, default, allowed):
         lower=lower,
         static=("shape", "alg"),
         grad=None,
+        vectorize=_vectorize_keyed(sampler),
     )
 
 
@@ -230,6 +265,7 @@ RANDOM_UNIFORM_INT = Op(
     lower=_lower_uniform_int,
     static=("shape",),
     grad=None,
+    vectorize=_vectorize_stateful,
     stateful=True,
 )
 
@@ -285,6 +321,7 @@ STATELESS_RANDOM_UNIFORM_INT_V2 = Op(
     lower=_lower_keyed_int,
     static=("shape", "alg"),
     grad=None,
+    vectorize=_vectorize_keyed("uniform_int"),
 )
 
 

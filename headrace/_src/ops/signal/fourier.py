@@ -9,6 +9,7 @@ from headrace._src.core.lazy import jnp, scipy_fft
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import on_last_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -100,6 +101,7 @@ def _complex_transform(name, rank, inverse, partner):
         lower=lambda ctx, input: transform(jnp, input),
         saves=("input_shape",),
         grad=grad,
+        vectorize=on_last_axes(),
     )
 
 
@@ -250,6 +252,7 @@ def _forward_transform(name, rank, partner):
         static=("fft_length",),
         saves=("input_shape", "input_dtype", "fft_length"),
         grad=grad,
+        vectorize=on_last_axes(),
     )
 
 
@@ -287,6 +290,7 @@ def _inverse_transform(name, rank, partner):
         static=("fft_length",),
         saves=("input_shape", "input_dtype", "fft_length"),
         grad=grad,
+        vectorize=on_last_axes(),
     )
 
 

@@ -10,6 +10,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.attached import attach
+from headrace._src.op.batching import NoRule, Ragged, Rule
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value
@@ -126,6 +127,19 @@ def _all_axes(tensor):
     return RANGE(0, RANK(tensor), 1)
 
 
+def _are_lengths(batch, shape, splits):
+    """Whether a stacked value is the number of rows of each element, as parsing gives it."""
+    node = getattr(shape.tensor, "op", None)
+    return node is not None and node.record is EXPAND_DIMS and node.inputs[0] is batch.lengths(splits)
+
+
+def _vectorize_ragged_to_dense(batch, node, indices, shape, values, default):
+    is_without_gaps = isinstance(indices, Ragged) and indices.counts and isinstance(values, Ragged)
+    if not is_without_gaps or indices.splits is not values.splits or not _are_lengths(batch, shape, values.splits):
+        raise NoRule("it has gaps")
+    return values
+
+
 SPARSE_TO_DENSE = Op(
     "SparseToDense",
     "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T, *, "
@@ -137,6 +151,7 @@ SPARSE_TO_DENSE = Op(
     static=("output_shape",),
     saves=("sparse_indices", "sparse_values_shape"),
     grad=_to_dense_grad,
+    vectorize=Rule(ragged=_vectorize_ragged_to_dense),
 )
 
 

@@ -6,11 +6,14 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape, broadcast_shapes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import NoRule, Ragged, Rule, along_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN, same_as_input
+from headrace._src.op.registry import lookup
 from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.arrays import joining
+from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, check_reduces_rows
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.shaping import RANK
 from headrace._src.ops.math.arithmetic import SUB
@@ -51,6 +54,29 @@ def _join(inputs, separator):
     return string_array([between.join(parts) for parts in zip(*columns)], shapes[0])
 
 
+def _vectorize_string_join(batch, node, inputs):
+    rank = max(batch.rank(x) for x in inputs)
+    # Scalars are repeated by the op itself, stacked ones are scalars no longer.
+    whole = next((x for x in inputs if x.stacked and batch.rank(x) == rank), None)
+    tensors = []
+    for x in inputs:
+        if batch.rank(x) == rank or not x.stacked:
+            tensors.append(batch.stack(x) if batch.rank(x) else x.tensor)
+        elif whole is None:
+            raise NoRule("its inputs have different ranks")
+        else:
+            shape = batch.with_size(batch.shape_of_element(whole))
+            tensors.append(BROADCAST_TO(batch.with_rank(x, rank), shape))
+    return batch.apply(node, [tensors])
+
+
+def _vectorize_ragged_string_join(batch, node, inputs):
+    if any(not isinstance(x, Ragged) and batch.rank(x) for x in inputs):
+        raise NoRule("its inputs differ in rank")
+    first, tensors = batch.aligned_rows(inputs)
+    return first.like(batch.apply(node, [tensors])[0])
+
+
 STRING_JOIN = Op(
     "StringJoin",
     "inputs: N*string, *, separator: string = '' -> output: string",
@@ -58,6 +84,7 @@ STRING_JOIN = Op(
     kernel=_join,
     lower=None,  # strings exist on the host only
     grad=None,
+    vectorize=Rule(_vectorize_string_join, _vectorize_ragged_string_join),
 )
 
 
@@ -322,6 +349,12 @@ def _infer_reduce_join(inputs, reduction_indices, keep_dims, separator):
     return TensorShape([n for i, n in enumerate(shape) if i not in axes])
 
 
+def _vectorize_ragged_reduce_join(batch, node, x, axes):
+    check_reduces_rows(batch, node, x, axes)
+    join = lookup("UnsortedSegmentJoin")
+    return join(x.tensor, batch.owners(x.splits), batch.count(), separator=node.attrs["separator"])
+
+
 REDUCE_JOIN = Op(
     "ReduceJoin",
     "inputs: string, reduction_indices: int32, *, keep_dims: bool = False, separator: string = '' "
@@ -330,6 +363,7 @@ REDUCE_JOIN = Op(
     kernel=_reduce_join,
     lower=None,  # strings exist on the host only
     grad=None,
+    vectorize=Rule(along_axes.stacked, _vectorize_ragged_reduce_join),
 )
 
 

@@ -3,6 +3,7 @@
 from headrace._src.core import errors
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import one_by_one
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import scalar
@@ -33,6 +34,7 @@ STRING_FORMAT = Op(
     kernel=_format,
     lower=None,  # strings exist on the host only
     grad=None,
+    vectorize=one_by_one,
 )
 
 

@@ -4,10 +4,16 @@ import itertools
 
 import numpy as np
 
-from headrace._src.core import errors
+from headrace._src.core import dtypes, errors
 from headrace._src.core.dtypes import INDEX
 from headrace._src.core.shapes import TensorShape
+from headrace._src.op.batching import NoRule, Ragged, Rule, unstacked
+from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.ops.arrays.filling import ONES_LIKE, RANGE
+from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.searching import LOWER_BOUND
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.strings.kernel_arrays import attribute_bytes, scalar_string, string_array
 
 
@@ -118,6 +124,23 @@ def _string_split_v2(input, sep, maxsplit):
     return _sparse([split_string(item, separator, maxsplit) for item in items])
 
 
+def single_strings(x):
+    """The strings of elements that are vectors of one string, for a rule of vectorization."""
+    if isinstance(x, Ragged) or x.tensor.shape.as_list()[1:] != [1]:
+        raise NoRule("it takes several strings for each element")
+    return RESHAPE(x.tensor, [-1])
+
+
+def _vectorize_ragged_split(batch, node, x, separator):
+    indices, values, _ = batch.apply(node, [single_strings(x), unstacked(separator, "separator")])
+    ends = RANGE(to_tensor(0, dtypes.int64), batch.count() + 1, to_tensor(1, dtypes.int64))
+    rows, ends = EXPAND_DIMS(indices[:, 0], 0), EXPAND_DIMS(ends, 0)
+    splits = LOWER_BOUND(rows, ends, out_type=dtypes.int64)[0]
+    lengths = batch.lengths(splits)
+    shapes = PACK([ONES_LIKE(lengths), lengths], axis=1)
+    return [Ragged(indices * to_tensor([[0, 1]], dtypes.int64), splits), Ragged(values, splits), shapes]
+
+
 STRING_SPLIT_V2 = Op(
     "StringSplitV2",
     "input: string, sep: string, *, maxsplit: int = -1 -> indices: int64, values: string, shape: int64",
@@ -125,6 +148,7 @@ STRING_SPLIT_V2 = Op(
     kernel=_string_split_v2,
     lower=None,  # strings exist on the host only
     grad=None,
+    vectorize=Rule(ragged=_vectorize_ragged_split, makes_ragged=True),
 )
 
 

@@ -2,15 +2,20 @@
 
 import numpy as np
 
-from headrace._src.core import errors
+from headrace._src.core import dtypes, errors
 from headrace._src.core.dtypes import INDEX
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import NoRule, Ragged, Rule
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
 from headrace._src.op.traits import ELEMENTWISE
+from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.joining import PACK
 from headrace._src.ops.strings.kernel_arrays import map_strings, one_of, string_array
+from headrace._src.ops.strings.splitting import single_strings
 from headrace._src.ops.strings.unicode_codecs import (
     BAD,
     OUTPUT_ENCODINGS,
@@ -64,6 +69,14 @@ _DECODE_ATTRIBUTES = (
     "-> row_splits: Tsplits, char_values: int32"
 )
 
+
+def _vectorize_ragged_decode(batch, node, x):
+    splits, characters = batch.apply(node, [single_strings(x)])
+    characters = Ragged(characters, CAST(splits, DstT=dtypes.int64))
+    lengths = CAST(batch.lengths(characters.splits), DstT=splits.dtype)
+    return [PACK([ZEROS_LIKE(lengths), lengths], axis=1), characters]
+
+
 UNICODE_DECODE = Op(
     "UnicodeDecode",
     _DECODE_ATTRIBUTES,
@@ -71,6 +84,7 @@ UNICODE_DECODE = Op(
     kernel=lambda input, **attrs: _decode("UnicodeDecode", input, **attrs)[:2],
     lower=None,  # strings exist on the host only
     grad=None,
+    vectorize=Rule(ragged=_vectorize_ragged_decode, makes_ragged=True),
 )
 
 UNICODE_DECODE_WITH_OFFSETS = Op(
@@ -119,6 +133,13 @@ def _infer_encode(input_values, input_splits, **attrs):
     return TensorShape([None if count is None else max(count - 1, 0)])
 
 
+def _vectorize_ragged_encode(batch, node, values, splits):
+    if not isinstance(values, Ragged) or not isinstance(splits, Ragged):
+        raise NoRule("it makes strings of values that do not differ in number")
+    whole, rows = batch.inner_splits(splits, values)
+    return Ragged(batch.apply(node, [values, whole])[0], rows)
+
+
 UNICODE_ENCODE = Op(
     "UnicodeEncode",
     "input_values: int32, input_splits: Tsplits, *, output_encoding: string, errors: string = 'replace', "
@@ -128,6 +149,7 @@ UNICODE_ENCODE = Op(
     kernel=_encode,
     lower=None,  # strings exist on the host only
     grad=None,
+    vectorize=Rule(ragged=_vectorize_ragged_encode),
 )
 
 

@@ -9,8 +9,11 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.handle_data import HandleData, handle_data_rule
 from headrace._src.core.shapes import TensorShape
+from headrace._src.op.batching import Batched, Rule, unstacked, value_of
+from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN, shape_from_value
+from headrace._src.op.registry import lookup
 from headrace._src.op.traits import TAKES_KNOWN, UNCHECKED
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
@@ -136,6 +139,22 @@ def _empty_kernel(element_shape, max_num_elements, element_dtype):
     return boxed(TensorList(element_dtype._np, declared_shape(op, element_shape), {}, 0, limit))
 
 
+def shape_of_stacked(batch, shape):
+    """For rules of vectorization: a declared shape of the elements of a list, with the batch before it."""
+    known = value_of(unstacked(shape, "element shape"))
+    if known is None or not known.ndim:
+        return to_tensor(-1, shape.tensor.dtype)
+    size = batch.size if isinstance(batch.size, int) else -1
+    return to_tensor([size, *map(int, known)], shape.tensor.dtype)
+
+
+# A list of each element is one list, of stacked tensors. What is written into a new one may differ between elements.
+
+
+def _vectorize_new(batch, node, shape, count):
+    return batch.apply(node, [shape_of_stacked(batch, shape), unstacked(count, "size")])
+
+
 EMPTY_TENSOR_LIST = Op(
     "EmptyTensorList",
     "element_shape: shape_type, max_num_elements: int32, *, element_dtype: type -> handle: variant",
@@ -146,6 +165,7 @@ EMPTY_TENSOR_LIST = Op(
     lower=lowering.empty,
     static=("element_shape", "max_num_elements"),
     grad=None,
+    vectorize=Rule(_vectorize_new, always=True),
 )
 
 
@@ -167,6 +187,7 @@ TENSOR_LIST_RESERVE = Op(
     lower=lowering.reserve,
     static=("element_shape", "num_elements"),
     grad=None,
+    vectorize=Rule(_vectorize_new, always=True),
 )
 
 
@@ -181,6 +202,7 @@ TENSOR_LIST_LENGTH = Op(
     kernel=lambda input_handle: np.array(list_in("TensorListLength", input_handle).length, np.int32),
     lower=lowering.length,
     grad=None,
+    vectorize=lambda batch, node, handle: Batched(batch.apply(node, [handle])[0], False),
 )
 
 
@@ -205,6 +227,7 @@ TENSOR_LIST_ELEMENT_SHAPE = Op(
     kernel=_element_shape_kernel,
     lower=lowering.element_shape,
     grad=None,
+    vectorize=lambda batch, node, handle: Batched(batch.apply(node, [handle])[0][1:], False),
 )
 
 
@@ -261,6 +284,7 @@ TENSOR_LIST_PUSH_BACK = Op(
     lower=lowering.push_back,
     saves=("tensor_shape", "tensor_dtype"),
     grad=_push_grad,
+    vectorize=lambda batch, node, *inputs: batch.apply(node, [*map(batch.stack, inputs)]),
 )
 
 
@@ -325,6 +349,7 @@ TENSOR_LIST_POP_BACK = Op(
     lower=lowering.pop_back,
     saves=("output_handle", "tensor"),
     grad=_pop_grad,
+    vectorize=lambda batch, node, handle, shape: batch.apply(node, [handle, shape_of_stacked(batch, shape)]),
 )
 
 
@@ -391,6 +416,10 @@ def _set_grad(node, dlist):
     return d_rest, None, ditem
 
 
+def _vectorize_set(batch, node, handle, index, item):
+    return batch.apply(node, [batch.stack(handle), unstacked(index, "index"), batch.stack(item)])
+
+
 TENSOR_LIST_SET_ITEM = Op(
     "TensorListSetItem",
     "input_handle: variant, index: int32, item: element_dtype, *, resize_if_index_out_of_bounds: bool = False "
@@ -401,6 +430,7 @@ TENSOR_LIST_SET_ITEM = Op(
     lower=lowering.set_item,
     saves=("input_handle", "index", "item", "item_shape", "item_dtype"),
     grad=_set_grad,
+    vectorize=_vectorize_set,
 )
 
 
@@ -420,6 +450,13 @@ def _get_grad(node, ditem):
     return TENSOR_LIST_SET_ITEM(empty, node.index, ditem), None, None
 
 
+def _vectorize_get(batch, node, handle, index, shape):
+    if handle.stacked:
+        return batch.apply(node, [handle, unstacked(index, "index"), shape_of_stacked(batch, shape)])
+    items = lookup("TensorListStack")(handle.tensor, shape.tensor, element_dtype=node.attrs["element_dtype"])
+    return lookup("GatherV2")(items, index.tensor, 0)
+
+
 TENSOR_LIST_GET_ITEM = Op(
     "TensorListGetItem",
     "input_handle: variant, index: int32, element_shape: Tshape, *, element_dtype: type -> item: element_dtype",
@@ -432,6 +469,7 @@ TENSOR_LIST_GET_ITEM = Op(
     lower=lowering.get_item,
     saves=("input_handle", "index"),
     grad=_get_grad,
+    vectorize=_vectorize_get,
 )
 
 
@@ -456,6 +494,7 @@ TENSOR_LIST_RESIZE = Op(
     static=("size",),
     saves=("input_handle",),
     grad=lambda node, dlist: (TENSOR_LIST_RESIZE(dlist, TENSOR_LIST_LENGTH(node.input_handle)), None),
+    vectorize=lambda batch, node, handle, size: batch.apply(node, [handle, unstacked(size, "size")]),
 )
 
 

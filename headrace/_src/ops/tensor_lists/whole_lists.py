@@ -5,6 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.handle_data import HandleData, handle_data_rule
 from headrace._src.core.shapes import TensorShape
+from headrace._src.op.batching import NoRule, unstacked
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, shape_from_value
 from headrace._src.op.traits import TAKES_KNOWN, UNCHECKED
@@ -12,6 +13,7 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL, RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import RESHAPE, SIZE
 from headrace._src.ops.math.comparison import EQUAL
@@ -30,6 +32,7 @@ from headrace._src.ops.tensor_lists.single_elements import (
     list_in,
     merged_shape,
     scalar_in,
+    shape_of_stacked,
 )
 from headrace._src.ops.tensor_lists.values import TensorList, boxed, fits, is_full, merged, shape_text
 
@@ -115,6 +118,22 @@ def _stack_infer(input_handle, element_shape, element_dtype, num_elements):
     return TensorShape([None if num_elements == -1 else num_elements]).concatenate(shape)
 
 
+def _exchanged(tensor, rank):
+    """The first two axes exchanged: those of the batch and of the list."""
+    if rank is None:
+        raise NoRule("the rank of a list's elements is unknown")
+    return TRANSPOSE(tensor, [1, 0, *range(2, rank)])
+
+
+def _exchanged_output(node, tensor):
+    rank = node.outputs[0].shape.rank
+    return _exchanged(tensor, tensor.shape.rank if rank is None else rank + 1)
+
+
+def _vectorize_stack(batch, node, handle, shape):
+    return _exchanged_output(node, *batch.apply(node, [handle, shape_of_stacked(batch, shape)]))
+
+
 TENSOR_LIST_STACK = Op(
     "TensorListStack",
     "input_handle: variant, element_shape: int32, *, element_dtype: type, num_elements: int = -1 "
@@ -125,6 +144,7 @@ TENSOR_LIST_STACK = Op(
     lower=lowering.stack,
     saves=("tensor_shape",),
     grad=lambda node, dy: (TENSOR_LIST_FROM_TENSOR(dy, _rows_of(node.tensor_shape)), None),
+    vectorize=_vectorize_stack,
 )
 
 
@@ -149,6 +169,11 @@ def _scalar_infer(*specs, **attrs):
     return SCALAR
 
 
+def _vectorize_from_tensor(batch, node, tensor, shape):
+    rows = _exchanged(tensor.tensor, tensor.tensor.shape.rank)
+    return batch.apply(node, [rows, shape_of_stacked(batch, shape)])
+
+
 TENSOR_LIST_FROM_TENSOR = Op(
     "TensorListFromTensor",
     "tensor: element_dtype, element_shape: shape_type -> output_handle: variant",
@@ -159,6 +184,7 @@ TENSOR_LIST_FROM_TENSOR = Op(
     lower=lowering.from_tensor,
     saves=("tensor_shape", "tensor_dtype"),
     grad=_from_tensor_grad,
+    vectorize=_vectorize_from_tensor,
 )
 
 
@@ -202,6 +228,11 @@ def _gather_grad(node, dy):
     return TENSOR_LIST_SCATTER_V2(sums, indices, element_shape(node.input_handle), count), None, None
 
 
+def _vectorize_list_gather(batch, node, handle, indices, shape):
+    inputs = [handle, unstacked(indices, "indices"), shape_of_stacked(batch, shape)]
+    return _exchanged_output(node, *batch.apply(node, inputs))
+
+
 TENSOR_LIST_GATHER = Op(
     "TensorListGather",
     "input_handle: variant, indices: int32, element_shape: int32, *, element_dtype: type -> values: element_dtype",
@@ -211,6 +242,7 @@ TENSOR_LIST_GATHER = Op(
     lower=lowering.gather,
     saves=("input_handle", "indices"),
     grad=_gather_grad,
+    vectorize=_vectorize_list_gather,
 )
 
 

@@ -20,6 +20,9 @@ from headrace._src.ops.windows.conv_rules import (
     lower_filter_gradient,
     lower_forward,
     lower_input_gradient,
+    vectorize_filter_gradient,
+    vectorize_forward,
+    vectorize_input_gradient,
 )
 
 FLOAT_OR_INT32 = dtypes.FLOATING | {dtypes.int32}
@@ -59,6 +62,7 @@ CONV2D = Op(
     lower=partial(lower_forward, "Conv2D", 2),
     saves=("input", "filter", "input_shape", "filter_shape"),
     grad=_grad_conv2d,
+    vectorize=vectorize_forward,
 )
 
 
@@ -79,6 +83,7 @@ CONV2D_BACKPROP_INPUT = Op(
     static=("input_sizes",),
     saves=("filter", "filter_shape", "out_backprop"),
     grad=_grad_conv2d_backprop_input,
+    vectorize=vectorize_input_gradient,
 )
 
 
@@ -98,6 +103,7 @@ CONV2D_BACKPROP_FILTER = Op(
     static=("filter_sizes",),
     saves=("input", "input_shape", "out_backprop"),
     grad=_grad_conv2d_backprop_filter,
+    vectorize=vectorize_filter_gradient,
 )
 
 
@@ -234,6 +240,7 @@ CONV3D = Op(
     lower=partial(lower_forward, "Conv3D", 3),
     saves=("input", "filter", "input_shape", "filter_shape"),
     grad=_grad_conv3d,
+    vectorize=vectorize_forward,
 )
 
 
@@ -255,6 +262,7 @@ CONV3D_BACKPROP_INPUT = Op(
     static=("input_sizes",),
     saves=("filter", "filter_shape", "out_backprop"),
     grad=_grad_conv3d_backprop_input,
+    vectorize=vectorize_input_gradient,
 )
 
 
@@ -274,4 +282,5 @@ CONV3D_BACKPROP_FILTER = Op(
     static=("filter_sizes",),
     saves=("input", "input_shape", "out_backprop"),
     grad=_grad_conv3d_backprop_filter,
+    vectorize=vectorize_filter_gradient,
 )

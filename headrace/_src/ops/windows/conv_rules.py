@@ -10,7 +10,10 @@ import numpy as np
 from headrace._src.core import errors
 from headrace._src.core.lazy import jax, jnp, lax
 from headrace._src.core.shapes import TensorShape
+from headrace._src.op.batching import NoRule, merging, unstacked
 from headrace._src.op.infer import shape_from_value
+from headrace._src.ops.arrays.rearranging import TRANSPOSE
+from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
 from headrace._src.ops.windows import conv_kernels
 from headrace._src.ops.windows.placement import (
     CHANNELS_FIRST,
@@ -309,3 +312,57 @@ def infer_filter_gradient(op, dims, input, sizes, dy, **_):
     """The shape that `filter_sizes` describes."""
     shape = shape_from_value(sizes)
     return TensorShape([None] * (dims + 2)) if shape.rank is None else shape
+
+
+# Vectorization. With another filter for each element, its outputs become further channels.
+
+
+def _check_channels_last(node):
+    if not node.attrs["data_format"].endswith("C"):
+        raise NoRule("its channels are not the last axis")
+
+
+def _into_channels(batch, tensor):
+    """[batch, a, ..., channels] to [a, ..., batch * channels]."""
+    rank = tensor.shape.rank
+    moved = TRANSPOSE(tensor, [*range(1, rank - 1), 0, rank - 1])
+    return RESHAPE(moved, batch.join(SHAPE(moved)[: rank - 2], [-1]))
+
+
+def _from_channels(batch, tensor):
+    """[a, ..., batch * channels] to [batch, a, ..., channels]."""
+    rank = tensor.shape.rank
+    split = RESHAPE(tensor, batch.join(SHAPE(tensor)[: rank - 1], batch.size_vector(), [-1]))
+    return TRANSPOSE(split, [rank - 1, *range(rank - 1), rank])
+
+
+def vectorize_forward(batch, node, x, filters):
+    if not filters.stacked:
+        return merging().stacked(batch, node, x, filters)
+    if x.stacked:
+        raise NoRule("its filters differ between elements")
+    _check_channels_last(node)
+    (y,) = batch.apply(node, [x, _into_channels(batch, filters.tensor)])
+    return _from_channels(batch, y)
+
+
+def vectorize_input_gradient(batch, node, sizes, filters, dy):
+    images, count = batch.merged(dy)
+    inputs = [batch.larger(unstacked(sizes, "sizes")), unstacked(filters, "filters"), images]
+    return batch.parted(*batch.apply(node, inputs), count)
+
+
+def vectorize_filter_gradient(batch, node, x, sizes, dy):
+    _check_channels_last(node)
+    shape = unstacked(sizes, "sizes")
+    last = shape.shape[0] - 1
+    if not x.stacked:
+        (df,) = batch.apply(node, [x, batch.larger(shape, last), _into_channels(batch, dy.tensor)])
+        return _from_channels(batch, df)
+    if dy.stacked:
+        raise NoRule("its images and its gradients both differ between elements")
+    (df,) = batch.apply(node, [_into_channels(batch, x.tensor), batch.larger(shape, last - 1), dy])
+    # [..., batch * inputs, outputs]
+    rank, dims = df.shape.rank, SHAPE(df)
+    split = RESHAPE(df, batch.join(dims[: rank - 2], batch.size_vector(), [-1], dims[rank - 1 :]))
+    return TRANSPOSE(split, [rank - 2, *range(rank - 2), rank - 1, rank])

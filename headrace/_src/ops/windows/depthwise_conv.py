@@ -12,6 +12,7 @@ from headrace._src.core.lazy import jax
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import merging
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.ops.windows import conv_rules, depthwise_kernels
@@ -179,6 +180,7 @@ DEPTHWISE_CONV2D = Op(
     lower=_lower_forward,
     saves=("input", "filter", "input_shape", "filter_shape"),
     grad=_grad_forward,
+    vectorize=merging(),
 )
 
 
@@ -201,6 +203,7 @@ DEPTHWISE_CONV2D_BACKPROP_INPUT = Op(
     static=("input_sizes",),
     saves=("filter", "filter_shape", "out_backprop"),
     grad=_grad_backprop_input,
+    vectorize=conv_rules.vectorize_input_gradient,
 )
 
 

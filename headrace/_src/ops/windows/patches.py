@@ -12,6 +12,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import merging
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
@@ -112,6 +113,7 @@ EXTRACT_IMAGE_PATCHES = Op(
     lower=lambda ctx, images, **attrs: _lower_patches("ExtractImagePatches", 2, images, **attrs),
     saves=("images_shape",),
     grad=lambda node, dy: (_patch_gradient(EXTRACT_IMAGE_PATCHES, node.images_shape, dy, node.attrs),),
+    vectorize=merging(),
 )
 
 EXTRACT_VOLUME_PATCHES = Op(
@@ -123,6 +125,7 @@ EXTRACT_VOLUME_PATCHES = Op(
     lower=lambda ctx, input, **attrs: _lower_patches("ExtractVolumePatches", 3, input, **attrs),
     saves=("input_shape",),
     grad=lambda node, dy: (_patch_gradient(EXTRACT_VOLUME_PATCHES, node.input_shape, dy, node.attrs),),
+    vectorize=merging(),
 )
 
 

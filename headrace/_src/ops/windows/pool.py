@@ -9,6 +9,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.op.batching import merging
 from headrace._src.op.definition import Op
 from headrace._src.ops.windows import pool_kernels
 from headrace._src.ops.windows.lowering import chosen_taps
@@ -53,6 +54,7 @@ MAX_POOL = Op(
     **_rules("MaxPool", 2, pool_kernels.max_pool, xla_max_pool),
     saves=("input", "output"),
     grad=_grad_max_pool,
+    vectorize=merging(),
 )
 
 
@@ -95,6 +97,7 @@ MAX_POOL_V2 = Op(
     static=("ksize", "strides"),
     saves=("input", "output", "ksize", "strides"),
     grad=_grad_max_pool_v2,
+    vectorize=merging(),
 )
 
 
@@ -109,6 +112,7 @@ AVG_POOL = Op(
     **_rules("AvgPool", 2, pool_kernels.avg_pool, xla_avg_pool),
     saves=("value_shape",),
     grad=_grad_avg_pool,
+    vectorize=merging(),
 )
 
 
@@ -123,6 +127,7 @@ MAX_POOL3D = Op(
     **_rules("MaxPool3D", 3, pool_kernels.max_pool, xla_max_pool),
     saves=("input", "output"),
     grad=_grad_max_pool3d,
+    vectorize=merging(),
 )
 
 
@@ -137,6 +142,7 @@ AVG_POOL3D = Op(
     **_rules("AvgPool3D", 3, pool_kernels.avg_pool, xla_avg_pool),
     saves=("input_shape",),
     grad=_grad_avg_pool3d,
+    vectorize=merging(),
 )
 
 

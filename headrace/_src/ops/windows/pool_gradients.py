@@ -10,6 +10,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jax, jnp
 from headrace._src.core.shapes import TensorShape
+from headrace._src.op.batching import merging, unstacked
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value
 from headrace._src.op.registry import lookup
@@ -105,6 +106,7 @@ MAX_POOL_GRAD = Op(
     lower=partial(_lower_max_gradient, "MaxPoolGrad"),
     saves=("orig_input", "orig_output"),
     grad=_grad_max_pool_grad,
+    vectorize=merging(3),
 )
 
 
@@ -122,6 +124,7 @@ MAX_POOL_GRAD_GRAD = Op(
     lower=partial(_lower_max_gather, "MaxPoolGradGrad", 2),
     saves=("orig_input", "orig_output"),
     grad=_grad_max_pool_grad_grad,
+    vectorize=merging(3),
 )
 
 
@@ -300,6 +303,7 @@ MAX_POOL3D_GRAD = Op(
     lower=_lower_max3d_gradient,
     saves=("orig_input", "orig_output"),
     grad=_grad_max3d_gradient,
+    vectorize=merging(3),
 )
 
 
@@ -317,6 +321,7 @@ MAX_POOL3D_GRAD_GRAD = Op(
     lower=partial(_lower_max_gather, "MaxPool3DGradGrad", 3),
     saves=("orig_input", "orig_output"),
     grad=_grad_max3d_gather,
+    vectorize=merging(3),
 )
 
 
@@ -353,6 +358,12 @@ def _infer_avg_gradient(dims, orig_input_shape, grad, **attrs):
     return TensorShape([None] * (dims + 2)) if shape.rank is None else shape
 
 
+def _vectorize_avg_pool_grad(batch, node, shape, dy):
+    images, count = batch.merged(dy)
+    (dx,) = batch.apply(node, [batch.larger(unstacked(shape, "shape")), images])
+    return batch.parted(dx, count)
+
+
 AVG_POOL_GRAD = Op(
     "AvgPoolGrad",
     f"orig_input_shape: int32, grad: T, {_ATTRIBUTES}, {_NHWC} -> output: T",
@@ -362,6 +373,7 @@ AVG_POOL_GRAD = Op(
     lower=partial(_lower_avg_gradient, "AvgPoolGrad", 2),
     static=("orig_input_shape",),
     grad=lambda node, ddx: (None, lookup("AvgPool")(ddx, **node.attrs)),
+    vectorize=_vectorize_avg_pool_grad,
 )
 
 AVG_POOL3D_GRAD = Op(
@@ -373,4 +385,5 @@ AVG_POOL3D_GRAD = Op(
     lower=partial(_lower_avg_gradient, "AvgPool3DGrad", 3),
     static=("orig_input_shape",),
     grad=lambda node, ddx: (None, lookup("AvgPool3D")(ddx, **node.attrs)),
+    vectorize=_vectorize_avg_pool_grad,
 )

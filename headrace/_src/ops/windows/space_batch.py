@@ -11,6 +11,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
+from headrace._src.op.batching import merging
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
@@ -300,6 +301,7 @@ SPACE_TO_DEPTH = Op(
     kernel=_space_to_depth,
     lower=lambda ctx, input, **attrs: _space_to_depth(input, **attrs),
     grad=lambda node, dy: (DEPTH_TO_SPACE(dy, **node.attrs),),
+    vectorize=merging(),
 )
 
 DEPTH_TO_SPACE = Op(
@@ -311,6 +313,7 @@ DEPTH_TO_SPACE = Op(
     kernel=_depth_to_space,
     lower=lambda ctx, input, **attrs: _depth_to_space(input, **attrs),
     grad=lambda node, dy: (SPACE_TO_DEPTH(dy, **node.attrs),),
+    vectorize=merging(),
 )
 
 

@@ -1,26 +1,37 @@
-"""Turning the graph of one element into operations on a whole batch: the walk over it, and the table of rules."""
+"""The walk over the graph of one element that turns it into operations on a whole batch, by the rules of its ops."""
 
 import logging
-from typing import NamedTuple
 
 import numpy as np
 
 from headrace._src.autodiff.custom_gradient import record_custom, without_tapes
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
-from headrace._src.core.shapes import TensorShape
+from headrace._src.core.random_state import site_within
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.graph.building.func_graph import FuncGraph
 from headrace._src.graph.building.graph import PLACEHOLDER
 from headrace._src.graph.building.operation import is_stateful
 from headrace._src.graph.control.map_fn import map_fn
-from headrace._src.graph.control.python_functions import EAGER_PY_FUNC, call_of, call_recorded
+from headrace._src.graph.control.python_functions import EAGER_PY_FUNC, call_of, call_recorded, numpy_function
 from headrace._src.graph.derivatives.functions import dense, structured
 from headrace._src.graph.passes.dead_code import needed
+from headrace._src.graph.passes.steps import random_call
+from headrace._src.graph.vectorizing import control
+from headrace._src.op.batching import (
+    Batch,
+    Batched,
+    NoRule,
+    batch_shape,
+    flatten,
+    refill,
+    tensor_of,
+    unstacked,
+    value_of,
+)
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import REGISTRY
-from headrace._src.op.traits import ELEMENTWISE, EQUAL_SHAPES, READS_RESOURCE
+from headrace._src.op.traits import READS_RESOURCE
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import CONST, RANGE
@@ -28,39 +39,11 @@ from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.passing import IDENTITY_N
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE
-from headrace._src.ops.arrays.slicing import STRIDED_SLICE
 from headrace._src.ops.arrays.splitting import TILE
 from headrace._src.ops.tensor_lists.whole_lists import TENSOR_LIST_FROM_TENSOR, TENSOR_LIST_STACK
+from headrace._src.state.storage import READ_VARIABLE
 
 logger = logging.getLogger("headrace")
-
-
-class Batched(NamedTuple):
-    """A value of the element's graph: one for all elements, or stacked along a new first axis."""
-
-    tensor: Tensor
-    stacked: bool
-
-
-class NoRule(Exception):
-    """A rule cannot do what is asked; the message says why."""
-
-
-RULES: dict = {}
-
-
-def rule(*names):
-    """Decorator: `rule(batch, node, *inputs)` converts operations of these names; inputs are `Batched` or lists.
-
-    It returns a tensor or a list of tensors, all stacked, or `Batched` values.
-    """
-
-    def declare(function):
-        for name in names:
-            RULES[name] = function
-        return function
-
-    return declare
 
 
 class ElementGraph(FuncGraph):
@@ -75,7 +58,7 @@ class ElementGraph(FuncGraph):
         return super().capture(tensor, name)
 
 
-class Batch:
+class BatchWalk(Batch):
     """The conversion of a graph for so many elements at once.
 
     Args:
@@ -93,7 +76,7 @@ class Batch:
 
     def of_size(self, size):
         """The same for another number of elements."""
-        return Batch(size, self.fallback, self.warn, self.on_host)
+        return BatchWalk(size, self.fallback, self.warn, self.on_host)
 
     def run(self, graph, inputs, given=None) -> list:
         """The outputs of `graph` as `Batched` values, given those of its inputs.
@@ -135,27 +118,26 @@ class Batch:
         if node.custom_gradient is not None:
             return self._custom(graph, node, inputs, values)
         flat = flatten(inputs)
-        name = node.record.name
-        if name == "ReadVariableOp":
+        record = node.record
+        if record is READ_VARIABLE:
             return [Batched(_read_variable(graph, node, flat[0].tensor), False)]
+        rule = record.vectorize
         # What does not depend on the element is computed, or read, once.
-        is_same = not node.record.stateful or READS_RESOURCE in node.record.traits
-        if is_same and name not in ALWAYS and not any(x.stacked for x in flat):
+        is_same = not record.stateful or READS_RESOURCE in record.traits
+        if is_same and not rule.always and not any(x.stacked for x in flat):
             return [Batched(x, False) for x in self.apply(node, inputs)]
-        found = RULES.get(name) or _elementwise_rule(node.record)
-        if found is None:
+        if rule.stacked is None:
             raise NoRule("there is no registered converter for this op")
-        result = found(self, node, *inputs)
+        result = rule.stacked(self, node, *inputs)
         if not isinstance(result, (list, tuple)) or isinstance(result, Batched):
             result = [result]
         return [x if x is None or isinstance(x, Batched) else Batched(x, True) for x in result]
 
     def apply(self, node, inputs, attrs=None, op=None) -> list:
-        """Apply the op of a node (or another) to `Batched` values or tensors; returns its outputs as a flat list."""
-        record = node.record if op is None else REGISTRY[op]
+        record = node.record if op is None else op
         if record is EAGER_PY_FUNC and context.graph is None:
             return call_recorded(call_of(node.attrs["token"]), [tensor_of(x) for x in flatten(inputs)])
-        tensors = [[tensor_of(x) for x in value] if _is_list(value) else tensor_of(value) for value in inputs]
+        tensors = [[tensor_of(x) for x in value] if isinstance(value, list) else tensor_of(value) for value in inputs]
         draws = record.draws and context.graph is None
         if draws:  # TF: the stream of random numbers is the operation's own
             context.random_node = node
@@ -174,7 +156,6 @@ class Batch:
     # Values.
 
     def stack(self, value: Batched) -> Tensor:
-        """The value stacked, repeated if it is one for all."""
         if value.stacked:
             return value.tensor
         tensor = value.tensor
@@ -214,22 +195,18 @@ class Batch:
         return TENSOR_LIST_FROM_TENSOR(repeated, to_tensor(-1, dtypes.int32))
 
     def rank(self, value: Batched) -> int:
-        """The rank of the value of one element."""
         rank = value.tensor.shape.rank
         if rank is None:
             raise NoRule("the rank of a tensor is unknown")
         return rank - value.stacked
 
     def size_vector(self):
-        """The number of elements as a vector of length one: a list, or a tensor."""
         return [self.size] if isinstance(self.size, int) else RESHAPE(self.size, [1])
 
     def with_size(self, vector):
-        """A vector of sizes of one element with the number of elements before them."""
         return self.join(self.size_vector(), vector)
 
     def join(self, *vectors):
-        """Vectors of integers, lists or tensors, as one; a list where all of it is known."""
         known = [v if isinstance(v, list) else value_of(v) for v in vectors]
         if all(v is not None for v in known):
             return [int(n) for v in known for n in v]
@@ -238,20 +215,24 @@ class Batch:
         parts = [p if p.dtype is dtype else CAST(p, DstT=dtype) for p in parts]
         return CONCAT(parts, 0)
 
-    def shape_of_element(self, value: Batched):
-        """The shape of one element: a list of ints, or a tensor."""
+    def shape_of_element(self, value: Batched, dtype=dtypes.int32):
         shape = value.tensor.shape
         if shape.rank is not None and shape[value.stacked :].is_fully_defined():
             return shape[value.stacked :].as_list()
-        return tail(SHAPE(value.tensor, out_type=dtypes.int32), int(value.stacked))
+        return SHAPE(value.tensor, out_type=dtype)[int(value.stacked) :]
+
+    def axes(self, value: Batched) -> Tensor:
+        axes = unstacked(value, "axis")
+        known = value_of(axes)
+        if known is not None:
+            return to_tensor(np.where(known < 0, known, known + 1).astype(known.dtype))
+        return SELECT_V2(axes < 0, axes, axes + 1)
 
     def aligned(self, values) -> list:
-        """The tensors of values that broadcast against each other, so that they do with the batch as first axis."""
         rank = max(self.rank(value) for value in values)
         return [self.with_rank(value, rank) if value.stacked else value.tensor for value in values]
 
     def with_rank(self, value: Batched, rank):
-        """A stacked value whose elements have that rank, by axes of length one behind the batch."""
         tensor = value.tensor
         missing = rank - self.rank(value)
         if missing and tensor.shape.is_fully_defined():
@@ -262,8 +243,52 @@ class Batch:
         return tensor
 
     def numbers(self):
-        """0, 1, 2 ... for the elements, as int32."""
         return RANGE(to_tensor(0), to_tensor(self.size, dtypes.int32), to_tensor(1))
+
+    def merged(self, value: Batched):
+        tensor = self.stack(value)
+        shape = self.shape_of_element(Batched(tensor, True))
+        length, rest = shape[:1], shape[1:]
+        if isinstance(shape, list) and isinstance(self.size, int):
+            return RESHAPE(tensor, [self.size * shape[0], *rest]), length
+        return RESHAPE(tensor, self.join([-1], rest)), length
+
+    def parted(self, tensor, length):
+        rest = tensor.shape[1:].as_list() if tensor.shape[1:].is_fully_defined() else SHAPE(tensor)[1:]
+        return RESHAPE(tensor, self.join(self.size_vector(), length, rest))
+
+    def larger(self, sizes, at=0):
+        factors = [1] * sizes.shape[0]
+        if isinstance(self.size, int):
+            factors[at] = self.size
+            return sizes * to_tensor(factors, sizes.dtype)
+        is_there = to_tensor([i == at for i in range(len(factors))])
+        return sizes * SELECT_V2(is_there, CAST(self.size, DstT=sizes.dtype), to_tensor(1, sizes.dtype))
+
+    def call_on_arrays(self, function, inputs, dtype):
+        return numpy_function(function, inputs, dtype, False)
+
+    # Functions.
+
+    def call(self, node, graph, inputs):
+        call = random_call(node) if context.graph is None else None
+        if call is None:
+            return self.run(graph, inputs)
+        before = context.random_site
+        context.random_site = site_within(before, call)
+        try:
+            return self.run(graph, inputs)
+        finally:
+            context.random_site = before
+
+    def conditional(self, condition, graphs, inputs):
+        return control.conditional(self, condition, graphs, inputs)
+
+    def switch(self, number, graphs, inputs):
+        return control.switch(self, number, graphs, inputs)
+
+    def loop(self, condition, body, inputs):
+        return control.loop(self, condition, body, inputs)
 
     # Special cases.
 
@@ -276,7 +301,7 @@ class Batch:
                 f"vectorized_map: {name} changes something that all elements share, in an order that vectorization "
                 "does not keep. Use tf.map_fn."
             )
-        if name not in QUIET:
+        if not node.record.vectorize.quiet:
             if not self.fallback:
                 raise ValueError(
                     f"vectorized_map: No pfor vectorization defined for {name} ({reason}), and fallback_to_while_loop "
@@ -330,95 +355,6 @@ class Batch:
         if source.stacked:
             return self.stack(gradient)
         return SUM(self.stack(gradient), 0, keep_dims=False)
-
-
-def _elementwise_rule(record):
-    """The rule that the trait ELEMENTWISE implies; None for other ops."""
-    if ELEMENTWISE not in record.traits:
-        return None
-    if EQUAL_SHAPES in record.traits:
-        return _stacking
-    return _unary if len(record.signature.inputs) == 1 else _broadcasting
-
-
-def _unary(batch, node, x):
-    return batch.apply(node, [x])
-
-
-def _broadcasting(batch, node, *inputs):
-    return batch.apply(node, batch.aligned(inputs))
-
-
-def _stacking(batch, node, *inputs):
-    if _is_list(inputs[0]):
-        return batch.apply(node, [[batch.stack(x) for x in inputs[0]]])
-    return batch.apply(node, [batch.stack(x) for x in inputs])
-
-
-# Ops that are converted even when no input is stacked: each element has its own result.
-ALWAYS: set = set()
-# Ops that run element by element as a matter of course.
-QUIET = {"PrintV2", "Print", "StringFormat"}
-
-
-def _is_list(value):
-    return isinstance(value, list)
-
-
-def tensor_of(value):
-    return value.tensor if isinstance(value, Batched) else value
-
-
-def flatten(inputs) -> list:
-    """`Batched` values and lists of them as one list."""
-    flat: list = []
-    for value in inputs:
-        flat.extend(value) if _is_list(value) else flat.append(value)
-    return flat
-
-
-def refill(inputs, flat):
-    """The opposite of `flatten`."""
-    rest = iter(flat)
-    return [[next(rest) for _ in value] if _is_list(value) else next(rest) for value in inputs]
-
-
-def value_of(tensor):
-    """The value of a tensor as a NumPy array when it is known now, otherwise None."""
-    return tensor._a if isinstance(tensor, EagerTensor) else getattr(tensor, "_known", None)
-
-
-def tail(vector, count):
-    """The elements of a vector from number `count` on."""
-    return STRIDED_SLICE(
-        vector, [count], [0], [1], begin_mask=0, end_mask=1, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0
-    )
-
-
-def unstacked(value: Batched, what: str) -> Tensor:
-    """The tensor of a value that must be the same for all elements."""
-    if value.stacked:
-        raise NoRule(f"its {what} differs between elements")
-    return value.tensor
-
-
-def shifted_axes(value: Batched) -> Tensor:
-    """Axes of one element as those of the batch. Negative ones count from the end, and stay."""
-    axes = unstacked(value, "axis")
-    known = value_of(axes)
-    if known is not None:
-        return to_tensor(np.where(known < 0, known, known + 1).astype(known.dtype))
-    return SELECT_V2(axes < 0, axes, axes + 1)
-
-
-def shifted(axis: int) -> int:
-    """An axis of one element as that of the batch."""
-    return axis if axis < 0 else axis + 1
-
-
-def batch_shape(size, shape) -> TensorShape:
-    """The static shape of a batch of elements of that shape."""
-    return TensorShape([size if isinstance(size, int) else None]).concatenate(shape)
 
 
 def _read_variable(graph, node, handle):
