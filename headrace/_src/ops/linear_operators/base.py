@@ -440,3 +440,16 @@ def _read_variables(value):
 def arguments(scope: dict) -> dict:
     """The arguments of a constructor by name, from its `locals()`."""
     return {name: value for name, value in scope.items() if name not in ("self", "__class__")}
+
+
+_SHARED = ("is_non_singular", "is_self_adjoint", "is_positive_definite", "is_square", "name")
+
+
+def shared(parameters: dict, **known) -> dict:
+    """What a constructor passes on to its base: its parameters, and of them the hints and the name.
+
+    Args:
+        parameters: the arguments of the constructor, by name.
+        known: hints, or a name, in the place of those among `parameters`.
+    """
+    return {key: parameters[key] for key in _SHARED} | known | {"parameters": parameters}

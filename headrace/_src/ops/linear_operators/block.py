@@ -10,7 +10,7 @@ from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.joining import concat
 from headrace._src.ops.arrays.splitting import split
 from headrace._src.ops.linalg import matrices
-from headrace._src.ops.linear_operators.base import LinearOperator, arguments
+from headrace._src.ops.linear_operators.base import LinearOperator, arguments, shared
 from headrace._src.ops.linear_operators.dense import LinearOperatorFullMatrix
 from headrace._src.ops.linear_operators.derived import checked_operators, common_static_batch
 from headrace._src.ops.linear_operators.identity import LinearOperatorScaledIdentity
@@ -389,15 +389,7 @@ class LinearOperatorBlockLowerTriangular(_Blocks):
             if operator.is_square is False:
                 raise ValueError(f"{name}: operators[{i}][-1] is on the diagonal, so it must be square.")
         self._operators = [list(row) for row in operators]
-        super().__init__(
-            dtype=diagonal[0].dtype,
-            is_non_singular=is_non_singular,
-            is_self_adjoint=is_self_adjoint,
-            is_positive_definite=is_positive_definite,
-            is_square=True,
-            name=name,
-            parameters=parameters,
-        )
+        super().__init__(dtype=diagonal[0].dtype, **shared(parameters, is_non_singular=is_non_singular, is_square=True))
         self._check_dimensions()
 
     def _check_dimensions(self):

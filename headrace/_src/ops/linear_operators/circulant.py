@@ -14,7 +14,7 @@ from headrace._src.ops.arrays.constants import ones
 from headrace._src.ops.arrays.shaping import expand_dims, reshape
 from headrace._src.ops.debugging.assertions import assert_less_equal, assert_positive
 from headrace._src.ops.linalg.matrices import matrix_transpose
-from headrace._src.ops.linear_operators.base import LinearOperator, arguments
+from headrace._src.ops.linear_operators.base import LinearOperator, arguments, shared
 from headrace._src.ops.linear_operators.dense import non_variable
 from headrace._src.ops.linear_operators.shapes import (
     assert_nonzero,
@@ -53,19 +53,20 @@ class _Circulant(LinearOperator):
     _fft = None
     _ifft = None
 
-    def __init__(self, spectrum, input_output_dtype, hints, name, parameters) -> None:
-        self._spectrum = non_variable(spectrum, "spectrum")
+    def __init__(self, parameters) -> None:
+        name, is_self_adjoint = parameters["name"], parameters["is_self_adjoint"]
+        self._spectrum = non_variable(parameters["spectrum"], "spectrum")
         known = self._spectrum.shape.rank
         if known is not None and known < self.block_depth:
             raise ValueError(f"{name}: spectrum must have at least {self.block_depth} dimensions, got {known}.")
         if not self._spectrum.dtype.is_complex:
-            if hints["is_self_adjoint"] is False:
+            if is_self_adjoint is False:
                 raise ValueError(f"{name}: a real spectrum makes the operator self-adjoint, got is_self_adjoint=False.")
-            hints["is_self_adjoint"] = True
-        if hints["is_square"] is False:
+            is_self_adjoint = True
+        if parameters["is_square"] is False:
             raise ValueError(f"{name}: a circulant operator is always square, got is_square=False.")
-        hints["is_square"] = True
-        super().__init__(dtype=dtypes.as_dtype(input_output_dtype), name=name, parameters=parameters, **hints)
+        dtype = dtypes.as_dtype(parameters["input_output_dtype"])
+        super().__init__(dtype=dtype, **shared(parameters, is_self_adjoint=is_self_adjoint, is_square=True))
 
     @property
     def spectrum(self) -> Tensor:
@@ -265,7 +266,7 @@ class LinearOperatorCirculant(_Circulant):
         name="LinearOperatorCirculant",
     ) -> None:
         parameters = arguments(locals())
-        super().__init__(spectrum, input_output_dtype, _hints(parameters), name, parameters)
+        super().__init__(parameters)
 
 
 @api("linalg.LinearOperatorCirculant2D")
@@ -294,7 +295,7 @@ class LinearOperatorCirculant2D(_Circulant):
         name="LinearOperatorCirculant2D",
     ) -> None:
         parameters = arguments(locals())
-        super().__init__(spectrum, input_output_dtype, _hints(parameters), name, parameters)
+        super().__init__(parameters)
 
 
 @api("linalg.LinearOperatorCirculant3D")
@@ -323,8 +324,4 @@ class LinearOperatorCirculant3D(_Circulant):
         name="LinearOperatorCirculant3D",
     ) -> None:
         parameters = arguments(locals())
-        super().__init__(spectrum, input_output_dtype, _hints(parameters), name, parameters)
-
-
-def _hints(parameters):
-    return {name: value for name, value in parameters.items() if name.startswith("is_")}
+        super().__init__(parameters)

@@ -11,7 +11,7 @@ from headrace._src.ops.linalg.diagonals import diag_part
 from headrace._src.ops.linalg.matmul import matmul
 from headrace._src.ops.linalg.matrices import band_part
 from headrace._src.ops.linalg.solving import triangular_solve
-from headrace._src.ops.linear_operators.base import LinearOperator, arguments
+from headrace._src.ops.linear_operators.base import LinearOperator, arguments, shared
 from headrace._src.ops.linear_operators.shapes import (
     adjoint_if,
     assert_nonzero,
@@ -70,15 +70,7 @@ class LinearOperatorFullMatrix(LinearOperator):
                 f"{self._matrix.dtype.name}."
             )
         _check_matrix(name, "matrix", self._matrix)
-        super().__init__(
-            dtype=self._matrix.dtype,
-            is_non_singular=is_non_singular,
-            is_self_adjoint=is_self_adjoint,
-            is_positive_definite=is_positive_definite,
-            is_square=is_square,
-            name=name,
-            parameters=parameters,
-        )
+        super().__init__(dtype=self._matrix.dtype, **shared(parameters))
 
     @property
     def matrix(self):
@@ -142,15 +134,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
             raise ValueError("Only square lower triangular operators supported at this time.")
         self._tril = non_variable(tril, "tril")
         _check_matrix(name, "tril", self._tril)
-        super().__init__(
-            dtype=self._tril.dtype,
-            is_non_singular=is_non_singular,
-            is_self_adjoint=is_self_adjoint,
-            is_positive_definite=is_positive_definite,
-            is_square=True,
-            name=name,
-            parameters=parameters,
-        )
+        super().__init__(dtype=self._tril.dtype, **shared(parameters, is_square=True))
 
     @property
     def tril(self) -> Tensor:

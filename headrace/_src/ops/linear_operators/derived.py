@@ -9,7 +9,7 @@ from headrace._src.op.attached import method_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.shaping import expand_dims
 from headrace._src.ops.linalg import matrices
-from headrace._src.ops.linear_operators.base import LinearOperator, arguments
+from headrace._src.ops.linear_operators.base import LinearOperator, arguments, shared
 from headrace._src.ops.linear_operators.dense import LinearOperatorLowerTriangular
 from headrace._src.ops.linear_operators.shapes import (
     common_batch,
@@ -278,15 +278,14 @@ class LinearOperatorComposition(LinearOperator):
             is_positive_definite = True
         for left, right in zip(operators, operators[1:]):
             left.domain_dimension.assert_is_compatible_with(right.range_dimension)
-        super().__init__(
-            dtype=operators[0].dtype,
+        known = shared(
+            parameters,
             is_non_singular=is_non_singular,
             is_self_adjoint=is_self_adjoint,
             is_positive_definite=is_positive_definite,
-            is_square=is_square,
             name=name or "_o_".join(operator.name for operator in operators),
-            parameters=parameters,
         )
+        super().__init__(dtype=operators[0].dtype, **known)
 
     @property
     def operators(self) -> list:

@@ -8,7 +8,7 @@ from headrace._src.ops.arrays.shaping import expand_dims, shape
 from headrace._src.ops.debugging.assertions import assert_positive
 from headrace._src.ops.linalg.diagonals import diag as diagonal_matrix
 from headrace._src.ops.linalg.diagonals import diag_part, set_diag
-from headrace._src.ops.linear_operators.base import LinearOperator, arguments
+from headrace._src.ops.linear_operators.base import LinearOperator, arguments, shared
 from headrace._src.ops.linear_operators.dense import LinearOperatorLowerTriangular, non_variable, triangular_product
 from headrace._src.ops.linear_operators.shapes import (
     adjoint_if,
@@ -67,15 +67,7 @@ class LinearOperatorDiag(LinearOperator):
             is_self_adjoint = True
         if is_square is False:
             raise ValueError("Only square diagonal operators currently supported.")
-        super().__init__(
-            dtype=self._diag.dtype,
-            is_non_singular=is_non_singular,
-            is_self_adjoint=is_self_adjoint,
-            is_positive_definite=is_positive_definite,
-            is_square=True,
-            name=name,
-            parameters=parameters,
-        )
+        super().__init__(dtype=self._diag.dtype, **shared(parameters, is_self_adjoint=is_self_adjoint, is_square=True))
 
     @property
     def diag(self) -> Tensor:

@@ -12,7 +12,7 @@ from headrace._src.ops.arrays.filling import ones_like
 from headrace._src.ops.arrays.shaping import expand_dims
 from headrace._src.ops.debugging.assertions import assert_non_negative, assert_positive
 from headrace._src.ops.linalg.diagonals import diag_part, set_diag
-from headrace._src.ops.linear_operators.base import LinearOperator, arguments
+from headrace._src.ops.linear_operators.base import LinearOperator, arguments, shared
 from headrace._src.ops.linear_operators.dense import non_variable
 from headrace._src.ops.linear_operators.diagonal import LinearOperatorDiag, diagonal_product
 from headrace._src.ops.linear_operators.shapes import (
@@ -146,15 +146,7 @@ class LinearOperatorIdentity(_Sized):
             raise ValueError("An identity operator is always positive-definite.")
         if is_square is False:
             raise ValueError("An identity operator is always square.")
-        super().__init__(
-            dtype=dtype,
-            is_non_singular=is_non_singular,
-            is_self_adjoint=is_self_adjoint,
-            is_positive_definite=is_positive_definite,
-            is_square=is_square,
-            name=name,
-            parameters=parameters,
-        )
+        super().__init__(dtype=dtype, **shared(parameters))
         self._num_rows = _size(name, "num_rows", num_rows, assert_proper_shapes)
         self._batch_shape = _batch_shape(name, batch_shape, assert_proper_shapes)
 
@@ -268,15 +260,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
             is_self_adjoint = True
         if not is_square:
             raise ValueError("A ScaledIdentity operator is always square.")
-        super().__init__(
-            dtype=self._multiplier.dtype,
-            is_non_singular=is_non_singular,
-            is_self_adjoint=is_self_adjoint,
-            is_positive_definite=is_positive_definite,
-            is_square=is_square,
-            name=name,
-            parameters=parameters,
-        )
+        super().__init__(dtype=self._multiplier.dtype, **shared(parameters, is_self_adjoint=is_self_adjoint))
         self._num_rows = _size(name, "num_rows", num_rows, assert_proper_shapes)
 
     @property
@@ -455,15 +439,7 @@ class LinearOperatorZeros(_Sized):
             raise ValueError("A zero operator is always singular.")
         if is_positive_definite:
             raise ValueError("A zero operator is always not positive-definite.")
-        super().__init__(
-            dtype=dtype,
-            is_non_singular=is_non_singular,
-            is_self_adjoint=is_self_adjoint,
-            is_positive_definite=is_positive_definite,
-            is_square=is_square,
-            name=name,
-            parameters=parameters,
-        )
+        super().__init__(dtype=dtype, **shared(parameters))
         self._num_rows = _size(name, "num_rows", num_rows, assert_proper_shapes)
         self._num_columns = (
             self._num_rows if num_columns is None else _size(name, "num_columns", num_columns, assert_proper_shapes)

@@ -10,7 +10,7 @@ from headrace._src.ops.linalg.decompositions import cholesky
 from headrace._src.ops.linalg.diagonals import diag_part
 from headrace._src.ops.linalg.matmul import matmul
 from headrace._src.ops.linalg.solving import cholesky_solve, det, slogdet
-from headrace._src.ops.linear_operators.base import LinearOperator, arguments
+from headrace._src.ops.linear_operators.base import LinearOperator, arguments, shared
 from headrace._src.ops.linear_operators.dense import non_variable
 from headrace._src.ops.linear_operators.diagonal import LinearOperatorDiag
 from headrace._src.ops.linear_operators.identity import LinearOperatorIdentity
@@ -80,15 +80,13 @@ class LinearOperatorLowRankUpdate(LinearOperator):
                 if is_positive_definite is False or is_non_singular is False:
                     raise ValueError(f"{name}: the arguments make the operator positive definite, and so non-singular.")
                 is_positive_definite = is_non_singular = True
-        super().__init__(
-            dtype=dtype,
+        known = shared(
+            parameters,
             is_non_singular=is_non_singular,
             is_self_adjoint=is_self_adjoint,
             is_positive_definite=is_positive_definite,
-            is_square=is_square,
-            name=name,
-            parameters=parameters,
         )
+        super().__init__(dtype=dtype, **known)
         self._base_operator = base_operator
         self._u = _of_dtype(u, dtype, "u")
         self._v = self._u if v is None else _of_dtype(v, dtype, "v")

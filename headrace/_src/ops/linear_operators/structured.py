@@ -23,7 +23,7 @@ from headrace._src.ops.linalg.diagonals import diag as diagonal_matrix
 from headrace._src.ops.linalg.lengths import norm
 from headrace._src.ops.linalg.matmul import matmul
 from headrace._src.ops.linalg.matrices import eye, matrix_transpose
-from headrace._src.ops.linear_operators.base import LinearOperator, arguments
+from headrace._src.ops.linear_operators.base import LinearOperator, arguments, shared
 from headrace._src.ops.linear_operators.circulant import in_dtype, to_complex
 from headrace._src.ops.linear_operators.dense import non_variable
 from headrace._src.ops.linear_operators.shapes import (
@@ -85,15 +85,8 @@ class LinearOperatorHouseholder(LinearOperator):
             raise ValueError("A Householder operator is always non-positive definite.")
         if is_square is False:
             raise ValueError("A Householder operator is always square.")
-        super().__init__(
-            dtype=self._reflection_axis.dtype,
-            is_non_singular=is_non_singular,
-            is_self_adjoint=True,
-            is_positive_definite=False,
-            is_square=True,
-            name=name,
-            parameters=parameters,
-        )
+        known = shared(parameters, is_self_adjoint=True, is_positive_definite=False, is_square=True)
+        super().__init__(dtype=self._reflection_axis.dtype, **known)
 
     @property
     def reflection_axis(self):
@@ -205,15 +198,7 @@ class LinearOperatorPermutation(LinearOperator):
             raise ValueError("A Permutation operator is always non-singular.")
         if is_square is False:
             raise ValueError("A Permutation operator is always square.")
-        super().__init__(
-            dtype=dtype,
-            is_non_singular=is_non_singular,
-            is_self_adjoint=is_self_adjoint,
-            is_positive_definite=is_positive_definite,
-            is_square=True,
-            name=name,
-            parameters=parameters,
-        )
+        super().__init__(dtype=dtype, **shared(parameters, is_square=True))
 
     @property
     def perm(self) -> Tensor:
@@ -299,15 +284,7 @@ class LinearOperatorToeplitz(LinearOperator):
         self._col = _vector(name, "col", col)
         if is_square is False:
             raise ValueError("Only square Toeplitz operators currently supported.")
-        super().__init__(
-            dtype=self._row.dtype,
-            is_non_singular=is_non_singular,
-            is_self_adjoint=is_self_adjoint,
-            is_positive_definite=is_positive_definite,
-            is_square=True,
-            name=name,
-            parameters=parameters,
-        )
+        super().__init__(dtype=self._row.dtype, **shared(parameters, is_square=True))
         if not self._row.shape[-1:].is_compatible_with(self._col.shape[-1:]):
             raise ValueError(f"{name}: row and col must have one size, got {self._row.shape} and {self._col.shape}.")
 
@@ -413,15 +390,7 @@ class LinearOperatorTridiag(LinearOperator):
             self._diagonals = non_variable(diagonals, "diagonals")
             dtype = self._diagonals.dtype
         self._diagonals_format = diagonals_format
-        super().__init__(
-            dtype=dtype,
-            is_non_singular=is_non_singular,
-            is_self_adjoint=is_self_adjoint,
-            is_positive_definite=is_positive_definite,
-            is_square=is_square,
-            name=name,
-            parameters=parameters,
-        )
+        super().__init__(dtype=dtype, **shared(parameters))
 
     @property
     def diagonals(self):
