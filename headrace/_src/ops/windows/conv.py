@@ -28,83 +28,107 @@ from headrace._src.ops.windows.conv_rules import (
 FLOAT_OR_INT32 = dtypes.FLOATING | {dtypes.int32}
 
 
-def _shared(node, with_explicit):
+# By the number of spatial dimensions.
+_ATTRIBUTES = {
+    2: "*, strides: list(int), padding: string, use_cudnn_on_gpu: bool = True, "
+    'explicit_paddings: list(int) = [], data_format: string = "NHWC", dilations: list(int) = [1, 1, 1, 1]',
+    3: '*, strides: list(int), padding: string, data_format: string = "NDHWC", '
+    "dilations: list(int) = [1, 1, 1, 1, 1]",
+}
+
+
+def _shared(node):
     """The attributes that an op and the ops of its gradients share."""
-    names = ["strides", "padding", "data_format", "dilations"]
-    if with_explicit:
-        names.append("explicit_paddings")
-    return {name: node.attrs[name] for name in names}
+    names = ("strides", "padding", "data_format", "dilations", "explicit_paddings")
+    return {name: node.attrs[name] for name in names if name in node.attrs}
 
 
-_ATTRIBUTES_2D = (
-    "*, strides: list(int), padding: string, use_cudnn_on_gpu: bool = True, "
-    'explicit_paddings: list(int) = [], data_format: string = "NHWC", dilations: list(int) = [1, 1, 1, 1]'
-)
-_ATTRIBUTES_3D = (
-    '*, strides: list(int), padding: string, data_format: string = "NDHWC", '
-    "dilations: list(int) = [1, 1, 1, 1, 1]"
-)
-
-
-def _grad_conv2d(node, dy):
-    attrs = _shared(node, True)
-    dx = CONV2D_BACKPROP_INPUT(node.input_shape, node.filter, dy, **attrs) if node.wants(0) else None
-    df = CONV2D_BACKPROP_FILTER(node.input, node.filter_shape, dy, **attrs) if node.wants(1) else None
+def _grad_forward(dims, node, dy):
+    attrs = _shared(node)
+    dx = _INPUT_GRADIENTS[dims](node.input_shape, node.filter, dy, **attrs) if node.wants(0) else None
+    df = _FILTER_GRADIENTS[dims](node.input, node.filter_shape, dy, **attrs) if node.wants(1) else None
     return dx, df
 
 
-CONV2D = Op(
-    "Conv2D",
-    f"input: T, filter: T, {_ATTRIBUTES_2D} -> output: T",
-    T=FLOAT_OR_INT32,
-    infer=partial(infer_forward, "Conv2D", 2),
-    kernel=partial(forward, "Conv2D", 2),
-    lower=partial(lower_forward, "Conv2D", 2),
-    saves=("input", "filter", "input_shape", "filter_shape"),
-    grad=_grad_conv2d,
-    vectorize=vectorize_forward,
-)
+def _forward_op(name, dims, types):
+    """A convolution over `dims` dimensions."""
+    return Op(
+        name,
+        f"input: T, filter: T, {_ATTRIBUTES[dims]} -> output: T",
+        T=types,
+        infer=partial(infer_forward, name, dims),
+        kernel=partial(forward, name, dims),
+        lower=partial(lower_forward, name, dims),
+        saves=("input", "filter", "input_shape", "filter_shape"),
+        grad=partial(_grad_forward, dims),
+        vectorize=vectorize_forward,
+    )
 
 
-def _grad_conv2d_backprop_input(node, dy):
-    attrs = _shared(node, True)
+CONV2D = _forward_op("Conv2D", 2, FLOAT_OR_INT32)
+CONV3D = _forward_op("Conv3D", 3, dtypes.FLOATING)
+
+
+# The convolution is linear in the input and in the filter, so the gradients of its gradients are the same three ops.
+
+
+def _grad_input_gradient(dims, node, dy):
+    attrs = _shared(node)
     shape, out = node.filter_shape, node.out_backprop
-    df = CONV2D_BACKPROP_FILTER(dy, shape, out, **attrs) if node.wants(1) else None
-    return None, df, CONV2D(dy, node.filter, **attrs) if node.wants(2) else None
+    df = _FILTER_GRADIENTS[dims](dy, shape, out, **attrs) if node.wants(1) else None
+    return None, df, _FORWARD[dims](dy, node.filter, **attrs) if node.wants(2) else None
 
 
-CONV2D_BACKPROP_INPUT = Op(
-    "Conv2DBackpropInput",
-    f"input_sizes: int32, filter: T, out_backprop: T, {_ATTRIBUTES_2D} -> output: T",
-    T=FLOAT_OR_INT32,
-    infer=partial(infer_input_gradient, "Conv2DBackpropInput", 2),
-    kernel=partial(input_gradient, "Conv2DBackpropInput", 2),
-    lower=partial(lower_input_gradient, "Conv2DBackpropInput", 2),
-    static=("input_sizes",),
-    saves=("filter", "filter_shape", "out_backprop"),
-    grad=_grad_conv2d_backprop_input,
-    vectorize=vectorize_input_gradient,
-)
+def _input_gradient_op(name, dims, types, **size_types):
+    """The gradient of a convolution by its input."""
+    size_type = "Tshape" if size_types else "int32"
+    return Op(
+        name,
+        f"input_sizes: {size_type}, filter: T, out_backprop: T, {_ATTRIBUTES[dims]} -> output: T",
+        T=types,
+        **size_types,
+        infer=partial(infer_input_gradient, name, dims),
+        kernel=partial(input_gradient, name, dims),
+        lower=partial(lower_input_gradient, name, dims),
+        static=("input_sizes",),
+        saves=("filter", "filter_shape", "out_backprop"),
+        grad=partial(_grad_input_gradient, dims),
+        vectorize=vectorize_input_gradient,
+    )
 
 
-def _grad_conv2d_backprop_filter(node, dy):
-    attrs = _shared(node, True)
-    dx = CONV2D_BACKPROP_INPUT(node.input_shape, dy, node.out_backprop, **attrs) if node.wants(0) else None
-    return dx, None, CONV2D(node.input, dy, **attrs) if node.wants(2) else None
+CONV2D_BACKPROP_INPUT = _input_gradient_op("Conv2DBackpropInput", 2, FLOAT_OR_INT32)
+CONV3D_BACKPROP_INPUT = _input_gradient_op("Conv3DBackpropInputV2", 3, dtypes.FLOATING, Tshape=dtypes.INDEX)
 
 
-CONV2D_BACKPROP_FILTER = Op(
-    "Conv2DBackpropFilter",
-    f"input: T, filter_sizes: int32, out_backprop: T, {_ATTRIBUTES_2D} -> output: T",
-    T=dtypes.FLOATING,
-    infer=partial(infer_filter_gradient, "Conv2DBackpropFilter", 2),
-    kernel=partial(filter_gradient, "Conv2DBackpropFilter", 2),
-    lower=partial(lower_filter_gradient, "Conv2DBackpropFilter", 2),
-    static=("filter_sizes",),
-    saves=("input", "input_shape", "out_backprop"),
-    grad=_grad_conv2d_backprop_filter,
-    vectorize=vectorize_filter_gradient,
-)
+def _grad_filter_gradient(dims, node, dy):
+    attrs = _shared(node)
+    dx = _INPUT_GRADIENTS[dims](node.input_shape, dy, node.out_backprop, **attrs) if node.wants(0) else None
+    return dx, None, _FORWARD[dims](node.input, dy, **attrs) if node.wants(2) else None
+
+
+def _filter_gradient_op(name, dims):
+    """The gradient of a convolution by its filter."""
+    return Op(
+        name,
+        f"input: T, filter_sizes: int32, out_backprop: T, {_ATTRIBUTES[dims]} -> output: T",
+        T=dtypes.FLOATING,
+        infer=partial(infer_filter_gradient, name, dims),
+        kernel=partial(filter_gradient, name, dims),
+        lower=partial(lower_filter_gradient, name, dims),
+        static=("filter_sizes",),
+        saves=("input", "input_shape", "out_backprop"),
+        grad=partial(_grad_filter_gradient, dims),
+        vectorize=vectorize_filter_gradient,
+    )
+
+
+CONV2D_BACKPROP_FILTER = _filter_gradient_op("Conv2DBackpropFilter", 2)
+CONV3D_BACKPROP_FILTER = _filter_gradient_op("Conv3DBackpropFilterV2", 3)
+
+_FORWARD = {2: CONV2D, 3: CONV3D}
+_INPUT_GRADIENTS = {2: CONV2D_BACKPROP_INPUT, 3: CONV3D_BACKPROP_INPUT}
+_FILTER_GRADIENTS = {2: CONV2D_BACKPROP_FILTER, 3: CONV3D_BACKPROP_FILTER}
 
 
 def _shape_at(rule, position):
@@ -121,24 +145,24 @@ def _shape_at(rule, position):
 # The V2 ops take a tensor of the right shape instead of the shape.
 CONV2D_BACKPROP_INPUT_V2 = Op(
     "Conv2DBackpropInputV2",
-    f"input: T, filter: T, out_backprop: T, {_ATTRIBUTES_2D} -> output: T",
+    f"input: T, filter: T, out_backprop: T, {_ATTRIBUTES[2]} -> output: T",
     T=FLOAT_OR_INT32,
     infer=lambda input, filter, out_backprop, **attrs: input.shape,
     kernel=_shape_at(partial(input_gradient, "Conv2DBackpropInputV2", 2), 0),
     lower=_shape_at(partial(lower_input_gradient, "Conv2DBackpropInputV2", 2), 1),
     saves=("filter", "filter_shape", "out_backprop"),
-    grad=_grad_conv2d_backprop_input,
+    grad=partial(_grad_input_gradient, 2),
 )
 
 CONV2D_BACKPROP_FILTER_V2 = Op(
     "Conv2DBackpropFilterV2",
-    f"input: T, filter: T, out_backprop: T, {_ATTRIBUTES_2D} -> output: T",
+    f"input: T, filter: T, out_backprop: T, {_ATTRIBUTES[2]} -> output: T",
     T=dtypes.FLOATING,
     infer=lambda input, filter, out_backprop, **attrs: filter.shape,
     kernel=_shape_at(partial(filter_gradient, "Conv2DBackpropFilterV2", 2), 1),
     lower=_shape_at(partial(lower_filter_gradient, "Conv2DBackpropFilterV2", 2), 2),
     saves=("input", "input_shape", "out_backprop"),
-    grad=_grad_conv2d_backprop_filter,
+    grad=partial(_grad_filter_gradient, 2),
 )
 
 
@@ -222,65 +246,3 @@ def conv2d_backprop_filter_v2(
         dilations=list(dilations),
         name=name,
     )
-
-
-def _grad_conv3d(node, dy):
-    attrs = _shared(node, False)
-    dx = CONV3D_BACKPROP_INPUT(node.input_shape, node.filter, dy, **attrs) if node.wants(0) else None
-    df = CONV3D_BACKPROP_FILTER(node.input, node.filter_shape, dy, **attrs) if node.wants(1) else None
-    return dx, df
-
-
-CONV3D = Op(
-    "Conv3D",
-    f"input: T, filter: T, {_ATTRIBUTES_3D} -> output: T",
-    T=dtypes.FLOATING,
-    infer=partial(infer_forward, "Conv3D", 3),
-    kernel=partial(forward, "Conv3D", 3),
-    lower=partial(lower_forward, "Conv3D", 3),
-    saves=("input", "filter", "input_shape", "filter_shape"),
-    grad=_grad_conv3d,
-    vectorize=vectorize_forward,
-)
-
-
-def _grad_conv3d_backprop_input(node, dy):
-    attrs = _shared(node, False)
-    shape, out = node.filter_shape, node.out_backprop
-    df = CONV3D_BACKPROP_FILTER(dy, shape, out, **attrs) if node.wants(1) else None
-    return None, df, CONV3D(dy, node.filter, **attrs) if node.wants(2) else None
-
-
-CONV3D_BACKPROP_INPUT = Op(
-    "Conv3DBackpropInputV2",
-    f"input_sizes: Tshape, filter: T, out_backprop: T, {_ATTRIBUTES_3D} -> output: T",
-    T=dtypes.FLOATING,
-    Tshape=dtypes.INDEX,
-    infer=partial(infer_input_gradient, "Conv3DBackpropInputV2", 3),
-    kernel=partial(input_gradient, "Conv3DBackpropInputV2", 3),
-    lower=partial(lower_input_gradient, "Conv3DBackpropInputV2", 3),
-    static=("input_sizes",),
-    saves=("filter", "filter_shape", "out_backprop"),
-    grad=_grad_conv3d_backprop_input,
-    vectorize=vectorize_input_gradient,
-)
-
-
-def _grad_conv3d_backprop_filter(node, dy):
-    attrs = _shared(node, False)
-    dx = CONV3D_BACKPROP_INPUT(node.input_shape, dy, node.out_backprop, **attrs) if node.wants(0) else None
-    return dx, None, CONV3D(node.input, dy, **attrs) if node.wants(2) else None
-
-
-CONV3D_BACKPROP_FILTER = Op(
-    "Conv3DBackpropFilterV2",
-    f"input: T, filter_sizes: int32, out_backprop: T, {_ATTRIBUTES_3D} -> output: T",
-    T=dtypes.FLOATING,
-    infer=partial(infer_filter_gradient, "Conv3DBackpropFilterV2", 3),
-    kernel=partial(filter_gradient, "Conv3DBackpropFilterV2", 3),
-    lower=partial(lower_filter_gradient, "Conv3DBackpropFilterV2", 3),
-    static=("filter_sizes",),
-    saves=("input", "input_shape", "out_backprop"),
-    grad=_grad_conv3d_backprop_filter,
-    vectorize=vectorize_filter_gradient,
-)

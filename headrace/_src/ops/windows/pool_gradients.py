@@ -28,10 +28,6 @@ _NDHWC = 'data_format: string = "NDHWC"'
 _FIRST = "orig_input: T, orig_output: T, grad: T"
 
 
-def _zeros_like(x):
-    return ZEROS_LIKE(x)
-
-
 def _gradient_plan(op, dims, x_shape, y_shape, dy_shape, attrs):
     axes, windows = plan(op, dims, x_shape, **attrs)
     wanted = output_shape(x_shape, axes, windows)
@@ -94,7 +90,7 @@ def _grad_max_pool_grad(node, ddx):
         dout = MAX_POOL_GRAD_GRAD(padded, y, PAD(ddx, pairs), **attrs)
     else:
         dout = MAX_POOL_GRAD_GRAD(x, y, ddx, **attrs)
-    return _zeros_like(x), _zeros_like(y), dout
+    return ZEROS_LIKE(x), ZEROS_LIKE(y), dout
 
 
 MAX_POOL_GRAD = Op(
@@ -110,22 +106,36 @@ MAX_POOL_GRAD = Op(
 )
 
 
-def _grad_max_pool_grad_grad(node, dg):
-    x, y = node.orig_input, node.orig_output
-    return _zeros_like(x), _zeros_like(y), MAX_POOL_GRAD(x, y, dg, **node.attrs)
+def _by_transpose(transpose):
+    """The gradient of an op that is linear in `grad`; the other inputs only say where its values go.
+
+    Args:
+        transpose: gives the op that takes values the other way. A function, as that op may be defined later.
+    """
+
+    def grad(node, dz):
+        x, y = node.orig_input, node.orig_output
+        return ZEROS_LIKE(x), ZEROS_LIKE(y), transpose()(x, y, dz, **node.attrs)
+
+    return grad
 
 
-MAX_POOL_GRAD_GRAD = Op(
-    "MaxPoolGradGrad",
-    f"{_FIRST}, {_ATTRIBUTES}, {_NHWC} -> output: T",
-    T=dtypes.REAL,
-    infer=lambda orig_input, orig_output, grad, **attrs: orig_output.shape,
-    kernel=partial(_max_gather, "MaxPoolGradGrad", 2),
-    lower=partial(_lower_max_gather, "MaxPoolGradGrad", 2),
-    saves=("orig_input", "orig_output"),
-    grad=_grad_max_pool_grad_grad,
-    vectorize=merging(3),
-)
+def _max_gather_op(name, dims, data_format, transpose):
+    """The gradient of the gradient of a maximum pool: for each window, the value where its maximum was."""
+    return Op(
+        name,
+        f"{_FIRST}, {_ATTRIBUTES}, {data_format} -> output: T",
+        T=dtypes.REAL,
+        infer=lambda orig_input, orig_output, grad, **attrs: orig_output.shape,
+        kernel=partial(_max_gather, name, dims),
+        lower=partial(_lower_max_gather, name, dims),
+        saves=("orig_input", "orig_output"),
+        grad=_by_transpose(transpose),
+        vectorize=merging(3),
+    )
+
+
+MAX_POOL_GRAD_GRAD = _max_gather_op("MaxPoolGradGrad", 2, _NHWC, lambda: MAX_POOL_GRAD)
 
 
 # The V2 ops have window sizes and strides as inputs.
@@ -137,45 +147,38 @@ def _v2(op, rule, x, y, g, ksize, strides, **attrs):
     )
 
 
-def _grad_max_pool_grad_v2(node, ddx):
-    x, y = node.orig_input, node.orig_output
-    dout = MAX_POOL_GRAD_GRAD_V2(x, y, ddx, node.ksize, node.strides, **node.attrs)
-    return _zeros_like(x), _zeros_like(y), dout, None, None
+def _v2_op(name, infer, kernel, lower, transpose):
+    def grad(node, dz):
+        x, y = node.orig_input, node.orig_output
+        dgrad = transpose()(x, y, dz, node.ksize, node.strides, **node.attrs)
+        return ZEROS_LIKE(x), ZEROS_LIKE(y), dgrad, None, None
+
+    return Op(
+        name,
+        f"{_FIRST}, ksize: int32, strides: int32, *, padding: string, {_NHWC} -> output: T",
+        T=dtypes.REAL,
+        infer=infer,
+        kernel=partial(_v2, name, kernel),
+        lower=lambda ctx, *inputs, **attrs: _v2(name, partial(lower, ctx), *inputs, **attrs),
+        static=("ksize", "strides"),
+        saves=("orig_input", "orig_output", "ksize", "strides"),
+        grad=grad,
+    )
 
 
-MAX_POOL_GRAD_V2 = Op(
+MAX_POOL_GRAD_V2 = _v2_op(
     "MaxPoolGradV2",
-    f"{_FIRST}, ksize: int32, strides: int32, *, padding: string, {_NHWC} -> output: T",
-    T=dtypes.REAL,
-    infer=lambda orig_input, *others, **attrs: orig_input.shape,
-    kernel=partial(_v2, "MaxPoolGradV2", partial(_max_gradient, "MaxPoolGradV2")),
-    lower=lambda ctx, *inputs, **attrs: _v2(
-        "MaxPoolGradV2", partial(_lower_max_gradient, "MaxPoolGradV2", ctx), *inputs, **attrs
-    ),
-    static=("ksize", "strides"),
-    saves=("orig_input", "orig_output", "ksize", "strides"),
-    grad=_grad_max_pool_grad_v2,
+    lambda orig_input, *others, **attrs: orig_input.shape,
+    partial(_max_gradient, "MaxPoolGradV2"),
+    partial(_lower_max_gradient, "MaxPoolGradV2"),
+    lambda: MAX_POOL_GRAD_GRAD_V2,
 )
-
-
-def _grad_max_pool_grad_grad_v2(node, dg):
-    x, y = node.orig_input, node.orig_output
-    dgrad = MAX_POOL_GRAD_V2(x, y, dg, node.ksize, node.strides, **node.attrs)
-    return _zeros_like(x), _zeros_like(y), dgrad, None, None
-
-
-MAX_POOL_GRAD_GRAD_V2 = Op(
+MAX_POOL_GRAD_GRAD_V2 = _v2_op(
     "MaxPoolGradGradV2",
-    f"{_FIRST}, ksize: int32, strides: int32, *, padding: string, {_NHWC} -> output: T",
-    T=dtypes.REAL,
-    infer=lambda orig_input, orig_output, *others, **attrs: orig_output.shape,
-    kernel=partial(_v2, "MaxPoolGradGradV2", partial(_max_gather, "MaxPoolGradGradV2", 2)),
-    lower=lambda ctx, *inputs, **attrs: _v2(
-        "MaxPoolGradGradV2", partial(_lower_max_gather, "MaxPoolGradGradV2", 2, ctx), *inputs, **attrs
-    ),
-    static=("ksize", "strides"),
-    saves=("orig_input", "orig_output", "ksize", "strides"),
-    grad=_grad_max_pool_grad_grad_v2,
+    lambda orig_input, orig_output, *others, **attrs: orig_output.shape,
+    partial(_max_gather, "MaxPoolGradGradV2", 2),
+    partial(_lower_max_gather, "MaxPoolGradGradV2", 2),
+    lambda: MAX_POOL_GRAD_V2,
 )
 
 
@@ -226,45 +229,37 @@ def _lower_argmax_gather(ctx, input, grad, argmax, include_batch_in_index, **att
     return jnp.take(grad.reshape(-1), at)
 
 
-_WITH_ARGMAX = (
-    "input: T, grad: T, argmax: Targmax, *, ksize: list(int), strides: list(int), padding: string, "
-    "include_batch_in_index: bool = False -> output: T"
-)
+def _with_argmax_op(name, infer, kernel, lower, transpose):
+    def grad(node, dz):
+        return ZEROS_LIKE(node.input), transpose()(node.input, dz, node.argmax, **node.attrs), None
+
+    return Op(
+        name,
+        "input: T, grad: T, argmax: Targmax, *, ksize: list(int), strides: list(int), padding: string, "
+        "include_batch_in_index: bool = False -> output: T",
+        T=dtypes.REAL,
+        Targmax=dtypes.INDEX,
+        infer=infer,
+        kernel=kernel,
+        lower=lower,
+        saves=("input", "argmax"),
+        grad=grad,
+    )
 
 
-def _grad_argmax_gradient(node, ddx):
-    x = node.input
-    return _zeros_like(x), MAX_POOL_GRAD_GRAD_WITH_ARGMAX(x, ddx, node.argmax, **node.attrs), None
-
-
-MAX_POOL_GRAD_WITH_ARGMAX = Op(
+MAX_POOL_GRAD_WITH_ARGMAX = _with_argmax_op(
     "MaxPoolGradWithArgmax",
-    _WITH_ARGMAX,
-    T=dtypes.REAL,
-    Targmax=dtypes.INDEX,
-    infer=lambda input, grad, argmax, **attrs: input.shape,
-    kernel=_argmax_gradient,
-    lower=_lower_argmax_gradient,
-    saves=("input", "argmax"),
-    grad=_grad_argmax_gradient,
+    lambda input, grad, argmax, **attrs: input.shape,
+    _argmax_gradient,
+    _lower_argmax_gradient,
+    lambda: MAX_POOL_GRAD_GRAD_WITH_ARGMAX,
 )
-
-
-def _grad_argmax_gather(node, dg):
-    x = node.input
-    return _zeros_like(x), MAX_POOL_GRAD_WITH_ARGMAX(x, dg, node.argmax, **node.attrs), None
-
-
-MAX_POOL_GRAD_GRAD_WITH_ARGMAX = Op(
+MAX_POOL_GRAD_GRAD_WITH_ARGMAX = _with_argmax_op(
     "MaxPoolGradGradWithArgmax",
-    _WITH_ARGMAX,
-    T=dtypes.REAL,
-    Targmax=dtypes.INDEX,
-    infer=lambda input, grad, argmax, **attrs: argmax.shape,
-    kernel=_argmax_gather,
-    lower=_lower_argmax_gather,
-    saves=("input", "argmax"),
-    grad=_grad_argmax_gather,
+    lambda input, grad, argmax, **attrs: argmax.shape,
+    _argmax_gather,
+    _lower_argmax_gather,
+    lambda: MAX_POOL_GRAD_WITH_ARGMAX,
 )
 
 
@@ -288,11 +283,6 @@ def _lower_max3d_gradient(ctx, x, y, dy, **attrs):
     return total
 
 
-def _grad_max3d_gradient(node, ddx):
-    x, y = node.orig_input, node.orig_output
-    return _zeros_like(x), _zeros_like(y), MAX_POOL3D_GRAD_GRAD(x, y, ddx, **node.attrs)
-
-
 MAX_POOL3D_GRAD = Op(
     "MaxPool3DGrad",
     f"orig_input: TInput, orig_output: TInput, grad: T, {_ATTRIBUTES}, {_NDHWC} -> output: T",
@@ -302,27 +292,12 @@ MAX_POOL3D_GRAD = Op(
     kernel=_max3d_gradient,
     lower=_lower_max3d_gradient,
     saves=("orig_input", "orig_output"),
-    grad=_grad_max3d_gradient,
+    grad=_by_transpose(lambda: MAX_POOL3D_GRAD_GRAD),
     vectorize=merging(3),
 )
 
 
-def _grad_max3d_gather(node, dg):
-    x, y = node.orig_input, node.orig_output
-    return _zeros_like(x), _zeros_like(y), MAX_POOL3D_GRAD(x, y, dg, **node.attrs)
-
-
-MAX_POOL3D_GRAD_GRAD = Op(
-    "MaxPool3DGradGrad",
-    f"{_FIRST}, {_ATTRIBUTES}, {_NDHWC} -> output: T",
-    T=dtypes.REAL,
-    infer=lambda orig_input, orig_output, grad, **attrs: orig_output.shape,
-    kernel=partial(_max_gather, "MaxPool3DGradGrad", 3),
-    lower=partial(_lower_max_gather, "MaxPool3DGradGrad", 3),
-    saves=("orig_input", "orig_output"),
-    grad=_grad_max3d_gather,
-    vectorize=merging(3),
-)
+MAX_POOL3D_GRAD_GRAD = _max_gather_op("MaxPool3DGradGrad", 3, _NDHWC, lambda: MAX_POOL3D_GRAD)
 
 
 # Means.
@@ -364,26 +339,19 @@ def _vectorize_avg_pool_grad(batch, node, shape, dy):
     return batch.parted(dx, count)
 
 
-AVG_POOL_GRAD = Op(
-    "AvgPoolGrad",
-    f"orig_input_shape: int32, grad: T, {_ATTRIBUTES}, {_NHWC} -> output: T",
-    T=dtypes.FLOATING,
-    infer=partial(_infer_avg_gradient, 2),
-    kernel=partial(_avg_gradient, "AvgPoolGrad", 2),
-    lower=partial(_lower_avg_gradient, "AvgPoolGrad", 2),
-    static=("orig_input_shape",),
-    grad=lambda node, ddx: (None, lookup("AvgPool")(ddx, **node.attrs)),
-    vectorize=_vectorize_avg_pool_grad,
-)
+def _avg_gradient_op(name, dims, pool, data_format):
+    return Op(
+        name,
+        f"orig_input_shape: int32, grad: T, {_ATTRIBUTES}, {data_format} -> output: T",
+        T=dtypes.FLOATING,
+        infer=partial(_infer_avg_gradient, dims),
+        kernel=partial(_avg_gradient, name, dims),
+        lower=partial(_lower_avg_gradient, name, dims),
+        static=("orig_input_shape",),
+        grad=lambda node, ddx: (None, pool()(ddx, **node.attrs)),
+        vectorize=_vectorize_avg_pool_grad,
+    )
 
-AVG_POOL3D_GRAD = Op(
-    "AvgPool3DGrad",
-    f"orig_input_shape: int32, grad: T, {_ATTRIBUTES}, {_NDHWC} -> output: T",
-    T=dtypes.FLOATING,
-    infer=partial(_infer_avg_gradient, 3),
-    kernel=partial(_avg_gradient, "AvgPool3DGrad", 3),
-    lower=partial(_lower_avg_gradient, "AvgPool3DGrad", 3),
-    static=("orig_input_shape",),
-    grad=lambda node, ddx: (None, lookup("AvgPool3D")(ddx, **node.attrs)),
-    vectorize=_vectorize_avg_pool_grad,
-)
+
+AVG_POOL_GRAD = _avg_gradient_op("AvgPoolGrad", 2, lambda: lookup("AvgPool"), _NHWC)
+AVG_POOL3D_GRAD = _avg_gradient_op("AvgPool3DGrad", 3, lambda: lookup("AvgPool3D"), _NDHWC)
