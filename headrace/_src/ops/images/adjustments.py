@@ -17,7 +17,7 @@ from headrace._src.ops.arrays.splitting import TILE
 from headrace._src.ops.images.checks import at_least_three
 from headrace._src.ops.images.colors import ADJUST_CONTRAST, ADJUST_HUE, ADJUST_SATURATION
 from headrace._src.ops.linalg import einsum
-from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MUL
+from headrace._src.ops.math.arithmetic import MAXIMUM, MUL
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.elementwise import RECIPROCAL, SQRT, SQUARE
 from headrace._src.ops.math.reductions import MEAN, PROD
@@ -88,7 +88,7 @@ def adjust_brightness(image, delta) -> Tensor:
     [[[0.5, 0.75, 1.0]]]
     """
     image, back = _floating(to_tensor(image, name="image"))
-    return back(ADD(image, cast(delta, image.dtype)))
+    return back(image + cast(delta, image.dtype))
 
 
 @api("image.adjust_contrast")

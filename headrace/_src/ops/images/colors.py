@@ -19,7 +19,6 @@ from headrace._src.ops.arrays.splitting import SPLIT
 from headrace._src.ops.images.checks import unregistered_gradient
 from headrace._src.ops.linalg import einsum
 from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
-from headrace._src.ops.math.comparison import LOGICAL_AND, LOGICAL_NOT, LOGICAL_OR
 from headrace._src.ops.math.division import DIV_NO_NAN, FLOOR_MOD
 from headrace._src.ops.math.reductions import MEAN
 
@@ -101,8 +100,8 @@ def _grad_rgb_to_hsv(node, dy):
     r, g, b = UNPACK(node.images, num=3, axis=-1)
     dh, ds, dv = UNPACK(dy, num=3, axis=-1)
     # TF: of equal channels the first counts as the largest, and the last as the smallest.
-    red, green = LOGICAL_AND(r >= g, r >= b), LOGICAL_AND(g > r, g >= b)
-    low_red, low_green = LOGICAL_AND(r < g, r < b), LOGICAL_AND(g <= r, g < b)
+    red, green = (r >= g) & (r >= b), (g > r) & (g >= b)
+    low_red, low_green = (r < g) & (r < b), (g <= r) & (g < b)
     largest = MAXIMUM(MAXIMUM(r, g), b)
     smallest = MINIMUM(MINIMUM(r, g), b)
     spread = largest - smallest
@@ -118,8 +117,8 @@ def _grad_rgb_to_hsv(node, dy):
         SELECT_V2(red, one, SELECT_V2(green, zero, -one)),
         SELECT_V2(red, -one, SELECT_V2(green, one, zero)),
     )
-    is_largest = (red, LOGICAL_AND(LOGICAL_NOT(red), green), LOGICAL_NOT(LOGICAL_OR(red, green)))
-    is_smallest = (low_red, low_green, LOGICAL_NOT(LOGICAL_OR(low_red, low_green)))
+    is_largest = (red, ~red & green, ~(red | green))
+    is_smallest = (low_red, low_green, ~(low_red | low_green))
     parts = [
         per_difference * sign + SELECT_V2(most, per_largest, zero) + SELECT_V2(least, per_smallest, zero)
         for sign, most, least in zip(signs, is_largest, is_smallest)

@@ -17,7 +17,6 @@ from headrace._src.ops.arrays.slicing import SLICE
 from headrace._src.ops.debugging import assertions
 from headrace._src.ops.images.checks import check_not_empty, image_of, sizes_of
 from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
-from headrace._src.ops.math.comparison import LOGICAL_AND
 
 
 def _number(value):
@@ -210,7 +209,7 @@ def central_crop(image, central_fraction) -> Tensor:
         if fraction == 1:
             return image
     else:
-        inside = LOGICAL_AND(fraction > 0, fraction <= 1)
+        inside = (fraction > 0) & (fraction <= 1)
         _require(inside, "central_crop", "central_fraction must be in (0, 1].")
     rank = image.shape.rank
     if rank not in (3, 4):

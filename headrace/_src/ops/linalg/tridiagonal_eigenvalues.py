@@ -11,7 +11,6 @@ from headrace._src.ops.arrays.selecting import WHERE
 from headrace._src.ops.arrays.shaping import SQUEEZE, known_rank
 from headrace._src.ops.linalg.decompositions import eigh
 from headrace._src.ops.linalg.diagonals import diag
-from headrace._src.ops.math.comparison import LOGICAL_AND
 from headrace._src.ops.math.complex_numbers import CONJ, REAL
 
 
@@ -30,7 +29,7 @@ def _selected(e, v, select, select_range):
     if float(first) >= float(last):
         raise errors.invalid_argument(f"eigh_tridiagonal: select_range {select_range} is empty.")
     low, high = (to_tensor(bound, e.dtype) for bound in (float(first), float(last)))
-    inside = LOGICAL_AND(e > low, e <= high)
+    inside = (e > low) & (e <= high)
     places = SQUEEZE(WHERE(inside), squeeze_dims=[1])
     return GATHER_V2(e, places, 0), None if v is None else GATHER_V2(v, places, 1)
 

@@ -7,10 +7,8 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.math.arithmetic import MUL, number_like
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.complex_numbers import zero_like
-from headrace._src.ops.math.division import REAL_DIV
 from headrace._src.ops.math.elementwise import RECIPROCAL, SIGN
 from headrace._src.ops.math.special import special
 
@@ -19,7 +17,7 @@ def _over_x(y, x, at_zero):
     """`y / x`, and the limit where `x` is zero, without NaN in its gradient."""
     zero = EQUAL(x, zero_like(x))
     safe = SELECT_V2(zero, ONES_LIKE(x), x)
-    return SELECT_V2(zero, MUL(number_like(x, at_zero), ONES_LIKE(x)), REAL_DIV(y, safe))
+    return SELECT_V2(zero, at_zero * ONES_LIKE(x), y / safe)
 
 
 def _grad_i0(node, dy):

@@ -21,8 +21,8 @@ from headrace._src.ops.arrays.scattering import SCATTER_ND
 from headrace._src.ops.arrays.shaping import RANK, RESHAPE, SQUEEZE
 from headrace._src.ops.arrays.slicing import STRIDED_SLICE
 from headrace._src.ops.debugging.assertions import ASSERT
-from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MINIMUM, MUL, SUB
-from headrace._src.ops.math.comparison import EQUAL, GREATER, GREATER_EQUAL, LESS
+from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
+from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.division import true_divide
 from headrace._src.ops.math.elementwise import FLOOR
 from headrace._src.ops.math.reductions import ALL, MAX, PROD
@@ -216,9 +216,9 @@ def bincount(
     if arr.dtype._kind not in "iu":
         arr = CAST(arr, DstT=dtypes.int32)
     index = arr.dtype
-    filled = CAST(GREATER(PROD(to_tensor(shape_of(arr), dtypes.int32), [0]), 0), DstT=index)
+    filled = CAST(PROD(to_tensor(shape_of(arr), dtypes.int32), [0]) > 0, DstT=index)
     flat = RESHAPE(arr, [-1])
-    size = MUL(filled, ADD(MAX(flat, [0]), EagerTensor(np.ones((), index._np), index)))
+    size = filled * (MAX(flat, [0]) + 1)
     for name_, length in (("minlength", minlength), ("maxlength", maxlength)):
         if isinstance(length, int) and length >= 2**31:
             raise errors.invalid_argument(f"bincount: {name_} must be less than 2**31, got {length}.")
@@ -348,21 +348,19 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
     values = to_tensor(values)
     value_range = to_tensor(value_range)
     nbins = to_tensor(nbins, dtypes.int32)
-    _require(GREATER(nbins, 0), f"histogram_fixed_width_bins: nbins must be positive, got {nbins}.")
+    _require(nbins > 0, f"histogram_fixed_width_bins: nbins must be positive, got {nbins}.")
     count = cast(nbins, values.dtype)
     low, high = _element(value_range, 0), _element(value_range, 1)
-    scaled = true_divide(SUB(values, low), SUB(high, low))
-    bins = FLOOR(MUL(count, scaled))
-    one = EagerTensor(np.ones((), bins.dtype._np), bins.dtype)
-    zero = EagerTensor(np.zeros((), bins.dtype._np), bins.dtype)
-    bins = MAXIMUM(MINIMUM(bins, SUB(count, one)), zero)
+    scaled = true_divide(values - low, high - low)
+    bins = FLOOR(count * scaled)
+    bins = MAXIMUM(MINIMUM(bins, count - 1), 0)
     # TF: the result is int32, whatever dtype says.
     return CAST(bins, DstT=dtypes.int32, name=name)
 
 
 def _squeezed_beside(x, other):
     """`x` without its last dimension if it has one more than `other`, which is seen when the graph runs."""
-    has_more = EQUAL(RANK(x), ADD(RANK(other), 1))
+    has_more = EQUAL(RANK(x), RANK(other) + 1)
     return cond(has_more, lambda: SQUEEZE(x, squeeze_dims=[-1]), lambda: x)
 
 
@@ -400,17 +398,15 @@ def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=
     labels, predictions = _squeezed(to_tensor(labels), to_tensor(predictions))
     labels, predictions = cast(labels, dtypes.int64), cast(predictions, dtypes.int64)
     out = dtypes.as_dtype(dtype)
-    zero = EagerTensor(np.zeros((), np.int64), dtypes.int64)
     for what, values in (("labels", labels), ("predictions", predictions)):
-        _require(GREATER_EQUAL(values, zero), f"math.confusion_matrix: {what} contains negative values.")
+        _require(values >= 0, f"math.confusion_matrix: {what} contains negative values.")
     if num_classes is None:
-        one = EagerTensor(np.ones((), np.int64), dtypes.int64)
         largest = [MAX(RESHAPE(values, [-1]), [0]) for values in (predictions, labels)]
-        num_classes = ADD(MAXIMUM(*largest), one)
+        num_classes = MAXIMUM(*largest) + 1
     else:
         num_classes = cast(num_classes, dtypes.int64)
         for what, values in (("labels", labels), ("predictions", predictions)):
-            _require(LESS(values, num_classes), f"math.confusion_matrix: {what} out of bound.")
+            _require(values < num_classes, f"math.confusion_matrix: {what} out of bound.")
     if weights is not None:
         weights = to_tensor(weights)
         predictions.shape.assert_is_compatible_with(weights.shape)

@@ -16,8 +16,7 @@ from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.joining import PACK
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import SIZE
-from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MINIMUM, MUL, SUB, number_like
-from headrace._src.ops.math.comparison import GREATER, LESS, LOGICAL_OR
+from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM, MUL, number_like
 from headrace._src.ops.math.complex_numbers import zero_like
 from headrace._src.ops.math.division import REAL_DIV
 from headrace._src.ops.math.elementwise import RSQRT, SQRT
@@ -47,11 +46,11 @@ def _lower_clip_by_value(ctx, t, clip_value_min, clip_value_max):
 
 def _grad_clip_by_value(node, dy):
     x, low, high = node.t, node.clip_value_min, node.clip_value_max
-    below, above = LESS(x, low), GREATER(x, high)
+    below, above = x < low, x > high
     select, zero = SELECT_V2, zero_like(dy)
     shape = shape_of(x)
     return (
-        select(LOGICAL_OR(below, above), zero, dy) if node.wants(0) else None,
+        select(below | above, zero, dy) if node.wants(0) else None,
         sum_to(select(below, dy, zero), shape_of(low), shape) if node.wants(1) else None,
         sum_to(select(above, dy, zero), shape_of(high), shape) if node.wants(2) else None,
     )
@@ -97,8 +96,8 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None) -> Tensor:
 
 def _safe_norm(values, axes):
     """The Euclidean norm, whose gradient is 0 and not NaN where it is 0."""
-    squares = SUM(MUL(values, values), axes, keep_dims=True)
-    positive = GREATER(squares, zero_like(squares))
+    squares = SUM(values * values, axes, keep_dims=True)
+    positive = squares > zero_like(squares)
     safe = SELECT_V2(positive, squares, ONES_LIKE(squares))
     return SELECT_V2(positive, SQRT(safe), squares)
 
@@ -121,7 +120,7 @@ def clip_by_norm(t, clip_norm, axes=None, name=None) -> Tensor:
     # TF: a negative limit counts as 0.
     clip_norm = MAXIMUM(clip_norm, zero_like(clip_norm))
     norm = _safe_norm(values, axes_of(values, axes))
-    scaled = MUL(values, clip_norm)
+    scaled = values * clip_norm
     values.shape.assert_is_compatible_with(scaled.shape)
     clipped = REAL_DIV(scaled, MAXIMUM(norm, clip_norm), name=name)
     return IndexedSlices(clipped, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else clipped
@@ -151,7 +150,7 @@ def global_norm(t_list, name=None) -> Tensor:
     if not parts:
         return EagerTensor(np.zeros((), np.float32), dtypes.float32)
     total = SUM(PACK(parts, axis=0), [0])
-    return SQRT(MUL(total, number_like(total, 2)), name=name)
+    return SQRT(total * 2, name=name)
 
 
 @api("clip_by_global_norm")
@@ -178,9 +177,9 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None) -> tuple[li
     use_norm = to_tensor(use_norm)
     clip_norm = to_tensor(clip_norm, dtype)
     one = number_like(use_norm, 1)
-    finite = MUL(clip_norm, MINIMUM(REAL_DIV(one, use_norm), REAL_DIV(one, clip_norm)))
+    finite = clip_norm * MINIMUM(REAL_DIV(one, use_norm), REAL_DIV(one, clip_norm))
     # An infinite norm minus itself is NaN: no gradient may look finite then.
-    scale = ADD(finite, SUB(use_norm, use_norm))
+    scale = finite + (use_norm - use_norm)
     clipped = []
     for t in tensors:
         if t is None:
@@ -193,7 +192,7 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None) -> tuple[li
 
 
 def _scaled(values, scale):
-    return MUL(values, scale if values.dtype is scale.dtype else CAST(scale, DstT=values.dtype))
+    return values * (scale if values.dtype is scale.dtype else CAST(scale, DstT=values.dtype))
 
 
 @api("compat.v1.clip_by_average_norm")
@@ -203,6 +202,6 @@ def clip_by_average_norm(t, clip_norm, name=None) -> Tensor:
     clip_norm = to_tensor(clip_norm, t.dtype)
     size = SIZE(t, out_type=dtypes.int32)
     count = CAST(size, DstT=t.dtype)
-    squares = SUM(MUL(t, t), axes_of(t, None), keep_dims=True)
-    inverse = MUL(RSQRT(squares), count)
-    return MUL(t, MUL(clip_norm, MINIMUM(inverse, REAL_DIV(number_like(t, 1), clip_norm))), name=name)
+    squares = SUM(t * t, axes_of(t, None), keep_dims=True)
+    inverse = RSQRT(squares) * count
+    return MUL(t, clip_norm * MINIMUM(inverse, 1 / clip_norm), name=name)

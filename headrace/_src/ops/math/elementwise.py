@@ -341,10 +341,9 @@ def _lower_sigmoid_grad(y, dy):
 
 def _grad_sigmoid_grad(node, ddz):
     a = conjugate(node.y)
-    one = number_like(a, 1)
     scaled = ddz * conjugate(node.dy)
     return (
-        scaled * (one - 2 * a) if node.wants(0) else None,
+        scaled * (1 - 2 * a) if node.wants(0) else None,
         SIGMOID_GRAD(a, ddz) if node.wants(1) else None,
     )
 

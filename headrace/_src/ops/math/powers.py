@@ -14,7 +14,6 @@ from headrace._src.op.registry import lookup
 from headrace._src.op.traits import ELEMENTWISE, FAILS_BY_SHAPE
 from headrace._src.ops.arrays.broadcasting import shape_of, sum_to
 from headrace._src.ops.arrays.casting import CAST
-from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, number_like
 from headrace._src.ops.math.comparison import GREATER, NOT_EQUAL
 from headrace._src.ops.math.complex_numbers import conjugate, zero_like
 from headrace._src.ops.math.elementwise import LOG
@@ -130,7 +129,7 @@ XDIVY = _product(
     "Xdivy",
     lambda xp, x, y: xp.divide(x, y),
     lambda one, y: XDIVY(one, y),
-    lambda x, y: XDIVY(NEG(x), MUL(y, y)),
+    lambda x, y: XDIVY(-x, y * y),
 )
 XLOGY = _product(
     "Xlogy",
@@ -142,7 +141,7 @@ XLOG1PY = _product(
     "Xlog1py",
     lambda xp, x, y: x * xp.log1p(y),
     lambda one, y: XLOG1PY(one, y),
-    lambda x, y: XDIVY(x, ADD(y, number_like(y, 1))),
+    lambda x, y: XDIVY(x, y + 1),
 )
 
 
@@ -244,5 +243,5 @@ def polyval(coeffs, x, name=None) -> Tensor:
     coeffs = [to_tensor(c) for c in coeffs]
     value = coeffs[0]
     for c in coeffs[1:]:
-        value = ADD(c, MUL(value, x))
+        value = c + value * x
     return value

@@ -16,7 +16,7 @@ from headrace._src.ops.arrays.broadcasting import SUM, shape_of, sum_to
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.math import exponential_kernels
-from headrace._src.ops.math.arithmetic import MUL, NEG, SUB, number_like
+from headrace._src.ops.math.arithmetic import MUL, SUB, number_like
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.elementwise import EXP, LOG, LOG1P, SQUARE, through_float32, unary
 from headrace._src.ops.math.powers import XLOGY
@@ -101,8 +101,7 @@ def ndtri(x, name=None) -> Tensor:
 def erfcinv(x, name=None) -> Tensor:
     """The inverse of `erfc`."""
     x = to_tensor(x)
-    half = NDTRI(MUL(number_like(x, 0.5), x))
-    return MUL(NEG(half), number_like(x, math.sqrt(0.5)), name=name)
+    return MUL(-NDTRI(0.5 * x), number_like(x, math.sqrt(0.5)), name=name)
 
 
 def _grad_lgamma(node, dy):
@@ -341,9 +340,8 @@ def _grad_betainc(node, dy):
     if not node.wants(2):
         return None, None, None
     a, b, x = node.a, node.b, node.x
-    one = number_like(x, 1)
     log_beta = LGAMMA(a) + LGAMMA(b) - LGAMMA(a + b)
-    powers = (b - one) * LOG1P(-x) + XLOGY(a - one, x)
+    powers = (b - 1) * LOG1P(-x) + XLOGY(a - 1, x)
     partial = EXP(powers - log_beta)
     return None, None, sum_to(partial * dy, shape_of(x), shape_of(dy))
 
@@ -381,7 +379,7 @@ def _grad_expint(node, dy):
 
 
 def _quarter_turns(x):
-    return MUL(SQUARE(x), number_like(x, math.pi / 2))
+    return SQUARE(x) * (math.pi / 2)
 
 
 def _grad_fresnel_cos(node, dy):
@@ -394,11 +392,10 @@ def _grad_fresnel_sin(node, dy):
 
 def _grad_spence(node, dy):
     x = node.x
-    one = number_like(x, 1)
-    at_one = EQUAL(x, one)
+    at_one = EQUAL(x, 1)
     # The limit at 1 is -1, and the quotient there must not be computed: its gradient is NaN.
     safe = SELECT_V2(at_one, 2 * ONES_LIKE(x), x)
-    partial = SELECT_V2(at_one, -ONES_LIKE(x), LOG(safe) / (one - safe))
+    partial = SELECT_V2(at_one, -ONES_LIKE(x), LOG(safe) / (1 - safe))
     return (dy * partial,)
 
 

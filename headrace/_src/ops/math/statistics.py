@@ -14,8 +14,8 @@ from headrace._src.ops.arrays.passing import STOP_GRADIENT
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import RESHAPE, SIZE
 from headrace._src.ops.arrays.slicing import STRIDED_SLICE
-from headrace._src.ops.math.arithmetic import ADD, MUL, SUB
-from headrace._src.ops.math.comparison import GREATER_EQUAL, LESS, NOT_EQUAL
+from headrace._src.ops.math.arithmetic import ADD
+from headrace._src.ops.math.comparison import NOT_EQUAL
 from headrace._src.ops.math.complex_numbers import CONJ, REAL, zero_like
 from headrace._src.ops.math.division import REAL_DIV
 from headrace._src.ops.math.elementwise import EXP, IS_FINITE, LOG, SQRT, SQUARE
@@ -40,9 +40,9 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None) -> Tenso
             f"math.reduce_variance: input_tensor must be floating or complex, got {x.dtype.name}. "
             "Cast it with tf.cast."
         )
-    difference = SUB(x, means)
+    difference = x - means
     if x.dtype._kind == "c":
-        squares = REAL(MUL(CONJ(difference), difference), Tout=x.dtype.real_dtype)
+        squares = REAL(CONJ(difference) * difference, Tout=x.dtype.real_dtype)
     else:
         squares = SQUARE(difference)
     return reduce(MEAN, squares, axis, keepdims, name)
@@ -70,7 +70,7 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None) -> Tens
     largest = MAX(x, axes, keep_dims=True)
     finite = SELECT_V2(IS_FINITE(largest), largest, ZEROS_LIKE(largest))
     shift = STOP_GRADIENT(finite)
-    total = LOG(reduce(SUM, EXP(SUB(x, shift)), axis, keepdims, None))
+    total = LOG(reduce(SUM, EXP(x - shift), axis, keepdims, None))
     if not keepdims:
         shift = RESHAPE(shift, shape_of(total))
     return ADD(total, shift, name=name)
@@ -160,7 +160,7 @@ def zero_fraction(value, name=None) -> Tensor:
     """
     value = to_tensor(value)
     size = SIZE(value, out_type=dtypes.int64)
-    zeros = SUB(size, count_nonzero(value))
+    zeros = size - count_nonzero(value)
     return REAL_DIV(CAST(zeros, DstT=dtypes.float32), CAST(size, DstT=dtypes.float32), name=name)
 
 
@@ -188,7 +188,7 @@ def is_non_decreasing(x, name=None) -> Tensor:
         TypeError: when `x` is not numeric.
     """
     before, after = _neighbours("math.is_non_decreasing", x)
-    return ALL(GREATER_EQUAL(after, before), [0], name=name)
+    return ALL(after >= before, [0], name=name)
 
 
 @api("math.is_strictly_increasing")
@@ -199,4 +199,4 @@ def is_strictly_increasing(x, name=None) -> Tensor:
         TypeError: when `x` is not numeric.
     """
     before, after = _neighbours("math.is_strictly_increasing", x)
-    return ALL(LESS(before, after), [0], name=name)
+    return ALL(before < after, [0], name=name)

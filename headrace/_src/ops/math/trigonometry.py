@@ -5,13 +5,8 @@ import numpy as np
 from headrace._src.core.lazy import jnp
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
-from headrace._src.ops.math.arithmetic import number_like
 from headrace._src.ops.math.complex_numbers import conjugate
 from headrace._src.ops.math.elementwise import RECIPROCAL, SQRT, SQUARE, through_float32, unary
-
-
-def _one(x):
-    return number_like(x, 1)
 
 
 def _grad_sin(node, dy):
@@ -29,17 +24,17 @@ def _grad_tan(node, dy):
 
 def _grad_asin(node, dy):
     x = conjugate(node.x)
-    return (dy * RECIPROCAL(SQRT(_one(x) - SQUARE(x))),)
+    return (dy * RECIPROCAL(SQRT(1 - SQUARE(x))),)
 
 
 def _grad_acos(node, dy):
     x = conjugate(node.x)
-    return (-(dy * RECIPROCAL(SQRT(_one(x) - SQUARE(x)))),)
+    return (-(dy * RECIPROCAL(SQRT(1 - SQUARE(x)))),)
 
 
 def _grad_atan(node, dy):
     x = conjugate(node.x)
-    return (dy * RECIPROCAL(_one(x) + SQUARE(x)),)
+    return (dy * RECIPROCAL(1 + SQUARE(x)),)
 
 
 def _grad_sinh(node, dy):
@@ -60,7 +55,7 @@ def _grad_acosh(node, dy):
 
 def _grad_atanh(node, dy):
     x = conjugate(node.x)
-    return (dy * RECIPROCAL(_one(x) - SQUARE(x)),)
+    return (dy * RECIPROCAL(1 - SQUARE(x)),)
 
 
 SIN = unary("Sin", through_float32(np.sin), lambda x: jnp.sin(x), _grad_sin)

@@ -19,8 +19,8 @@ from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, SHAPE, checked_dims
-from headrace._src.ops.math.arithmetic import MAXIMUM, SUB
-from headrace._src.ops.math.comparison import EQUAL, GREATER_EQUAL, LOGICAL_AND
+from headrace._src.ops.math.arithmetic import MAXIMUM
+from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.complex_numbers import CONJ
 from headrace._src.ops.math.division import DIV
 from headrace._src.ops.math.elementwise import SQRT
@@ -115,9 +115,8 @@ def infer_unsorted(data, segment_ids, num_segments):
 
 def _drop_negatives(x, ids):
     """`x[ids]` with zeros where the id is negative; and where it is not, to broadcast with it."""
-    zero = to_tensor(0, ids.dtype)
-    taken = GATHER_V2(x, MAXIMUM(ids, zero), 0)
-    kept = GREATER_EQUAL(ids, zero)
+    taken = GATHER_V2(x, MAXIMUM(ids, 0), 0)
+    kept = ids >= 0
     if taken.shape.rank is not None and ids.shape.rank is not None:
         extra = [1] * (taken.shape.rank - ids.shape.rank)
         shape = [*ids.shape, *extra] if ids.shape.is_fully_defined() else None
@@ -125,9 +124,7 @@ def _drop_negatives(x, ids):
         shape = extra = None
     if shape is None:
         if extra is None:
-            extra = FILL(
-                PACK([SUB(RANK(taken), RANK(ids))]), to_tensor(1)
-            )
+            extra = FILL(PACK([RANK(taken) - RANK(ids)]), to_tensor(1))
         shape = CONCAT([SHAPE(ids), to_tensor(extra, dtypes.int32)], 0)
     kept = RESHAPE(kept, shape)
     return SELECT_V2(kept, taken, to_tensor(0, taken.dtype)), kept
@@ -141,7 +138,7 @@ def grad_unsorted_extreme(node, dy):
     """Shared evenly by the elements that are the extreme of their segment."""
     ids, count = node.segment_ids, node.num_segments
     extremes, kept = _drop_negatives(node.output, ids)
-    selected = LOGICAL_AND(EQUAL(node.data, extremes), kept)
+    selected = EQUAL(node.data, extremes) & kept
     ties = UNSORTED_SEGMENT_SUM(CAST(selected, DstT=dy.dtype), ids, count)
     # A segment without elements has none to share among.
     share = dy / MAXIMUM(ties, to_tensor(1, dy.dtype))
@@ -158,7 +155,7 @@ def product_of_others(data, sums, products):
     """
     is_zero = EQUAL(data, to_tensor(0, data.dtype))
     zeros = CAST(is_zero, DstT=dtypes.int32)
-    others = SUB(sums(zeros), zeros)
+    others = sums(zeros) - zeros
     factors = SELECT_V2(is_zero, to_tensor(1, data.dtype), data)
     product = products(factors)
     if data.dtype._kind == "c":
@@ -279,8 +276,7 @@ def _counts(data, segment_ids, num_segments):
     count = MAXIMUM(count, to_tensor(1, data.dtype))
     if data.shape.rank is not None and segment_ids.shape.rank is not None:
         return RESHAPE(count, [-1] + [1] * (data.shape.rank - segment_ids.shape.rank))
-    extra = SUB(RANK(data), RANK(segment_ids))
-    ones = FILL(PACK([extra]), to_tensor(1))
+    ones = FILL(PACK([RANK(data) - RANK(segment_ids)]), to_tensor(1))
     return RESHAPE(count, CONCAT([[-1], ones], 0))
 
 

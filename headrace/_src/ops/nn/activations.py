@@ -17,7 +17,7 @@ from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.math import exponential_kernels
-from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MUL, NEG
+from headrace._src.ops.math.arithmetic import MAXIMUM, MUL, NEG
 from headrace._src.ops.math.comparison import LESS
 from headrace._src.ops.math.elementwise import ABS, SIGMOID, SIGN, TANH, of_equal_shapes
 from headrace._src.ops.math.half_kernels import converted, through_float32, widened
@@ -322,7 +322,7 @@ def softsign(features, name=None) -> Tensor:
 @api("math.log_sigmoid", of=NEG)
 def log_sigmoid(x, name=None) -> Tensor:
     """`log(sigmoid(x))`, without underflow."""
-    return NEG(SOFTPLUS(NEG(to_tensor(x))), name=name)
+    return NEG(SOFTPLUS(-to_tensor(x)), name=name)
 
 
 @api("nn.crelu")
@@ -332,9 +332,9 @@ def crelu(features, axis=-1, name=None) -> Tensor:
     return RELU(CONCAT([features, NEG(features)], axis), name=name)
 
 
-def _single(number, dtype):
+def _single(number):
     # TF: the constants have single precision, also in a float64 computation.
-    return to_tensor(float(np.float32(number)), dtype)
+    return float(np.float32(number))
 
 
 @api("nn.gelu", elementwise=1, scope="Gelu")
@@ -350,16 +350,14 @@ def gelu(features, approximate=False, name=None) -> Tensor:
     if not x.dtype.is_floating:
         raise ValueError(f"nn.gelu: features must be floating, got {x.dtype.name}.")
     if approximate:
-        cubic = MUL(MUL(MUL(x, x), x), _single(0.044715, x.dtype))
-        inner = MUL(_single(0.7978845608028654, x.dtype), ADD(x, cubic))
-        return MUL(MUL(to_tensor(0.5, x.dtype), x), ADD(TANH(inner), to_tensor(1.0, x.dtype)), name=name)
-    inner = MUL(x, _single(0.7071067811865476, x.dtype))
-    return MUL(MUL(to_tensor(0.5, x.dtype), x), ADD(ERF(inner), to_tensor(1.0, x.dtype)), name=name)
+        inner = _single(0.7978845608028654) * (x + x * x * x * _single(0.044715))
+        return MUL(0.5 * x, TANH(inner) + 1, name=name)
+    return MUL(0.5 * x, ERF(x * _single(0.7071067811865476)) + 1, name=name)
 
 
 @api("nn.silu", "nn.swish", elementwise=1)
 def silu(features, beta=1.0) -> Tensor:
     """`features * sigmoid(beta * features)`."""
     x = to_tensor(features)
-    scaled = x if isinstance(beta, (int, float)) and beta == 1.0 else MUL(to_tensor(beta, x.dtype), x)
-    return MUL(x, SIGMOID(scaled))
+    scaled = x if isinstance(beta, (int, float)) and beta == 1.0 else to_tensor(beta, x.dtype) * x
+    return x * SIGMOID(scaled)

@@ -22,8 +22,8 @@ from headrace._src.ops.arrays.scattering import SCATTER_ND
 from headrace._src.ops.arrays.selecting import SELECT_V2, WHERE
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE
 from headrace._src.ops.arrays.slicing import SLICE
-from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MUL, SUB
-from headrace._src.ops.math.comparison import EQUAL, LESS, LESS_EQUAL, LOGICAL_AND, LOGICAL_NOT, NOT_EQUAL
+from headrace._src.ops.math.arithmetic import MAXIMUM
+from headrace._src.ops.math.comparison import EQUAL, LESS, LESS_EQUAL, LOGICAL_AND, NOT_EQUAL
 from headrace._src.ops.math.cumulative import CUMSUM
 from headrace._src.ops.math.reductions import ANY, MAX
 from headrace._src.ops.nn import ctc_kernels
@@ -263,7 +263,7 @@ def ctc_loss(
                 scores, labels, excess = _with_second_blank(scores, labels, classes, logit_length)
                 classes = classes + 1
         else:
-            labels = SELECT_V2(EQUAL(labels, blank), SUB(blank, 1), labels)
+            labels = SELECT_V2(EQUAL(labels, blank), blank - 1, labels)
         fits = _fits(labels, label_length, logit_length)
         labels = _sparse_labels(labels, label_length, blank)
     values = CAST(labels.values, DstT=dtypes.int32)
@@ -275,7 +275,7 @@ def ctc_loss(
             parts = (0, blank), (blank + 1, classes), (blank, blank + 1)
             order = CONCAT([RANGE(start, limit, 1) for start, limit in parts], 0)
         scores = GATHER_V2(scores, order, 2)
-        moved = SELECT_V2(LESS(values, blank), values, SUB(values, 1))
+        moved = SELECT_V2(values < blank, values, values - 1)
         values = SELECT_V2(EQUAL(values, blank), classes - 1, moved)
     loss = CTC_LOSS(
         scores,
@@ -286,7 +286,7 @@ def ctc_loss(
         name=name,
     ).loss
     if excess is not None:
-        loss = SUB(loss, excess)
+        loss = loss - excess
     if fits is not None:
         loss = SELECT_V2(fits, loss, to_tensor(np.inf, loss.dtype))
     return CAST(loss, DstT=logits.dtype) if small else loss
@@ -312,7 +312,7 @@ def _with_second_blank(scores, labels, classes, lengths):
     labels = SELECT_V2(EQUAL(labels, 0), classes, labels)
     share = LOG_SOFTMAX(scores)[:, :, 0]
     steps = EXPAND_DIMS(RANGE(0, _size(scores, 0), 1), 1)
-    inside = LESS(steps, EXPAND_DIMS(lengths, 0))
+    inside = steps < EXPAND_DIMS(lengths, 0)
     excess = SELECT_V2(inside, SOFTPLUS(share), ZEROS_LIKE(share))
     return longer, labels, SUM(excess, [0])
 
@@ -326,7 +326,7 @@ def _sparse_labels(labels, lengths, blank):
     labels = SELECT_V2(none, blank, labels)
     lengths = MAXIMUM(lengths, 1)
     width = _size(labels, 1)
-    mask = LESS(EXPAND_DIMS(RANGE(0, width, 1), 0), EXPAND_DIMS(lengths, 1))
+    mask = EXPAND_DIMS(RANGE(0, width, 1), 0) < EXPAND_DIMS(lengths, 1)
     indices = WHERE(mask)
     return SparseTensor(indices, GATHER_ND(labels, indices), SHAPE(labels, out_type=dtypes.int64))
 
@@ -335,9 +335,9 @@ def _fits(labels, label_length, logit_length):
     """Whether each labelling fits its time, counting a blank between equal neighbours."""
     equal = EQUAL(labels[:, 1:], labels[:, :-1])
     positions = RANGE(1, _size(equal, 1) + 1, 1)
-    inside = LESS(EXPAND_DIMS(positions, 0), EXPAND_DIMS(label_length, 1))
-    repeats = SUM(CAST(LOGICAL_AND(equal, inside), DstT=dtypes.int32), [1])
-    return LESS_EQUAL(ADD(label_length, repeats), logit_length)
+    inside = EXPAND_DIMS(positions, 0) < EXPAND_DIMS(label_length, 1)
+    repeats = SUM(CAST(equal & inside, DstT=dtypes.int32), [1])
+    return label_length + repeats <= logit_length
 
 
 @api("nn.ctc_unique_labels")
@@ -355,15 +355,15 @@ def ctc_unique_labels(labels, name=None) -> tuple[Tensor, Tensor]:
         raise errors.invalid_argument(f"nn.ctc_unique_labels: labels must be [batch, n], got shape {labels.shape}.")
     places = RANGE(0, _size(labels, 1), 1)
     same = EQUAL(EXPAND_DIMS(labels, 2), EXPAND_DIMS(labels, 1))
-    earlier = LESS(EXPAND_DIMS(places, 0), EXPAND_DIMS(places, 1))
-    is_first = LOGICAL_NOT(ANY(LOGICAL_AND(same, earlier), [2]))
+    earlier = EXPAND_DIMS(places, 0) < EXPAND_DIMS(places, 1)
+    is_first = ~ANY(same & earlier, [2])
     # The distinct labels are numbered as they come.
     order = CUMSUM(CAST(is_first, DstT=dtypes.int32), 1, exclusive=True)
-    from_first = CAST(LOGICAL_AND(same, EXPAND_DIMS(is_first, 1)), DstT=dtypes.int32)
-    indices = SUM(MUL(from_first, EXPAND_DIMS(order, 1)), [2])
-    goes = LOGICAL_AND(EXPAND_DIMS(is_first, 1), EQUAL(EXPAND_DIMS(order, 1), EXPAND_DIMS(places, 1)))
+    from_first = CAST(same & EXPAND_DIMS(is_first, 1), DstT=dtypes.int32)
+    indices = SUM(from_first * EXPAND_DIMS(order, 1), [2])
+    goes = EXPAND_DIMS(is_first, 1) & EQUAL(EXPAND_DIMS(order, 1), EXPAND_DIMS(places, 1))
     wide = EXPAND_DIMS(CAST(labels, DstT=dtypes.int64), 1)
-    return SUM(MUL(CAST(goes, DstT=dtypes.int64), wide), [2]), indices
+    return SUM(CAST(goes, DstT=dtypes.int64) * wide, [2]), indices
 
 
 @api("nn.collapse_repeated")
@@ -383,7 +383,7 @@ def collapse_repeated(labels, seq_length, name=None) -> tuple[Tensor, Tensor]:
     changed = NOT_EQUAL(labels[:, 1:], labels[:, :-1])
     start = CONCAT([CAST(first, DstT=dtypes.bool), changed], 1)
     inside = filling.sequence_mask(lengths, maxlen=width)
-    keep = LOGICAL_AND(start, inside)
+    keep = start & inside
     new_lengths = SUM(CAST(keep, DstT=lengths.dtype), [1])
     longest = MAX(new_lengths, [0])
     into = filling.sequence_mask(new_lengths, maxlen=longest)

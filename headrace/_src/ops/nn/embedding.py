@@ -18,9 +18,8 @@ from headrace._src.ops.arrays.slicing import SLICE, STRIDED_SLICE
 from headrace._src.ops.arrays.splitting import SPLIT_V
 from headrace._src.ops.linalg.matmul import MATMUL
 from headrace._src.ops.math import clipping
-from headrace._src.ops.math.arithmetic import ADD, ADD_N, MAXIMUM, MUL, SUB
-from headrace._src.ops.math.comparison import GREATER, GREATER_EQUAL, LESS, LOGICAL_AND
-from headrace._src.ops.math.division import DIV_NO_NAN, FLOOR_DIV, FLOOR_MOD, REAL_DIV
+from headrace._src.ops.math.arithmetic import ADD_N, MAXIMUM
+from headrace._src.ops.math.division import DIV_NO_NAN
 from headrace._src.ops.math.elementwise import LOG, SQRT
 from headrace._src.ops.math.reductions import ALL, MAX, PROD
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
@@ -45,12 +44,12 @@ def _divide(ids, total, count):
     if isinstance(total, int):
         each, extras = divmod(total, count)
     else:
-        each, extras = FLOOR_DIV(total, count), FLOOR_MOD(total, count)
-    long_part = FLOOR_DIV(ids, each + 1)
+        each, extras = total // count, total % count
+    long_part = ids // (each + 1)
     if isinstance(each, int) and not each:
-        return CAST(long_part, DstT=dtypes.int32), FLOOR_MOD(ids, each + 1)
-    part = MAXIMUM(long_part, FLOOR_DIV(SUB(ids, extras), each))
-    inside = SELECT_V2(LESS(part, extras), FLOOR_MOD(ids, each + 1), FLOOR_MOD(SUB(ids, extras), each))
+        return CAST(long_part, DstT=dtypes.int32), ids % (each + 1)
+    part = MAXIMUM(long_part, (ids - extras) // each)
+    inside = SELECT_V2(part < extras, ids % (each + 1), (ids - extras) % each)
     return CAST(part, DstT=dtypes.int32), inside
 
 
@@ -118,10 +117,10 @@ def _combine(embeddings, weights, segment_ids, combiner, ignore_weights, number)
         weights = FILL(SHAPE(segment_ids), to_tensor(1.0, embeddings.dtype))
     tail = ONES_LIKE(SHAPE(embeddings)[1:])
     column = RESHAPE(weights, CONCAT([[-1], tail], 0))
-    total = UNSORTED_SEGMENT_SUM(MUL(embeddings, column), segment_ids, number)
+    total = UNSORTED_SEGMENT_SUM(embeddings * column, segment_ids, number)
     if combiner == "sum":
         return total
-    square = MUL(column, column) if combiner == "sqrtn" else column
+    square = column * column if combiner == "sqrtn" else column
     scale = UNSORTED_SEGMENT_SUM(square, segment_ids, number)
     if combiner == "sqrtn":
         scale = SQRT(scale)
@@ -154,8 +153,8 @@ def embedding_lookup_sparse(
         )
     ids, segment_ids, rows = _ids_and_rows(sp_ids)
     if isinstance(sp_ids, SparseTensor):  # the rows of ragged ids are in order
-        steps = SUB(segment_ids[1:], segment_ids[:-1])
-        growing = GREATER_EQUAL(CONCAT([segment_ids[:1], steps], 0), to_tensor(0, dtypes.int64))
+        steps = segment_ids[1:] - segment_ids[:-1]
+        growing = CONCAT([segment_ids[:1], steps], 0) >= 0
         require(
             ALL(growing, [0]),
             "nn.embedding_lookup_sparse: the rows of sp_ids must be sorted and not negative",
@@ -189,7 +188,7 @@ def _ids_and_rows(ids):
             ids.indices, [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1, shrink_axis_mask=2
         )
         numbers = CONCAT([[-1], CAST(column, DstT=dtypes.int32)], 0)
-        return ids.values, column, ADD(MAX(numbers, [0]), 1)
+        return ids.values, column, MAX(numbers, [0]) + 1
     if hasattr(ids, "value_rowids") and hasattr(ids, "flat_values"):
         return ids.values, ids.value_rowids(), CAST(ids.nrows(), DstT=dtypes.int32)
     raise TypeError(
@@ -238,9 +237,9 @@ def safe_embedding_lookup_sparse(
     )
     ids = reshape(sparse_ids, flat_shape)
     weights = None if sparse_weights is None else SparseTensor(ids.indices, sparse_weights.values, ids.dense_shape)
-    keep = GREATER_EQUAL(ids.values, to_tensor(0, ids.values.dtype))
+    keep = ids.values >= 0
     if weights is not None:
-        keep = LOGICAL_AND(keep, GREATER(weights.values, to_tensor(0.0, weights.values.dtype)))
+        keep = keep & (weights.values > 0)
     retain = arranging.retain
     ids = retain(ids, keep)
     weights = None if weights is None else retain(weights, keep)
@@ -280,24 +279,20 @@ def _sampled_logits(
     true_weights, sampled_weights = SPLIT_V(all_weights, split, 0, num_split=2)
     true_biases, sampled_biases = SPLIT_V(all_biases, split, 0, num_split=2)
     per_label = RESHAPE(true_weights, [-1, num_true, SHAPE(inputs)[-1]])
-    products = MUL(EXPAND_DIMS(inputs, 1), per_label)
-    true_logits = SUM(products, [2])
-    true_logits = ADD(true_logits, RESHAPE(true_biases, [-1, num_true]))
-    sampled_logits = MATMUL(inputs, sampled_weights, transpose_b=True)
-    sampled_logits = ADD(sampled_logits, sampled_biases)
+    products = EXPAND_DIMS(inputs, 1) * per_label
+    true_logits = SUM(products, [2]) + RESHAPE(true_biases, [-1, num_true])
+    sampled_logits = MATMUL(inputs, sampled_weights, transpose_b=True) + sampled_biases
     if remove_accidental_hits:
         hits = candidate_sampling.compute_accidental_hits(labels, sampled, num_true=num_true)
         rows, columns, values = hits
         indices = PACK([rows, CAST(columns, DstT=dtypes.int32)], axis=1)
         shape = SHAPE(sampled_logits)
-        sampled_logits = ADD(
-            sampled_logits, SCATTER_ND(indices, CAST(values, DstT=inputs.dtype), shape)
-        )
+        sampled_logits = sampled_logits + SCATTER_ND(indices, CAST(values, DstT=inputs.dtype), shape)
     if subtract_log_q:
-        true_logits = SUB(true_logits, LOG(CAST(true_expected, DstT=inputs.dtype)))
-        sampled_logits = SUB(sampled_logits, LOG(CAST(sampled_expected, DstT=inputs.dtype)))
+        true_logits = true_logits - LOG(CAST(true_expected, DstT=inputs.dtype))
+        sampled_logits = sampled_logits - LOG(CAST(sampled_expected, DstT=inputs.dtype))
     logits = CONCAT([true_logits, sampled_logits], 1)
-    ones = REAL_DIV(ONES_LIKE(true_logits), to_tensor(float(num_true), inputs.dtype))
+    ones = ONES_LIKE(true_logits) / float(num_true)
     return logits, CONCAT([ones, ZEROS_LIKE(sampled_logits)], 1)
 
 

@@ -15,7 +15,6 @@ from headrace._src.ops.arrays.filling import ONES_LIKE, RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, SIZE, known_rank
-from headrace._src.ops.math.arithmetic import NEG
 from headrace._src.ops.math.division import DIV_NO_NAN
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 
@@ -101,10 +100,10 @@ def isotonic_regression(inputs, decreasing=True, axis=-1) -> tuple[Tensor, Tenso
     if moved:
         x = TRANSPOSE(x, order)
     if not decreasing:
-        x = NEG(x)
+        x = -x
     output, segments = ISOTONIC_REGRESSION(x, output_dtype=dtype)
     if not decreasing:
-        output = NEG(output)
+        output = -output
     if moved:
         output, segments = TRANSPOSE(output, order), TRANSPOSE(segments, order)
     return output, segments

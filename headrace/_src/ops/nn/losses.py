@@ -16,8 +16,7 @@ from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE, known_rank
 from headrace._src.ops.arrays.slicing import STRIDED_SLICE
 from headrace._src.ops.math import reductions
-from headrace._src.ops.math.arithmetic import ADD, MUL, NEG, SUB
-from headrace._src.ops.math.comparison import GREATER_EQUAL, LESS_EQUAL, LOGICAL_AND
+from headrace._src.ops.math.arithmetic import ADD, SUB
 from headrace._src.ops.math.division import DIV_NO_NAN
 from headrace._src.ops.math.elementwise import ABS, EXP, LOG, LOG1P, SQUARE
 from headrace._src.ops.nn.activations import RELU
@@ -83,10 +82,10 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> Te
     _check_same_shape("nn.sigmoid_cross_entropy_with_logits", x, z, ("logits", "labels"))
     # max(x, 0) - x z + log(1 + exp(-|x|)), with a gradient that is right at 0 too.
     zeros = ZEROS_LIKE(x)
-    positive = GREATER_EQUAL(x, zeros)
+    positive = x >= zeros
     relu = SELECT_V2(positive, x, zeros)
-    minus_abs = SELECT_V2(positive, NEG(x), x)
-    return ADD(SUB(relu, MUL(x, z)), LOG1P(EXP(minus_abs)), name=name)
+    minus_abs = SELECT_V2(positive, -x, x)
+    return ADD(relu - x * z, LOG1P(EXP(minus_abs)), name=name)
 
 
 @api("nn.weighted_cross_entropy_with_logits", result_scope="logistic_loss")
@@ -99,10 +98,9 @@ def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None
     x = to_tensor(logits)
     z = to_tensor(labels, hint=x.dtype)
     _check_same_shape("nn.weighted_cross_entropy_with_logits", x, z, ("logits", "labels"))
-    one = to_tensor(1.0, x.dtype)
-    weight = ADD(one, MUL(SUB(to_tensor(pos_weight, hint=x.dtype), one), z))
-    tail = ADD(LOG1P(EXP(NEG(ABS(x)))), RELU(NEG(x)))
-    return ADD(MUL(SUB(one, z), x), MUL(weight, tail), name=name)
+    weight = 1 + (to_tensor(pos_weight, hint=x.dtype) - 1) * z
+    tail = LOG1P(EXP(-ABS(x))) + RELU(-x)
+    return ADD((1 - z) * x, weight * tail, name=name)
 
 
 @api("nn.log_poisson_loss")
@@ -121,14 +119,11 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None) -> 
     c = to_tensor(log_input)
     z = to_tensor(targets, hint=c.dtype)
     _check_same_shape("nn.log_poisson_loss", c, z, ("log_input", "targets"))
-    loss = SUB(EXP(c), MUL(c, z), name=name)
+    loss = SUB(EXP(c), c * z, name=name)
     if not compute_full_loss:
         return loss
-    half, two_pi = to_tensor(0.5, z.dtype), to_tensor(2 * np.pi, z.dtype)
-    stirling = ADD(SUB(MUL(z, LOG(z)), z), MUL(half, LOG(MUL(two_pi, z))))
-    one = to_tensor(1.0, z.dtype)
-    inside = LOGICAL_AND(GREATER_EQUAL(z, to_tensor(0.0, z.dtype)), LESS_EQUAL(z, one))
-    return ADD(loss, SELECT_V2(inside, ZEROS_LIKE(z), stirling))
+    stirling = z * LOG(z) - z + 0.5 * LOG(2 * np.pi * z)
+    return loss + SELECT_V2((z >= 0) & (z <= 1), ZEROS_LIKE(z), stirling)
 
 
 @api("nn.scale_regularization_loss")
@@ -160,7 +155,7 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
         rank = known_rank("nn.compute_average_loss", "per_example_loss", losses)
         while known_rank("nn.compute_average_loss", "sample_weight", weights) < rank:
             weights = EXPAND_DIMS(weights, -1)
-        losses = MUL(losses, weights)
+        losses = losses * weights
     if global_batch_size is None:
         if losses.shape.rank == 0:
             raise ValueError("nn.compute_average_loss: a scalar loss needs global_batch_size.")

@@ -19,7 +19,7 @@ from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, SHAPE
 from headrace._src.ops.arrays.slicing import STRIDED_SLICE
-from headrace._src.ops.math.arithmetic import ADD, MUL
+from headrace._src.ops.math.arithmetic import MUL
 from headrace._src.ops.math.comparison import EQUAL, LOGICAL_AND
 from headrace._src.ops.math.elementwise import EXP
 from headrace._src.ops.math.half_kernels import converted, widened
@@ -315,7 +315,7 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None) -> Ten
         precise, targets = TRANSPOSE(precise, order), TRANSPOSE(targets, order)
     elif rank is None and axis != -1:
         rank = RANK(logits)
-        axis = ADD(rank, axis) if axis < 0 else axis
+        axis = rank + axis if axis < 0 else axis
         parts = (0, axis), (axis + 1, rank), (axis, axis + 1)
         order = CONCAT([RANGE(start, limit, 1) for start, limit in parts], 0)
         precise, targets = TRANSPOSE(precise, order), TRANSPOSE(targets, order)

@@ -94,7 +94,7 @@ def _dct1(x, size, norm):
 def _dct2(x, size, norm):
     """2 sum of x[n] cos(pi k (2n + 1) / 2N)."""
     spectrum = rfft(x, _lengths(2 * size))[..., :size]
-    result = to_tensor(2.0, x.dtype) * _real(spectrum * _turned(size, x.dtype, -1.0))
+    result = 2 * _real(spectrum * _turned(size, x.dtype, -1.0))
     return result * _weights(size, x.dtype, 0.5, math.sqrt(0.5)) if norm else result
 
 
@@ -110,7 +110,7 @@ def _dct4(x, size, norm):
     """2 sum of x[n] cos(pi (2n + 1) (2k + 1) / 4N)."""
     values = _as_complex(x) * _turned(size, x.dtype, -1.0)
     doubled = pad_axis(values, -1, 0, size)
-    result = to_tensor(2.0, x.dtype) * _real(fft(doubled)[..., :size] * _turned(size, x.dtype, -1.0, 0.5))
+    result = 2 * _real(fft(doubled)[..., :size] * _turned(size, x.dtype, -1.0, 0.5))
     return result * _weights(size, x.dtype, math.sqrt(0.5), math.sqrt(0.5)) if norm else result
 
 
@@ -220,6 +220,6 @@ def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None) -> Tensor
     first, second = SPLIT(-1, folded, num_split=2)
     frames = CONCAT([second, -second[..., ::-1], -first[..., ::-1], -first], -1)
     if norm is None:
-        frames = frames * (to_tensor(0.5, mdcts.dtype) / _number(count, mdcts.dtype))
+        frames = frames * (0.5 / _number(count, mdcts.dtype))
     frames = frames * _window(window_fn, 2 * count, mdcts.dtype)
     return overlap_and_add(frames, count, name=name)

@@ -21,9 +21,7 @@ _HIGH_Q = 1127.0
 
 def _to_mel(hertz):
     """Frequencies in mel."""
-    return to_tensor(_HIGH_Q, hertz.dtype) * LOG(
-        to_tensor(1.0, hertz.dtype) + hertz / to_tensor(_BREAK_HERTZ, hertz.dtype)
-    )
+    return _HIGH_Q * LOG(1 + hertz / _BREAK_HERTZ)
 
 
 def _check(num_mel_bins, sample_rate, lower, upper, dtype):
@@ -89,7 +87,7 @@ def linear_to_mel_weight_matrix(
     )
     zero = to_tensor(0.0, dtype)
     # The lowest frequency belongs to no band.
-    linear = _spaced(zero, rate / to_tensor(2.0, dtype), max(num_spectrogram_bins, 1))[1:]
+    linear = _spaced(zero, rate / 2, max(num_spectrogram_bins, 1))[1:]
     bins = EXPAND_DIMS(_to_mel(linear), 1)
     low, high = (_to_mel(to_tensor(edge, dtype)) for edge in (lower_edge_hertz, upper_edge_hertz))
     edges = _spaced(low, high, num_mel_bins + 2)
@@ -125,6 +123,6 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None) -> Tensor:
     weight = (
         to_tensor(float(1 / np.sqrt(2.0 * count)), x.dtype)
         if isinstance(count, int)
-        else RSQRT(cast(count, x.dtype) * to_tensor(2.0, x.dtype))
+        else RSQRT(cast(count, x.dtype) * 2)
     )
     return dct(x, type=2) * weight

@@ -91,11 +91,11 @@ def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None) -> 
         positions = RANGE(*(to_tensor(x, dtypes.float32) for x in (-(length - 1) / 2, limit, 1.0)))
         positions = cast(positions, wide)
     else:
-        middle = cast(length - 1, wide) / to_tensor(2, wide)
+        middle = cast(length - 1, wide) / 2
         positions = cast(RANGE(0, length, 1), wide) - middle
     beta = to_tensor(beta, wide) if not hasattr(beta, "dtype") else cast(beta, wide)
     ratio = positions / middle
-    inside = MAXIMUM(to_tensor(1, wide) - ratio * ratio, to_tensor(0, wide))
+    inside = MAXIMUM(1 - ratio * ratio, 0)
     argument = beta * SQRT(inside)
     window = EXP(argument - beta) * I0E(argument) / I0E(beta)
     return cast(window, dtype)
@@ -130,5 +130,5 @@ def vorbis_window(window_length, dtype=dtypes.float32, name=None) -> Tensor:
     length, dtype = _checked("vorbis_window", window_length, dtype)
     count = cast(RANGE(0, length, 1), dtype)
     width = to_tensor(length, dtype) if isinstance(length, int) else cast(length, dtype)
-    inner = SIN(to_tensor(np.pi, dtype) / width * (count + to_tensor(0.5, dtype)))
-    return SIN(to_tensor(np.pi / 2, dtype) * inner * inner)
+    inner = SIN(np.pi / width * (count + 0.5))
+    return SIN(np.pi / 2 * inner * inner)
