@@ -15,7 +15,7 @@ from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.linalg.decompositions import qr
 from headrace._src.ops.linalg.diagonals import MATRIX_SET_DIAG_MAIN, diag_part
 from headrace._src.ops.math.elementwise import SIGN
-from headrace._src.ops.random import uniform_and_normal as random_filling
+from headrace._src.ops.random import uniform_and_normal
 
 
 class Initializer:
@@ -98,7 +98,7 @@ class RandomUniform(Initializer):
         high = self.maxval
         if high is None and self._dtype(dtype).is_floating:
             high = 1.0
-        return random_filling.uniform(shape, self.minval, high, self._dtype(dtype), seed=self.seed)
+        return uniform_and_normal.uniform(shape, self.minval, high, self._dtype(dtype), seed=self.seed)
 
     def get_config(self) -> dict[str, Any]:
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed, "dtype": self.dtype.name}
@@ -118,7 +118,7 @@ class RandomNormal(_Normal):
     """Makes normally distributed numbers."""
 
     def __call__(self, shape, dtype=None, partition_info=None) -> Tensor:
-        return random_filling.normal(shape, self.mean, self.stddev, self._dtype(dtype), seed=self.seed)
+        return uniform_and_normal.normal(shape, self.mean, self.stddev, self._dtype(dtype), seed=self.seed)
 
 
 @api("compat.v1.truncated_normal_initializer", "compat.v1.initializers.truncated_normal")
@@ -126,7 +126,7 @@ class TruncatedNormal(_Normal):
     """Makes normally distributed numbers, at most two standard deviations from the mean."""
 
     def __call__(self, shape, dtype=None, partition_info=None) -> Tensor:
-        return random_filling.truncated_normal(shape, self.mean, self.stddev, self._dtype(dtype), seed=self.seed)
+        return uniform_and_normal.truncated_normal(shape, self.mean, self.stddev, self._dtype(dtype), seed=self.seed)
 
 
 @api("compat.v1.uniform_unit_scaling_initializer", "compat.v1.initializers.uniform_unit_scaling")
@@ -142,7 +142,7 @@ class UniformUnitScaling(Initializer):
         for size in TensorShape(shape).as_list()[:-1]:
             inputs *= float(size)
         limit = math.sqrt(3 / max(inputs, 1.0)) * self.factor
-        return random_filling.uniform(shape, -limit, limit, self._dtype(dtype), seed=self.seed)
+        return uniform_and_normal.uniform(shape, -limit, limit, self._dtype(dtype), seed=self.seed)
 
     def get_config(self):
         return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
@@ -183,11 +183,11 @@ class VarianceScaling(Initializer):
         count = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2.0}[self.mode]
         scale = self.scale / max(1.0, count)
         if self.distribution in ("normal", "truncated_normal"):
-            return random_filling.truncated_normal(shape, 0.0, math.sqrt(scale) / _TRUNCATED, dtype, seed=self.seed)
+            return uniform_and_normal.truncated_normal(shape, 0.0, math.sqrt(scale) / _TRUNCATED, dtype, seed=self.seed)
         if self.distribution == "untruncated_normal":
-            return random_filling.normal(shape, 0.0, math.sqrt(scale), dtype, seed=self.seed)
+            return uniform_and_normal.normal(shape, 0.0, math.sqrt(scale), dtype, seed=self.seed)
         limit = math.sqrt(3.0 * scale)
-        return random_filling.uniform(shape, -limit, limit, dtype, seed=self.seed)
+        return uniform_and_normal.uniform(shape, -limit, limit, dtype, seed=self.seed)
 
     def get_config(self):
         return {"scale": self.scale, "mode": self.mode, "distribution": self.distribution, "seed": self.seed,
@@ -270,7 +270,7 @@ class Orthogonal(Initializer):
             )
         rows, columns = math.prod(dims[:-1]), dims[-1]
         tall = [max(rows, columns), min(rows, columns)]
-        q, r = qr(random_filling.normal(tall, dtype=dtype, seed=self.seed), full_matrices=False)
+        q, r = qr(uniform_and_normal.normal(tall, dtype=dtype, seed=self.seed), full_matrices=False)
         q = q * SIGN(diag_part(r))
         if rows < columns:
             q = TRANSPOSE(q, [1, 0])

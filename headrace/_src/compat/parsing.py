@@ -6,12 +6,7 @@ from headrace._src.compat.deprecated import renamed
 from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api, export
-from headrace._src.ops.parsing import csv_lines as parsing_csv
-from headrace._src.ops.parsing import examples as parsing
-from headrace._src.ops.parsing import protos as parsing_protos
-from headrace._src.ops.parsing import raw_bytes as parsing_raw
-from headrace._src.ops.parsing import sequences as parsing_sequences
-from headrace._src.ops.parsing import tensors as parsing_tensors
+from headrace._src.ops.parsing import csv_lines, examples, protos, raw_bytes, sequences, tensors
 from headrace._src.ops.parsing.features import (
     FixedLenFeature,
     FixedLenSequenceFeature,
@@ -29,13 +24,13 @@ from headrace._src.ops.strings.hash_buckets import decode_base64, encode_base64
 # What is the same as in TensorFlow 2, under two names each.
 for _same in (
     FixedLenFeature, FixedLenSequenceFeature, SparseFeature, VarLenFeature, decode_base64, encode_base64,
-    deserialize_many_sparse, parsing_tensors.decode_json_example, parsing_sequences.parse_single_sequence_example,
-    parsing_tensors.parse_tensor, parsing_tensors.serialize_tensor,
+    deserialize_many_sparse, tensors.decode_json_example, sequences.parse_single_sequence_example,
+    tensors.parse_tensor, tensors.serialize_tensor,
 ):  # fmt: skip
     export(f"compat.v1.io.{_same.__name__}", f"compat.v1.{_same.__name__}")(_same)
 # And under one.
 for _same in (
-    RaggedFeature, parsing_sequences.parse_sequence_example, parsing_protos.decode_proto, parsing_protos.encode_proto,
+    RaggedFeature, sequences.parse_sequence_example, protos.decode_proto, protos.encode_proto,
 ):  # fmt: skip
     export(f"compat.v1.io.{_same.__name__}")(_same)
 
@@ -43,13 +38,13 @@ for _same in (
 @api("compat.v1.io.parse_example", "compat.v1.parse_example")
 def parse_example(serialized, features, name=None, example_names=None) -> dict[str, Any]:
     """`tf.io.parse_example` with 1.x's order of arguments."""
-    return parsing.parse_example(serialized, features, example_names, name)
+    return examples.parse_example(serialized, features, example_names, name)
 
 
 @api("compat.v1.io.parse_single_example", "compat.v1.parse_single_example")
 def parse_single_example(serialized, features, name=None, example_names=None) -> dict[str, Any]:
     """`tf.io.parse_single_example` with 1.x's order of arguments."""
-    return parsing.parse_single_example(serialized, features, example_names, name)
+    return examples.parse_single_example(serialized, features, example_names, name)
 
 
 @api("compat.v1.io.decode_csv", "compat.v1.decode_csv")
@@ -57,7 +52,7 @@ def decode_csv(
     records, record_defaults, field_delim=",", use_quote_delim=True, name=None, na_value="", select_cols=None
 ) -> list[Tensor]:
     """`tf.io.decode_csv` with 1.x's order of arguments."""
-    return parsing_csv.decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols, name)
+    return csv_lines.decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols, name)
 
 
 @api("compat.v1.io.decode_raw", "compat.v1.decode_raw")
@@ -66,7 +61,7 @@ def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, b
     input_bytes = renamed("decode_raw", "input_bytes", input_bytes, "bytes", bytes)
     if input_bytes is None or out_type is None:
         raise ValueError("decode_raw: input_bytes and out_type must be given.")
-    return parsing_raw.decode_raw(input_bytes, out_type, little_endian, name=name)
+    return raw_bytes.decode_raw(input_bytes, out_type, little_endian, name=name)
 
 
 @api("compat.v1.io.serialize_sparse", "compat.v1.serialize_sparse")

@@ -11,7 +11,7 @@ import functools
 import numpy as np
 
 from headrace._src.core.lazy import scipy_sparse
-from headrace._src.ops.images import resize_weights as image_weights
+from headrace._src.ops.images import resize_weights
 
 f32 = np.float32
 # How many numbers an image must have after resizing.
@@ -58,7 +58,7 @@ def _row_mixture(old, new, align_corners, half_pixel_centers):
 
     It sums fraction * high - fraction * low + low in this order, so that what is equal stays so.
     """
-    low, high, fraction = image_weights.bilinear(old, new, align_corners, half_pixel_centers)
+    low, high, fraction = resize_weights.bilinear(old, new, align_corners, half_pixel_centers)
     used = None
     if 2 * new < old:
         used = np.unique(np.concatenate([low, high]))
@@ -80,7 +80,7 @@ def _are_short(weights):
 @functools.lru_cache(1024)
 def _column_step(old, channels, new, align_corners, half_pixel_centers):
     """A function of lines, as (height, old * channels), that returns them as (height, new * channels)."""
-    low, high, fraction = image_weights.bilinear(old, new, align_corners, half_pixel_centers)
+    low, high, fraction = resize_weights.bilinear(old, new, align_corners, half_pixel_centers)
     if new % _COLUMNS == 0 and new >= old and _are_short(fraction):
         return _by_products(old, channels, low, high, fraction)
     numbers = np.arange(channels)

@@ -7,8 +7,7 @@ import math
 
 import numpy as np
 
-from headrace._src.ops.images import photo_kernels as image_byte_kernels
-from headrace._src.ops.images import resize_weights as image_weights
+from headrace._src.ops.images import photo_kernels, resize_weights
 
 f32 = np.float32
 # How many numbers are worked on at a time: few stay in the processor's caches, many need fewer calls of NumPy, each of
@@ -45,12 +44,12 @@ def _elements(columns, channels):
 @functools.lru_cache(1024)
 def _bilinear_plan(height, width, channels, itemsize, new_height, new_width, align_corners, half_pixel_centers):
     """Which rows are used at all, the rows among these, and the columns, as places of numbers if pixels are small."""
-    low, high, down = image_weights.bilinear(height, new_height, align_corners, half_pixel_centers)
+    low, high, down = resize_weights.bilinear(height, new_height, align_corners, half_pixel_centers)
     used = None
     if 2 * new_height < height:
         used = np.unique(np.concatenate([low, high]))
         low, high = np.searchsorted(used, low), np.searchsorted(used, high)
-    left, right, across = image_weights.bilinear(width, new_width, align_corners, half_pixel_centers)
+    left, right, across = resize_weights.bilinear(width, new_width, align_corners, half_pixel_centers)
     if channels * itemsize < _WIDE:
         left, right = _elements(left, channels), _elements(right, channels)
     return used, (low, high, down[:, None]), (left, right, np.repeat(across, channels))
@@ -59,8 +58,8 @@ def _bilinear_plan(height, width, channels, itemsize, new_height, new_width, ali
 def resize_bilinear(images, new_height, new_width, align_corners, half_pixel_centers):
     """TF: along each row first, then along columns, so that results are equal to the last bit."""
     batch, height, width, channels = images.shape
-    if image_byte_kernels.can_resize(images, new_height, new_width):
-        return image_byte_kernels.resize_bilinear(images, new_height, new_width, align_corners, half_pixel_centers)
+    if photo_kernels.can_resize(images, new_height, new_width):
+        return photo_kernels.resize_bilinear(images, new_height, new_width, align_corners, half_pixel_centers)
     used, (low, high, down), (left, right, across) = _bilinear_plan(
         height, width, channels, images.itemsize, new_height, new_width, align_corners, half_pixel_centers
     )

@@ -11,7 +11,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.batching import merging
 from headrace._src.op.definition import Op
-from headrace._src.ops.images import resize_weights as image_weights
+from headrace._src.ops.images import resize_weights
 from headrace._src.ops.images.checks import (
     check_images,
     checked_size,
@@ -76,7 +76,7 @@ def _resize_bilinear(images, size, align_corners, half_pixel_centers):
 def _lower_resize_bilinear(ctx, images, size, align_corners, half_pixel_centers):
     new = _checked("ResizeBilinear", images, size, align_corners, half_pixel_centers)
     (top, bottom, down), (left, right, across) = (
-        image_weights.bilinear(n, m, align_corners, half_pixel_centers) for n, m in zip(images.shape[1:3], new)
+        resize_weights.bilinear(n, m, align_corners, half_pixel_centers) for n, m in zip(images.shape[1:3], new)
     )
     first, second = (jnp.take(images, index, 2).astype(jnp.float32) for index in (left, right))
     lines = first + (second - first) * across[:, None]
@@ -144,7 +144,7 @@ def _gradient_op(name, make, forward, types):
 
 
 RESIZE_BILINEAR_GRAD = _gradient_op(
-    "ResizeBilinearGrad", image_weights.bilinear_taps, RESIZE_BILINEAR, dtypes.FLOATING
+    "ResizeBilinearGrad", resize_weights.bilinear_taps, RESIZE_BILINEAR, dtypes.FLOATING
 )
 
 
@@ -152,7 +152,7 @@ RESIZE_BILINEAR_GRAD = _gradient_op(
 
 
 def _nearest_indices(op, shape, new, align_corners, half_pixel_centers):
-    return [image_weights.nearest(n, m, align_corners, half_pixel_centers) for n, m in zip(shape[1:3], new)]
+    return [resize_weights.nearest(n, m, align_corners, half_pixel_centers) for n, m in zip(shape[1:3], new)]
 
 
 def _resize_nearest(images, size, align_corners, half_pixel_centers):
@@ -252,7 +252,7 @@ RESIZE_NEAREST_NEIGHBOR_GRAD = Op(
 def _bicubic_taps(images, size, align_corners, half_pixel_centers):
     new = _checked("ResizeBicubic", images, size, align_corners, half_pixel_centers)
     return [
-        image_weights.bicubic(n, m, align_corners, half_pixel_centers) for n, m in zip(images.shape[1:3], new)
+        resize_weights.bicubic(n, m, align_corners, half_pixel_centers) for n, m in zip(images.shape[1:3], new)
     ]
 
 
@@ -276,7 +276,7 @@ RESIZE_BICUBIC = Op(
 )
 
 RESIZE_BICUBIC_GRAD = _gradient_op(
-    "ResizeBicubicGrad", image_weights.bicubic, RESIZE_BICUBIC, frozenset({dtypes.float32, dtypes.float64})
+    "ResizeBicubicGrad", resize_weights.bicubic, RESIZE_BICUBIC, frozenset({dtypes.float32, dtypes.float64})
 )
 
 
@@ -285,8 +285,8 @@ RESIZE_BICUBIC_GRAD = _gradient_op(
 
 def _area_mean(apply, images, size, align_corners):
     new = _checked("ResizeArea", images, size)
-    taps = [image_weights.area(n, m, align_corners) for n, m in zip(images.shape[1:3], new)]
-    rows, columns = (image_weights.scale(n, m, align_corners) for n, m in zip(images.shape[1:3], new))
+    taps = [resize_weights.area(n, m, align_corners) for n, m in zip(images.shape[1:3], new)]
+    rows, columns = (resize_weights.scale(n, m, align_corners) for n, m in zip(images.shape[1:3], new))
     return apply(images, *taps) * (np.float32(1) / (rows * columns))
 
 
@@ -316,11 +316,11 @@ def _sampled_taps(op, shape, new, scale, translation, kernel_type, antialias):
     _check_pair(op, "translation", translation)
     if not (scale > 0).all():
         raise errors.invalid_argument(f"{op}: scale must be greater than zero, got {scale.tolist()}.")
-    if kernel_type not in image_weights.KERNELS:
-        known = ", ".join(sorted(image_weights.KERNELS))
+    if kernel_type not in resize_weights.KERNELS:
+        known = ", ".join(sorted(resize_weights.KERNELS))
         raise errors.invalid_argument(f"{op}: kernel_type must be one of {known}, got {kernel_type!r}.")
     return [
-        image_weights.sampled(n, m, float(s), float(t), kernel_type, antialias)
+        resize_weights.sampled(n, m, float(s), float(t), kernel_type, antialias)
         for n, m, s, t in zip(shape[1:3], new, scale, translation)
     ]
 

@@ -10,7 +10,7 @@ from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.ops.arrays.constants import constant, ones, zeros
-from headrace._src.ops.random import uniform_and_normal as random_filling
+from headrace._src.ops.random import uniform_and_normal
 
 
 class Initializer:
@@ -127,8 +127,8 @@ class RandomNormal(Initializer):
         shape = _part_shape("random_normal_initializer", shape, kwargs)
         dtype = _checked("random_normal_initializer", dtype, dtypes.FLOATING, "floating point")
         if self.seed is None:
-            return random_filling.normal(shape, self.mean, self.stddev, dtype)
-        return random_filling.stateless_normal(shape, [self.seed, 0], self.mean, self.stddev, dtype)
+            return uniform_and_normal.normal(shape, self.mean, self.stddev, dtype)
+        return uniform_and_normal.stateless_normal(shape, [self.seed, 0], self.mean, self.stddev, dtype)
 
     def get_config(self) -> dict[str, Any]:
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
@@ -154,8 +154,8 @@ class RandomUniform(Initializer):
         shape = _part_shape("random_uniform_initializer", shape, kwargs)
         dtype = _checked("random_uniform_initializer", dtype, dtypes.REAL, "floating point or integer")
         if self.seed is None:
-            return random_filling.uniform(shape, self.minval, self.maxval, dtype)
-        return random_filling.stateless_uniform(shape, [self.seed, 0], self.minval, self.maxval, dtype)
+            return uniform_and_normal.uniform(shape, self.minval, self.maxval, dtype)
+        return uniform_and_normal.stateless_uniform(shape, [self.seed, 0], self.minval, self.maxval, dtype)
 
     def get_config(self) -> dict[str, Any]:
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}

@@ -7,8 +7,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.tensor import Tensor
-from headrace._src.formats import tensor_wire as tensor_messages
-from headrace._src.formats import wire
+from headrace._src.formats import tensor_wire, wire
 from headrace._src.formats.example_json import encoded_example
 from headrace._src.op.api import api
 from headrace._src.op.batching import on_last_axes
@@ -67,7 +66,7 @@ def _parse_kernel(serialized, out_type):
         raise errors.invalid_argument(f"ParseTensor: serialized must be a scalar, got shape {serialized.shape}.")
     data = scalar_string("ParseTensor", "serialized", serialized)
     try:
-        array, dtype = tensor_messages.parse_tensor(data)
+        array, dtype = tensor_wire.parse_tensor(data)
     except ValueError as error:
         start = base64.b64encode(data[:60]).decode()
         raise errors.invalid_argument(

@@ -7,8 +7,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.dispatch import dispatch_for_types
-from headrace._src.ops.arrays import joining, rearranging, shaping
-from headrace._src.ops.arrays import splitting as dividing
+from headrace._src.ops.arrays import joining, rearranging, shaping, splitting
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
@@ -238,7 +237,7 @@ def _squeezed(value, axis, shown):
     return value.values
 
 
-@dispatch_for_types(dividing.tile, RaggedTensor)
+@dispatch_for_types(splitting.tile, RaggedTensor)
 def tile(input, multiples, name=None):
     """A ragged tensor repeated `multiples[i]` times along each dimension i."""
     dtype = input.row_splits.dtype
@@ -298,7 +297,7 @@ def reverse(tensor, axis, name=None):
     return result
 
 
-@dispatch_for_types(dividing.split, RaggedTensor)
+@dispatch_for_types(splitting.split, RaggedTensor)
 def split(value, num_or_size_splits, axis=0, num=None, name=None):
     """A ragged tensor as a list of parts along a dimension that is not ragged."""
     rank = value.shape.rank

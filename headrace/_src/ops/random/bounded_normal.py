@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headrace._src.core import errors
-from headrace._src.ops.random import samplers as random_samplers
+from headrace._src.ops.random import samplers
 from headrace._src.ops.random.bits import Philox
 from headrace._src.ops.random.box_muller import log_float32
 
@@ -87,15 +87,15 @@ def _candidates(method: int, words: np.ndarray, proposal: _Proposal) -> tuple[np
     dtype = mean.dtype
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         if method == _NORMAL:
-            x = random_samplers.normal_from_words(words[:, 0], dtype)
+            x = samplers.normal_from_words(words[:, 0], dtype)
             accepted = (x >= low) & (x <= high)
         elif method == _UNIFORM:
-            x = random_samplers.uniform_from_words(words[:, 0].copy(), dtype) * (high - low) + low
+            x = samplers.uniform_from_words(words[:, 0].copy(), dtype) * (high - low) + low
             plus = np.where(low < 0, dtype.type(0), low * low)
-            height = random_samplers.uniform_from_words(words[:, 1].copy(), dtype)
+            height = samplers.uniform_from_words(words[:, 1].copy(), dtype)
             accepted = height <= np.exp((plus - x * x) / dtype.type(2))
         else:
-            draws = random_samplers.uniform_from_words(words[:, 0].copy(), dtype)
+            draws = samplers.uniform_from_words(words[:, 0].copy(), dtype)
             alpha = (low + np.sqrt(low * low + dtype.type(4))) / dtype.type(2)
             x = -_log(draws[:, 0::2]) / alpha + low
             distance = np.where(low < alpha, alpha - x, low - alpha)

@@ -21,10 +21,7 @@ from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import BROADCAST_ARGS, SHAPE
 from headrace._src.ops.math.arithmetic import maximum, multiply
 from headrace._src.ops.math.division import divide
-from headrace._src.ops.random import lowering as random_lowering
-from headrace._src.ops.random import rejection as random_rejection
-from headrace._src.ops.random import rejection_lowering as random_rejection_lowering
-from headrace._src.ops.random import samplers as random_samplers
+from headrace._src.ops.random import lowering, rejection, rejection_lowering, samplers
 from headrace._src.ops.random.gamma_derivative import RANDOM_GAMMA_GRAD
 from headrace._src.ops.random.seeds import (
     checked_algorithm,
@@ -84,14 +81,14 @@ def _multinomial(logits, num_samples, seed, seed2, output_dtype):
     samples = _check_logits("Multinomial", logits, num_samples)
     blocks = _multinomial_blocks(logits.shape[0], samples)
     stream = take_stream(("Multinomial", logits.dtype, output_dtype), seed, seed2, blocks)
-    return random_samplers.categorical(stream, logits, samples, output_dtype._np)
+    return samplers.categorical(stream, logits, samples, output_dtype._np)
 
 
 def _lower_multinomial(ctx, logits, num_samples, seed, seed2, output_dtype):
     samples = _check_logits("Multinomial", logits, num_samples)
     blocks = _multinomial_blocks(logits.shape[0], samples)
-    stream = random_lowering.Philox(*ctx.random_stream(seed, seed2, blocks))
-    return random_lowering.categorical(stream, logits, samples, output_dtype._np)
+    stream = lowering.Philox(*ctx.random_stream(seed, seed2, blocks))
+    return lowering.categorical(stream, logits, samples, output_dtype._np)
 
 
 MULTINOMIAL = Op(
@@ -144,13 +141,13 @@ def _stateless_multinomial(logits, num_samples, seed, output_dtype):
     _check_integer("StatelessMultinomial", output_dtype)
     samples = _check_logits("StatelessMultinomial", logits, num_samples)
     stream = seeded_stream("StatelessMultinomial", seed)
-    return random_samplers.categorical(stream, logits, samples, output_dtype._np)
+    return samplers.categorical(stream, logits, samples, output_dtype._np)
 
 
 def _lower_stateless_multinomial(ctx, logits, num_samples, seed, output_dtype):
     samples = _check_logits("StatelessMultinomial", logits, num_samples)
-    stream = random_lowering.philox_from_seed_pair(seed)
-    return random_lowering.categorical(stream, logits, samples, output_dtype._np)
+    stream = lowering.philox_from_seed_pair(seed)
+    return lowering.categorical(stream, logits, samples, output_dtype._np)
 
 
 def _infer_stateless_multinomial(logits, num_samples, seed, output_dtype):
@@ -217,16 +214,16 @@ def _gamma(shape, alpha, seed, seed2):
     samples = math.prod(dims)
     owner = "RandomGamma", alpha.dtype, shape.dtype
     stream = take_stream(owner, seed, seed2, samples * alpha.size * BLOCKS_PER_OUTPUT)
-    drawn = random_rejection.gamma(stream, alpha.astype(np.float64).ravel(), samples)
-    return random_rejection.to_dtype(drawn, alpha.dtype).reshape(dims + alpha.shape)
+    drawn = rejection.gamma(stream, alpha.astype(np.float64).ravel(), samples)
+    return rejection.to_dtype(drawn, alpha.dtype).reshape(dims + alpha.shape)
 
 
 def _lower_gamma(ctx, shape, alpha, seed, seed2):
     dims = sample_shape("RandomGamma", shape)
     samples = math.prod(dims)
-    stream = random_lowering.Philox(*ctx.random_stream(seed, seed2, samples * alpha.size * BLOCKS_PER_OUTPUT))
-    drawn = random_rejection_lowering.gamma(stream, alpha.reshape(-1), samples)
-    return random_rejection_lowering.to_dtype(drawn, alpha.dtype).reshape(dims + alpha.shape)
+    stream = lowering.Philox(*ctx.random_stream(seed, seed2, samples * alpha.size * BLOCKS_PER_OUTPUT))
+    drawn = rejection_lowering.gamma(stream, alpha.reshape(-1), samples)
+    return rejection_lowering.to_dtype(drawn, alpha.dtype).reshape(dims + alpha.shape)
 
 
 def _vectorize_with_parameter(batch, node, shape, parameter):
@@ -312,15 +309,15 @@ def _infer_stateless(op, shape, seed):
 def _stateless_gamma(op, stream, shape, alpha):
     dims = sample_shape(op, shape)
     samples = trailing_samples(op, dims, alpha.shape)
-    drawn = random_rejection.gamma(stream, alpha.astype(np.float64).ravel(), samples)
-    return random_rejection.to_dtype(drawn, alpha.dtype).reshape(dims)
+    drawn = rejection.gamma(stream, alpha.astype(np.float64).ravel(), samples)
+    return rejection.to_dtype(drawn, alpha.dtype).reshape(dims)
 
 
 def _lower_stateless_gamma(op, stream, shape, alpha):
     dims = sample_shape(op, shape)
     samples = trailing_samples(op, dims, alpha.shape)
-    drawn = random_rejection_lowering.gamma(stream, alpha.reshape(-1), samples)
-    return random_rejection_lowering.to_dtype(drawn, alpha.dtype).reshape(dims)
+    drawn = rejection_lowering.gamma(stream, alpha.reshape(-1), samples)
+    return rejection_lowering.to_dtype(drawn, alpha.dtype).reshape(dims)
 
 
 STATELESS_RANDOM_GAMMA_V2 = Op(
@@ -334,7 +331,7 @@ STATELESS_RANDOM_GAMMA_V2 = Op(
         "StatelessRandomGammaV2", seeded_stream("StatelessRandomGammaV2", seed), shape, alpha
     ),
     lower=lambda ctx, shape, seed, alpha: _lower_stateless_gamma(
-        "StatelessRandomGammaV2", random_lowering.philox_from_seed_pair(seed), shape, alpha
+        "StatelessRandomGammaV2", lowering.philox_from_seed_pair(seed), shape, alpha
     ),
     static=("shape",),
     saves=("alpha", "alpha_shape", "output", "output_shape"),
@@ -352,7 +349,7 @@ def _stateless_gamma_keyed(shape, key, counter, alg, alpha):
 def _lower_stateless_gamma_keyed(ctx, shape, key, counter, alg, alpha):
     name = "StatelessRandomGammaV3"
     only_philox(name, checked_algorithm(name, key, counter, alg))
-    return _lower_stateless_gamma(name, random_lowering.Philox(key, counter), shape, alpha)
+    return _lower_stateless_gamma(name, lowering.Philox(key, counter), shape, alpha)
 
 
 STATELESS_RANDOM_GAMMA_V3 = Op(
@@ -402,16 +399,16 @@ def _appended_poisson(op, shape, rate, seed, seed2, dtype):
     samples = math.prod(dims)
     owner = op, rate.dtype, shape.dtype, dtype
     stream = take_stream(owner, seed, seed2, samples * rate.size * BLOCKS_PER_OUTPUT)
-    drawn = random_rejection.poisson(stream, rate.astype(np.float64).ravel(), samples)
-    return random_rejection.to_dtype(drawn, dtype._np).reshape(dims + rate.shape)
+    drawn = rejection.poisson(stream, rate.astype(np.float64).ravel(), samples)
+    return rejection.to_dtype(drawn, dtype._np).reshape(dims + rate.shape)
 
 
 def _lower_appended_poisson(ctx, op, shape, rate, seed, seed2, dtype):
     dims = sample_shape(op, shape)
     samples = math.prod(dims)
-    stream = random_lowering.Philox(*ctx.random_stream(seed, seed2, samples * rate.size * BLOCKS_PER_OUTPUT))
-    drawn = random_rejection_lowering.poisson(stream, rate.reshape(-1), samples)
-    return random_rejection_lowering.to_dtype(drawn, dtype._np).reshape(dims + rate.shape)
+    stream = lowering.Philox(*ctx.random_stream(seed, seed2, samples * rate.size * BLOCKS_PER_OUTPUT))
+    drawn = rejection_lowering.poisson(stream, rate.reshape(-1), samples)
+    return rejection_lowering.to_dtype(drawn, dtype._np).reshape(dims + rate.shape)
 
 
 RANDOM_POISSON_V2 = Op(
@@ -457,16 +454,16 @@ def _stateless_poisson(shape, seed, lam, dtype):
     _check_counting(name, dtype)
     dims = sample_shape(name, shape)
     samples = trailing_samples(name, dims, lam.shape)
-    drawn = random_rejection.poisson(seeded_stream(name, seed), lam.astype(np.float64).ravel(), samples)
-    return random_rejection.to_dtype(drawn, dtype._np).reshape(dims)
+    drawn = rejection.poisson(seeded_stream(name, seed), lam.astype(np.float64).ravel(), samples)
+    return rejection.to_dtype(drawn, dtype._np).reshape(dims)
 
 
 def _lower_stateless_poisson(ctx, shape, seed, lam, dtype):
     dims = sample_shape("StatelessRandomPoisson", shape)
     samples = trailing_samples("StatelessRandomPoisson", dims, lam.shape)
-    stream = random_lowering.philox_from_seed_pair(seed)
-    drawn = random_rejection_lowering.poisson(stream, lam.reshape(-1), samples)
-    return random_rejection_lowering.to_dtype(drawn, dtype._np).reshape(dims)
+    stream = lowering.philox_from_seed_pair(seed)
+    drawn = rejection_lowering.poisson(stream, lam.reshape(-1), samples)
+    return rejection_lowering.to_dtype(drawn, dtype._np).reshape(dims)
 
 
 STATELESS_RANDOM_POISSON = Op(
@@ -514,8 +511,8 @@ def draw_binomial(op, stream, shape, counts, probs, dtype):
     samples = trailing_samples(op, dims, counts.shape)
     if counts.dtype.kind in "iu":
         counts, probs = counts.astype(np.float64), probs.astype(np.float64)
-    drawn = random_rejection.binomial(stream, counts.ravel(), probs.ravel(), samples)
-    return random_rejection.to_dtype(drawn, dtype._np).reshape(dims)
+    drawn = rejection.binomial(stream, counts.ravel(), probs.ravel(), samples)
+    return rejection.to_dtype(drawn, dtype._np).reshape(dims)
 
 
 def _stateless_binomial(shape, seed, counts, probs, dtype):
@@ -531,9 +528,9 @@ def _lower_stateless_binomial(ctx, shape, seed, counts, probs, dtype):
     if np.dtype(counts.dtype).kind in "iu":
         counts, probs = counts.astype(np.float64), probs.astype(np.float64)
     counts, probs = ((x + np.zeros(batch, x.dtype)).reshape(-1) for x in (counts, probs))
-    stream = random_lowering.philox_from_seed_pair(seed)
-    drawn = random_rejection_lowering.binomial(stream, counts, probs, samples)
-    return random_rejection_lowering.to_dtype(drawn, dtype._np).reshape(dims)
+    stream = lowering.philox_from_seed_pair(seed)
+    drawn = rejection_lowering.binomial(stream, counts, probs, samples)
+    return rejection_lowering.to_dtype(drawn, dtype._np).reshape(dims)
 
 
 STATELESS_RANDOM_BINOMIAL = Op(

@@ -6,7 +6,7 @@ import numpy as np
 
 from headrace._src.core.lazy import jax_special, jnp, lax
 from headrace._src.ops.random import bounded_normal as random_bounded_normal
-from headrace._src.ops.random import rejection as random_rejection
+from headrace._src.ops.random import rejection
 from headrace._src.ops.random.lowering import (
     box_muller_float64,
     log_float32,
@@ -14,8 +14,8 @@ from headrace._src.ops.random.lowering import (
     uniform_from_words,
 )
 
-_RESERVED_BLOCKS = random_rejection._RESERVED_BLOCKS
-_RESERVED_BLOCKS_INVERSION = random_rejection._RESERVED_BLOCKS_INVERSION
+_RESERVED_BLOCKS = rejection._RESERVED_BLOCKS
+_RESERVED_BLOCKS_INVERSION = rejection._RESERVED_BLOCKS_INVERSION
 
 
 def _reader(stream, reserved, outputs):
@@ -61,7 +61,7 @@ def to_dtype(values, dtype):
 
 
 def gamma(stream, alpha, samples: int):
-    """As `random_rejection.gamma`."""
+    """As `rejection.gamma`."""
     sets = alpha.size
     (alpha,) = _spread([alpha], samples)
     below = alpha < 1.0
@@ -88,7 +88,7 @@ def gamma(stream, alpha, samples: int):
 
 
 def poisson(stream, rate, samples: int):
-    """As `random_rejection.poisson`."""
+    """As `rejection.poisson`."""
     sets = rate.size
     (rate,) = _spread([rate], samples)
     finite = jnp.isfinite(rate)
@@ -129,7 +129,7 @@ def poisson(stream, rate, samples: int):
 
 
 def binomial(stream, counts, probs, samples: int):
-    """As `random_rejection.binomial`."""
+    """As `rejection.binomial`."""
     sets = counts.size
     rarer = jnp.where(probs > 0.5, jnp.ones((), probs.dtype) - probs, probs)
     many = counts * rarer >= 10
@@ -187,7 +187,7 @@ def binomial(stream, counts, probs, samples: int):
 def _stirling_tail(k):
     square = (k + 1.0) * (k + 1.0)
     series = (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1.0)
-    table = jnp.asarray(random_rejection._STIRLING_TAIL)
+    table = jnp.asarray(rejection._STIRLING_TAIL)
     return jnp.where(k <= 9.0, table[jnp.clip(k, 0.0, 9.0).astype(jnp.int32)], series)
 
 
@@ -199,7 +199,7 @@ def _log(x):
 
 
 def _proposal(means, deviations, minvals, maxvals):
-    """As `random_bounded_normal._prepare`, without its checks: mean, deviation, bounds, method."""
+    """As `_prepare` in `bounded_normal.py`, without its checks: mean, deviation, bounds, method."""
     mirrored = jnp.isneginf(minvals) | (maxvals < means)
     lower, upper = jnp.where(mirrored, maxvals, minvals), jnp.where(mirrored, minvals, maxvals)
     deviations = jnp.where(mirrored, -deviations, deviations)
@@ -217,7 +217,7 @@ def _proposal(means, deviations, minvals, maxvals):
 
 
 def _candidates(method, words, mean, deviation, low, high):
-    """As `random_bounded_normal._candidates`; the parameters broadcast against (n, 1)."""
+    """As `_candidates` in `bounded_normal.py`; the parameters broadcast against (n, 1)."""
     dtype = mean.dtype
     if method == random_bounded_normal._NORMAL:
         x = normal_from_words(words[:, 0], dtype)
@@ -236,7 +236,7 @@ def _candidates(method, words, mean, deviation, low, high):
 
 
 def bounded_normal(stream, samples: int, means, deviations, minvals, maxvals):
-    """As `random_bounded_normal.bounded_normal`; also whether every output was found."""
+    """As `bounded_normal` in `bounded_normal.py`; also whether every output was found."""
     proposal = _proposal(means, deviations, minvals, maxvals)
     if not samples or not means.size:
         return jnp.empty((means.size, samples), means.dtype), jnp.asarray(True)

@@ -20,7 +20,7 @@ from headrace._src.op.infer import SCALAR
 from headrace._src.op.traits import CHANGES_NOTHING
 from headrace._src.ops.arrays.casting import BITCAST, cast
 from headrace._src.ops.arrays.shaping import reshape
-from headrace._src.ops.random import lowering as random_lowering
+from headrace._src.ops.random import lowering
 from headrace._src.ops.random.bits import SCRAMBLING_KEY, Philox, ThreeFry, philox_blocks
 
 
@@ -168,7 +168,7 @@ GET_KEY_COUNTER = Op(
     Tseed=dtypes.INDEX,
     infer=_infer_key_and_counter,
     kernel=_key_and_counter,
-    lower=lambda ctx, seed: random_lowering.scramble(seed),
+    lower=lambda ctx, seed: lowering.scramble(seed),
     grad=None,
     vectorize=Rule(_vectorize_key_counter, quiet=True),
 )
@@ -181,7 +181,7 @@ GET_KEY_COUNTER_ALG = Op(
     Tseed=dtypes.INDEX,
     infer=lambda seed: (*_infer_key_and_counter(seed), SCALAR),
     kernel=lambda seed: (*_key_and_counter(seed), _PHILOX),
-    lower=lambda ctx, seed: (*random_lowering.scramble(seed), jnp.asarray(_PHILOX)),
+    lower=lambda ctx, seed: (*lowering.scramble(seed), jnp.asarray(_PHILOX)),
     grad=None,
 )
 

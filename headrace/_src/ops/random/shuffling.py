@@ -15,8 +15,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input
 from headrace._src.ops.arrays.joining import concat
 from headrace._src.ops.math.arithmetic import add, multiply
-from headrace._src.ops.random import lowering as random_lowering
-from headrace._src.ops.random import samplers as random_samplers
+from headrace._src.ops.random import lowering, samplers
 from headrace._src.ops.random.seeds import (
     checked_algorithm,
     key_counter_alg,
@@ -32,14 +31,14 @@ def _shuffle(value, seed, seed2):
     # TF: unlike other ops, a shuffle reserves what it uses.
     blocks = -(-(value.shape[0] - 1) // 4)
     stream = take_stream(("RandomShuffle", value.dtype), seed, seed2, blocks)
-    return value[random_samplers.permutation(stream, value.shape[0])]
+    return value[samplers.permutation(stream, value.shape[0])]
 
 
 def _lower_shuffle(ctx, value, seed, seed2):
     if value.size <= 1 or value.shape[0] <= 1:
         return value
-    stream = random_lowering.Philox(*ctx.random_stream(seed, seed2, -(-(value.shape[0] - 1) // 4)))
-    return value[random_lowering.permutation(stream, value.shape[0])]
+    stream = lowering.Philox(*ctx.random_stream(seed, seed2, -(-(value.shape[0] - 1) // 4)))
+    return value[lowering.permutation(stream, value.shape[0])]
 
 
 RANDOM_SHUFFLE = Op(
@@ -75,14 +74,14 @@ def _stateless_shuffle(value, key, counter, alg):
     only_philox("StatelessShuffle", int(alg))
     if value.size <= 1 or value.shape[0] <= 1:
         return value
-    return value[random_samplers.permutation(stream, value.shape[0])]
+    return value[samplers.permutation(stream, value.shape[0])]
 
 
 def _lower_stateless_shuffle(ctx, value, key, counter, alg):
     only_philox("StatelessShuffle", checked_algorithm("StatelessShuffle", key, counter, alg))
     if value.size <= 1 or value.shape[0] <= 1:
         return value
-    return value[random_lowering.permutation(random_lowering.Philox(key, counter), value.shape[0])]
+    return value[lowering.permutation(lowering.Philox(key, counter), value.shape[0])]
 
 
 STATELESS_SHUFFLE = Op(

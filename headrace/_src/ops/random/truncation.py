@@ -18,9 +18,7 @@ from headrace._src.ops.math.arithmetic import add, maximum, minimum, multiply, n
 from headrace._src.ops.math.division import divide
 from headrace._src.ops.math.elementwise import exp, log, log1p, square
 from headrace._src.ops.math.special import ERFC
-from headrace._src.ops.random import bounded_normal as random_bounded_normal
-from headrace._src.ops.random import lowering as random_lowering
-from headrace._src.ops.random import rejection_lowering as random_rejection_lowering
+from headrace._src.ops.random import bounded_normal, lowering, rejection_lowering
 from headrace._src.ops.random.distributions import trailing_samples
 from headrace._src.ops.random.seeds import infer_seed, seeded_stream, take_stream
 from headrace._src.ops.random.uniform_and_normal import sample_shape, shape_tensor
@@ -55,7 +53,7 @@ def _layout(dims, means, deviations, minvals, maxvals):
 
 
 def _blocks(sets, samples):
-    return sets * 2 * random_bounded_normal.MAX_PROPOSALS * (samples + 3) // 4
+    return sets * 2 * bounded_normal.MAX_PROPOSALS * (samples + 3) // 4
 
 
 def _parameterized(shape, means, stdevs, minvals, maxvals, seed, seed2):
@@ -68,10 +66,10 @@ def _parameterized(shape, means, stdevs, minvals, maxvals, seed, seed2):
     if common:
         size = math.prod(dims)
         sizes = [min(_PART, size - start) for start in range(0, size, _PART)]
-        drawn = random_bounded_normal.bounded_normal_in_parts(stream, sizes, *parameters)
+        drawn = bounded_normal.bounded_normal_in_parts(stream, sizes, *parameters)
     else:
         spread = (np.broadcast_to(value, (sets,)) for value in parameters)
-        drawn = random_bounded_normal.bounded_normal(stream, samples, *spread)
+        drawn = bounded_normal.bounded_normal(stream, samples, *spread)
     return drawn.reshape(dims)
 
 
@@ -105,7 +103,7 @@ def _stateless(shape, seed, *parameters):
     batch = _batch(name, parameters)
     samples = trailing_samples(name, dims, batch)
     spread = (np.broadcast_to(value, batch).ravel() for value in parameters)
-    drawn = random_bounded_normal.bounded_normal(seeded_stream(name, seed), samples, *spread)
+    drawn = bounded_normal.bounded_normal(seeded_stream(name, seed), samples, *spread)
     return np.ascontiguousarray(drawn.T).reshape(dims)
 
 
@@ -117,8 +115,8 @@ def _lower_stateless(ctx, shape, seed, *parameters):
     means, deviations, low, high = (jnp.broadcast_to(value, batch).reshape(-1) for value in parameters)
     valid = (deviations > 0) & (low < high) & (jnp.isfinite(low) | jnp.isfinite(high))
     ctx.check(jnp.all(valid), errors.InvalidArgumentError, f"{name}: Invalid parameters.")
-    stream = random_lowering.philox_from_seed_pair(seed)
-    drawn, found = random_rejection_lowering.bounded_normal(stream, samples, means, deviations, low, high)
+    stream = lowering.philox_from_seed_pair(seed)
+    drawn, found = rejection_lowering.bounded_normal(stream, samples, means, deviations, low, high)
     ctx.check(found | ~jnp.all(valid), errors.InternalError, f"{name}: too many proposals were rejected.")
     return drawn.T.reshape(dims)
 

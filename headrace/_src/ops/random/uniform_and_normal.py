@@ -16,8 +16,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value
 from headrace._src.ops.math.arithmetic import add, multiply, subtract
-from headrace._src.ops.random import lowering as random_lowering
-from headrace._src.ops.random import samplers as random_samplers
+from headrace._src.ops.random import lowering, samplers
 from headrace._src.ops.random.seeds import (
     checked_algorithm,
     infer_seed,
@@ -92,12 +91,12 @@ def _stateful(name, sampler):
         _check_dtype(name, dtype, dtypes.FLOATING)
         dims = sample_shape(name, shape)
         stream = take_stream((name, dtype, shape.dtype), seed, seed2, _size(dims) * BLOCKS_PER_OUTPUT)
-        return getattr(random_samplers, sampler)(stream, dims, dtype._np)
+        return getattr(samplers, sampler)(stream, dims, dtype._np)
 
     def lower(ctx, shape, seed, seed2, dtype):
         dims = sample_shape(name, shape)
-        stream = random_lowering.Philox(*ctx.random_stream(seed, seed2, _size(dims) * BLOCKS_PER_OUTPUT))
-        return getattr(random_lowering, sampler)(stream, dims, dtype._np)
+        stream = lowering.Philox(*ctx.random_stream(seed, seed2, _size(dims) * BLOCKS_PER_OUTPUT))
+        return getattr(lowering, sampler)(stream, dims, dtype._np)
 
     return Op(
         name,
@@ -124,11 +123,11 @@ def _stateless(name, sampler, default, allowed):
     def kernel(shape, seed, dtype):
         _check_dtype(name, dtype, allowed)
         dims = sample_shape(name, shape)
-        return getattr(random_samplers, sampler)(seeded_stream(name, seed), dims, dtype._np)
+        return getattr(samplers, sampler)(seeded_stream(name, seed), dims, dtype._np)
 
     def lower(ctx, shape, seed, dtype):
-        stream = random_lowering.philox_from_seed_pair(seed)
-        return getattr(random_lowering, sampler)(stream, sample_shape(name, shape), dtype._np)
+        stream = lowering.philox_from_seed_pair(seed)
+        return getattr(lowering, sampler)(stream, sample_shape(name, shape), dtype._np)
 
     def infer(shape, seed, dtype):
         infer_seed(name, seed)
@@ -172,7 +171,7 @@ def _vectorize_keyed(sampler):
         shape, dtype = tuple(dims.tolist()), output.dtype._np
 
         def draw(keys, counters):
-            return random_samplers.draw_with_keys(sampler, keys, counters, shape, dtype, *limits)
+            return samplers.draw_with_keys(sampler, keys, counters, shape, dtype, *limits)
 
         return batch.call_on_arrays(draw, [batch.stack(key), batch.stack(counter)], output.dtype)
 
@@ -185,11 +184,11 @@ def _stateless_keyed(name, sampler, default, allowed):
     def kernel(shape, key, counter, alg, dtype):
         _check_dtype(name, dtype, allowed)
         stream = keyed_stream(name, key, counter, alg)
-        return getattr(random_samplers, sampler)(stream, sample_shape(name, shape), dtype._np)
+        return getattr(samplers, sampler)(stream, sample_shape(name, shape), dtype._np)
 
     def lower(ctx, shape, key, counter, alg, dtype):
-        stream = random_lowering.stream_for(key, counter, checked_algorithm(name, key, counter, alg))
-        return getattr(random_lowering, sampler)(stream, sample_shape(name, shape), dtype._np)
+        stream = lowering.stream_for(key, counter, checked_algorithm(name, key, counter, alg))
+        return getattr(lowering, sampler)(stream, sample_shape(name, shape), dtype._np)
 
     return Op(
         name,
@@ -232,13 +231,13 @@ def _draw_ints(op, stream, dims, minval, maxval):
     _check_range(op, dims, minval, maxval)
     if not _size(dims):
         return np.empty(dims, minval.dtype)
-    return random_samplers.uniform_int(stream, dims, int(minval), int(maxval), minval.dtype)
+    return samplers.uniform_int(stream, dims, int(minval), int(maxval), minval.dtype)
 
 
 def _lower_ints(ctx, op, stream, dims, minval, maxval):
     if _size(dims):
         ctx.check(minval < maxval, errors.InvalidArgumentError, f"{op}: minval must be below maxval.")
-    return random_lowering.uniform_int(stream, dims, minval, maxval, minval.dtype)
+    return lowering.uniform_int(stream, dims, minval, maxval, minval.dtype)
 
 
 def _uniform_int(shape, minval, maxval, seed, seed2):
@@ -251,7 +250,7 @@ def _uniform_int(shape, minval, maxval, seed, seed2):
 
 def _lower_uniform_int(ctx, shape, minval, maxval, seed, seed2):
     dims = sample_shape("RandomUniformInt", shape)
-    stream = random_lowering.Philox(*ctx.random_stream(seed, seed2, _size(dims) * BLOCKS_PER_OUTPUT))
+    stream = lowering.Philox(*ctx.random_stream(seed, seed2, _size(dims) * BLOCKS_PER_OUTPUT))
     return _lower_ints(ctx, "RandomUniformInt", stream, dims, minval, maxval)
 
 
@@ -277,7 +276,7 @@ def _stateless_int(shape, seed, minval, maxval):
 
 def _lower_stateless_int(ctx, shape, seed, minval, maxval):
     name = "StatelessRandomUniformInt"
-    stream = random_lowering.philox_from_seed_pair(seed)
+    stream = lowering.philox_from_seed_pair(seed)
     return _lower_ints(ctx, name, stream, sample_shape(name, shape), minval, maxval)
 
 
@@ -307,7 +306,7 @@ def _keyed_int(shape, key, counter, alg, minval, maxval):
 
 def _lower_keyed_int(ctx, shape, key, counter, alg, minval, maxval):
     name = "StatelessRandomUniformIntV2"
-    stream = random_lowering.stream_for(key, counter, checked_algorithm(name, key, counter, alg))
+    stream = lowering.stream_for(key, counter, checked_algorithm(name, key, counter, alg))
     return _lower_ints(ctx, name, stream, sample_shape(name, shape), minval, maxval)
 
 

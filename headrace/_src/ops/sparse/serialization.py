@@ -5,8 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
-from headrace._src.formats import tensor_wire as tensor_messages
-from headrace._src.formats import wire
+from headrace._src.formats import tensor_wire, wire
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -105,7 +104,7 @@ def _decoded(op, element, dtype):
         array = element.array
     elif isinstance(element, bytes):
         try:
-            array, _ = tensor_messages.parse_tensor(element)
+            array, _ = tensor_wire.parse_tensor(element)
         except ValueError as error:
             raise errors.invalid_argument(f"{op}: Could not parse serialized_sparse: {error}.") from None
     else:
