@@ -163,7 +163,7 @@ def _stateful(name, sampler, default, allowed):
     )
 
 
-STATEFUL_STANDARD_NORMAL_V2 = _stateful("StatefulStandardNormalV2", "normal", "float32", dtypes.FLOATING)
+STATEFUL_STANDARD_NORMAL = _stateful("StatefulStandardNormalV2", "normal", "float32", dtypes.FLOATING)
 STATEFUL_TRUNCATED_NORMAL = _stateful(
     "StatefulTruncatedNormal", "truncated_normal", "float32", dtypes.FLOATING
 )

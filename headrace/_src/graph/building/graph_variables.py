@@ -376,7 +376,7 @@ def read_reference(shape, dtype, container, shared_name):
     return kept.read()
 
 
-VARIABLE_V2 = Op(
+VARIABLE = Op(
     "VariableV2",
     "*, shape: shape, dtype: type, container: string = '', shared_name: string = '' -> ref: dtype",
     infer=lambda shape, dtype, container, shared_name: TensorShape(shape),
@@ -390,9 +390,9 @@ VARIABLE_V2 = Op(
 def shown_variable(tensor):
     """The attributes that name the 1.x variable without a handle whose value a tensor is; None for other tensors."""
     source = tensor.op
-    if source.type == "Identity" and source.inputs[0].op.record is VARIABLE_V2:
+    if source.type == "Identity" and source.inputs[0].op.record is VARIABLE:
         source = source.inputs[0].op
-    return source.attrs if source.record is VARIABLE_V2 else None
+    return source.attrs if source.record is VARIABLE else None
 
 
 def _reference_op(name, change):
@@ -459,7 +459,7 @@ class RefVariable(GraphVariable):
             "shape": None if shape.rank is None else tuple(shape.as_list()),
             "dtype": self._dtype, "container": self._container, "shared_name": self._name,
         }  # fmt: skip
-        self._handle = VARIABLE_V2(**self._attributes, name=scope)
+        self._handle = VARIABLE(**self._attributes, name=scope)
         self._initializer = ASSIGN(value, **self._attributes, validate_shape=shape.rank is not None, name="Assign").op
         self._snapshot = IDENTITY(self._handle, name="read")
         self.reads = []
@@ -472,7 +472,7 @@ class RefVariable(GraphVariable):
         context.mode = mode.replace(graph=self._graph, recorders=())
         try:
             with name_scope(self._name + "/"):
-                tensor = VARIABLE_V2(**self._attributes, name="read")
+                tensor = VARIABLE(**self._attributes, name="read")
         finally:
             context.mode = mode
         self.reads.append(tensor)
@@ -490,7 +490,7 @@ class RefVariable(GraphVariable):
 
     def initialized_value(self):
         # Read inside of the branch, since there may be nothing to read.
-        return cond(self.is_initialized(), lambda: VARIABLE_V2(**self._attributes), lambda: self._initial_value)
+        return cond(self.is_initialized(), lambda: VARIABLE(**self._attributes), lambda: self._initial_value)
 
     def assign(self, value, use_locking=False, name=None, read_value=True):
         tensor = self._convert(value)

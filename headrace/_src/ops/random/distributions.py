@@ -411,7 +411,7 @@ def _lower_appended_poisson(ctx, op, shape, rate, seed, seed2, dtype):
     return rejection_lowering.to_dtype(drawn, dtype._np).reshape(dims + rate.shape)
 
 
-RANDOM_POISSON_V2 = Op(
+RANDOM_POISSON = Op(
     "RandomPoissonV2",
     "shape: S, rate: R, *, seed: int = 0, seed2: int = 0, dtype: type = int64 -> output: dtype",
     S=dtypes.INDEX,
@@ -446,7 +446,7 @@ def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None) -> Tensor:
     shape = shape_tensor(shape)
     rate = to_tensor(lam, hint=dtypes.float64)
     seed, seed2 = draw_seeds(seed)
-    return RANDOM_POISSON_V2(shape, rate, seed=seed, seed2=seed2, dtype=dtype, name=name)
+    return RANDOM_POISSON(shape, rate, seed=seed, seed2=seed2, dtype=dtype, name=name)
 
 
 def _stateless_poisson(shape, seed, lam, dtype):
