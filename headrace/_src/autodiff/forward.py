@@ -79,8 +79,8 @@ def _push(node, ids, outputs, tangents):
         if grad._id is not None and grad._id in tape.ids:
             start[grad._id] = tangent if grad._id not in start else start[grad._id] + tangent
     wanted = [weight._id for weight in weights if weight is not None]
-    found = tape.backward(start, wanted)
-    return [None if weight is None else found.get(weight._id) for weight in weights]
+    products = tape.backward(start, wanted)
+    return [None if weight is None else products.get(weight._id) for weight in weights]
 
 
 @api("autodiff.ForwardAccumulator")
@@ -149,11 +149,11 @@ class ForwardAccumulator:
         def product(primal):
             if isinstance(primal, CompositeTensor):
                 parts = nest.flatten(primal, expand_composites=True)
-                kept = [product(p) if p.dtype in dtypes.DIFFERENTIABLE else p for p in parts]
-                return nest.pack_sequence_as(primal, kept, expand_composites=True)
-            found = self._tangents.by_id.get(handle_of(primal)._id)
-            if found is None and unconnected is UnconnectedGradients.ZERO:
+                tangents = [product(p) if p.dtype in dtypes.DIFFERENTIABLE else p for p in parts]
+                return nest.pack_sequence_as(primal, tangents, expand_composites=True)
+            tangent = self._tangents.by_id.get(handle_of(primal)._id)
+            if tangent is None and unconnected is UnconnectedGradients.ZERO:
                 return zeros(primal.shape, primal.dtype)
-            return found
+            return tangent
 
         return nest.map_structure(product, primals)

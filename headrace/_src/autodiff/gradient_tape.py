@@ -252,8 +252,8 @@ class GradientTape:
             several = type(sources) is list
             ids = [_plain_id(source) for source in sources] if several else [_plain_id(sources)]
             if False not in ids and (target._id is not None or None not in ids):
-                found = _gradients_of(self._take_tape(), target, ids)
-                return found if several else found[0]
+                own_grads = _gradients_of(self._take_tape(), target, ids)
+                return own_grads if several else own_grads[0]
         unconnected = as_unconnected(unconnected_gradients)
         if target is None:
             raise TypeError("Argument `target` should be a list or nested structure of Tensors, Variables or "
@@ -278,11 +278,11 @@ class GradientTape:
         grads = gradients_by_handle(tape, targets, weights, [handle for parts in handles for handle in parts])
         results, at = [], 0
         for leaf, parts in zip(flat, components):
-            found = grads[at : at + len(parts)]
+            own_grads = grads[at : at + len(parts)]
             at += len(parts)
             if unconnected is UnconnectedGradients.ZERO:
-                found = [_zeros_for(part) if grad is None else grad for part, grad in zip(parts, found)]
-            results.append(_rebuilt(leaf, found))
+                own_grads = [_zeros_for(part) if grad is None else grad for part, grad in zip(parts, own_grads)]
+            results.append(_rebuilt(leaf, own_grads))
         return nest.pack_sequence_as(sources, results)
 
     # `jacobian` and `batch_jacobian` trace graphs, so graph/derivatives/jacobians.py attaches them.
@@ -344,8 +344,8 @@ def _gradients_of(tape, target, ids):
     number = target._id
     if (number not in tape.ids and number not in ids) or target.dtype not in dtypes.DIFFERENTIABLE:
         return [None] * len(ids)
-    found = tape.backward({number: ones_of(target)}, ids)
-    return [found[number] for number in ids]
+    grads = tape.backward({number: ones_of(target)}, ids)
+    return [grads[number] for number in ids]
 
 
 def as_unconnected(value):
@@ -409,8 +409,8 @@ def gradients_by_handle(tape, targets, weights, handles):
             weight = start[tensor._id] + weight
         start[tensor._id] = weight
     ids = [handle._id for handle in handles]
-    found = tape.backward(start, ids)
-    return [found[number] for number in ids]
+    grads = tape.backward(start, ids)
+    return [grads[number] for number in ids]
 
 
 def _zeros_for(source):

@@ -102,14 +102,14 @@ class Tape(Recorder):
                     node.wanted = (inputs[0] in reached, inputs[1] in reached)
                 elif len(inputs) > 2:
                     node.wanted = [number in reached for number in inputs]
-                found = op.grad(node, dy)
+                input_grads = op.grad(node, dy)
             else:
                 dys = [_take(grads, number, keep) for number in outputs]
                 if all(dy is None for dy in dys):
                     continue
                 node.wanted = None if op.has_lists else [number in reached for number in inputs]
-                found = node_gradients(node, dys)
-            for number, grad in zip(inputs, found):
+                input_grads = node_gradients(node, dys)
+            for number, grad in zip(inputs, input_grads):
                 if grad is not None and number in reached:
                     if number not in grads:
                         grads[number] = grad

@@ -280,11 +280,11 @@ def as_dtype(type_value) -> DType:
     if type(type_value) is DType:
         return type_value
     try:
-        found = _BY_NAME.get(type_value) or FROM_NUMPY.get(type_value) or _PYTHON_TYPES.get(type_value)
+        dtype = _BY_NAME.get(type_value) or FROM_NUMPY.get(type_value) or _PYTHON_TYPES.get(type_value)
     except TypeError:  # unhashable
-        found = None
-    if found is not None:
-        return found
+        dtype = None
+    if dtype is not None:
+        return dtype
     if isinstance(type_value, (int, np.integer)) and not isinstance(type_value, builtins.bool):
         if int(type_value) in _BY_ENUM:
             return _BY_ENUM[int(type_value)]
@@ -296,9 +296,9 @@ def as_dtype(type_value) -> DType:
     elif isinstance(type_value, np.dtype) or (
         isinstance(type_value, type) and issubclass(type_value, np.generic)
     ):
-        found = _from_numpy(np.dtype(type_value))
-        if found is not None:
-            return found
+        dtype = _from_numpy(np.dtype(type_value))
+        if dtype is not None:
+            return dtype
     elif isinstance(getattr(type_value, "dtype", None), (np.dtype, DType)):
         return as_dtype(type_value.dtype)
     raise TypeError(f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType.")

@@ -160,8 +160,9 @@ class name_scope:
         scope = _scope_named(self._name)
         _current.outer.append(_current.scope)
         _current.scope = scope.rstrip("/") if self._name.endswith("/") else scope
-        # TF: a name that was given with its slash comes back exactly as given.
-        return self._name if self._name.endswith("/") else f"{scope}/" if scope else ""
+        if self._name.endswith("/"):
+            return self._name  # TF: a name that was given with its slash comes back exactly as given
+        return f"{scope}/" if scope else ""
 
     def __exit__(self, *exception: Any) -> None:
         _current.scope = _current.outer.pop()

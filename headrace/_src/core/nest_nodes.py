@@ -217,7 +217,9 @@ def _plain_node(cls: type) -> Node | None:
     if cls is list:
         return _LIST
     if issubclass(cls, tuple):
-        return _NAMEDTUPLE if is_namedtuple_class(cls) else _TUPLE if cls is tuple else _SEQUENCE
+        if is_namedtuple_class(cls):
+            return _NAMEDTUPLE
+        return _TUPLE if cls is tuple else _SEQUENCE
     if issubclass(cls, collections.abc.Mapping):
         if cls is dict:
             return _DICT

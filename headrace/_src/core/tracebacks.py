@@ -45,10 +45,10 @@ def outside_frames(traceback: types.TracebackType | None) -> types.TracebackType
                 frames.pop()
             frames.append(traceback)
         traceback = traceback.tb_next
-    kept = None
+    shortened = None
     for frame in reversed(frames):
-        kept = types.TracebackType(kept, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
-    return kept
+        shortened = types.TracebackType(shortened, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    return shortened
 
 
 def shortened(error: BaseException) -> BaseException:

@@ -334,8 +334,8 @@ def _told(op, tensors, text):
         text = f"{op.name}: {text}"
     names = [x.name for x in (*op.signature.inputs, *op.signature.attributes)]
     if names and not re.search(rf"\b({'|'.join(names)})\b", text):
-        given = ", ".join(_given(op, tensors)) or "attributes " + ", ".join(names)
-        text = f"{text.rstrip('. ')}. Got {given}."
+        shapes = ", ".join(_given(op, tensors)) or "attributes " + ", ".join(names)
+        text = f"{text.rstrip('. ')}. Got {shapes}."
     return f"{text} {mark}"
 
 

@@ -31,10 +31,10 @@ def bound_kernel(record, attrs, constant_at) -> Callable | None:
         attrs: the attributes of the operation.
         constant_at: from an input's position in the signature to its array; None if it is not a constant.
     """
-    found = _BINDERS.get(record.name)
-    if found is None:
+    binder = _BINDERS.get(record.name)
+    if binder is None:
         return None
-    names, function = found
+    names, function = binder
     arrays = {}
     for i, argument in enumerate(record.signature.inputs):
         if argument.name in names:
@@ -54,7 +54,7 @@ def remembering(work_out: Callable) -> Callable:
         except KeyError:
             if len(memory) >= _SHAPES:
                 memory.clear()
-            found = memory[key] = work_out(key)
-            return found
+            result = memory[key] = work_out(key)
+            return result
 
     return recall

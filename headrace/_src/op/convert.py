@@ -96,8 +96,8 @@ def to_tensor(value, dtype: DType | None = None, hint: DType | None = None, name
     if dtype is not None or hint is None:
         return _constant(value, dtype, name)
     if isinstance(value, (np.ndarray, np.generic)) and hint._kind != "s":
-        found = dtypes.numpy_array_dtype(value)
-        if found is not None and found._kind != "s":
+        own_dtype = dtypes.numpy_array_dtype(value)
+        if own_dtype is not None and own_dtype._kind != "s":
             return _constant(value, hint)
     try:
         return _constant(value, hint)
@@ -234,10 +234,10 @@ def _from_int(value, dtype):
 
 def from_numpy(array: np.ndarray, dtype: DType | None = None) -> EagerTensor:
     """A tensor with a copy of the array, cast when a dtype is given."""
-    found = FROM_NUMPY.get(array.dtype) or dtypes.numpy_array_dtype(array)
-    if found is None:
+    own_dtype = FROM_NUMPY.get(array.dtype) or dtypes.numpy_array_dtype(array)
+    if own_dtype is None:
         raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {array.dtype}).")
-    if found._kind == "s":
+    if own_dtype._kind == "s":
         if dtype is not None and dtype._kind in "rv":
             return EagerTensor(array.copy(), dtype)
         if dtype is not None and dtype._kind != "s":
@@ -247,10 +247,10 @@ def from_numpy(array: np.ndarray, dtype: DType | None = None) -> EagerTensor:
                     return from_numpy(plain, dtype)
             raise _cannot(array, dtype)
         return EagerTensor(_bytes_array(array), dtypes.string)
-    if dtype is None or dtype is found:
-        if found._kind == "q":
-            array = array.view(found._np)
-        return EagerTensor(np.array(array, dtype=found._np, order="C"), found)
+    if dtype is None or dtype is own_dtype:
+        if own_dtype._kind == "q":
+            array = array.view(own_dtype._np)
+        return EagerTensor(np.array(array, dtype=own_dtype._np, order="C"), own_dtype)
     if dtype._kind in "srv":
         raise _cannot(array, dtype)
     return EagerTensor(context.run_quietly(array.astype, dtype._np, order="C"), dtype)
@@ -345,42 +345,42 @@ def _from_list(value, dtype):
         return EagerTensor(array.astype((dtype or dtypes.float32)._np), dtype or dtypes.float32)
     if kind in "OUS":
         raise _mixed(value)
-    found = dtypes.numpy_array_dtype(array)
-    if found is None:
+    own_dtype = dtypes.numpy_array_dtype(array)
+    if own_dtype is None:
         raise ValueError(
             f"Attempt to convert a value ({_shorten(value)}) with an unsupported type "
             f"({type(leaf)}) to a Tensor."
         )
     if dtype is not None:
-        if dtype._kind in "srv" or not _holds(dtype, found):
+        if dtype._kind in "srv" or not _holds(dtype, own_dtype):
             raise _cannot(value, dtype)
         return EagerTensor(context.run_quietly(array.astype, dtype._np), dtype)
     if isinstance(leaf, np.ndarray):
-        return EagerTensor(array, found)
+        return EagerTensor(array, own_dtype)
     if isinstance(leaf, np.floating):
         # TF: NumPy's floats in a list keep their dtype, its integers count as Python's.
-        kept = dtypes.numpy_array_dtype(leaf)
-        return EagerTensor(context.run_quietly(array.astype, kept._np), kept)
+        leaf_dtype = dtypes.numpy_array_dtype(leaf)
+        return EagerTensor(context.run_quietly(array.astype, leaf_dtype._np), leaf_dtype)
     if isinstance(leaf, bool) and kind != "b":
         raise _mixed(value)
-    if kind == "f" and found is dtypes.float64:
+    if kind == "f" and own_dtype is dtypes.float64:
         return EagerTensor(context.run_quietly(array.astype, np.float32), dtypes.float32)
-    if found is dtypes.int64:
+    if own_dtype is dtypes.int64:
         narrow = array.astype(np.int32)
         if np.array_equal(narrow, array):
             return EagerTensor(narrow, dtypes.int32)
-    if found is dtypes.uint64:
+    if own_dtype is dtypes.uint64:
         raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
-    return EagerTensor(array, found)
+    return EagerTensor(array, own_dtype)
 
 
-def _holds(dtype, found):
-    """Whether Python values of the kind `found` may become `dtype` without saying so."""
-    if found._kind == "b":
+def _holds(dtype, own_dtype):
+    """Whether Python values that are `own_dtype` by themselves may become `dtype` without saying so."""
+    if own_dtype._kind == "b":
         return True
-    if found._kind in "iu":
+    if own_dtype._kind in "iu":
         return dtype._kind in "iufcq"
-    if found._kind == "f":
+    if own_dtype._kind == "f":
         return dtype._kind in "fc"
     return dtype._kind == "c"
 

@@ -172,8 +172,8 @@ def _say_where(error, wrapper, args, kwargs):
     if told or not module.startswith("headrace._src."):
         return  # raised by the user's own code, or it names the function already
     try:
-        given = signature_of(wrapper).bind(*args, **kwargs).arguments
-        values = ", ".join(f"{key}={brief(value)}" for key, value in given.items())
+        arguments = signature_of(wrapper).bind(*args, **kwargs).arguments
+        values = ", ".join(f"{key}={brief(value)}" for key, value in arguments.items())
     except Exception:  # an argument that cannot be shown; the first error is the one to raise
         return
     _set_text(error, f"{name}: {text.rstrip('. ')}. Got {values}.")

@@ -97,8 +97,8 @@ def write_lane(op, names):
     if refused:
         lines.append(f"if {' or '.join(refused)}: {_ELSE}")
     lines += converted
-    given = f"len(attrs) != {len(op.attribute_names)}" if op.attribute_names else "attrs"
-    lines.append(f"if {given}: attrs = complete(op, attrs)")
+    incomplete = f"len(attrs) != {len(op.attribute_names)}" if op.attribute_names else "attrs"
+    lines.append(f"if {incomplete}: attrs = complete(op, attrs)")
     if output.dtype is not None:
         lines.append("dtype = fixed")
     elif output.type_attr in first:

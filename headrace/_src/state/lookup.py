@@ -90,8 +90,8 @@ class LookupInterface(Trackable):
         if not isinstance(keys, (SparseTensor, RaggedTensor)):
             keys = to_tensor(keys, None if hasattr(keys, "dtype") else self._key_dtype)
         if keys.dtype != self._key_dtype:
-            found = dtypes.as_dtype(keys.dtype).name
-            raise TypeError(f"{type(self).__name__}: keys must be {self._key_dtype.name}, got {found}.")
+            dtype = dtypes.as_dtype(keys.dtype).name
+            raise TypeError(f"{type(self).__name__}: keys must be {self._key_dtype.name}, got {dtype}.")
         return keys
 
     def _on_values(self, keys, find):
@@ -207,8 +207,8 @@ class StaticVocabularyTable(LookupInterface):
         key_dtype = dtypes.string
         if initializer is not None:
             if initializer.value_dtype != dtypes.int64:
-                found = initializer.value_dtype.name
-                raise TypeError(f"lookup.StaticVocabularyTable: the values must be int64, got {found}.")
+                dtype = initializer.value_dtype.name
+                raise TypeError(f"lookup.StaticVocabularyTable: the values must be int64, got {dtype}.")
             if not (initializer.key_dtype.is_integer or initializer.key_dtype == dtypes.string):
                 raise TypeError(
                     f"lookup.StaticVocabularyTable: the keys must be integers or strings, got "

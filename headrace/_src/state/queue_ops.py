@@ -23,9 +23,9 @@ _shared: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 def _named(container, shared_name, make):
     if not shared_name:
         return make()
-    kept = _shared if context.resources is None else context.resources  # a session keeps its own
-    found = kept.get(("queue", container, shared_name))
-    return kept.setdefault(("queue", container, shared_name), make()) if found is None else found
+    resources = _shared if context.resources is None else context.resources  # a session keeps its own
+    queue = resources.get(("queue", container, shared_name))
+    return resources.setdefault(("queue", container, shared_name), make()) if queue is None else queue
 
 
 def _queue_op(name, attrs, make):

@@ -96,17 +96,17 @@ class QueueStorage:
         Raises:
             OutOfRangeError: when the queue is closed and has not enough elements.
         """
-        found = []
+        elements = []
         with self._taking, self._changed:
-            while len(found) < count:
+            while len(elements) < count:
                 if self._available() > 0:
-                    found.append(self._take())
+                    elements.append(self._take())
                     self._changed.notify_all()
                 elif self.closed and not self._waiting:
-                    if fewer and found:
+                    if fewer and elements:
                         break
-                    have = len(found)
-                    self._put_back(found)
+                    have = len(elements)
+                    self._put_back(elements)
                     raise errors.OutOfRangeError(
                         None, None,
                         f"{self.kind} '{self.name}' is closed and has insufficient elements "
@@ -114,7 +114,7 @@ class QueueStorage:
                     )  # fmt: skip
                 else:
                     self._changed.wait(_LOOK)
-        return found
+        return elements
 
     def take_batch(self, op, count, fewer):
         """As `take`, with each component stacked."""
@@ -201,20 +201,20 @@ class ShuffleQueueStorage(QueueStorage):
 
     kind = "RandomShuffleQueue"
 
-    def __init__(self, dtypes, shapes, capacity, name, kept, seeds):
+    def __init__(self, dtypes, shapes, capacity, name, minimum, seeds):
         super().__init__(dtypes, shapes, capacity, name)
-        if kept < 0 or kept >= self._capacity:
+        if minimum < 0 or minimum >= self._capacity:
             raise errors.invalid_argument(
-                f"RandomShuffleQueue: min_after_dequeue must be in [0, {self._capacity}), got {kept}."
+                f"RandomShuffleQueue: min_after_dequeue must be in [0, {self._capacity}), got {minimum}."
             )
-        self._kept = kept
+        self._minimum = minimum
         self._random = random.Random(f"{seeds}") if any(seeds) else random.Random()
 
     def _no_elements(self):
         return []
 
     def _available(self):
-        return len(self._elements) - (0 if self.closed else self._kept)
+        return len(self._elements) - (0 if self.closed else self._minimum)
 
     def _take(self):
         elements = self._elements

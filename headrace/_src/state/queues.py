@@ -139,8 +139,10 @@ class QueueBase:
         Raises:
             OutOfRangeError: when the queue is closed and empty.
         """
-        found = QUEUE_DEQUEUE(self._queue_ref, component_types=self._dtypes, name=_named(name, self._name, "_Dequeue"))
-        return self._element(found, [])
+        components = QUEUE_DEQUEUE(
+            self._queue_ref, component_types=self._dtypes, name=_named(name, self._name, "_Dequeue")
+        )
+        return self._element(components, [])
 
     def dequeue_many(self, n, name=None) -> Any:
         """Take `n` elements out and stack them, as soon as there are so many.
@@ -149,11 +151,11 @@ class QueueBase:
             OutOfRangeError: when the queue is closed and has fewer.
             InvalidArgumentError: when the shapes of components are not known.
         """
-        found = QUEUE_DEQUEUE_MANY(
+        components = QUEUE_DEQUEUE_MANY(
             self._queue_ref, n, component_types=self._dtypes, name=_named(name, self._name, "_DequeueMany")
         )
         size = get_static_value(to_tensor(n, types.int32))
-        return self._element(found, [None if size is None else int(size)])
+        return self._element(components, [None if size is None else int(size)])
 
     def dequeue_up_to(self, n, name=None) -> Any:
         """Take `n` elements out and stack them; when the queue is closed, fewer will do.
@@ -162,10 +164,10 @@ class QueueBase:
             OutOfRangeError: when the queue is closed and empty.
             InvalidArgumentError: when the shapes of components are not known.
         """
-        found = QUEUE_DEQUEUE_UP_TO(
+        components = QUEUE_DEQUEUE_UP_TO(
             self._queue_ref, n, component_types=self._dtypes, name=_named(name, self._name, "_DequeueUpTo")
         )
-        return self._element(found, [None])
+        return self._element(components, [None])
 
     def close(self, cancel_pending_enqueues=False, name=None) -> Any:
         """Let no more elements in. What is in it can still be taken out.
@@ -177,12 +179,12 @@ class QueueBase:
         Raises:
             CancelledError: when it is closed already.
         """
-        made = QUEUE_CLOSE(
+        operation = QUEUE_CLOSE(
             self._queue_ref,
             cancel_pending_enqueues=cancel_pending_enqueues,
             name=_named(name, self._name, "_Close"),
         )
-        return made or None
+        return operation or None
 
     def is_closed(self, name=None) -> Tensor:
         """Whether it is closed, as a boolean scalar."""

@@ -257,8 +257,8 @@ def session_storage(container, name, dtype, shape) -> Storage:
     if resources is None or not name:
         return Storage(None, dtype, TensorShape(shape), name or "Variable")
     key = ("variable", container, name)
-    kept = resources.get(key)
-    return kept or resources.setdefault(key, Storage(None, dtype, TensorShape(shape), name))
+    storage = resources.get(key)
+    return storage or resources.setdefault(key, Storage(None, dtype, TensorShape(shape), name))
 
 
 def _var_handle(container, shared_name, debug_name, dtype, shape, allowed_devices):

@@ -31,14 +31,14 @@ def _named(op, container, shared_name, make):
     table = make()
     if not shared_name:
         return table
-    kept = _shared if context.resources is None else context.resources  # a session keeps its own
-    found = kept.setdefault(("table", container, shared_name), table)
-    if (found.key_dtype, found.value_dtype) != (table.key_dtype, table.value_dtype):
+    resources = _shared if context.resources is None else context.resources  # a session keeps its own
+    known = resources.setdefault(("table", container, shared_name), table)
+    if (known.key_dtype, known.value_dtype) != (table.key_dtype, table.value_dtype):
         raise errors.invalid_argument(
-            f"{op}: the table {shared_name!r} is from {found.key_dtype.name} to {found.value_dtype.name}, "
+            f"{op}: the table {shared_name!r} is from {known.key_dtype.name} to {known.value_dtype.name}, "
             f"not from {table.key_dtype.name} to {table.value_dtype.name}."
         )
-    return found
+    return known
 
 
 def _make_static(container, shared_name, use_node_name_sharing, key_dtype, value_dtype):

@@ -51,8 +51,8 @@ class TableStorage:
         """Refuse arrays of other dtypes than the table's."""
         for label, array, dtype in (("keys", keys, self.key_dtype), ("values", values, self.value_dtype)):
             if array is not None and array.dtype != dtype._np:
-                found = "string" if array.dtype == object else array.dtype.name
-                raise errors.invalid_argument(f"{op}: the table's {label} are {dtype.name}, got {found}.")
+                name = "string" if array.dtype == object else array.dtype.name
+                raise errors.invalid_argument(f"{op}: the table's {label} are {dtype.name}, got {name}.")
 
     def _batch_shape(self, op, keys):
         """The shape of a batch of keys, without the dimensions of one key."""
@@ -325,12 +325,12 @@ class DenseStorage(TableStorage):
             count *= 2
         if count == self._count:
             return
-        kept = np.flatnonzero(self._used)
-        keys, values = self._keys[kept], self._values[kept]
+        occupied = np.flatnonzero(self._used)
+        keys, values = self._keys[occupied], self._values[occupied]
         self._count = count
         self._clear()
-        items = self._hashable(keys, len(kept))
-        self._values[self._place(items, keys, self._hashes(keys, len(kept)))] = values
+        items = self._hashable(keys, len(occupied))
+        self._values[self._place(items, keys, self._hashes(keys, len(occupied)))] = values
 
     def remove(self, keys, op="LookupTableRemoveV2"):
         self.check_types(op, keys)

@@ -35,11 +35,11 @@ class TrackableView:
 
     def descendants(self) -> list[Any]:
         """All objects, the nearest first; each once."""
-        found, seen, at = [self._root], {id(self._root)}, 0
-        while at < len(found):
-            for child in self.children(found[at]).values():
+        objects, seen, at = [self._root], {id(self._root)}, 0
+        while at < len(objects):
+            for child in self.children(objects[at]).values():
                 if id(child) not in seen:
                     seen.add(id(child))
-                    found.append(child)
+                    objects.append(child)
             at += 1
-        return found
+        return objects

@@ -76,9 +76,9 @@ class _VariableType(type):
         creators = context.variable_creators
         if cls is not Variable or (not creators and context.mode is None):
             return super().__call__(*args, **kwargs)
-        given = dict(zip(_PARAMETERS, args)) | kwargs
+        arguments = dict(zip(_PARAMETERS, args)) | kwargs
         for name, default in _DEFAULTS.items():
-            given.setdefault(name, default)
+            arguments.setdefault(name, default)
 
         def make(**keywords):
             keywords = {k: v for k, v in keywords.items() if k in _DEFAULTS}
@@ -90,7 +90,7 @@ class _VariableType(type):
 
         for creator in creators:
             make = functools.partial(creator, make)
-        return make(**given)
+        return make(**arguments)
 
 
 @api("variable_creator_scope", dispatch=False)

@@ -186,8 +186,8 @@ class ConcreteFunction:
             if x is None:
                 return of_none
             parts = nest.flatten(x, expand_composites=True)
-            found = [getattr(part, attribute) for part in parts]
-            return found[0] if len(parts) == 1 and parts[0] is x else found
+            values = [getattr(part, attribute) for part in parts]
+            return values[0] if len(parts) == 1 and parts[0] is x else values
 
         return nest.map_structure(of, self.graph.structured_outputs)
 

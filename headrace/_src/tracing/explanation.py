@@ -247,9 +247,9 @@ def _lasting_effect(graph):
         record = step.record
         if record.calls_functions:
             for inner in called_graphs(step.attrs):
-                found = _lasting_effect(inner)
-                if found is not None:
-                    return found
+                effect = _lasting_effect(inner)
+                if effect is not None:
+                    return effect
         elif record.stateful and not record.draws and not record.traits & _HARMLESS:
             return origin(step)
     return None
@@ -270,7 +270,7 @@ class _Undo:
                 value = storage.read() if storage.is_initialized else None
                 self._values.append((storage, value, storage.value, storage.device))
         streams = [random_state.streams_of(*place) for place in _drawing(graph)]
-        self._streams = [(found, copy.deepcopy(found)) for found in streams]
+        self._streams = [(state, copy.deepcopy(state)) for state in streams]
 
     def __call__(self):
         for storage, value, on_host, on_device in self._values:
@@ -299,7 +299,7 @@ def _drawing(graph, calls=()):
 
 def traces_of(function) -> list[Trace]:
     """The traces of a function, with what was new about each."""
-    found, earlier = [], []
+    traces, earlier = [], []
     names = function.parameter_names
     for kinds, location in function.trace_log:
         differences = []
@@ -309,9 +309,9 @@ def traces_of(function) -> list[Trace]:
                 (name, _type_text(old), _type_text(new)) for name, old, new in zip(names, similar, kinds) if old != new
             ]
         signature = ", ".join(f"{name}: {_type_text(kind)}" for name, kind in zip(names, kinds))
-        found.append(Trace(f"({signature})", place_text(location), differences))
+        traces.append(Trace(f"({signature})", place_text(location), differences))
         earlier.append(kinds)
-    return found
+    return traces
 
 
 def _distance(kinds, other):

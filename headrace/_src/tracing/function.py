@@ -318,7 +318,7 @@ class Function(Generic[P, R]):
     def _signature_types(self, input_signature):
         typing = Typing()
         if isinstance(input_signature, dict):
-            given = dict(input_signature)
+            specs = dict(input_signature)
         else:
             if not isinstance(input_signature, (list, tuple)):
                 raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
@@ -331,13 +331,13 @@ class Function(Generic[P, R]):
                     f"input_signature has {len(input_signature)} entries, but {self._name} takes {len(names)} "
                     "arguments."
                 )
-            given = dict(zip(names, input_signature))
+            specs = dict(zip(names, input_signature))
             if star is not None:
-                given[star] = tuple(input_signature[len(names) :])
+                specs[star] = tuple(input_signature[len(names) :])
         kinds = []
         for parameter in self._parameters:
-            if parameter.name in given:
-                value = given[parameter.name]
+            if parameter.name in specs:
+                value = specs[parameter.name]
             elif parameter.kind is parameter.VAR_POSITIONAL:
                 value = ()
             elif parameter.kind is parameter.VAR_KEYWORD:
@@ -348,7 +348,7 @@ class Function(Generic[P, R]):
                 value = None
             else:
                 raise TypeError(f"input_signature says nothing about the argument {parameter.name!r} of {self._name}.")
-            for leaf in nest.flatten(value) if parameter.name in given else ():
+            for leaf in nest.flatten(value) if parameter.name in specs else ():
                 if not isinstance(leaf, TraceType):
                     raise TypeError(f"input_signature must be a possibly nested sequence of TensorSpec objects, "
                                     f"got {leaf!r}.")
@@ -467,16 +467,16 @@ def _parameters_of(function):
 
 def bind(parameters, args, kwargs, name) -> list:
     """The value of each parameter, defaults filled in."""
-    values, given, rest = [], list(args), dict(kwargs)
+    values, positional, rest = [], list(args), dict(kwargs)
     for parameter in parameters:
         if parameter.kind is parameter.VAR_POSITIONAL:
-            values.append(tuple(given))
-            given = []
+            values.append(tuple(positional))
+            positional = []
         elif parameter.kind is parameter.VAR_KEYWORD:
             values.append(rest)
             rest = {}
-        elif given and parameter.kind is not parameter.KEYWORD_ONLY:
-            values.append(given.pop(0))
+        elif positional and parameter.kind is not parameter.KEYWORD_ONLY:
+            values.append(positional.pop(0))
             if parameter.name in rest and parameter.kind is not parameter.POSITIONAL_ONLY:
                 raise TypeError(f"{name}() got multiple values for argument {parameter.name!r}")
         elif parameter.name in rest and parameter.kind is not parameter.POSITIONAL_ONLY:
@@ -485,7 +485,7 @@ def bind(parameters, args, kwargs, name) -> list:
             values.append(parameter.default)
         else:
             raise TypeError(f"{name}() missing a required argument: {parameter.name!r}")
-    if given:
+    if positional:
         raise TypeError(f"{name}() got too many positional arguments: takes {len(parameters)}, got {len(args)}")
     if rest:
         raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(rest))!r}")

@@ -172,8 +172,8 @@ def _maker(value, keys):
         factory = (value.default_factory,) if isinstance(value, collections.defaultdict) else ()
 
         def mapping(values):
-            found = dict(zip(keys, values))
-            ordered = {key: found[key] for key in order}
+            by_key = dict(zip(keys, values))
+            ordered = {key: by_key[key] for key in order}
             return ordered if kind is dict else kind(*factory, ordered)
 
         return mapping
@@ -232,9 +232,9 @@ class Typing(TracingContext):
         if hasattr(kind, "__tf_tensor__"):
             tensor = to_tensor(value)
             return TensorSpec(tensor.shape, tensor.dtype)
-        found = items_of(value)
-        if found is not None:
-            keys, items = found
+        contents = items_of(value)
+        if contents is not None:
+            keys, items = contents
             return Container(kind, keys, [self.type_of(item) for item in items], _maker(value, keys))
         if isinstance(value, _BY_VALUE):
             return Literal(value)
@@ -278,4 +278,6 @@ class Placeholders(PlaceholderContext):
 
 def _clean(name):
     text = "".join(c if c.isalnum() or c in "._-/" else "_" for c in name)
-    return text if text[:1].isalnum() else f"args_{text}" if text else "args"
+    if text[:1].isalnum():
+        return text
+    return f"args_{text}" if text else "args"

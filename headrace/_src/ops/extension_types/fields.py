@@ -71,7 +71,9 @@ def check_annotation(kind, where):
 
 
 def _name(kind):
-    return repr(kind.__name__) if isinstance(kind, type) else repr(kind) if isinstance(kind, str) else str(kind)
+    if isinstance(kind, type):
+        return repr(kind.__name__)
+    return repr(kind) if isinstance(kind, str) else str(kind)
 
 
 def convert_field(value, kind, where, for_spec=False):
