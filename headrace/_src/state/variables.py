@@ -110,6 +110,23 @@ def variable_creator_scope(variable_creator) -> Iterator[None]:
         context.variable_creators = before
 
 
+def static_shape(value, shape, validate_shape) -> TensorShape:
+    """The static shape of a variable, from its initial value and the arguments of its constructor.
+
+    Raises:
+        ValueError: when the value is of another shape than `shape`.
+    """
+    if shape is None:
+        return value.shape if validate_shape else TensorShape(None)
+    static = TensorShape(shape)
+    if not static.is_compatible_with(value.shape):
+        raise ValueError(
+            f"Variable: the initial value's shape {value.shape} is not compatible with the explicitly supplied shape "
+            f"{static}."
+        )
+    return static
+
+
 @api("Variable")
 class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType):
     """A value that lives on between computations and can be assigned.
@@ -151,8 +168,7 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
     ) -> None:
         if initial_value is None:
             raise ValueError("Variable: initial_value must be given: a tensor, a value, or a function returning one.")
-        if constraint is not None and not callable(constraint):
-            raise ValueError(f"Variable: constraint must be callable, got {constraint!r}.")
+        self._set_use(trainable, constraint, synchronization, aggregation)
         dtype = None if dtype is None else dtypes.as_dtype(dtype)
         if callable(initial_value) and not isinstance(initial_value, types.Tensor):
             initial_value = initial_value()
@@ -164,15 +180,7 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
                 f"Variable: initial_value must have a value, got the symbolic tensor {value!r}. "
                 "Inside a tf.function, pass a function that makes the value."
             )
-        if shape is None:
-            static = value.shape if validate_shape else TensorShape(None)
-        else:
-            static = TensorShape(shape)
-            if not static.is_compatible_with(value.shape):
-                raise ValueError(
-                    f"Variable: the initial value's shape {value.shape} is not compatible with the explicitly "
-                    f"supplied shape {static}."
-                )
+        static = static_shape(value, shape, validate_shape)
         device_use.in_use = True
         full_name = scoped_name("Variable" if name is None else name)
         self._storage = storage.Storage(value._a, value.dtype, static, full_name)
@@ -180,16 +188,20 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         self._dtype = value.dtype
         self._name = full_name
         self._unique_id = f"{full_name}_{next(_unique)}"
-        self._trainable = True if trainable is None else bool(trainable)
-        if synchronization is VariableSynchronization.ON_READ:
-            if trainable:
-                raise ValueError("Variable: a variable synchronized ON_READ cannot be trainable.")
-            self._trainable = False
-        self._synchronization = VariableSynchronization(synchronization or 0)
-        self._aggregation = VariableAggregation(getattr(aggregation, "value", aggregation) or 0)
-        self._constraint = constraint
         if context.device is not None:
             self._handle._device = context.device
+
+    def _set_use(self, trainable, constraint, synchronization, aggregation):
+        """Take over the arguments of constructors that say how the variable is to be used."""
+        if constraint is not None and not callable(constraint):
+            raise ValueError(f"Variable: constraint must be callable, got {constraint!r}.")
+        on_read = synchronization is VariableSynchronization.ON_READ
+        if on_read and trainable:
+            raise ValueError("Variable: a variable synchronized ON_READ cannot be trainable.")
+        self._trainable = not on_read and (trainable is None or bool(trainable))
+        self._constraint = constraint
+        self._synchronization = VariableSynchronization(synchronization or 0)
+        self._aggregation = VariableAggregation(getattr(aggregation, "value", aggregation) or 0)
 
     # What it is.
 

@@ -33,7 +33,7 @@ from headrace._src.ops.debugging.assertions import ASSERT
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_PROD, UNSORTED_SEGMENT_SUM
 from headrace._src.state import storage
 from headrace._src.state.scatter import STRIDED_SLICE_ASSIGN
-from headrace._src.state.variables import Variable, VariableAggregation, VariableSynchronization
+from headrace._src.state.variables import Variable, VariableAggregation, VariableSynchronization, static_shape
 
 _unique = itertools.count()
 # TF: the collections that variables are added to.
@@ -75,37 +75,20 @@ class GraphVariable(Variable):
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified except when you are not "
                              "providing a `variable_def`. You provided neither.")
-        if constraint is not None and not callable(constraint):
-            raise ValueError(f"Variable: constraint must be callable, got {constraint!r}.")
+        self._set_use(trainable, constraint, synchronization, aggregation)
         collections = [GLOBAL_VARIABLES] if collections is None else collections
         if not isinstance(collections, (list, tuple, set)):
             raise ValueError(f"collections argument to Variable constructor must be a list, tuple, or set. "
                              f"Got {collections} of type {type(collections)}")
         graph = context.graph
         self._graph = graph
-        self._trainable = True if trainable is None else bool(trainable)
-        if synchronization is VariableSynchronization.ON_READ:
-            if trainable:
-                raise ValueError("Variable: a variable synchronized ON_READ cannot be trainable.")
-            self._trainable = False
-        self._synchronization = VariableSynchronization(synchronization or 0)
-        self._aggregation = VariableAggregation(getattr(aggregation, "value", aggregation))
-        self._constraint = constraint
         self._container = graph._container
         with graph.control_dependencies(None), name_scope("Variable" if name is None else name) as scope:
             self._name = scope.rstrip("/")
             self._unique_id = f"{self._name}_{next(_unique)}"
             value = self._first_value(initial_value, None if dtype is None else dtypes.as_dtype(dtype))
             self._dtype = value.dtype
-            if shape is None:
-                static = value.shape if validate_shape else TensorShape(None)
-            else:
-                static = TensorShape(shape)
-                if not static.is_compatible_with(value.shape):
-                    raise ValueError(
-                        f"Variable: the initial value's shape {value.shape} is not compatible with the explicitly "
-                        f"supplied shape {static}."
-                    )
+            static = static_shape(value, shape, validate_shape)
             if validate_shape and shape is None and not static.is_fully_defined():
                 raise ValueError(f"`initial_value` must have a shape specified: {value!r}. Pass validate_shape=False "
                                  "or the argument shape for a variable whose shape may change.")
@@ -551,10 +534,7 @@ class RefVariable(GraphVariable):
 def _rowwise(kind, old, delta, convert):
     """The tensor with some rows multiplied or divided; rows that are named twice are changed twice."""
     rows, values = to_tensor(delta.indices), convert(delta.values)
-    ones = ONES_LIKE(old)
     factors = UNSORTED_SEGMENT_PROD(values, rows, SHAPE(old, out_type=dtypes.int32)[0])
-    touched = UNSORTED_SEGMENT_SUM(
-        ONES_LIKE(values), rows, SHAPE(old, out_type=dtypes.int32)[0]
-    )
-    factors = SELECT_V2(touched > 0, factors, ones)
+    touched = UNSORTED_SEGMENT_SUM(ONES_LIKE(values), rows, SHAPE(old, out_type=dtypes.int32)[0])
+    factors = SELECT_V2(touched > 0, factors, ONES_LIKE(old))
     return old * factors if kind == "Mul" else old / factors
