@@ -303,6 +303,14 @@ def mean_pairwise_squared_error(
         return loss
 
 
+def _labels_like(labels, logits):
+    """Both as tensors of one shape and of the dtype of the logits."""
+    logits = to_tensor(logits)
+    labels = casting.cast(to_tensor(labels), logits.dtype)
+    logits.shape.assert_is_compatible_with(labels.shape)
+    return labels, logits
+
+
 @api("compat.v1.losses.sigmoid_cross_entropy", dispatch=False)
 def sigmoid_cross_entropy(
     multi_class_labels,
@@ -315,9 +323,7 @@ def sigmoid_cross_entropy(
 ) -> Tensor:
     """The cross entropy of independent classes; `label_smoothing` moves labels towards 1/2."""
     with name_scope(scope or "sigmoid_cross_entropy_loss") as scope:
-        logits = to_tensor(logits)
-        labels = casting.cast(to_tensor(multi_class_labels), logits.dtype)
-        logits.shape.assert_is_compatible_with(labels.shape)
+        labels, logits = _labels_like(multi_class_labels, logits)
         if label_smoothing > 0:
             labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
         losses = nn_losses.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
@@ -336,9 +342,7 @@ def softmax_cross_entropy(
 ) -> Tensor:
     """The cross entropy of exclusive classes; `label_smoothing` moves labels towards the uniform distribution."""
     with name_scope(scope or "softmax_cross_entropy_loss") as scope:
-        logits = to_tensor(logits)
-        labels = casting.cast(to_tensor(onehot_labels), logits.dtype)
-        logits.shape.assert_is_compatible_with(labels.shape)
+        labels, logits = _labels_like(onehot_labels, logits)
         if label_smoothing > 0:
             classes = casting.cast(shaping.shape(labels)[-1], logits.dtype)
             labels = labels * (1.0 - label_smoothing) + label_smoothing / classes

@@ -21,19 +21,7 @@ class Dimension:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, value: Any) -> None:
-        if value is None or isinstance(value, Dimension):
-            self._value = value if value is None else value._value
-            return
-        try:
-            size = operator.index(value)
-        except TypeError:
-            raise TypeError(
-                "Dimension value must be integer or None or have an __index__ method, "
-                f"got value {value!r} with type {type(value)!r}"
-            ) from None
-        if size < 0:
-            raise ValueError(f"Dimension {size} must be >= 0")
-        self._value = int(size)
+        self._value = dimension_of(value)
 
     @property
     def value(self) -> int | None:
@@ -164,3 +152,25 @@ def as_dimension(value: Any) -> Dimension:
 def dimension_value(dimension: Any) -> Any:
     """The int (or None) in a `Dimension`; anything else comes back as it is."""
     return dimension._value if isinstance(dimension, Dimension) else dimension
+
+
+def dimension_of(value: Any) -> int | None:
+    """One dimension as an int or None.
+
+    Raises:
+        TypeError: It is neither an integer nor None.
+        ValueError: It is negative.
+    """
+    value = dimension_value(value)
+    if value is None:
+        return None
+    try:
+        size = operator.index(value)
+    except TypeError:
+        raise TypeError(
+            "Dimension value must be integer or None or have an __index__ method, "
+            f"got value {value!r} with type {type(value)!r}"
+        ) from None
+    if size < 0:
+        raise ValueError(f"Dimension {size} must be >= 0")
+    return int(size)

@@ -6,11 +6,10 @@ A shape holds a tuple of ints and Nones, or None for an unknown rank. Every `ten
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from headrace._src.core.dimensions import Dimension, dimension_value
+from headrace._src.core.dimensions import Dimension, dimension_of, dimension_value
 from headrace._src.core.messages import message_class
 from headrace._src.core.tracing_protocol import TraceType
 
@@ -318,28 +317,6 @@ class TensorShape:
 
 _new = object.__new__
 TraceType.register(TensorShape)
-
-
-def dimension_of(value: Any) -> int | None:
-    """One dimension as an int or None.
-
-    Raises:
-        TypeError: It is neither an integer nor None.
-        ValueError: It is negative.
-    """
-    value = dimension_value(value)
-    if value is None:
-        return None
-    try:
-        size = operator.index(value)
-    except TypeError:
-        raise TypeError(
-            "Dimension value must be integer or None or have an __index__ method, "
-            f"got value {value!r} with type {type(value)!r}"
-        ) from None
-    if size < 0:
-        raise ValueError(f"Dimension {size} must be >= 0")
-    return int(size)
 
 
 def _dims_of(value: Any) -> tuple[int | None, ...] | None:

@@ -13,7 +13,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.traits import BETWEEN_PROGRAMS
+from headrace._src.op.traits import BETWEEN_PROGRAMS, NONE
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2, check_indices
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
@@ -134,53 +134,41 @@ def _grad_unique(node, dy, *others):
 
 
 # How many distinct elements there are depends on data: none of these compile.
-UNIQUE = Op(
-    "Unique",
-    "x: T, *, out_idx: type = int32 -> y: T, idx: out_idx",
-    traits=BETWEEN_PROGRAMS,
-    infer=lambda x, out_idx: _infer_unique(x, None, False),
-    kernel=lambda x, out_idx: _unique("Unique", x, None, out_idx, False),
-    lower=None,
-    saves=("x_shape", "idx"),
-    grad=_grad_unique,
-)
 
-UNIQUE_V2 = Op(
-    "UniqueV2",
-    "x: T, axis: Taxis, *, out_idx: type = int32 -> y: T, idx: out_idx",
-    traits=BETWEEN_PROGRAMS,
-    Taxis=dtypes.INDEX,
-    infer=lambda x, axis, out_idx: _infer_unique(x, axis, False),
-    kernel=lambda x, axis, out_idx: _unique(
-        "UniqueV2", x, _unique_axis("UniqueV2", axis, x.ndim), out_idx, False
-    ),
-    lower=None,
-    saves=("x_shape", "axis", "idx"),
-    grad=_grad_unique,
-)
 
-UNIQUE_WITH_COUNTS = Op(
-    "UniqueWithCounts",
-    "x: T, *, out_idx: type = int32 -> y: T, idx: out_idx, count: out_idx",
-    infer=lambda x, out_idx: _infer_unique(x, None, True),
-    kernel=lambda x, out_idx: _unique("UniqueWithCounts", x, None, out_idx, True),
-    lower=None,
-    saves=("x_shape", "idx"),
-    grad=_grad_unique,
-)
+def _unique_op(name, counts, traits=NONE):
+    """An op for the distinct elements of a vector."""
+    return Op(
+        name,
+        f"x: T, *, out_idx: type = int32 -> y: T, idx: out_idx{', count: out_idx' if counts else ''}",
+        traits=traits,
+        infer=lambda x, out_idx: _infer_unique(x, None, counts),
+        kernel=lambda x, out_idx: _unique(name, x, None, out_idx, counts),
+        lower=None,
+        saves=("x_shape", "idx"),
+        grad=_grad_unique,
+    )
 
-UNIQUE_WITH_COUNTS_V2 = Op(
-    "UniqueWithCountsV2",
-    "x: T, axis: Taxis, *, out_idx: type = int32 -> y: T, idx: out_idx, count: out_idx",
-    Taxis=dtypes.INDEX,
-    infer=lambda x, axis, out_idx: _infer_unique(x, axis, True),
-    kernel=lambda x, axis, out_idx: _unique(
-        "UniqueWithCountsV2", x, _unique_axis("UniqueWithCountsV2", axis, x.ndim), out_idx, True
-    ),
-    lower=None,
-    saves=("x_shape", "axis", "idx"),
-    grad=_grad_unique,
-)
+
+def _unique_along_op(name, counts, traits=NONE):
+    """An op for the distinct parts along an axis."""
+    return Op(
+        name,
+        f"x: T, axis: Taxis, *, out_idx: type = int32 -> y: T, idx: out_idx{', count: out_idx' if counts else ''}",
+        traits=traits,
+        Taxis=dtypes.INDEX,
+        infer=lambda x, axis, out_idx: _infer_unique(x, axis, counts),
+        kernel=lambda x, axis, out_idx: _unique(name, x, _unique_axis(name, axis, x.ndim), out_idx, counts),
+        lower=None,
+        saves=("x_shape", "axis", "idx"),
+        grad=_grad_unique,
+    )
+
+
+UNIQUE = _unique_op("Unique", counts=False, traits=BETWEEN_PROGRAMS)
+UNIQUE_V2 = _unique_along_op("UniqueV2", counts=False, traits=BETWEEN_PROGRAMS)
+UNIQUE_WITH_COUNTS = _unique_op("UniqueWithCounts", counts=True)
+UNIQUE_WITH_COUNTS_V2 = _unique_along_op("UniqueWithCountsV2", counts=True)
 
 
 @api("unique")

@@ -85,34 +85,24 @@ def _logic(logical_function, bits_function):
     return function
 
 
-def _eq(self, other) -> Tensor:
-    kind = type(other)
-    if kind is EagerTensor:
-        return comparison.EQUAL(self, other, incompatible_shape_error=False)
-    if other is None:
-        return False
-    if (kind is float or kind is int) and type(self) is EagerTensor:
-        number = eager_number(other, self.dtype)
-        if number is not None:
-            return comparison.EQUAL(self, number, incompatible_shape_error=False)
-    if isinstance(other, CompositeTensor):
-        return _composite_equality(comparison.equal, self, other)
-    return comparison.EQUAL(self, other, incompatible_shape_error=False)
+def _equality(op, function, of_none):
+    """`==` or `!=`, of which a comparison with None is `of_none`."""
 
+    def compare(self, other) -> Tensor:
+        kind = type(other)
+        if kind is EagerTensor:
+            return op(self, other, incompatible_shape_error=False)
+        if other is None:
+            return of_none
+        if (kind is float or kind is int) and type(self) is EagerTensor:
+            number = eager_number(other, self.dtype)
+            if number is not None:
+                return op(self, number, incompatible_shape_error=False)
+        if isinstance(other, CompositeTensor):
+            return _composite_equality(function, self, other)
+        return op(self, other, incompatible_shape_error=False)
 
-def _ne(self, other) -> Tensor:
-    kind = type(other)
-    if kind is EagerTensor:
-        return comparison.NOT_EQUAL(self, other, incompatible_shape_error=False)
-    if other is None:
-        return True
-    if (kind is float or kind is int) and type(self) is EagerTensor:
-        number = eager_number(other, self.dtype)
-        if number is not None:
-            return comparison.NOT_EQUAL(self, number, incompatible_shape_error=False)
-    if isinstance(other, CompositeTensor):
-        return _composite_equality(comparison.not_equal, self, other)
-    return comparison.NOT_EQUAL(self, other, incompatible_shape_error=False)
+    return compare
 
 
 def _composite_equality(function, x, y):
@@ -149,8 +139,8 @@ def _abs(self) -> Tensor:
 
 def _operators():
     found = {
-        "__eq__": _eq,
-        "__ne__": _ne,
+        "__eq__": _equality(comparison.EQUAL, comparison.equal, of_none=False),
+        "__ne__": _equality(comparison.NOT_EQUAL, comparison.not_equal, of_none=True),
         "__lt__": _order(comparison.LESS, comparison.less),
         "__le__": _order(comparison.LESS_EQUAL, comparison.less_equal),
         "__gt__": _order(comparison.GREATER, comparison.greater),

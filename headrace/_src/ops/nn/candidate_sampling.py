@@ -357,6 +357,21 @@ FIXED_UNIGRAM_CANDIDATE_SAMPLER = Op(
 )
 
 
+def _candidates(op, true_classes, num_true, num_sampled, unique, range_max, seed, name, **attrs):
+    seed, seed2 = draw_seeds(seed)
+    return op(
+        true_classes,
+        num_true=num_true,
+        num_sampled=num_sampled,
+        unique=unique,
+        range_max=range_max,
+        seed=seed,
+        seed2=seed2,
+        name=name,
+        **attrs,
+    )
+
+
 @api("random.uniform_candidate_sampler")
 def uniform_candidate_sampler(
     true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
@@ -375,17 +390,7 @@ def uniform_candidate_sampler(
     Returns:
         The candidates, and how often each true class and each candidate is expected among them.
     """
-    seed, seed2 = draw_seeds(seed)
-    return UNIFORM_CANDIDATE_SAMPLER(
-        true_classes,
-        num_true=num_true,
-        num_sampled=num_sampled,
-        unique=unique,
-        range_max=range_max,
-        seed=seed,
-        seed2=seed2,
-        name=name,
-    )
+    return _candidates(UNIFORM_CANDIDATE_SAMPLER, true_classes, num_true, num_sampled, unique, range_max, seed, name)
 
 
 @api("random.log_uniform_candidate_sampler")
@@ -396,17 +401,8 @@ def log_uniform_candidate_sampler(
 
     Arguments and results are those of `tf.random.uniform_candidate_sampler`.
     """
-    seed, seed2 = draw_seeds(seed)
-    return LOG_UNIFORM_CANDIDATE_SAMPLER(
-        true_classes,
-        num_true=num_true,
-        num_sampled=num_sampled,
-        unique=unique,
-        range_max=range_max,
-        seed=seed,
-        seed2=seed2,
-        name=name,
-    )
+    op = LOG_UNIFORM_CANDIDATE_SAMPLER
+    return _candidates(op, true_classes, num_true, num_sampled, unique, range_max, seed, name)
 
 
 @api("random.learned_unigram_candidate_sampler", "nn.learned_unigram_candidate_sampler")
@@ -417,17 +413,8 @@ def learned_unigram_candidate_sampler(
 
     Arguments and results are those of `tf.random.uniform_candidate_sampler`.
     """
-    seed, seed2 = draw_seeds(seed)
-    return LEARNED_UNIGRAM_CANDIDATE_SAMPLER(
-        true_classes,
-        num_true=num_true,
-        num_sampled=num_sampled,
-        unique=unique,
-        range_max=range_max,
-        seed=seed,
-        seed2=seed2,
-        name=name,
-    )
+    op = LEARNED_UNIGRAM_CANDIDATE_SAMPLER
+    return _candidates(op, true_classes, num_true, num_sampled, unique, range_max, seed, name)
 
 
 @api("random.fixed_unigram_candidate_sampler", "nn.fixed_unigram_candidate_sampler")
@@ -458,22 +445,21 @@ def fixed_unigram_candidate_sampler(
         seed: the op's own seed; see `tf.random.set_seed`.
         name: a name for the operation.
     """
-    seed, seed2 = draw_seeds(seed)
-    return FIXED_UNIGRAM_CANDIDATE_SAMPLER(
+    return _candidates(
+        FIXED_UNIGRAM_CANDIDATE_SAMPLER,
         true_classes,
-        num_true=num_true,
-        num_sampled=num_sampled,
-        unique=unique,
-        range_max=range_max,
+        num_true,
+        num_sampled,
+        unique,
+        range_max,
+        seed,
+        name,
         vocab_file=vocab_file,
         distortion=distortion,
         num_reserved_ids=num_reserved_ids,
         num_shards=num_shards,
         shard=shard,
         unigrams=[float(weight) for weight in unigrams],
-        seed=seed,
-        seed2=seed2,
-        name=name,
     )
 
 
