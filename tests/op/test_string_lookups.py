@@ -19,9 +19,7 @@ ROOT = pathlib.Path(headrace.__file__).parent / "_src"
 CYCLE, WEIGHT = "its file imports this one", "import headrace would load more"
 
 QUOTED = {
-    "ops.arrays.broadcasting": {
-        "AddV2": CYCLE, "DynamicStitch": CYCLE, "FloorMod": CYCLE, "OnesLike": CYCLE, "Range": CYCLE,
-    },
+    "ops.arrays.broadcasting": {"DynamicStitch": CYCLE, "OnesLike": CYCLE, "Range": CYCLE},
     "ops.arrays.casting": {"Complex": CYCLE, "Maximum": CYCLE, "Minimum": CYCLE, "Real": CYCLE},
     "ops.arrays.constants": {"Fill": CYCLE},
     "ops.arrays.filling": {"Max": CYCLE},
@@ -35,8 +33,7 @@ QUOTED = {
     "ops.linalg.decompositions": {"MatrixSolve": CYCLE, "MatrixTriangularSolve": CYCLE},
     "ops.math.arithmetic": {"SelectV2": CYCLE},
     "ops.math.complex_numbers": {
-        "DivNoNan": CYCLE, "Mul": CYCLE, "Neg": CYCLE, "OnesLike": CYCLE, "Reciprocal": CYCLE, "SelectV2": CYCLE,
-        "ZerosLike": CYCLE,
+        "DivNoNan": CYCLE, "OnesLike": CYCLE, "Reciprocal": CYCLE, "SelectV2": CYCLE, "ZerosLike": CYCLE,
     },
     "ops.math.elementwise": {"ZerosLike": WEIGHT},
     "ops.math.powers": {"OnesLike": WEIGHT, "SelectV2": WEIGHT, "ZerosLike": WEIGHT},

@@ -261,7 +261,7 @@ def reduced_shape(shape, axes):
     shape = to_tensor(_vector(shape))
     axes = RESHAPE(CAST(axes, DstT=dtypes.int32), [-1])
     rank = SIZE(shape)
-    axes = lookup("FloorMod")(lookup("AddV2")(axes, rank), rank)
+    axes = (axes + rank) % rank
     return lookup("DynamicStitch")(
         [lookup("Range")(0, rank, 1), axes], [shape, lookup("OnesLike")(axes)]
     )

@@ -9,7 +9,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -20,8 +20,8 @@ from headrace._src.ops.arrays.joining import CONCAT, PACK
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, known_value
 from headrace._src.ops.arrays.slicing import SLICE
-from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MUL, SUB
-from headrace._src.ops.math.comparison import EQUAL, GREATER_EQUAL
+from headrace._src.ops.math.arithmetic import MAXIMUM
+from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.division import FLOOR_MOD, true_divide
 
 
@@ -97,17 +97,16 @@ def linspace(start, stop, num, name=None, axis=0) -> Tensor:
         raise errors.invalid_argument(f"linspace: num must be at most 2**31 - 1, got {count}.")
     num = RESHAPE(cast(num, dtypes.int32), [])
     # Both with the broadcast shape; subtraction alone would keep a smaller one.
-    start, stop = ADD(start, ZEROS_LIKE(stop)), ADD(stop, ZEROS_LIKE(start))
+    start, stop = start + ZEROS_LIKE(stop), stop + ZEROS_LIKE(start)
     first, last = EXPAND_DIMS(start, axis), EXPAND_DIMS(stop, axis)
-    one = EagerTensor(np.ones((), np.int32), dtypes.int32)
-    steps = MAXIMUM(SUB(num, one), one)
-    delta = true_divide(SUB(last, first), CAST(steps, DstT=first.dtype))
+    steps = MAXIMUM(num - 1, 1)
+    delta = true_divide(last - first, CAST(steps, DstT=first.dtype))
     first, last = cast(first, delta.dtype), cast(last, delta.dtype)
     # The last point is `stop` itself, not a sum that is nearly so. A negative num fails in Range.
-    limit = SELECT_V2(GREATER_EQUAL(num, 0), steps, -1)
+    limit = SELECT_V2(num >= 0, steps, -1)
     inner = cast(RANGE(1, limit, 1), delta.dtype)
     inner = RESHAPE(inner, _at_axis(first, axis, -1, 1))
-    points = CONCAT([first, ADD(first, MUL(delta, inner)), last], axis)
+    points = CONCAT([first, first + delta * inner, last], axis)
     size = _at_axis(first, axis, num, -1)
     return SLICE(points, ZEROS_LIKE(size), size, name=name)
 

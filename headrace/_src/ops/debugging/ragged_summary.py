@@ -6,8 +6,8 @@ from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import gather
 from headrace._src.ops.arrays.selecting import where
 from headrace._src.ops.arrays.shaping import SIZE
-from headrace._src.ops.math.arithmetic import ADD, SUB
-from headrace._src.ops.math.comparison import equal, greater, greater_equal, less_equal, logical_and, logical_or
+from headrace._src.ops.math.arithmetic import ADD
+from headrace._src.ops.math.comparison import equal
 from headrace._src.ops.ragged.tensor import RaggedTensor
 from headrace._src.ops.strings.editing import STRING_JOIN, UNSORTED_SEGMENT_JOIN
 from headrace._src.ops.strings.matching import regex_replace
@@ -31,12 +31,12 @@ def _row_texts(texts, row_of, position, length_of, rows, edge_items):
         edge_items: how many elements to show at both ends of a row; all when negative.
     """
     if edge_items >= 0:
-        long = greater(length_of, 2 * edge_items)
-        texts = where(logical_and(long, equal(position, edge_items)), "...", texts)
-        short_or_left = logical_or(less_equal(length_of, 2 * edge_items), less_equal(position, edge_items))
-        right = greater_equal(position, SUB(length_of, edge_items))
-        kept = where(logical_or(short_or_left, right))[:, 0]
-        texts, row_of = gather(texts, kept), gather(row_of, kept)
+        is_long = length_of > 2 * edge_items
+        texts = where(is_long & equal(position, edge_items), "...", texts)
+        short_or_left = (length_of <= 2 * edge_items) | (position <= edge_items)
+        right = position >= length_of - edge_items
+        shown = where(short_or_left | right)[:, 0]
+        texts, row_of = gather(texts, shown), gather(row_of, shown)
     joined = UNSORTED_SEGMENT_JOIN(texts, row_of, rows, separator=", ")
     return STRING_JOIN([to_tensor("[", dtypes.string), joined, to_tensor("]", dtypes.string)])
 

@@ -189,7 +189,7 @@ def complex(real, imag, name=None) -> Tensor:
 def _grad_complex_abs(node, dy):
     # TF: zero where the absolute value is zero.
     scale = lookup("DivNoNan")(dy, node.y)
-    return (lookup("Mul")(COMPLEX(scale, zero_like(scale), Tout=node.x.dtype), node.x),)
+    return (COMPLEX(scale, zero_like(scale), Tout=node.x.dtype) * node.x,)
 
 
 COMPLEX_ABS = Op(
@@ -210,7 +210,7 @@ def _grad_angle(node, dy):
     # dy * i x / |x|^2, written as -dy / (im + i re).
     x = node.input
     factor = lookup("Reciprocal")(COMPLEX(_part(IMAG, x), _part(REAL, x), Tout=x.dtype))
-    return (lookup("Mul")(lookup("Neg")(COMPLEX(dy, zero_like(dy), Tout=x.dtype)), factor),)
+    return (-COMPLEX(dy, zero_like(dy), Tout=x.dtype) * factor,)
 
 
 ANGLE = Op(
@@ -242,5 +242,5 @@ def angle(input, name=None) -> Tensor:
     zeros = lookup("ZerosLike")(input)
     negative = LESS(input, zeros)
     pi = lookup("OnesLike")(input)
-    pi = lookup("Mul")(pi, CAST(EagerTensor(np.array(np.pi), dtypes.float64), DstT=input.dtype))
+    pi = pi * CAST(EagerTensor(np.array(np.pi), dtypes.float64), DstT=input.dtype)
     return lookup("SelectV2")(negative, pi, zeros)

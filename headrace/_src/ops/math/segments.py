@@ -124,7 +124,7 @@ def _grad_sorted_mean(node, dy):
     if dy.shape.rank is not None:
         column = [-1] + [1] * (dy.shape.rank - 1)
     else:
-        rest = RANK(dy) - to_tensor(1)
+        rest = RANK(dy) - 1
         column = CONCAT([[-1], FILL(PACK([rest]), to_tensor(1))], 0)
     return GATHER_V2(DIV(dy, RESHAPE(sizes, column)), ids, 0), None
 
@@ -133,8 +133,8 @@ def _grad_sorted_extreme(node, dy):
     ids = node.segment_ids
     selected = EQUAL(node.data, GATHER_V2(node.output, ids, 0))
     ties = SEGMENT_SUM(CAST(selected, DstT=dy.dtype), ids)
-    share = dy / MAXIMUM(ties, to_tensor(1, dy.dtype))
-    return SELECT_V2(selected, GATHER_V2(share, ids, 0), to_tensor(0, dy.dtype)), None
+    share = dy / MAXIMUM(ties, 1)
+    return SELECT_V2(selected, GATHER_V2(share, ids, 0), 0), None
 
 
 def _grad_sorted_prod(node, dy):

@@ -127,7 +127,7 @@ def _drop_negatives(x, ids):
             extra = FILL(PACK([RANK(taken) - RANK(ids)]), to_tensor(1))
         shape = CONCAT([SHAPE(ids), to_tensor(extra, dtypes.int32)], 0)
     kept = RESHAPE(kept, shape)
-    return SELECT_V2(kept, taken, to_tensor(0, taken.dtype)), kept
+    return SELECT_V2(kept, taken, 0), kept
 
 
 def grad_unsorted_sum(node, dy):
@@ -141,9 +141,9 @@ def grad_unsorted_extreme(node, dy):
     selected = EQUAL(node.data, extremes) & kept
     ties = UNSORTED_SEGMENT_SUM(CAST(selected, DstT=dy.dtype), ids, count)
     # A segment without elements has none to share among.
-    share = dy / MAXIMUM(ties, to_tensor(1, dy.dtype))
+    share = dy / MAXIMUM(ties, 1)
     taken, _ = _drop_negatives(share, ids)
-    return SELECT_V2(selected, taken, to_tensor(0, dy.dtype)), None, None
+    return SELECT_V2(selected, taken, 0), None, None
 
 
 def product_of_others(data, sums, products):
@@ -153,15 +153,15 @@ def product_of_others(data, sums, products):
         data: the elements.
         sums, products: functions that give, for each element, the sum or product over its segment.
     """
-    is_zero = EQUAL(data, to_tensor(0, data.dtype))
+    is_zero = EQUAL(data, 0)
     zeros = CAST(is_zero, DstT=dtypes.int32)
     others = sums(zeros) - zeros
-    factors = SELECT_V2(is_zero, to_tensor(1, data.dtype), data)
+    factors = SELECT_V2(is_zero, 1, data)
     product = products(factors)
     if data.dtype._kind == "c":
         product, factors = CONJ(product), CONJ(factors)
     partial = DIV(product, factors)
-    return SELECT_V2(EQUAL(others, to_tensor(0)), partial, to_tensor(0, data.dtype))
+    return SELECT_V2(EQUAL(others, 0), partial, 0)
 
 
 def grad_unsorted_prod(node, dy):
@@ -273,7 +273,7 @@ def _counts(data, segment_ids, num_segments):
     """The number of elements of each segment, at least 1, in a shape that divides the segments' sums."""
     ones = ONES_LIKE(CAST(segment_ids, DstT=data.dtype))
     count = UNSORTED_SEGMENT_SUM(ones, segment_ids, num_segments)
-    count = MAXIMUM(count, to_tensor(1, data.dtype))
+    count = MAXIMUM(count, 1)
     if data.shape.rank is not None and segment_ids.shape.rank is not None:
         return RESHAPE(count, [-1] + [1] * (data.shape.rank - segment_ids.shape.rank))
     ones = FILL(PACK([RANK(data) - RANK(segment_ids)]), to_tensor(1))

@@ -19,8 +19,7 @@ from headrace._src.op.infer import shape_from_value
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, sum_to
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import BROADCAST_ARGS, SHAPE
-from headrace._src.ops.math.arithmetic import maximum, multiply
-from headrace._src.ops.math.division import divide
+from headrace._src.ops.math.arithmetic import maximum
 from headrace._src.ops.random import lowering, rejection, rejection_lowering, samplers
 from headrace._src.ops.random.gamma_derivative import RANDOM_GAMMA_GRAD
 from headrace._src.ops.random.seeds import (
@@ -206,7 +205,7 @@ def _infer_appended(shape, parameter):
 
 def _sum_to_alpha(node, dy):
     partial = RANDOM_GAMMA_GRAD(node.alpha, node.output)
-    return sum_to(multiply(dy, partial), node.alpha_shape, node.output_shape)
+    return sum_to(dy * partial, node.alpha_shape, node.output_shape)
 
 
 def _gamma(shape, alpha, seed, seed2):
@@ -274,7 +273,7 @@ def _scaled_gamma(draw, alpha, beta, dtype):
     if beta is None:
         return maximum(tiny, draw(alpha))
     beta = to_tensor(beta, dtype)
-    return maximum(tiny, divide(draw(broadcast_dense(alpha, beta)), beta))
+    return maximum(tiny, draw(broadcast_dense(alpha, beta)) / beta)
 
 
 @api("random.gamma")

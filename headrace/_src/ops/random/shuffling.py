@@ -14,7 +14,6 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input
 from headrace._src.ops.arrays.joining import concat
-from headrace._src.ops.math.arithmetic import add, multiply
 from headrace._src.ops.random import lowering, samplers
 from headrace._src.ops.random.seeds import (
     checked_algorithm,
@@ -316,5 +315,5 @@ def index_shuffle(index, seed, max_index) -> Tensor:
     """
     seed = to_tensor(seed)
     # TF: the op wants three seeds; the first is this one.
-    first = add(multiply(seed[..., :1], 0), 498247692)
+    first = seed[..., :1] * 0 + 498247692
     return RANDOM_INDEX_SHUFFLE(index, concat([first, seed], axis=-1), max_index, rounds=4)

@@ -14,8 +14,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value
 from headrace._src.ops.arrays.broadcasting import sum_to
-from headrace._src.ops.math.arithmetic import add, maximum, minimum, multiply, negative, subtract
-from headrace._src.ops.math.division import divide
+from headrace._src.ops.math.arithmetic import maximum, minimum
 from headrace._src.ops.math.elementwise import exp, log, log1p, square
 from headrace._src.ops.math.special import ERFC
 from headrace._src.ops.random import bounded_normal, lowering, rejection_lowering
@@ -123,8 +122,7 @@ def _lower_stateless(ctx, shape, seed, *parameters):
 
 def _below(x):
     """The standard normal distribution function."""
-    erfc = ERFC(multiply(x, to_tensor(-math.sqrt(0.5), x.dtype)))
-    return multiply(erfc, to_tensor(0.5, x.dtype))
+    return ERFC(x * -math.sqrt(0.5)) * 0.5
 
 
 def _grad_stateless(node, dy):
@@ -133,26 +131,25 @@ def _grad_stateless(node, dy):
     limits = np.finfo(dtype._np)
 
     def standard(x):
-        return divide(subtract(x, node.means), node.stddevs)
+        return (x - node.means) / node.stddevs
 
     sample, low, high = standard(node.output), standard(node.minvals), standard(node.maxvals)
     start, stop = _below(low), _below(high)
-    quantile = divide(subtract(_below(sample), start), subtract(stop, start))
+    quantile = (_below(sample) - start) / (stop - start)
     quantile = maximum(quantile, to_tensor(float(limits.tiny), dtype))
     quantile = minimum(quantile, to_tensor(1.0 - float(limits.eps), dtype))
 
     def at_bound(bound, share):
-        half = to_tensor(0.5, dtype)
-        return exp(add(multiply(half, subtract(square(sample), square(bound))), share))
+        return exp(0.5 * (square(sample) - square(bound)) + share)
 
     slopes = (
         None,
         sample,
-        at_bound(low, log1p(negative(quantile))),
+        at_bound(low, log1p(-quantile)),
         at_bound(high, log(quantile)),
     )
     shapes = node.means_shape, node.stddevs_shape, node.minvals_shape, node.maxvals_shape
-    grads = [dy if slope is None else multiply(dy, slope) for slope in slopes]
+    grads = [dy if slope is None else dy * slope for slope in slopes]
     return None, None, *(sum_to(grad, shape, node.output_shape) for grad, shape in zip(grads, shapes))
 
 

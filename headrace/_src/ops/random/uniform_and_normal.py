@@ -15,7 +15,7 @@ from headrace._src.op.batching import NoRule, Rule, known_array, unstacked
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value
-from headrace._src.ops.math.arithmetic import add, multiply, subtract
+from headrace._src.ops.math.arithmetic import add
 from headrace._src.ops.random import lowering, samplers
 from headrace._src.ops.random.seeds import (
     checked_algorithm,
@@ -336,7 +336,7 @@ def scale(draws, factor, offset, name=None):
     plain = type(factor) in (int, float) and type(offset) in (int, float)
     if plain and factor == 1 and offset == 0:
         return draws
-    return add(multiply(draws, to_tensor(factor, dtype)), to_tensor(offset, dtype), name=name)
+    return add(draws * to_tensor(factor, dtype), to_tensor(offset, dtype), name=name)
 
 
 def check_numbers(dtype, *numbers):
@@ -423,9 +423,9 @@ def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=
     if type(minval) is int and minval == 0:
         if type(maxval) is int and maxval == 1:
             return draws
-        return multiply(draws, to_tensor(maxval, dtype))
+        return draws * to_tensor(maxval, dtype)
     minval, maxval = to_tensor(minval, dtype), to_tensor(maxval, dtype)
-    return add(multiply(draws, subtract(maxval, minval)), minval, name=name)
+    return add(draws * (maxval - minval), minval, name=name)
 
 
 @api("random.stateless_normal")
@@ -509,7 +509,7 @@ def scale_to_range(draws, minval, maxval, name=None):
     if type(minval) is int and type(maxval) is int and (minval, maxval) == (0, 1):
         return draws
     low, high = to_tensor(minval, draws.dtype), to_tensor(maxval, draws.dtype)
-    return add(multiply(draws, subtract(high, low)), low, name=name)
+    return add(draws * (high - low), low, name=name)
 
 
 def check_bounds(function, dtype, minval, maxval) -> None:
