@@ -1,9 +1,9 @@
 """What is known about the tensors inside a variant tensor while a graph is built: their dtype and shape.
 
-A symbolic variant tensor carries it as `_handle_data`, `infer` reads it as `spec.handle_data`, and the rules declared
-here say what the variant output of an op holds. As in TensorFlow, a list says what was declared when it was made.
+A symbolic variant tensor carries it as `_handle_data`, `infer` reads it as `spec.handle_data`, and
+`Op(handle_data=...)` says what the variant output of an op holds. As in TensorFlow, a list says what was declared when
+it was made.
 """
-
 
 
 class HandleData:
@@ -24,30 +24,16 @@ class HandleData:
     def __repr__(self):
         return f"HandleData({self.dtype!r}, {self.shape})"
 
-_rules: dict = {}
 
-
-def handle_data_rule(*ops):
-    """Decorator: `rule(*specs, **attrs, **types)` gives the HandleData of the ops' first variant output, or None."""
-
-    def declare(rule):
-        for name in ops:
-            _rules[name] = rule
-        return rule
-
-    return declare
-
-
-def output_handle_data(name, specs, attrs, types):
+def output_handle_data(rule, specs, attrs, types):
     """The HandleData of the first variant output of an op, None when nothing is known.
 
     Args:
-        name: of the op.
+        rule: the op's `handle_data`.
         specs: of its inputs.
         attrs: its attributes.
         types: its type attributes.
     """
-    rule = _rules.get(name)
     if rule is not None:
         return rule(*specs, **attrs, **types)
     # Identity, ZerosLike, AddN and the like give what they get.

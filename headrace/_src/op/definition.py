@@ -40,6 +40,8 @@ class Op:
             `graph_rules.py`. None: it may.
         partial: what is known of an output of integers while a graph is built; see `graph_rules.py`.
         neutral: the constants that leave the other input as it is; see `graph_rules.py`.
+        handle_data: `(*specs, **attrs, **types)` to what the first variant output holds; see core/handle_data.py. None:
+            what the inputs hold.
         ufunc: NumPy's function that the kernel is for floating numbers, where the kernel is more than that.
         node_name: what operations are called unless the user says a name. TF: such as "add".
         raw_names: inputs and attributes that `tf.raw_ops` calls otherwise than the op itself.
@@ -64,6 +66,7 @@ class Op:
         can_fail=None,
         partial=None,
         neutral=None,
+        handle_data=None,
         ufunc=None,
         node_name=None,
         raw_names=None,
@@ -84,6 +87,7 @@ class Op:
         self.can_fail = can_fail
         self.partial = partial
         self.neutral = neutral
+        self.handle_data = handle_data
         self.ufunc = ufunc
         self.node_name = node_name or name
         self.raw_names = raw_names or {}

@@ -137,7 +137,7 @@ class BaseGraph(BaseGraphMethods, CurrentGraph):
             _note_elements(outputs[0], op.partial(*specs, **attrs))
         for tensor in outputs:
             if type(tensor) is SymbolicTensor and tensor.dtype is dtypes.variant:
-                tensor._handle_data = output_handle_data(op.name, specs, attrs, types)
+                tensor._handle_data = output_handle_data(op.handle_data, specs, attrs, types)
                 break  # what is taken out of a list comes after the list
         for rewrite in node_rewriters:
             outputs = rewrite(op, outputs)

@@ -7,7 +7,7 @@ all elements as one tensor in `whole_lists.py`.
 import numpy as np
 
 from headrace._src.core import dtypes, errors
-from headrace._src.core.handle_data import HandleData, handle_data_rule
+from headrace._src.core.handle_data import HandleData
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.batching import Batched, Rule, unstacked, value_of
 from headrace._src.op.convert import to_tensor
@@ -120,14 +120,13 @@ def check_item(op, handle, item, element_dtype=None):
         )
 
 
-@handle_data_rule("EmptyTensorList", "TensorListReserve")
 def _made_data(element_shape, number, element_dtype, shape_type):
     return HandleData(element_dtype, _described(element_shape))
 
 
-@handle_data_rule("TensorListGetItem", "TensorListStack", "TensorListGather", "TensorListConcat", "TensorListConcatV2")
-def _taken_data(*specs, **attrs):
-    return None  # what lists that are elements of a list hold is not declared
+def taken_data(*specs, **attrs):
+    """What lists that are elements of a list hold is not declared."""
+    return None
 
 
 # Making lists.
@@ -159,6 +158,7 @@ EMPTY_TENSOR_LIST = Op(
     "EmptyTensorList",
     "element_shape: shape_type, max_num_elements: int32, *, element_dtype: type -> handle: variant",
     traits=TAKES_KNOWN,
+    handle_data=_made_data,
     shape_type=dtypes.INDEX,
     infer=lambda *specs, **attrs: SCALAR,
     kernel=_empty_kernel,
@@ -181,6 +181,7 @@ TENSOR_LIST_RESERVE = Op(
     "TensorListReserve",
     "element_shape: shape_type, num_elements: int32, *, element_dtype: type -> handle: variant",
     traits=TAKES_KNOWN,
+    handle_data=_made_data,
     shape_type=dtypes.INDEX,
     infer=lambda *specs, **attrs: SCALAR,
     kernel=_reserve_kernel,
@@ -461,6 +462,7 @@ TENSOR_LIST_GET_ITEM = Op(
     "TensorListGetItem",
     "input_handle: variant, index: int32, element_shape: Tshape, *, element_dtype: type -> item: element_dtype",
     traits=UNCHECKED | TAKES_KNOWN,
+    handle_data=taken_data,
     Tshape=dtypes.INDEX,
     infer=lambda input_handle, index, element_shape, element_dtype: element_shape_of(
         "TensorListGetItem", input_handle, element_shape

@@ -3,7 +3,7 @@
 import numpy as np
 
 from headrace._src.core import dtypes, errors
-from headrace._src.core.handle_data import HandleData, handle_data_rule
+from headrace._src.core.handle_data import HandleData
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.batching import NoRule, unstacked
 from headrace._src.op.definition import Op
@@ -33,6 +33,7 @@ from headrace._src.ops.tensor_lists.single_elements import (
     merged_shape,
     scalar_in,
     shape_of_stacked,
+    taken_data,
 )
 from headrace._src.ops.tensor_lists.values import TensorList, boxed, fits, is_full, merged, shape_text
 
@@ -81,12 +82,10 @@ def _made_data(element_shape, element_dtype):
     return HandleData(element_dtype, shape)
 
 
-@handle_data_rule("TensorListFromTensor", "TensorListSplit")
 def _from_tensor_data(tensor, element_shape, *lengths, element_dtype, shape_type):
     return _made_data(element_shape, element_dtype)
 
 
-@handle_data_rule("TensorListScatter", "TensorListScatterV2")
 def _scatter_data(tensor, indices, element_shape, *num_elements, element_dtype, shape_type):
     return _made_data(element_shape, element_dtype)
 
@@ -139,6 +138,7 @@ TENSOR_LIST_STACK = Op(
     "input_handle: variant, element_shape: int32, *, element_dtype: type, num_elements: int = -1 "
     "-> tensor: element_dtype",
     traits=UNCHECKED | TAKES_KNOWN,
+    handle_data=taken_data,
     infer=_stack_infer,
     kernel=_stack_kernel,
     lower=lowering.stack,
@@ -178,6 +178,7 @@ TENSOR_LIST_FROM_TENSOR = Op(
     "TensorListFromTensor",
     "tensor: element_dtype, element_shape: shape_type -> output_handle: variant",
     traits=TAKES_KNOWN,
+    handle_data=_from_tensor_data,
     shape_type=dtypes.INDEX,
     infer=_scalar_infer,
     kernel=_from_tensor_kernel,
@@ -237,6 +238,7 @@ TENSOR_LIST_GATHER = Op(
     "TensorListGather",
     "input_handle: variant, indices: int32, element_shape: int32, *, element_dtype: type -> values: element_dtype",
     traits=UNCHECKED | TAKES_KNOWN,
+    handle_data=taken_data,
     infer=_gather_infer,
     kernel=_gather_kernel,
     lower=lowering.gather,
@@ -298,6 +300,7 @@ TENSOR_LIST_SCATTER = Op(
     "TensorListScatter",
     "tensor: element_dtype, indices: int32, element_shape: shape_type -> output_handle: variant",
     traits=TAKES_KNOWN,
+    handle_data=_scatter_data,
     shape_type=dtypes.INDEX,
     infer=_scalar_infer,
     kernel=lambda *inputs: _scatter_list("TensorListScatter", *inputs, -1),
@@ -310,6 +313,7 @@ TENSOR_LIST_SCATTER_V2 = Op(
     "TensorListScatterV2",
     "tensor: element_dtype, indices: int32, element_shape: shape_type, num_elements: int32 -> output_handle: variant",
     traits=TAKES_KNOWN,
+    handle_data=_scatter_data,
     shape_type=dtypes.INDEX,
     infer=_scalar_infer,
     kernel=_scatter_v2_kernel,
@@ -454,6 +458,7 @@ TENSOR_LIST_CONCAT = Op(
     "input_handle: variant, *, element_dtype: type, element_shape: shape = None "
     "-> tensor: element_dtype, lengths: int64",
     traits=TAKES_KNOWN,
+    handle_data=taken_data,
     infer=_concat_v1_infer,
     kernel=lambda input_handle, element_dtype, element_shape: _concat(
         "TensorListConcat", input_handle, element_shape, np.zeros(0, np.int64), element_dtype
@@ -468,6 +473,7 @@ TENSOR_LIST_CONCAT_V2 = Op(
     "input_handle: variant, element_shape: shape_type, leading_dims: int64, *, element_dtype: type "
     "-> tensor: element_dtype, lengths: int64",
     traits=UNCHECKED | TAKES_KNOWN,
+    handle_data=taken_data,
     shape_type=dtypes.INDEX,
     infer=lambda input_handle, element_shape, leading_dims, element_dtype: _concat_infer(
         "TensorListConcatV2", input_handle, leading_dims, element_shape
@@ -528,6 +534,7 @@ TENSOR_LIST_SPLIT = Op(
     "TensorListSplit",
     "tensor: element_dtype, element_shape: shape_type, lengths: int64 -> output_handle: variant",
     traits=TAKES_KNOWN,
+    handle_data=_from_tensor_data,
     shape_type=dtypes.INDEX,
     infer=_scalar_infer,
     kernel=_split_kernel,
