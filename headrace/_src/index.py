@@ -4496,9 +4496,6 @@ METHODS: dict = {
         "with_options": "data.transformations.with_options",
         "zip": "data.transformations.zipping",
     },
-    "data.sources.generators:GeneratorStage": {
-        "process_cursor": "data.sources.generator_processes",
-    },
     "graph.building.graph:BaseGraph": {
         "as_graph_def": "graph.messages.graph_def",
         "cond": "graph.control.conditional",
@@ -4564,6 +4561,7 @@ METHODS: dict = {
         "__div__": "ops.sparse.dense",
         "__mul__": "ops.sparse.dense",
         "__truediv__": "ops.sparse.dense",
+        "_with_zeros": "ops.sparse.dense",
     },
 }
 

@@ -21,7 +21,7 @@ import headrace as tf
 from headrace._src.autograph import conversion, status
 from headrace._src.autograph.calls import convert, converted_call, tf_convert
 from headrace._src.autograph.conversion import ConversionError, is_converted
-from headrace._src.autograph.iteration import Steps, register_loop
+from headrace._src.autograph.loop_steps import Steps, register_loop
 
 
 def define(source, name="f", filename=None, **names):

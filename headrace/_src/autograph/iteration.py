@@ -1,14 +1,14 @@
-"""`while` and `for` at run time, and the registry by which types say how they are looped over."""
+"""`while` and `for` at run time."""
 
 from __future__ import annotations
 
 import collections.abc
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 from headrace._src.autograph.conditionals import as_leaf, described, lazy_and, staged_if, zeros_of
 from headrace._src.autograph.exits import is_result
+from headrace._src.autograph.loop_steps import Steps, register_loop, steps_of
 from headrace._src.autograph.staging import condition, is_symbolic
 from headrace._src.autograph.variables import UNDEFINED, Variables
 from headrace._src.core import dtypes, nest
@@ -31,59 +31,6 @@ _LIMITATION = (
     "break and return statements which depend on a TF condition are not supported in Python for loops over "
     "iterables without a length. Did you intend to make it a TF loop, such as `for i in tf.range(n)`?"
 )
-
-
-@dataclasses.dataclass(frozen=True)
-class Steps:
-    """How a graph walks through something, one item after another.
-
-    Args:
-        first: The values that are handed from step to step, before the first item.
-        has_item: From these values, whether there is an item.
-        item: From these values, the item.
-        following: From these values, those for the next step.
-        length: The number of items, if it is known.
-    """
-
-    first: tuple
-    has_item: Callable[..., Any]
-    item: Callable[..., Any]
-    following: Callable[..., tuple]
-    length: int | None = None
-
-
-_registered: dict[type, Callable] = {}
-_found: dict[type, Callable | None] = {}
-
-
-def register_loop(cls: type, steps: Callable[[Any], Steps | None]):
-    """Say how `for` loops over objects of a class become graph loops.
-
-    Args:
-        cls: The class; subclasses are included.
-        steps: From an object, its `Steps`, or None when a Python loop is right.
-    """
-    _registered[cls] = steps
-    _found.clear()
-
-
-def _steps_of(iterable):
-    cls = type(iterable)
-    try:
-        function = _found[cls]
-    except KeyError:
-        function = _found[cls] = _steps_function(cls)
-    return None if function is None else function(iterable)
-
-
-def _steps_function(cls):
-    """What gives the steps of objects of a class: what is registered, or its method `_loop_steps`."""
-    for base in cls.__mro__:
-        if base in _registered:
-            return _registered[base]
-        if "_loop_steps" in vars(base):
-            return base._loop_steps
-    return None
 
 
 def _index_steps(length, item):
@@ -150,7 +97,7 @@ class Enumerated:
         return enumerate(self.iterable, self.start)  # the iterable says that it cannot be
 
     def steps(self):
-        steps = _steps_of(self.iterable)
+        steps = steps_of(self.iterable)
         first = (to_tensor(self.start), *steps.first)
         return Steps(
             first,
@@ -187,7 +134,7 @@ register_loop(Zipped, Zipped.steps)
 
 def loops_in_graph(iterable) -> bool:
     """Whether a `for` over this becomes a graph loop."""
-    return _steps_of(iterable) is not None
+    return steps_of(iterable) is not None
 
 
 # Options.
@@ -294,7 +241,7 @@ def for_stmt(iterable, body, stop, names, options, targets):
         options: A function that gives the loop's options; or None.
         targets: The names of the loop's targets.
     """
-    steps = _steps_of(iterable)
+    steps = steps_of(iterable)
     if steps is not None:
         _staged_for(steps, body, stop, names, options, targets)
     elif stop is None:

@@ -23,8 +23,10 @@ from headrace._src.data.running.stages import INFINITE, UNKNOWN, Stage, flat_att
 from headrace._src.graph.building.source_lines import users_line
 from headrace._src.op.api import api, export
 from headrace._src.op.attached import attach, open_class
+from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.traits import NONE, Trait
+from headrace._src.ops.arrays.casting import CAST
 
 if TYPE_CHECKING:
     from headrace._src.attached import DatasetV2Methods
@@ -304,6 +306,11 @@ class NestedVariant(CompositeTensor):
     @property
     def _type_spec(self):
         return DatasetSpec(self._element_spec, self._dataset_shape)
+
+
+def constant(value: Any, dtype: dtypes.DType) -> Tensor:
+    """A scalar argument of a dataset op."""
+    return to_tensor(value, dtype) if not hasattr(value, "dtype") else CAST(to_tensor(value), DstT=dtype)
 
 
 def integer(value: np.ndarray, what: str) -> int:

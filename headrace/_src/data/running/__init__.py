@@ -1,1 +1,1 @@
-"""How pipelines run: stages, cursors, functions of elements, threads, iterators."""
+"""How pipelines run: stages, cursors and the choice between them, functions of elements, threads, iterators."""

@@ -7,14 +7,6 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.data.running.stages import Stage, stage_of
 from headrace._src.op.convert import to_tensor
 
-_MAKERS = frozenset({"Dataset.batch", "Dataset.padded_batch"})
-# Their elements are elements of their inputs.
-_PASSING = frozenset(
-    "assert_cardinality Dataset.cache Dataset.concatenate Dataset.filter Dataset.ignore_errors Dataset.prefetch "
-    "Dataset.repeat Dataset.shard Dataset.shuffle Dataset.skip Dataset.snapshot Dataset.take Dataset.take_while "
-    "Dataset.with_options Dataset.zip Dataset".split()
-)
-
 
 def compute_batch_size(dataset) -> EagerTensor:
     """The number of examples in each batch as an int64 scalar; -1 when it is not known.
@@ -30,9 +22,9 @@ def compute_batch_size(dataset) -> EagerTensor:
 
 
 def _of_stage(stage: Stage) -> int:
-    if stage.method in _MAKERS:
-        return int(stage.size)
-    if stage.method not in _PASSING or not stage.inputs:
+    if stage.batch_size is not None:
+        return stage.batch_size
+    if not stage.passes_on:
         return -1
     sizes = {_of_stage(source) for source in stage.inputs}
     return sizes.pop() if len(sizes) == 1 else -1

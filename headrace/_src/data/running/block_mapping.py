@@ -10,7 +10,7 @@ import numpy as np
 
 from headrace._src.core import errors
 from headrace._src.data.running.functions import ElementFunction
-from headrace._src.data.running.reading_ahead import Ahead
+from headrace._src.data.running.reading_ahead import BlockAhead
 from headrace._src.formats.records import RecordSpans
 from headrace._src.graph.running.plan import Plan
 from headrace._src.ops.arrays.filling import CONST
@@ -27,7 +27,7 @@ _PARSED: dict = {
 }
 
 
-class MapAhead(Ahead):
+class MapAhead(BlockAhead):
     """What maps have in common that are computed for whole blocks.
 
     Args:
@@ -224,7 +224,7 @@ def _array(records: list) -> np.ndarray:
     return array
 
 
-class BatchedParse(Ahead):
+class BatchedParse(BlockAhead):
     """A function of batches whose records are parsed, those of several batches at once.
 
     Args:
@@ -242,7 +242,7 @@ class BatchedParse(Ahead):
         self._parsed: list[ParsedBlock] | None = None
         self._bytes = _FIRST_BYTES
         # Records are then parsed where they stand in the file, and need no objects.
-        self._by_spans = getattr(source, "has_spans", False) and parts.only_parses
+        self._by_spans = source.has_spans and parts.only_parses
 
     def _fill(self, least):
         size = self._batches.size

@@ -18,13 +18,13 @@ from headrace._src.graph.building.variable_creation import variables_outside
 from headrace._src.graph.passes.steps import draws_numbers
 from headrace._src.graph.vectorizing.walk import BatchWalk
 from headrace._src.op.batching import Batched, NoRule, batch_shape, value_of
-from headrace._src.op.convert import to_tensor
 from headrace._src.op.traits import CALLS_PYTHON, FILE_DATASET, READS_FILES, READS_RESOURCE
-from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import CONST
 from headrace._src.ops.arrays.passing import IDENTITY
 from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
 from headrace._src.ops.random import calls as random_calls
+from headrace._src.state.storage import Storage
+from headrace._src.state.table_storage import StaticStorage, TableStorage
 
 # Elements above this are not gathered into blocks for a function: the caches are full, and threads do better.
 LARGEST_VECTORIZED_ELEMENT = 1 << 18
@@ -143,6 +143,15 @@ class ElementFunction:
         if self.draws and state is not None:
             site = context.random_site
             site.inner[self.graph.base] = random_streams.restored(state, [self.graph.base], site.epoch)
+
+    @property
+    def may_change(self) -> bool:
+        """Whether it reads what others may change between two calls: variables, or tables that are not static."""
+        return any(
+            value.dtype == object and value.ndim == 0 and isinstance(value[()], (Storage, TableStorage))
+            and not isinstance(value[()], StaticStorage)
+            for value in self.captured
+        )  # fmt: skip
 
     @property
     def only_reads_files(self) -> bool:
@@ -285,8 +294,3 @@ def check_scalar(traced: Traced, dtype: dtypes.DType, method: str, what: str):
             f"{method}: {what} must return a scalar {dtype.name} tensor, but it returns "
             f"{nest.map_structure(lambda leaf: leaf, spec)}."
         )
-
-
-def constant(value: Any, dtype: dtypes.DType):
-    """A scalar argument of a dataset op."""
-    return to_tensor(value, dtype) if not hasattr(value, "dtype") else CAST(to_tensor(value), DstT=dtype)

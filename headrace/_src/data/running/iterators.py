@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from headrace._src.autograph.iteration import Steps, register_loop
+from headrace._src.autograph.loop_steps import Steps, register_loop
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context

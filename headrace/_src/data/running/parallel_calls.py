@@ -4,12 +4,12 @@ import collections
 import os
 import time
 
+from headrace._src.data.datasets import AUTOTUNE
 from headrace._src.data.running import random_streams
 from headrace._src.data.running.batch_rows import Rows, put, rows_for
 from headrace._src.data.running.stages import Cursor
 from headrace._src.data.running.threads import Call, Workers
 
-AUTOTUNE = -1
 # With AUTOTUNE: how long one number of threads is tried, after how many trials another one is tried again, at first
 # and later, and what a new rate counts against those before.
 _TRIAL_SECONDS = 0.03
@@ -79,7 +79,7 @@ class ParallelMap(Cursor):
         if not self._results and not self._wait():
             return None
         number, result = self._results.popleft()
-        if type(result) is _Failure:
+        if type(result) is _FailedCall:
             try:
                 if number is None:  # the error of the input, which came after the results before it
                     raise result.error
@@ -169,7 +169,7 @@ class ParallelMap(Cursor):
         results = [*self._results]
         for call in self._waiting:
             results += call.wait()[0]
-        failed = next((result for _, result in results if type(result) is _Failure), None)
+        failed = next((result for _, result in results if type(result) is _FailedCall), None)
         if failed is not None:
             raise failed.error
         return {
@@ -194,7 +194,7 @@ class ParallelMap(Cursor):
         self._inner.close()
 
 
-class _Failure:
+class _FailedCall:
     __slots__ = ("element", "error")
 
     def __init__(self, error, element):
@@ -214,7 +214,7 @@ def _all_of(calls):
         try:
             results.append((number, function(*arguments)))
         except Exception as error:
-            results.append((number, _Failure(error, element)))
+            results.append((number, _FailedCall(error, element)))
     return results, time.perf_counter() - start, time.thread_time() - busy
 
 

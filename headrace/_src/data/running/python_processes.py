@@ -327,16 +327,14 @@ class FunctionElsewhere:
         self._function.restore(state)
 
 
-def function_elsewhere(stage, run: Run) -> FunctionElsewhere | None:
-    """A map's function for a walk that may use processes; None where that was not asked for, or has no use.
+def function_elsewhere(stage, run: Run) -> FunctionElsewhere:
+    """A map's function for a walk that may use processes.
 
     Args:
         stage: a `MapStage`.
         run: of the walk.
     """
-    most = None if run.options is None else run.options.headrace_worker_processes
-    if not most or not stage.function.calls_python:
-        return None
+    most = run.options.headrace_worker_processes
     with _walks_lock:
         processes = _of_walk.get(run)
         if processes is None:

@@ -10,8 +10,6 @@ from headrace._src.graph.building.func_graph import FuncGraph
 from headrace._src.graph.vectorizing.ragged_walk import RaggedWalk
 from headrace._src.op.batching import Batched, NoRule, Ragged, batch_shape
 from headrace._src.ops.arrays.shaping import SHAPE
-from headrace._src.state.storage import Storage
-from headrace._src.state.table_storage import StaticStorage, TableStorage
 
 
 class RaggedFunction:
@@ -45,15 +43,6 @@ def ragged_function(function: ElementFunction) -> RaggedFunction | None:
         base.ragged = (None if function.is_stateful or function.draws else _converted(function.graph),)
     (found,) = base.ragged
     return None if found is None else RaggedFunction(*found, function.captured)
-
-
-def may_change(function: ElementFunction) -> bool:
-    """Whether a function reads what others may change between two calls: variables, or tables that are not static."""
-    return any(
-        value.dtype == object and value.ndim == 0 and isinstance(value[()], (Storage, TableStorage))
-        and not isinstance(value[()], StaticStorage)
-        for value in function.captured
-    )  # fmt: skip
 
 
 def dense_function(function: ElementFunction) -> ElementFunction | None:

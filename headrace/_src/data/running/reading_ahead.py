@@ -12,7 +12,7 @@ _MOST_BYTES = 4 << 20
 _FIRST = 64
 
 
-class Ahead(Cursor):
+class BlockAhead(Cursor):
     """What cursors have in common that read more than they are asked for: a block, some of which was given out.
 
     Args:
@@ -139,7 +139,7 @@ def bytes_of(part: np.ndarray) -> int:
     return sum(map(len, flat.tolist())) if flat.size and isinstance(flat[0], bytes) else 64 * flat.size
 
 
-class AheadCursor(Ahead):
+class AheadCursor(BlockAhead):
     """The elements of another cursor, read as blocks also by those who want them one by one."""
 
     def next(self):

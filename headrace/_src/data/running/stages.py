@@ -74,12 +74,23 @@ class Access:
 class Stage:
     """One step of a pipeline.
 
+    Stages do not look at each other's classes. What they ask of each other is declared here: by default a stage has
+    none of it, and a subclass says what it has.
+
     Args:
         shapes: the `TensorShape` of each component.
         inputs: the stages that it pulls from.
     """
 
     method = "Dataset"  # what the user called, for messages
+    functions: Sequence = ()  # the user's functions that it calls, each an `ElementFunction`
+    seeds: Any = None  # the `Seeds` from which each walk draws its own
+    batch_size: int | None = None  # how many elements of its input make one of its elements, the last one apart
+    stacks = False  # whether its elements are blocks of its input; it then has `source`, `size` and `drops`
+    passes_on = False  # whether its elements are elements of its inputs
+    is_in_memory = False  # whether its elements are parts of arrays that are there anyway
+    # TF: the method that is done together with this one when it comes right after it.
+    fuses_with = ""
 
     def __init__(self, shapes: Sequence[TensorShape], inputs: Sequence[Stage] = ()):
         self.shapes = list(shapes)
@@ -107,18 +118,27 @@ class Stage:
         return False
 
     @property
+    def has_spans(self) -> bool:
+        """Whether cursors have `spans(multiple, size)`: records where they stand in files."""
+        return False
+
+    @property
     def reads_ahead(self) -> bool:
         """Whether more elements may be read than were asked for: it takes no time to speak of, and nobody notices."""
         return False
 
     def cursor(self, run: Run) -> Cursor:
         """A new walk through the elements."""
-        if self.access is not None and not (run.one_by_one and self.inputs):
-            return AccessCursor(self.access)
+        access = self.access
+        if access is not None and not (run.one_by_one and self.inputs):
+            return AccessCursor(access)  # no walk is needed: to skip, to save and to resume is then arithmetic
         return self.walk(run)
 
     def walk(self, run: Run) -> Cursor:
-        """A new walk, for stages (or inputs) without access by number."""
+        """A new walk, for stages (or inputs) without access by number.
+
+        A stage with one cursor makes it; where the choice depends on the chain, `cursor_choice` has a table for it.
+        """
         raise NotImplementedError(type(self).__name__)
 
     @property
@@ -159,6 +179,13 @@ class Cursor:
         """Between one and `count` elements as a block; None when there is none left."""
         element = self.next()
         return None if element is None else tuple([part[None] for part in element])
+
+    def columns(self, count: int) -> tuple | None:
+        """The same as `block`, some of its parts as `RaggedColumn`: of stages that have columns."""
+        raise NotImplementedError(type(self).__name__)
+
+    def stack_by(self, size: int) -> None:
+        """So many elements each will be stacked: a cursor that can makes them in one array from the beginning."""
 
     def skip(self, count: int) -> int:
         """Pass over so many elements.
@@ -217,7 +244,6 @@ class AccessCursor(Cursor):
         return self._read(count, self._access.slice)
 
     def columns(self, count):
-        """Between one and `count` elements, some parts as `RaggedColumn`, of stages that have columns."""
         return self._read(count, self._access.columns)
 
     def _read(self, count, read):

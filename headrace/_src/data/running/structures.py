@@ -10,15 +10,12 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from headrace._src.core import dtypes, nest
+from headrace._src.core import nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.specs import NoneTensorSpec, TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.type_specs import TypeSpec, type_spec_from_value
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.sparse.dense import SPARSE_TO_DENSE
 
 if TYPE_CHECKING:
     from headrace._src.data.running.iterators import IteratorSpec
@@ -150,10 +147,7 @@ def as_numpy(value: Any) -> Any:
         if part is None:
             return None
         if hasattr(part, "dense_shape"):  # TF: sparse tensors become dense
-            default = "" if part.dtype == dtypes.string else np.zeros([], part.dtype.as_numpy_dtype)
-            return SPARSE_TO_DENSE(
-                part.indices, part.dense_shape, part.values, to_tensor(default), validate_indices=False
-            ).numpy()
+            return part._with_zeros().numpy()
         if hasattr(part, "numpy"):
             return part.numpy()
         raise TypeError(f"as_numpy_iterator: values of type {type(part).__name__} have no NumPy form.")

@@ -20,7 +20,7 @@ _SECONDS_TO_END = 5
 _running: weakref.WeakSet = weakref.WeakSet()
 
 
-class _Work:
+class _PrefetchWork:
     """What a thread and its reader share. The thread knows only this, so that the reader can be dropped."""
 
     def __init__(self, cursor, size, run):
@@ -43,7 +43,7 @@ class _Work:
             try:
                 item = self.walk.call(self.cursor.next)
             except BaseException as error:  # raised again in the thread that reads
-                item = _Failure(error)
+                item = _FailedElement(error)
             self.seconds += time.perf_counter() - start
             self.made += 1
             with self.changed:
@@ -59,7 +59,7 @@ class _Work:
             self.changed.notify_all()
 
 
-class _Failure:
+class _FailedElement:
     __slots__ = ("error",)
 
     def __init__(self, error):
@@ -80,7 +80,7 @@ def _stop_all():
         reader.close()
 
 
-class Ahead(Cursor):
+class ThreadAhead(Cursor):
     """Reads another cursor in a thread, up to `size` elements ahead.
 
     The thread begins once an element takes long to make: handing it from thread to thread costs time as well, the more
@@ -93,7 +93,7 @@ class Ahead(Cursor):
     """
 
     def __init__(self, inner: Cursor, size: int, run: Run):
-        self._work = _Work(inner, size, run)
+        self._work = _PrefetchWork(inner, size, run)
         self._thread: threading.Thread | None = None
         self._is_over = False
         self._spent = 0.0  # on the last few elements
@@ -123,7 +123,7 @@ class Ahead(Cursor):
             self._is_over = True
             self.close()
             return None
-        if type(item) is _Failure:
+        if type(item) is _FailedElement:
             raise item.error
         if work.made >= _MANY and self._thread is not None:
             self._reconsider()
@@ -160,7 +160,7 @@ class Ahead(Cursor):
         if is_running:
             self._pause()
         ready = [item for item in work.ready if item is not _END]
-        failed = next((item for item in ready if type(item) is _Failure), None)
+        failed = next((item for item in ready if type(item) is _FailedElement), None)
         if failed is not None:
             raise failed.error
         ready = [list(item) for item in ready]
@@ -191,7 +191,7 @@ class Ahead(Cursor):
             self._finalizer.detach()
         inner = work.cursor
         inner.restore(state["inner"])
-        self._work = _Work(inner, work.size, work.walk)
+        self._work = _PrefetchWork(inner, work.size, work.walk)
         self._work.ready.extend(tuple(item) for item in state["ready"])
         self._is_over = state["is_over"]
         self._thread = None

@@ -14,7 +14,7 @@ from headrace._src.data.running import functions
 from headrace._src.data.running.functions import ElementFunction
 from headrace._src.data.running.stages import Stage, shapes_of, stage_of, variant_of
 from headrace._src.data.running.structures import normalized_spec
-from headrace._src.data.saving.shard_reading import CountedStage, NestedStage, ShardStage
+from headrace._src.data.saving.shard_reading import CountedStage, NestedStage, SavedShardStage
 from headrace._src.data.saving.snapshot_files import (
     SPEC,
     VERSION,
@@ -49,7 +49,7 @@ def shards_of(folder: str, metadata: Metadata, compression: str, specs: list, wh
             f"{where}: {folder} holds elements of {_names(metadata.types)}, but {_names(wanted)} are expected."
         )
     folders = shard_folders(folder, metadata.run)
-    return [ShardStage(where, chunk_files(shard), compression, specs) for shard in folders]
+    return [SavedShardStage(where, chunk_files(shard), compression, specs) for shard in folders]
 
 
 def _names(numbers):

@@ -15,7 +15,7 @@ from headrace._src.data.saving.snapshot_files import open_chunk
 _SKIPPED_AT_ONCE = 4096
 
 
-class ShardStage(Stage):
+class SavedShardStage(Stage):
     """The elements in the files of one shard.
 
     Args:
@@ -43,11 +43,11 @@ class ShardStage(Stage):
         return True
 
     def walk(self, run):
-        cursor = _ShardCursor(self)
+        cursor = _SavedShardCursor(self)
         return AheadCursor(cursor, True) if self.has_blocks else cursor
 
 
-class _ShardCursor(Cursor):
+class _SavedShardCursor(Cursor):
     def __init__(self, stage):
         self._stage = stage
         self._columns = [RecordColumn(spec) for spec in stage.specs]

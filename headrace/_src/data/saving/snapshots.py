@@ -36,6 +36,7 @@ class SnapshotStage(Stage):
     """
 
     method = "Dataset.snapshot"
+    passes_on = True
 
     def __init__(self, source, path, graph_hash, compression, shard_of, reader, types, shapes):
         super().__init__(shapes, [source])

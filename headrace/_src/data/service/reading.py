@@ -15,8 +15,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
-from headrace._src.data.datasets import DatasetV2, build, check_dataset, dataset_op, integer
-from headrace._src.data.running.functions import constant
+from headrace._src.data.datasets import DatasetV2, build, check_dataset, constant, dataset_op, integer
 from headrace._src.data.running.stages import Cursor, Stage, shapes_of
 from headrace._src.data.saving import spec_messages
 from headrace._src.data.saving.element_bytes import unpacked
@@ -86,7 +85,7 @@ class ServiceStage(Stage):
         return ServiceCursor(self, run)
 
 
-class _Work:
+class _FetchWork:
     """What the threads that ask for elements share with the reader; they know nothing else of it."""
 
     def __init__(self, most):
@@ -167,7 +166,7 @@ class ServiceCursor(Cursor):
             repetition=next(stage.walks), consumers=stage.consumers, cached=bool(stage.trainer),
         )  # fmt: skip
         self._iteration = answer["iteration"]
-        self._work = _Work(stage.most)
+        self._work = _FetchWork(stage.most)
         self._tasks: dict[int, Peer] = {}
         self._refreshed_at = 0.0
         self._round = 0

@@ -7,8 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.data.datasets import DatasetV2, build, dataset_op, integer
-from headrace._src.data.running.functions import constant
+from headrace._src.data.datasets import DatasetV2, build, constant, dataset_op, integer
 from headrace._src.data.running.reading_ahead import AheadCursor
 from headrace._src.data.running.stages import Cursor, Stage, shapes_of, split
 from headrace._src.formats.csv_fields import MalformedLine, fields_of

@@ -5,8 +5,7 @@ import os
 from headrace._src.core import dtypes
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
-from headrace._src.data.datasets import DatasetV2, build
-from headrace._src.data.running.functions import constant
+from headrace._src.data.datasets import DatasetV2, build, constant
 from headrace._src.data.sources.file_records import FIXED_LENGTH_RECORD_DATASET, TEXT_LINE_DATASET, TF_RECORD_DATASET
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor

@@ -36,7 +36,6 @@ class FileStage(Stage):
 
     @property
     def has_spans(self):
-        """Whether cursors can give records where they stand in files."""
         return self.method == "TFRecordDataset"
 
     @property
@@ -47,10 +46,10 @@ class FileStage(Stage):
         return super().cardinality() if self.paths else 0
 
     def walk(self, run):
-        return _FileCursor(self)
+        return _RecordsCursor(self)
 
 
-class _FileCursor(Cursor):
+class _RecordsCursor(Cursor):
     def __init__(self, stage):
         self._stage = stage
         self._file = 0  # the number of the file that is read now, or next

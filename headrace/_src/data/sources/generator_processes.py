@@ -20,7 +20,6 @@ from headrace._src.core.lazy import multiprocessing, shared_memory
 from headrace._src.data.running.stages import Cursor, Run, stacked
 from headrace._src.data.saving.element_bytes import packed, unpacked
 from headrace._src.data.sources.generators import Generator, GeneratorCursor, GeneratorStage
-from headrace._src.op.attached import method_of
 
 _SLOTS = 4
 _SLOT_BYTES = 1 << 20
@@ -284,7 +283,6 @@ class ProcessCursor(Cursor):
         self._release()
 
 
-@method_of(GeneratorStage)
 def process_cursor(stage: GeneratorStage, run: Run) -> Cursor | None:
     """A walk in a process of its own; None where that was not asked for, or all of those that were are in use."""
     most = run.options.headrace_worker_processes

@@ -8,10 +8,10 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.data.datasets import DatasetV2, build, constructor, dataset_op
 from headrace._src.data.running import structures
+from headrace._src.data.running.cursor_choice import GENERATOR, chosen
 from headrace._src.data.running.stages import Cursor, Stage, shapes_of
 from headrace._src.data.sources.yielded_values import Mismatch, checked_signature, converter, flattener
 from headrace._src.graph.control.python_functions import Token, call_of, raise_users_error
-from headrace._src.op.attached import open_class
 from headrace._src.op.convert import to_tensor
 
 _LARGEST_BLOCK = 16 << 20
@@ -37,7 +37,6 @@ class Generator:
         return iter(self.function(*values))
 
 
-@open_class
 class GeneratorStage(Stage):
     """What a generator yields.
 
@@ -64,11 +63,7 @@ class GeneratorStage(Stage):
         return structures.flat_specs(self.generator.spec)
 
     def walk(self, run):
-        if run.options is not None and run.options.headrace_worker_processes:
-            cursor = self.process_cursor(run)
-            if cursor is not None:
-                return cursor
-        return GeneratorCursor(self)
+        return chosen(GENERATOR, self, run)
 
 
 class GeneratorCursor(Cursor):

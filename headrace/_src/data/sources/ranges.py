@@ -4,8 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.specs import TensorSpec
-from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, constructor, dataset_op, integer
-from headrace._src.data.running.functions import constant
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, constant, constructor, dataset_op, integer
 from headrace._src.data.running.stages import INFINITE, Access, Stage, shapes_of
 
 _LAST = np.iinfo(np.int64).max
@@ -27,6 +26,7 @@ class RangeStage(Stage):
     """Numbers that follow each other by a step."""
 
     method = "Dataset.range"
+    is_in_memory = True
 
     def __init__(self, start, stop, step, dtype, shapes):
         super().__init__(shapes)

@@ -20,6 +20,7 @@ class SingleStage(Stage):
     """One element."""
 
     method = "Dataset.from_tensors"
+    is_in_memory = True
 
     def __init__(self, element, shapes):
         super().__init__(shapes)

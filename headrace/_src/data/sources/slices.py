@@ -25,6 +25,7 @@ class SliceStage(Stage):
     """The slices of arrays along their first axis."""
 
     method = "Dataset.from_tensor_slices"
+    is_in_memory = True
 
     def __init__(self, arrays, shapes):
         super().__init__(shapes)

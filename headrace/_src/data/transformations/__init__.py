@@ -1,1 +1,1 @@
-"""The methods of `Dataset` that make a dataset of another one, one file each."""
+"""What is done to datasets: the methods of `Dataset` that make another one of it or sum it up, one file each."""

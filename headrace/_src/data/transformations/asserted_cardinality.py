@@ -9,9 +9,8 @@ import numpy as np
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.data.datasets import DatasetV2, build, dataset_op, integer
+from headrace._src.data.datasets import DatasetV2, build, constant, dataset_op, integer
 from headrace._src.data.running.cursors import InnerCursor
-from headrace._src.data.running.functions import constant
 from headrace._src.data.running.stages import INFINITE, UNKNOWN, Stage, shapes_of, stage_of
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -23,6 +22,7 @@ class AssertCardinalityStage(Stage):
     """The elements of the input. It is an error if there are more or fewer than expected."""
 
     method = "assert_cardinality"
+    passes_on = True
 
     def __init__(self, source, count, shapes):
         super().__init__(shapes, [source])

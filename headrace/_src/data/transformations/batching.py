@@ -2,11 +2,9 @@
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, integer, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, constant, dataset_op, integer, method
 from headrace._src.data.running import structures
 from headrace._src.data.running.batch_rows import batch_of
-from headrace._src.data.running.functions import constant
-from headrace._src.data.running.parallel_calls import ParallelMap
 from headrace._src.data.running.ragged_columns import columns_from, stacked_columns
 from headrace._src.data.running.stages import (
     INFINITE,
@@ -45,11 +43,12 @@ class BatchStage(Stage):
     """
 
     method = "Dataset.batch"
+    stacks = True
 
     def __init__(self, source, size, drops, shapes):
         super().__init__(shapes, [source])
         self.source = source
-        self.size = size
+        self.size = self.batch_size = size
         self.drops = drops
 
     def cardinality(self):
@@ -78,9 +77,8 @@ class _BatchCursor(Cursor):
         self._by_blocks = stage.source.has_blocks and not run.one_by_one
         self._by_columns = stage.source.has_columns and not run.one_by_one
         # TF: map and batch are done together: if one call fails, the whole batch is lost.
-        self._reads_on = run.one_by_one and stage.source.method == "Dataset.map"
-        if isinstance(self._inner, ParallelMap):
-            self._inner.stack_by(stage.size)
+        self._reads_on = run.one_by_one and stage.source.fuses_with == stage.method
+        self._inner.stack_by(stage.size)
 
     def next(self):
         size = self._stage.size

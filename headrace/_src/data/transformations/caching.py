@@ -9,10 +9,6 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, method
 from headrace._src.data.running.stages import Access, AccessCursor, Cursor, Stage, shapes_of, stage_of
 from headrace._src.data.saving.cache_files import CacheReader, CacheWriter, is_complete
-from headrace._src.data.sources.ranges import RangeStage
-from headrace._src.data.sources.single_elements import SingleStage
-from headrace._src.data.sources.slices import SliceStage
-from headrace._src.data.transformations.windows import ElementsStage
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 
@@ -66,14 +62,15 @@ class _Remembered(Access):
 def _is_cheap(stage):
     """Whether the elements are parts of arrays that are there anyway."""
     if not stage.inputs:
-        return isinstance(stage, (SliceStage, SingleStage, RangeStage, ElementsStage))
-    return not hasattr(stage, "function") and all(_is_cheap(before) for before in stage.inputs)
+        return stage.is_in_memory
+    return not stage.functions and all(_is_cheap(before) for before in stage.inputs)
 
 
 class MemoryCacheStage(Stage):
     """The elements of the input, kept in memory once they were all asked for."""
 
     method = "Dataset.cache"
+    passes_on = True
 
     def __init__(self, source, shapes):
         super().__init__(shapes, [source])
@@ -175,6 +172,7 @@ class FileCacheStage(Stage):
     """
 
     method = "Dataset.cache"
+    passes_on = True
 
     def __init__(self, source, path, types, shapes):
         super().__init__(shapes, [source])
@@ -186,10 +184,10 @@ class FileCacheStage(Stage):
         return self.source.cardinality()
 
     def walk(self, run):
-        return _FileCursor(self, run)
+        return _FileCacheCursor(self, run)
 
 
-class _FileCursor(Cursor):
+class _FileCacheCursor(Cursor):
     """Reads from the files where they are complete; else from the input, and writes them meanwhile."""
 
     def __init__(self, stage, run):

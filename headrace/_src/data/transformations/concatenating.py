@@ -44,6 +44,7 @@ class ConcatenateStage(Stage):
     """The elements of one input, then those of another."""
 
     method = "Dataset.concatenate"
+    passes_on = True
 
     def cardinality(self):
         sizes = [stage.cardinality() for stage in self.inputs]

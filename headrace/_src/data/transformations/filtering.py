@@ -14,6 +14,7 @@ class FilterStage(Stage):
     """The elements of the input for which a function is true."""
 
     method = "Dataset.filter"
+    passes_on = True
 
     def __init__(self, source, predicate, shapes):
         super().__init__(shapes, [source])

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace._src.core import dtypes
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer
+from headrace._src.data.datasets import OUTPUTS, build, constant, dataset_op, integer
 from headrace._src.data.running import functions, structures
-from headrace._src.data.running.functions import ElementFunction, constant
+from headrace._src.data.running.functions import ElementFunction
 from headrace._src.data.running.stages import shapes_of, stage_of
 from headrace._src.data.transformations.batching import BatchStage, batch_size_of, static_size
 from headrace._src.data.transformations.mapping import MapStage, parallelism

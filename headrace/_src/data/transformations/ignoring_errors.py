@@ -18,6 +18,7 @@ class IgnoreErrorsStage(Stage):
     """The elements of the input that do not fail."""
 
     method = "Dataset.ignore_errors"
+    passes_on = True
 
     def __init__(self, source, warns, shapes):
         super().__init__(shapes, [source])

@@ -4,11 +4,11 @@ import os
 import warnings
 
 from headrace._src.core import dtypes, errors
-from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, integer, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, constant, dataset_op, integer, method
 from headrace._src.data.running.cursors import CallingCursor, Opened, reopened
-from headrace._src.data.running.functions import ElementFunction, constant
+from headrace._src.data.running.functions import ElementFunction
 from headrace._src.data.running.stages import Stage, shapes_of, stage_of
-from headrace._src.data.running.threads import Ahead
+from headrace._src.data.running.threads import ThreadAhead
 from headrace._src.data.transformations.flat_mapping import traced_dataset
 from headrace._src.data.transformations.shuffling import Seeds
 
@@ -80,7 +80,7 @@ class InterleaveCursor(CallingCursor):
         parallel = self._stage.parallel
         if parallel == 1 or 0 < parallel <= self._turn or _draws(stage):
             return cursor
-        return Ahead(cursor, 2 * self._stage.block, self._run)
+        return ThreadAhead(cursor, 2 * self._stage.block, self._run)
 
     def _end_turn(self):
         self._turn = (self._turn + 1) % len(self._opened)

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace._src.core import dtypes, errors
-from headrace._src.data.datasets import OUTPUTS, build, dataset_op, integer
+from headrace._src.data.datasets import OUTPUTS, build, constant, dataset_op, integer
 from headrace._src.data.running.cursors import Opened
-from headrace._src.data.running.functions import ElementFunction, constant
+from headrace._src.data.running.functions import ElementFunction
 from headrace._src.data.running.stages import shapes_of, stage_of
 from headrace._src.data.transformations.flat_mapping import traced_dataset
 from headrace._src.data.transformations.interleaving import InterleaveCursor, InterleaveStage

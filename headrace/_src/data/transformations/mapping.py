@@ -1,20 +1,22 @@
 """`Dataset.map`: a function of each element."""
 
 import logging
+from typing import TYPE_CHECKING
 
 from headrace._src.core import dtypes, errors
-from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, integer, method
+from headrace._src.core.lazy import LazyModule
+from headrace._src.data.datasets import AUTOTUNE, OUTPUTS, DatasetV2, build, constant, dataset_op, integer, method
 from headrace._src.data.running import functions
-from headrace._src.data.running.block_mapping import BatchedParse, BlockMap, FunctionOfParsed, ParseAhead, hoisted
-from headrace._src.data.running.functions import ElementFunction, constant
-from headrace._src.data.running.parallel_calls import AUTOTUNE, ParallelMap
-from headrace._src.data.running.python_processes import function_elsewhere
+from headrace._src.data.running.cursor_choice import MAP, chosen
+from headrace._src.data.running.functions import ElementFunction
 from headrace._src.data.running.ragged_columns import columns_of_one, elements_of, joined_columns, stacked_columns
-from headrace._src.data.running.ragged_functions import dense_function, may_change, ragged_function
-from headrace._src.data.running.ragged_mapping import RaggedMap
 from headrace._src.data.running.random_streams import draws_the_same
 from headrace._src.data.running.stages import UNKNOWN, Access, Cursor, Stage, shapes_of, split, stacked, stage_of
-from headrace._src.data.transformations.batching import BatchStage
+
+if TYPE_CHECKING:
+    from headrace._src.data.running import ragged_functions
+else:  # for functions that have no form for whole blocks
+    ragged_functions = LazyModule("headrace._src.data.running.ragged_functions")
 
 logger = logging.getLogger("headrace")
 
@@ -78,11 +80,13 @@ class MapStage(Stage):
     """
 
     method = "Dataset.map"
+    fuses_with = "Dataset.batch"
 
     def __init__(self, source, function, shapes, parallel=1, keeps_order=True, keeps_size=True):
         super().__init__(shapes, [source])
         self.source = source
         self.function = function
+        self.functions = [function]
         self.parallel = parallel
         self.keeps_order = keeps_order
         self.keeps_size = keeps_size
@@ -90,12 +94,12 @@ class MapStage(Stage):
         self.is_stateful = function.is_stateful
         self._ragged = None
         if self.vectorized is None:
-            self.vectorized = dense_function(function)
+            self.vectorized = ragged_functions.dense_function(function)
         if self.vectorized is None:
-            self._ragged = ragged_function(function)
+            self._ragged = ragged_functions.ragged_function(function)
         self._ragged_failures = 0  # one after another
         # Whether calls may be made earlier than asked for: not when they read what the user may change until then.
-        self._runs_early = parallel != 1 or not may_change(function)
+        self._runs_early = parallel != 1 or not function.may_change
 
     def cardinality(self):
         return self.source.cardinality() if self.keeps_size else UNKNOWN
@@ -172,21 +176,19 @@ class MapStage(Stage):
         return self.vectorized is not None and self.source.reads_ahead and not self.function.draws
 
     def walk(self, run):
-        if self.reads_ahead:
-            return BlockMap(self, run) if self._ragged is None else RaggedMap(self, run)
-        if isinstance(self.source, BatchStage) and self.source.source.reads_ahead:
-            parts = hoisted(self.function, 1)
-            if parts is not None:
-                return BatchedParse(self, parts, run)
-        parts = hoisted(self.function, 0) if self.source.reads_ahead else None
-        if parts is not None:
-            function, inner = FunctionOfParsed(self.function, parts), ParseAhead(self, parts, run)
-        else:
-            function, inner = function_elsewhere(self, run) or self.function, self.source.cursor(run)
-        return (ParallelMap if self.uses_threads else _MapCursor)(self, run, function, inner)
+        return chosen(MAP, self, run)
 
 
-class _MapCursor(Cursor):
+class MapCursor(Cursor):
+    """One call of the function after another.
+
+    Args:
+        stage: a `MapStage`.
+        run: of the walk.
+        function: the stage's, or one that takes its place.
+        inner: the elements that it is called with.
+    """
+
     def __init__(self, stage, run, function, inner):
         self._stage = stage
         self._run = run

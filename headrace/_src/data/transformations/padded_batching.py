@@ -6,9 +6,8 @@ from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
-from headrace._src.data.datasets import DatasetV2, build, dataset_op, method
+from headrace._src.data.datasets import DatasetV2, build, constant, dataset_op, method
 from headrace._src.data.running.cursors import InnerCursor
-from headrace._src.data.running.functions import constant
 from headrace._src.data.running.ragged_columns import RaggedColumn, columns_from
 from headrace._src.data.running.stages import Access, shapes_of, stage_of
 from headrace._src.data.transformations.batching import BatchStage, batch_size_of, static_size

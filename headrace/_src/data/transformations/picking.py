@@ -4,9 +4,8 @@ from typing import Any
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
-from headrace._src.data.datasets import integer, method
+from headrace._src.data.datasets import constant, integer, method
 from headrace._src.data.running import structures
-from headrace._src.data.running.functions import constant
 from headrace._src.data.running.stages import Run, flat_attrs, stage_of
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op

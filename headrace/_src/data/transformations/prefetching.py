@@ -1,10 +1,9 @@
 """`Dataset.prefetch`: elements made ahead of time, by a thread of its own."""
 
 from headrace._src.core import dtypes, errors
-from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, integer, method
-from headrace._src.data.running.functions import constant
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, constant, dataset_op, integer, method
+from headrace._src.data.running.cursor_choice import PREFETCH, chosen
 from headrace._src.data.running.stages import Stage, shapes_of, stage_of
-from headrace._src.data.running.threads import Ahead
 
 # With AUTOTUNE: enough for the consumer to find an element whenever it comes back.
 _AUTOMATIC = 2
@@ -14,19 +13,18 @@ class PrefetchStage(Stage):
     """The elements of the input, up to `size` of them made before they are asked for."""
 
     method = "Dataset.prefetch"
+    passes_on = True
 
     def __init__(self, source, size, shapes):
         super().__init__(shapes, [source])
         self.source = source
-        self.size = size
+        self.size = _AUTOMATIC if size < 0 else size
 
     def cardinality(self):
         return self.source.cardinality()
 
-    def cursor(self, run):
-        inner = self.source.cursor(run)
-        size = _AUTOMATIC if self.size < 0 else self.size
-        return Ahead(inner, size, run) if size else inner
+    def walk(self, run):
+        return chosen(PREFETCH, self, run)
 
 
 def _make(input_dataset, buffer_size, output_types, output_shapes, **unused):

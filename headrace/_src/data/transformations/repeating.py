@@ -5,19 +5,17 @@ import sys
 import numpy as np
 
 from headrace._src.core import dtypes
-from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, integer, method
-from headrace._src.data.running.functions import constant
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, constant, dataset_op, integer, method
+from headrace._src.data.running.cursor_choice import REPEAT, chosen
 from headrace._src.data.running.stages import (
     INFINITE,
     UNKNOWN,
     Access,
-    AccessCursor,
     Cursor,
     Stage,
     shapes_of,
     stage_of,
 )
-from headrace._src.data.transformations.shuffling import ShuffleStage
 
 
 class _Repeated(Access):
@@ -44,6 +42,7 @@ class RepeatStage(Stage):
     """The elements of the input `count` times, or without end when that is negative."""
 
     method = "Dataset.repeat"
+    passes_on = True
 
     def __init__(self, source, count, shapes):
         super().__init__(shapes, [source])
@@ -76,18 +75,21 @@ class RepeatStage(Stage):
         return self.source.reads_ahead
 
     def walk(self, run):
+        return chosen(REPEAT, self, run)
+
+    @property
+    def endless_access(self) -> Access | None:
+        """Elements by number as if they never ended; None where there are none."""
         access = self.source.access
-        if access is not None and access.size and not run.one_by_one:
-            return AccessCursor(_Repeated(access, sys.maxsize))
-        return _RepeatCursor(self, run)
+        return _Repeated(access, sys.maxsize) if access is not None and access.size else None
 
 
 def _draws_seeds(stage):
     """Whether each walk through a stage draws the seeds of a shuffle."""
-    return hasattr(stage, "seeds") or any(_draws_seeds(before) for before in stage.inputs)
+    return stage.seeds is not None or any(_draws_seeds(before) for before in stage.inputs)
 
 
-class _RepeatCursor(Cursor):
+class RepeatCursor(Cursor):
     def __init__(self, stage, run):
         self._stage = stage
         self._run = run
@@ -116,7 +118,7 @@ class _RepeatCursor(Cursor):
         self._is_empty = True
         if stage.count < 0 or self._round < stage.count:
             self._inner = stage.source.cursor(self._run)
-        elif stage.count > 1 and not isinstance(stage.source, ShuffleStage) and _draws_seeds(stage.source):
+        elif stage.count > 1 and stage.source.fuses_with != stage.method and _draws_seeds(stage.source):
             # TF: one more walk begins than there are rounds, and takes its seeds; a single round is left out.
             stage.source.cursor(self._run).close()
 

@@ -70,10 +70,7 @@ def _random_in(stage, found):
     """The seeds and the drawing functions of a pipeline, by their identities."""
     if stage in found:
         return
-    found[stage] = [getattr(stage, "seeds", None)]
-    for function in (getattr(stage, "function", None), *getattr(stage, "functions", ())):
-        if getattr(function, "draws", False):
-            found[stage].append(function.graph.base)
+    found[stage] = [stage.seeds, *(function.graph.base for function in stage.functions if function.draws)]
     for before in stage.inputs:
         _random_in(before, found)
 

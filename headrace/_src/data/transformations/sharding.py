@@ -3,9 +3,8 @@
 import numpy as np
 
 from headrace._src.core import dtypes, errors
-from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, integer, method
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, constant, dataset_op, integer, method
 from headrace._src.data.running.cursors import InnerCursor
-from headrace._src.data.running.functions import constant
 from headrace._src.data.running.stages import INFINITE, UNKNOWN, Access, Stage, shapes_of, stage_of
 from headrace._src.op.api import export
 
@@ -34,6 +33,7 @@ class ShardStage(Stage):
     """Every n-th element of the input, beginning with a given one."""
 
     method = "Dataset.shard"
+    passes_on = True
 
     def __init__(self, source, shards, index, refuses_empty, shapes):
         super().__init__(shapes, [source])

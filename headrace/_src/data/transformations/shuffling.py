@@ -8,8 +8,8 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.shapes import TensorShape
-from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, integer, method
-from headrace._src.data.running.functions import constant
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, constant, dataset_op, integer, method
+from headrace._src.data.running.cursor_choice import SHUFFLE, chosen
 from headrace._src.data.running.stages import INFINITE, UNKNOWN, Cursor, Stage, shapes_of, stage_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -96,7 +96,7 @@ class Seeds:
 
 
 def _seeds_in(stage):
-    own = [stage.seeds] if isinstance(getattr(stage, "seeds", None), Seeds) else []
+    own = [stage.seeds] if isinstance(stage.seeds, Seeds) else []
     return own + [seeds for before in stage.inputs for seeds in _seeds_in(before)]
 
 
@@ -122,6 +122,8 @@ class ShuffleStage(Stage):
     """
 
     method = "Dataset.shuffle"
+    passes_on = True
+    fuses_with = "Dataset.repeat"
 
     def __init__(self, source, size, seeds, shapes):
         super().__init__(shapes, [source])
@@ -141,10 +143,7 @@ class ShuffleStage(Stage):
         return self.source.reads_ahead
 
     def walk(self, run):
-        access = self.source.access
-        if access is not None:
-            return _IndexShuffle(self, access)
-        return _ElementShuffle(self, run)
+        return chosen(SHUFFLE, self, run)
 
 
 class _ShuffleCursor(Cursor):
@@ -197,7 +196,7 @@ class _ShuffleCursor(Cursor):
         self._stage.seeds.restore(state["next"])
 
 
-class _IndexShuffle(_ShuffleCursor):
+class IndexShuffle(_ShuffleCursor):
     """A buffer of indices: the elements are only made when they are drawn."""
 
     def __init__(self, stage, access):
@@ -246,7 +245,7 @@ class _IndexShuffle(_ShuffleCursor):
         self._buffer = state["buffer"].tolist()
 
 
-class _ElementShuffle(_ShuffleCursor):
+class ElementShuffle(_ShuffleCursor):
     """A buffer of elements."""
 
     def __init__(self, stage, run):

@@ -9,9 +9,8 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
-from headrace._src.data.datasets import DatasetV2, build, dataset_op, method
+from headrace._src.data.datasets import DatasetV2, build, constant, dataset_op, method
 from headrace._src.data.running.cursors import InnerCursor
-from headrace._src.data.running.functions import constant
 from headrace._src.data.running.stages import shapes_of, stage_of
 from headrace._src.data.transformations.batching import BatchStage, batch_size_of
 from headrace._src.op.api import api
@@ -32,9 +31,11 @@ class SparseBatchStage(BatchStage):
     """
 
     method = "Dataset.sparse_batch"
+    stacks = False
 
     def __init__(self, source, size, row_shape, shapes):
         super().__init__(source, size, False, shapes)
+        self.batch_size = None  # the rows of a sparse tensor cannot be counted by its components
         self._row_shape = row_shape
 
     @property

@@ -1,8 +1,7 @@
 """`Dataset.take` and `Dataset.skip`: the first elements, and those after them."""
 
 from headrace._src.core import dtypes
-from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, integer, method
-from headrace._src.data.running.functions import constant
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, constant, dataset_op, integer, method
 from headrace._src.data.running.stages import INFINITE, UNKNOWN, Access, Cursor, Stage, shapes_of, stage_of
 
 
@@ -31,6 +30,7 @@ class TakeStage(Stage):
     """The first elements of the input; all when the count is negative."""
 
     method = "Dataset.take"
+    passes_on = True
 
     def __init__(self, source, count, shapes):
         super().__init__(shapes, [source])
@@ -106,6 +106,7 @@ class SkipStage(Stage):
     """The elements of the input after the first ones; none when the count is negative."""
 
     method = "Dataset.skip"
+    passes_on = True
 
     def __init__(self, source, count, shapes):
         super().__init__(shapes, [source])

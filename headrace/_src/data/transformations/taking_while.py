@@ -16,6 +16,7 @@ class TakeWhileStage(Stage):
     """The elements of the input before the first for which a function is false."""
 
     method = "Dataset.take_while"
+    passes_on = True
 
     def __init__(self, source, predicate, shapes):
         super().__init__(shapes, [source])

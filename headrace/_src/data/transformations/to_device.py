@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace._src.core import dtypes
-from headrace._src.data.datasets import build
-from headrace._src.data.running.functions import constant
+from headrace._src.data.datasets import build, constant
 from headrace._src.data.transformations.prefetching import PREFETCH_DATASET
 from headrace._src.op.api import api
 

@@ -3,14 +3,13 @@
 import numpy as np
 
 from headrace._src.core import dtypes, errors, nest
-from headrace._src.data.datasets import OUTPUTS, DatasetSpec, DatasetV2, build, dataset_op, integer, method
+from headrace._src.data.datasets import OUTPUTS, DatasetSpec, DatasetV2, build, constant, dataset_op, integer, method
 from headrace._src.data.running.cursors import InnerCursor
-from headrace._src.data.running.functions import constant
 from headrace._src.data.running.stages import INFINITE, UNKNOWN, Access, Stage, shapes_of, stacked, stage_of, variant_of
 from headrace._src.op.convert import to_tensor
 
 
-class _Elements(Access):
+class _ListedElements(Access):
     def __init__(self, elements):
         self._elements = elements
         self.size = len(elements)
@@ -47,10 +46,11 @@ class ElementsStage(Stage):
     """
 
     method = "Dataset.window"
+    is_in_memory = True
 
     def __init__(self, shapes, elements=None, block=None):
         super().__init__(shapes)
-        self._access = _Elements(elements) if block is None else _Block(block)
+        self._access = _ListedElements(elements) if block is None else _Block(block)
 
     @property
     def access(self):

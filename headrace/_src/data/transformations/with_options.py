@@ -10,6 +10,7 @@ class OptionsStage(Stage):
     """The elements of the input, made as options say."""
 
     method = "Dataset.with_options"
+    passes_on = True
 
     def __init__(self, source, options, shapes):
         super().__init__(shapes, [source])

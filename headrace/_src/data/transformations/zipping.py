@@ -26,6 +26,7 @@ class ZipStage(Stage):
     """The elements of the inputs side by side, as long as all have one."""
 
     method = "Dataset.zip"
+    passes_on = True
 
     def cardinality(self):
         sizes = [stage.cardinality() for stage in self.inputs]

@@ -9,7 +9,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
-from headrace._src.op.attached import attach
+from headrace._src.op.attached import attach, method_of
 from headrace._src.op.batching import NoRule, Ragged, Rule
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -472,6 +472,13 @@ def _truediv(self, other) -> SparseTensor:
         other = cast_to(to_tensor(other, hint=self.dtype), kind)
         self = self.with_values(cast_to(self.values, kind))
     return SparseTensor.__div__(self, other)
+
+
+@method_of(SparseTensor)
+def _with_zeros(self):
+    """All elements as a tensor, also where indices are not in order."""
+    default = "" if self.dtype == dtypes.string else np.zeros([], self.dtype.as_numpy_dtype)
+    return SPARSE_TO_DENSE(self.indices, self.dense_shape, self.values, to_tensor(default), validate_indices=False)
 
 
 _NARROW = frozenset({dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16})
