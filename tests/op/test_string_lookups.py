@@ -19,7 +19,9 @@ ROOT = pathlib.Path(headrace.__file__).parent / "_src"
 CYCLE, WEIGHT = "its file imports this one", "import headrace would load more"
 
 QUOTED = {
-    "ops.arrays.broadcasting": {"DynamicStitch": CYCLE, "OnesLike": CYCLE, "Range": CYCLE},
+    "ops.arrays.broadcasting": {
+        "DynamicStitch": CYCLE, "OnesLike": CYCLE, "Range": CYCLE, "UnsortedSegmentSum": CYCLE,
+    },
     "ops.arrays.casting": {"Complex": CYCLE, "Maximum": CYCLE, "Minimum": CYCLE, "Real": CYCLE},
     "ops.arrays.constants": {"Fill": CYCLE},
     "ops.arrays.filling": {"Max": CYCLE},
@@ -29,8 +31,10 @@ QUOTED = {
     "ops.arrays.indexed_slices": {"StridedSlice": CYCLE, "UnsortedSegmentSum": CYCLE},
     "ops.arrays.indexing": {"GatherV2": WEIGHT, "Prod": WEIGHT, "Where": WEIGHT},
     "ops.arrays.joining": {"Split": CYCLE, "SplitV": CYCLE},
-    "ops.arrays.slicing": {"OnesLike": WEIGHT, "Pack": CYCLE, "Pad": CYCLE},
+    "ops.arrays.shaping": {"Prod": CYCLE},
+    "ops.arrays.slicing": {"GatherV2": CYCLE, "OnesLike": WEIGHT, "Pack": CYCLE, "Pad": CYCLE, "SelectV2": WEIGHT},
     "ops.linalg.decompositions": {"MatrixSolve": CYCLE, "MatrixTriangularSolve": CYCLE},
+    "ops.linalg.matmul": {"Transpose": WEIGHT},
     "ops.math.arithmetic": {"SelectV2": CYCLE},
     "ops.math.complex_numbers": {
         "DivNoNan": CYCLE, "OnesLike": CYCLE, "Reciprocal": CYCLE, "SelectV2": CYCLE, "ZerosLike": CYCLE,
@@ -39,6 +43,7 @@ QUOTED = {
     "ops.math.powers": {"OnesLike": WEIGHT, "SelectV2": WEIGHT, "ZerosLike": WEIGHT},
     "ops.math.reductions": {"Cumprod": CYCLE},
     "ops.sparse.tensor": {"DeserializeSparse": CYCLE, "SerializeManySparse": CYCLE, "SerializeSparse": CYCLE},
+    "ops.tensor_lists.single_elements": {"TensorListStack": CYCLE},
     "ops.windows.pool_gradients": {"AvgPool": CYCLE, "AvgPool3D": CYCLE},
 }  # fmt: skip
 
@@ -53,8 +58,6 @@ FROM_DATA = {
     "graph.messages.function_import": (1, "the ops of a GraphDef"),
     "graph.messages.graph_import": (2, "the ops of a GraphDef"),
     "graph.messages.op_definitions": (1, "the op that tf.Graph.op_def_for_type is asked for"),
-    "graph.vectorizing.ragged_rules": (1, "the names of rules that make one op of another"),
-    "graph.vectorizing.rules": (1, "the names of rules that make one op of another"),
     "op.definition": (1, "the op of a pickle"),
     "op.registry": (2, "this is `lookup`"),
     "op.type_dispatch": (1, "the element-wise functions, from the index"),

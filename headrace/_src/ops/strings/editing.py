@@ -10,7 +10,6 @@ from headrace._src.op.batching import NoRule, Ragged, Rule, along_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN, same_as_input
-from headrace._src.op.registry import lookup
 from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.arrays import joining
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, check_reduces_rows
@@ -351,7 +350,7 @@ def _infer_reduce_join(inputs, reduction_indices, keep_dims, separator):
 
 def _vectorize_ragged_reduce_join(batch, node, x, axes):
     check_reduces_rows(batch, node, x, axes)
-    join = lookup("UnsortedSegmentJoin")
+    join = UNSORTED_SEGMENT_JOIN
     return join(x.tensor, batch.owners(x.splits), batch.count(), separator=node.attrs["separator"])
 
 

@@ -17,6 +17,7 @@ from headrace._src.op.registry import lookup
 from headrace._src.op.traits import TAKES_KNOWN, UNCHECKED
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.tensor_lists import lowering
 from headrace._src.ops.tensor_lists.values import TensorList, boxed, fits, is_full, merged, shape_text
 
@@ -455,7 +456,7 @@ def _vectorize_get(batch, node, handle, index, shape):
     if handle.stacked:
         return batch.apply(node, [handle, unstacked(index, "index"), shape_of_stacked(batch, shape)])
     items = lookup("TensorListStack")(handle.tensor, shape.tensor, element_dtype=node.attrs["element_dtype"])
-    return lookup("GatherV2")(items, index.tensor, 0)
+    return GATHER_V2(items, index.tensor, 0)
 
 
 TENSOR_LIST_GET_ITEM = Op(
