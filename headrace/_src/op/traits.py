@@ -8,7 +8,7 @@ import enum
 
 
 class Trait(enum.Flag):
-    """One fact about an op. Below each stands who asks for it."""
+    """One fact about an op. The comment above it says what must be true, and who asks."""
 
     # Each element of the output depends on that element of the inputs alone. Several inputs broadcast.
     # Asked by `@api(of=...)` (ragged tensors, dispatch by type) and by vectorization, which needs no other rule.
@@ -33,7 +33,7 @@ class Trait(enum.Flag):
     READS_RESOURCE = enum.auto()
     # It looks at files. Pipelines may call it in any order, again, or not at all, as with reads of resources.
     READS_FILES = enum.auto()
-    # Stateful only so that it is not moved, shared or left out. `tf.function` may be run once more to explain its time.
+    # Stateful only so that it is not moved, shared or left out. To explain its time, a function with it may run again.
     CHANGES_NOTHING = enum.auto()
     # It changes the variable that is its first input. Compiled programs hand the new value back.
     WRITES_VARIABLE = enum.auto()
@@ -41,7 +41,7 @@ class Trait(enum.Flag):
     CALLS_FUNCTIONS = enum.auto()
     # It calls the function `f`, once. Others may call it too, so each call has random streams of its own.
     PLAIN_CALL = enum.auto()
-    # It calls a function again and again. Programs with loops are compiled sooner.
+    # It calls a function again and again. A graph with a loop is worth compiling, however small it is.
     LOOPS = enum.auto()
     # TF: functions with jit_compile=True may have it. Here the host runs it between programs: the size of its result
     # depends on values, or it is a program of its own.
@@ -52,9 +52,9 @@ class Trait(enum.Flag):
     TAKES_KNOWN = enum.auto()
     # Its lowering takes strings, and makes nothing of them.
     TAKES_STRINGS = enum.auto()
-    # It calls a Python function of the user's. Pipelines with it are not saved, and run in one process.
+    # It calls a Python function of the user's. Pipelines with it stay in this program, and go from element to element.
     CALLS_PYTHON = enum.auto()
-    # It makes a dataset of the records of files. A pipeline may call a function that does only this ahead of time.
+    # It makes a dataset of the records of files. Files of a function that does only this are read ahead.
     FILE_DATASET = enum.auto()
     # TF: `tf.debugging.enable_check_numerics` does not look at its outputs: it moves numbers, or lets NaN pass.
     UNCHECKED = enum.auto()
