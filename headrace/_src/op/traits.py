@@ -50,6 +50,8 @@ class Trait(enum.Flag):
     MATRIX_PRODUCT = enum.auto()
     # Its lowering takes NumPy arrays where values are known while compiling, and may keep them so.
     TAKES_KNOWN = enum.auto()
+    # It repeats its input: small constants may give a large result. Compilers look at its size before they compute it.
+    REPEATS = enum.auto()
     # Its lowering takes strings, and makes nothing of them.
     TAKES_STRINGS = enum.auto()
     # It calls a Python function of the user's. Pipelines with it stay in this program, and go from element to element.
@@ -79,6 +81,7 @@ LOOPS = Trait.LOOPS
 BETWEEN_PROGRAMS = Trait.BETWEEN_PROGRAMS
 MATRIX_PRODUCT = Trait.MATRIX_PRODUCT
 TAKES_KNOWN = Trait.TAKES_KNOWN
+REPEATS = Trait.REPEATS
 TAKES_STRINGS = Trait.TAKES_STRINGS
 CALLS_PYTHON = Trait.CALLS_PYTHON
 FILE_DATASET = Trait.FILE_DATASET

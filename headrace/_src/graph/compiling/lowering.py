@@ -7,19 +7,18 @@ the places in random streams and whether a check has failed.
 
 import numpy as np
 
-from headrace._src.core import errors
+from headrace._src.core import dtypes, errors
 from headrace._src.core.context import run_quietly
 from headrace._src.core.lazy import jax, jnp
+from headrace._src.core.shapes import TensorShape
 from headrace._src.graph.compiling.blocks import is_number
 from headrace._src.graph.compiling.lowered_control import LoweredControl
 from headrace._src.graph.compiling.lowered_values import Fake, Opaque, VariableHandle
 from headrace._src.graph.control.conditional import FAKE_PARAM
-from headrace._src.op.definition import REGISTRY
+from headrace._src.op.definition import REGISTRY, Spec
 from headrace._src.op.lowering import NeedsValue, NotLowerable
-from headrace._src.op.traits import ABOUT_SHAPES, TAKES_KNOWN, TAKES_STRINGS
-from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
-from headrace._src.ops.arrays.filling import CONST, FILL
-from headrace._src.ops.arrays.splitting import TILE
+from headrace._src.op.traits import ABOUT_SHAPES, REPEATS, TAKES_KNOWN, TAKES_STRINGS
+from headrace._src.ops.arrays.filling import CONST
 
 # The result of an op on constants stays a constant unless it is larger than this.
 _FOLDED = 4096
@@ -243,7 +242,7 @@ class Lowering(LoweredControl):
         ]
         if TAKES_KNOWN in op.traits or any(dtype._kind in "rv" for dtype in instruction.dtypes):
             return None
-        if op in (FILL, BROADCAST_TO, TILE) and not _is_small_fill(op, arguments):
+        if REPEATS in op.traits and not _is_result_small(op, arguments, instruction.attrs):
             return None
         if sum(x.size for x in given) > _FOLDED and ABOUT_SHAPES not in op.traits:
             return None
@@ -278,12 +277,13 @@ class Lowering(LoweredControl):
         return outputs
 
 
-def _is_small_fill(op, arguments):
-    if op is FILL:
-        return np.prod(arguments[0], dtype=np.float64) <= _FOLDED
-    if op is BROADCAST_TO:
-        return np.prod(arguments[1], dtype=np.float64) <= _FOLDED
-    return np.prod(arguments[1], dtype=np.float64) * arguments[0].size <= _FOLDED
+def _is_result_small(op, arguments, attrs):
+    try:
+        specs = [Spec(TensorShape(x.shape), dtypes.as_dtype(x.dtype), x) for x in arguments]
+        size = op.infer(*specs, **attrs).num_elements()
+    except Exception:
+        return False  # the lowering, or the run, will tell
+    return size is not None and size <= _FOLDED
 
 
 def _structured(instruction, given):

@@ -16,6 +16,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.graph_rules import unless_axes_constant, unless_constant
 from headrace._src.op.infer import UNKNOWN, shape_from_value
 from headrace._src.op.registry import lookup
+from headrace._src.op.traits import REPEATS
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.shaping import RESHAPE, SIZE, known_value
 from headrace._src.ops.math.half_kernels import widened
@@ -159,6 +160,7 @@ def _vectorize_broadcast_to(batch, node, x, shape):
 BROADCAST_TO = Op(
     "BroadcastTo",
     "input: T, shape: Tidx -> output: T",
+    traits=REPEATS,
     can_fail=unless_constant(1),
     Tidx=dtypes.INDEX,
     infer=lambda input, shape: shape_from_value(shape),

@@ -16,7 +16,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.graph_rules import unless_constant
 from headrace._src.op.infer import UNKNOWN, same_as_input, shape_from_value
 from headrace._src.op.registry import lookup
-from headrace._src.op.traits import CHANGES_NOTHING, ELEMENTWISE, NEVER_FAILS, UNCHECKED
+from headrace._src.op.traits import CHANGES_NOTHING, ELEMENTWISE, NEVER_FAILS, REPEATS, UNCHECKED
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.constants import zeros
@@ -92,7 +92,7 @@ def _vectorize_ragged_fill(batch, node, dims, value):
 FILL = Op(
     "Fill",
     "dims: index_type, value: T -> output: T",
-    traits=UNCHECKED,
+    traits=UNCHECKED | REPEATS,
     can_fail=unless_constant(0),
     index_type=dtypes.INDEX,
     infer=_infer_fill,

@@ -13,6 +13,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.graph_rules import unless_constant
 from headrace._src.op.infer import UNKNOWN
+from headrace._src.op.traits import REPEATS
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ONES_LIKE, RANGE
@@ -289,6 +290,7 @@ def _vectorize_tile(batch, node, x, multiples):
 TILE = Op(
     "Tile",
     "input: T, multiples: Tmultiples -> output: T",
+    traits=REPEATS,
     can_fail=unless_constant(1),
     Tmultiples=dtypes.INDEX,
     infer=_infer_tile,
