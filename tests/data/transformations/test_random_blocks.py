@@ -7,9 +7,10 @@ import headrace as tf
 from headrace._src.core import dtypes
 from headrace._src.core.random_state import random_state
 from headrace._src.data.running.functions import BlockFunction
-from headrace._src.op.definition import REGISTRY
 from headrace._src.ops.random import calls as random_calls
 from headrace._src.ops.random.bits import Philox, philox_blocks
+from headrace._src.ops.random.distributions import RANDOM_GAMMA
+from headrace._src.ops.random.uniform_and_normal import RANDOM_UNIFORM, RANDOM_UNIFORM_INT
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (50, 12, 10, 3)).astype(np.uint8)
 
@@ -103,11 +104,11 @@ KINDS = [
     (op, dtype)
     for op in random_calls._SAMPLERS
     for dtype in (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
-    if dtype.is_integer == (op == "RandomUniformInt")
+    if dtype.is_integer == (op is RANDOM_UNIFORM_INT)
 ]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind[0]}-{kind[1].name}")
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind[0].name}-{kind[1].name}")
 @pytest.mark.parametrize("shape", [[], [1], [3], [5, 7], [40, 40, 3]])
 def test_calls_at_once(kind, shape):
     op, dtype = kind
@@ -119,7 +120,7 @@ def test_calls_at_once(kind, shape):
         attrs["dtype"] = dtype
     assert random_calls.can_draw(op, attrs, inputs)
     tf.random.set_seed(1)
-    expected = np.stack([np.asarray(REGISTRY[op].kernel(*inputs, **attrs)) for _ in range(6)])
+    expected = np.stack([np.asarray(op.kernel(*inputs, **attrs)) for _ in range(6)])
     used = [stream.used for stream in random_state._streams.values()]
     tf.random.set_seed(1)
     found = np.concatenate([random_calls.draw(op, attrs, inputs, count) for count in (4, 2)])
@@ -131,11 +132,11 @@ def test_calls_at_once(kind, shape):
 def test_calls_that_are_not_drawn_at_once():
     shape = np.array([2], np.int32)
     floats = {"dtype": dtypes.float32}
-    assert not random_calls.can_draw("RandomGamma", {}, [shape, np.array(1.0)])
-    assert not random_calls.can_draw("RandomUniform", floats, [None])
-    assert not random_calls.can_draw("RandomUniform", floats, [np.array([0], np.int32)])
-    assert not random_calls.can_draw("RandomUniform", floats, [np.array([-1], np.int32)])
-    assert not random_calls.can_draw("RandomUniformInt", {}, [shape, np.array(3), np.array(3)])
+    assert not random_calls.can_draw(RANDOM_GAMMA, {}, [shape, np.array(1.0)])
+    assert not random_calls.can_draw(RANDOM_UNIFORM, floats, [None])
+    assert not random_calls.can_draw(RANDOM_UNIFORM, floats, [np.array([0], np.int32)])
+    assert not random_calls.can_draw(RANDOM_UNIFORM, floats, [np.array([-1], np.int32)])
+    assert not random_calls.can_draw(RANDOM_UNIFORM_INT, {}, [shape, np.array(3), np.array(3)])
 
 
 # With seeds of their own for each element.
