@@ -168,7 +168,7 @@ def sparse_matmul(a, b, transpose_a=False, transpose_b=False, a_is_sparse=False,
 
 def _pair_check(function):
     def check(x, y, data=None, summarize=None, message=None, name=None) -> Any:
-        return function(x, y, _with_data(message, data), summarize, name)
+        return function(x, y, message=_with_data(message, data), summarize=summarize, name=name)
 
     label = function.__name__
     check.__name__ = check.__qualname__ = label
