@@ -31,7 +31,7 @@ QUOTED = {
     "ops.arrays.indexed_slices": {"StridedSlice": CYCLE, "UnsortedSegmentSum": CYCLE},
     "ops.arrays.indexing": {"GatherV2": WEIGHT, "Prod": WEIGHT, "Where": WEIGHT},
     "ops.arrays.joining": {"Split": CYCLE, "SplitV": CYCLE},
-    "ops.arrays.shaping": {"Prod": CYCLE},
+    "ops.arrays.measuring": {"Prod": CYCLE},
     "ops.arrays.slicing": {"GatherV2": CYCLE, "OnesLike": WEIGHT, "Pack": CYCLE, "Pad": CYCLE, "SelectV2": WEIGHT},
     "ops.linalg.decompositions": {"MatrixSolve": CYCLE, "MatrixTriangularSolve": CYCLE},
     "ops.linalg.matmul": {"Transpose": WEIGHT},

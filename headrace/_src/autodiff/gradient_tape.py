@@ -15,7 +15,7 @@ from headrace._src.op.api import api
 from headrace._src.op.attached import open_class
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.constants import ones, zeros
-from headrace._src.ops.arrays.shaping import SHAPE
+from headrace._src.ops.arrays.measuring import SHAPE
 
 if TYPE_CHECKING:
     from headrace._src.state.variables import Variable

@@ -22,7 +22,7 @@ from headrace._src.graph.control.loops import while_loop
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import CAST
-from headrace._src.ops.arrays.shaping import SHAPE
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.debugging.assertions import Assert
 from headrace._src.ops.math.arithmetic import MINIMUM
 from headrace._src.ops.math.comparison import LOGICAL_NOT

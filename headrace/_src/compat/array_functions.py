@@ -18,6 +18,7 @@ from headrace._src.ops.arrays import (
     indexed_slices,
     indexing,
     joining,
+    measuring,
     padding,
     rearranging,
     selecting,
@@ -153,13 +154,13 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0) -> Tens
 @api("compat.v1.shape", dispatch=False)
 def shape(input, name=None, out_type=None) -> Tensor:
     """As `tf.shape`, with the arguments in another order."""
-    return shaping.shape(input, dtypes.int32 if out_type is None else out_type, name)
+    return measuring.shape(input, dtypes.int32 if out_type is None else out_type, name)
 
 
 @api("compat.v1.size", dispatch=False)
 def size(input, name=None, out_type=None) -> Tensor:
     """As `tf.size`, with the arguments in another order."""
-    return shaping.size(input, dtypes.int32 if out_type is None else out_type, name)
+    return measuring.size(input, dtypes.int32 if out_type is None else out_type, name)
 
 
 @api("compat.v1.ones_like", dispatch=False)

@@ -11,7 +11,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor, is_tensor
 from headrace._src.graph.building.func_graph import FuncGraph
 from headrace._src.graph.control.conditional import cond
 from headrace._src.op.api import api, export
-from headrace._src.ops.arrays.shaping import get_static_value
+from headrace._src.ops.arrays.measuring import get_static_value
 
 export("__internal__.EagerTensor")(EagerTensor)
 export("__internal__.FuncGraph")(FuncGraph)

@@ -7,7 +7,7 @@ from headrace._src.core.names import name_scope
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.arrays import casting, constants, filling, passing, shaping
+from headrace._src.ops.arrays import casting, constants, filling, measuring, passing, shaping
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.math import arithmetic, division, reductions
@@ -156,7 +156,7 @@ def compute_weighted_loss(
             elif reduction == Reduction.SUM_BY_NONZERO_WEIGHTS:
                 loss = _safe_mean(loss, _number_present(losses, weights))
             elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
-                loss = _safe_mean(loss, casting.cast(shaping.size(losses), dtypes.float32))
+                loss = _safe_mean(loss, casting.cast(measuring.size(losses), dtypes.float32))
         loss = casting.cast(loss, dtype)
         add_loss(loss, loss_collection)
         return loss
@@ -344,7 +344,7 @@ def softmax_cross_entropy(
     with name_scope(scope or "softmax_cross_entropy_loss") as scope:
         labels, logits = _labels_like(onehot_labels, logits)
         if label_smoothing > 0:
-            classes = casting.cast(shaping.shape(labels)[-1], logits.dtype)
+            classes = casting.cast(measuring.shape(labels)[-1], logits.dtype)
             labels = labels * (1.0 - label_smoothing) + label_smoothing / classes
         labels = passing.stop_gradient(labels)
         losses = softmax.softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")

@@ -14,7 +14,7 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.graph.building.dependencies import group
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.arrays import casting, filling, ranking, shaping, splitting
+from headrace._src.ops.arrays import casting, filling, measuring, ranking, shaping, splitting
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.selecting import SELECT_V2
@@ -90,7 +90,7 @@ def _mean(values, weights, metrics_collections, updates_collections, scope_name,
         values = _cast(values)
         total, count = _local([], "total"), _local([], "count")
         if weights is None:
-            amount = casting.cast(shaping.size(values), _FLOAT)
+            amount = casting.cast(measuring.size(values), _FLOAT)
         else:
             weights = _weighted(weights, values)
             values = values * weights

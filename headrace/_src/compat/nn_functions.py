@@ -13,10 +13,10 @@ from headrace._src.ops.arrays import (
     filling,
     gathering,
     joining,
+    measuring,
     passing,
     ranking,
     rearranging,
-    shaping,
     sorting,
 )
 from headrace._src.ops.linalg import matmul
@@ -511,7 +511,7 @@ def _one_part(label, params, partition_strategy):
     if isinstance(params, (list, tuple)) and len(params) > 1 and partition_strategy == "mod":
         # Row i of the whole is row i // n of part i % n.
         parts = [to_tensor(part) for part in params]
-        rows = joining.concat([filling.range_(i, shaping.shape(part)[0] * len(parts) + i, len(parts))
+        rows = joining.concat([filling.range_(i, measuring.shape(part)[0] * len(parts) + i, len(parts))
                                  for i, part in enumerate(parts)], 0)
         order = sorting.argsort(rows)
         return gathering.gather(joining.concat(parts, 0), order)

@@ -17,8 +17,8 @@ from headrace._src.graph.derivatives.gradients import gradients
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.partitioning import UNIQUE
-from headrace._src.ops.arrays.shaping import SHAPE
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 from headrace._src.state.variables import Variable
 

@@ -10,7 +10,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.arrays.shaping import get_static_value
+from headrace._src.ops.arrays.measuring import get_static_value
 from headrace._src.state.queue_ops import (
     FIFO_QUEUE,
     PADDING_FIFO_QUEUE,

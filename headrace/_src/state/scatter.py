@@ -14,8 +14,9 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.gathering import GATHER_ND, GATHER_V2, gather_gradient
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.measuring import SIZE
 from headrace._src.ops.arrays.scattering import SCATTER_ND
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SIZE, SQUEEZE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
 from headrace._src.ops.arrays.slicing import TENSOR_STRIDED_SLICE_UPDATE, write_slice
 from headrace._src.state.storage import shape_for_gradient, shape_in, storage_of
 

@@ -278,6 +278,7 @@ if TYPE_CHECKING:
     from headrace._src.graph.messages.graph_import import import_graph_def as import_graph_def
     from headrace._src.graph.vectorizing.vectorized_map import vectorized_map as vectorized_map
     from headrace._src.op.convert import register_tensor_conversion_function as register_tensor_conversion_function
+    from headrace._src.ops.arrays.broadcasting import broadcast_dynamic_shape as broadcast_dynamic_shape
     from headrace._src.ops.arrays.broadcasting import broadcast_to as broadcast_to
     from headrace._src.ops.arrays.casting import bitcast as bitcast
     from headrace._src.ops.arrays.casting import cast as cast
@@ -294,6 +295,9 @@ if TYPE_CHECKING:
     from headrace._src.ops.arrays.joining import parallel_stack as parallel_stack
     from headrace._src.ops.arrays.joining import stack as stack
     from headrace._src.ops.arrays.joining import unstack as unstack
+    from headrace._src.ops.arrays.measuring import get_static_value as get_static_value
+    from headrace._src.ops.arrays.measuring import rank as rank
+    from headrace._src.ops.arrays.measuring import shape_n as shape_n
     from headrace._src.ops.arrays.partitioning import dynamic_partition as dynamic_partition
     from headrace._src.ops.arrays.partitioning import dynamic_stitch as dynamic_stitch
     from headrace._src.ops.arrays.partitioning import unique as unique
@@ -322,12 +326,8 @@ if TYPE_CHECKING:
     from headrace._src.ops.arrays.searching import searchsorted as searchsorted
     from headrace._src.ops.arrays.searching import unravel_index as unravel_index
     from headrace._src.ops.arrays.selecting import where as _where_v2
-    from headrace._src.ops.arrays.shaping import broadcast_dynamic_shape as broadcast_dynamic_shape
     from headrace._src.ops.arrays.shaping import ensure_shape as ensure_shape
-    from headrace._src.ops.arrays.shaping import get_static_value as get_static_value
-    from headrace._src.ops.arrays.shaping import rank as rank
     from headrace._src.ops.arrays.shaping import reshape as reshape
-    from headrace._src.ops.arrays.shaping import shape_n as shape_n
     from headrace._src.ops.arrays.slicing import slice_ as _slice
     from headrace._src.ops.arrays.slicing import strided_slice as strided_slice
     from headrace._src.ops.arrays.sorting import argsort as argsort

@@ -20,8 +20,9 @@ from headrace._src.graph.vectorizing.walk import BatchWalk
 from headrace._src.op.batching import Batched, NoRule, batch_shape, value_of
 from headrace._src.op.traits import CALLS_PYTHON, FILE_DATASET, READS_FILES, READS_RESOURCE
 from headrace._src.ops.arrays.filling import CONST
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.passing import IDENTITY
-from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.random import calls as random_calls
 from headrace._src.state.storage import Storage
 from headrace._src.state.table_storage import StaticStorage, TableStorage

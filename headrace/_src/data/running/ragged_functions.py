@@ -9,7 +9,7 @@ from headrace._src.data.running.ragged_columns import RaggedColumn, as_column
 from headrace._src.graph.building.func_graph import FuncGraph
 from headrace._src.graph.vectorizing.ragged_walk import RaggedWalk
 from headrace._src.op.batching import Batched, NoRule, Ragged, batch_shape
-from headrace._src.ops.arrays.shaping import SHAPE
+from headrace._src.ops.arrays.measuring import SHAPE
 
 
 class RaggedFunction:

@@ -29,7 +29,7 @@ from headrace._src.data.saving.writing import text_of
 from headrace._src.formats import files as filesystem
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.arrays.shaping import get_static_value
+from headrace._src.ops.arrays.measuring import get_static_value
 
 
 def shards_of(folder: str, metadata: Metadata, compression: str, specs: list, where: str) -> list[Stage]:

@@ -6,7 +6,8 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.data.datasets import DatasetV2, constructor, dataset_op
 from headrace._src.data.sources.slices import SliceStage
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.arrays.measuring import SHAPE
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.debugging.assertions import ASSERT
 from headrace._src.ops.math.arithmetic import ADD_STRINGS, MAXIMUM
 from headrace._src.ops.parsing.file_ops import MATCHING_FILES

@@ -18,7 +18,7 @@ from headrace._src.data.running.stages import (
     stage_of,
 )
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.arrays.shaping import get_static_value
+from headrace._src.ops.arrays.measuring import get_static_value
 
 
 class _Batches(Access):

@@ -13,7 +13,7 @@ from headrace._src.data.running.stages import Access, shapes_of, stage_of
 from headrace._src.data.transformations.batching import BatchStage, batch_size_of, static_size
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import CAST
-from headrace._src.ops.arrays.shaping import get_static_value
+from headrace._src.ops.arrays.measuring import get_static_value
 
 
 class _Padded(Access):

@@ -10,7 +10,7 @@ from headrace._src.data.running.cursors import InnerCursor
 from headrace._src.data.running.stages import Stage, joined, shapes_of, stage_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import CAST
-from headrace._src.ops.arrays.shaping import get_static_value
+from headrace._src.ops.arrays.measuring import get_static_value
 
 
 class RebatchStage(Stage):

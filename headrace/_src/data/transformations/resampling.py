@@ -16,7 +16,8 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL, ONE_HOT
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import PACK
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE, get_static_value
+from headrace._src.ops.arrays.measuring import SHAPE, get_static_value
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
 from headrace._src.ops.arrays.splitting import TILE
 from headrace._src.ops.math.reductions import MAX, MIN
 from headrace._src.ops.random import uniform_and_normal

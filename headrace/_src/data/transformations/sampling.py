@@ -21,7 +21,8 @@ from headrace._src.data.transformations.concatenating import common_spec
 from headrace._src.data.transformations.zipping import zipped
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, get_static_value
+from headrace._src.ops.arrays.measuring import get_static_value
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
 from headrace._src.ops.math.elementwise import LOG
 from headrace._src.ops.random.distributions import STATELESS_MULTINOMIAL
 

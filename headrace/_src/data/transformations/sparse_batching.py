@@ -15,7 +15,7 @@ from headrace._src.data.running.stages import shapes_of, stage_of
 from headrace._src.data.transformations.batching import BatchStage, batch_size_of
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.arrays.shaping import get_static_value
+from headrace._src.ops.arrays.measuring import get_static_value
 from headrace._src.ops.sparse.serialization import TensorVariant
 from headrace._src.ops.sparse.tensor import SparseTensorSpec
 

@@ -18,6 +18,7 @@ from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_ND, GATHER_V2
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.passing import IDENTITY
 from headrace._src.ops.arrays.scattering import (
     TENSOR_SCATTER_ADD,
@@ -27,7 +28,7 @@ from headrace._src.ops.arrays.scattering import (
     TENSOR_SCATTER_UPDATE,
 )
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
 from headrace._src.ops.arrays.slicing import TENSOR_STRIDED_SLICE_UPDATE
 from headrace._src.ops.debugging.assertions import ASSERT
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_PROD, UNSORTED_SEGMENT_SUM

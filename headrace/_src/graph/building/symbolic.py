@@ -10,8 +10,8 @@ from headrace._src.core.context import outside_functions
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.ops.arrays.filling import FILL, ZEROS_LIKE
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.passing import IDENTITY
-from headrace._src.ops.arrays.shaping import SHAPE
 
 
 class InaccessibleTensorError(ValueError, TypeError):

@@ -20,7 +20,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import EMPTY, FILL
 from headrace._src.ops.arrays.joining import PACK, UNPACK
-from headrace._src.ops.arrays.shaping import SHAPE
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.slicing import STRIDED_SLICE
 from headrace._src.ops.math.comparison import LESS
 from headrace._src.ops.tensor_lists.single_elements import (

@@ -15,7 +15,8 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.joining import CONCAT, PACK
-from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.arrays.measuring import SHAPE
+from headrace._src.ops.arrays.shaping import RESHAPE
 
 
 @api("gradients", dispatch=False)

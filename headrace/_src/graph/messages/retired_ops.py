@@ -10,9 +10,10 @@ from headrace._src.graph.control.loops import while_loop
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.ranking import TOP_K_V2
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.linalg.matmul import BATCH_MATMUL
 from headrace._src.ops.linalg.matrices import eye
 from headrace._src.ops.linalg.solving import MATRIX_SOLVE

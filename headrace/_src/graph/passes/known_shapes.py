@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headrace._src.ops.arrays.shaping import RANK, SHAPE, SIZE
+from headrace._src.ops.arrays.measuring import RANK, SHAPE, SIZE
 
 
 def _shape(step, known):

@@ -9,10 +9,11 @@ from headrace._src.op.batching import Batched, NoRule, batch_shape
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.measuring import SIZE
 from headrace._src.ops.arrays.partitioning import DYNAMIC_STITCH
 from headrace._src.ops.arrays.scattering import TENSOR_SCATTER_UPDATE
 from headrace._src.ops.arrays.selecting import SELECT_V2, WHERE
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SIZE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.math.comparison import EQUAL, LOGICAL_AND, NOT_EQUAL
 from headrace._src.ops.math.reductions import ANY
 

@@ -15,7 +15,7 @@ from headrace._src.op.batching import Batched, batch_shape
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
-from headrace._src.ops.arrays.shaping import SHAPE
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.math.arithmetic import MAXIMUM
 
 

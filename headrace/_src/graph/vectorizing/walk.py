@@ -36,9 +36,10 @@ from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import CONST, RANGE
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.passing import IDENTITY_N
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.arrays.splitting import TILE
 from headrace._src.ops.tensor_lists.whole_lists import TENSOR_LIST_FROM_TENSOR, TENSOR_LIST_STACK
 from headrace._src.state.storage import READ_VARIABLE

@@ -18,7 +18,8 @@ from headrace._src.op.infer import UNKNOWN, shape_from_value
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import REPEATS
 from headrace._src.ops.arrays.casting import CAST
-from headrace._src.ops.arrays.shaping import RESHAPE, SIZE, known_value
+from headrace._src.ops.arrays.measuring import SIZE, checked_vector, known_value
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.half_kernels import widened
 from headrace._src.ops.math.reduction_kernels import reduced
 
@@ -274,3 +275,46 @@ def unreduce(dy, shape, axes, keep_dims):
     if not keep_dims and dy.ndim != 0:  # one number needs no axes to be repeated along
         dy = RESHAPE(dy, reduced_shape(shape, axes))
     return BROADCAST_TO(dy, shape)
+
+
+def _broadcast_args(s0, s1):
+    a = checked_vector("BroadcastArgs", "s0", s0)
+    b = checked_vector("BroadcastArgs", "s1", s1)
+    length = max(len(a), len(b))
+    a, b = [1] * (length - len(a)) + a, [1] * (length - len(b)) + b
+    for m, n in zip(a, b):
+        if m != n and m != 1 and n != 1:
+            raise errors.invalid_argument(
+                f"BroadcastArgs: shapes {s0.tolist()} and {s1.tolist()} do not fit."
+            )
+    return np.array([n if m == 1 else m for m, n in zip(a, b)], s0.dtype)
+
+
+def _infer_broadcast_args(s0, s1):
+    lengths = [spec.shape[0] if spec.shape.rank is not None else None for spec in (s0, s1)]
+    return TensorShape([None if None in lengths else max(lengths)])
+
+
+BROADCAST_ARGS = Op(
+    "BroadcastArgs",
+    "s0: T, s1: T -> r0: T",
+    T=dtypes.INDEX,
+    infer=_infer_broadcast_args,
+    kernel=_broadcast_args,
+    lower=lambda ctx, s0, s1: jnp.asarray(_broadcast_args(s0, s1)),
+    static=("s0", "s1"),
+    grad=None,
+)
+
+
+@api("broadcast_dynamic_shape")
+def broadcast_dynamic_shape(shape_x, shape_y) -> Tensor:
+    """The shape to which tensors of two shapes, given as integer vectors, broadcast.
+
+    >>> tf.broadcast_dynamic_shape([2, 1, 3], [4, 1]).numpy().tolist()
+    [2, 4, 3]
+
+    Raises:
+        InvalidArgumentError: when they do not fit.
+    """
+    return BROADCAST_ARGS(shape_x, shape_y)

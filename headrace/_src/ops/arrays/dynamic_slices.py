@@ -8,7 +8,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
-from headrace._src.ops.arrays.shaping import SHAPE
+from headrace._src.ops.arrays.measuring import SHAPE
 
 _INDICES = frozenset({dtypes.int32, dtypes.int64, dtypes.uint8})
 

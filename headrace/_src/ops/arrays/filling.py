@@ -20,8 +20,9 @@ from headrace._src.op.traits import CHANGES_NOTHING, ELEMENTWISE, NEVER_FAILS, R
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.constants import zeros
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, checked_dims, checked_vector
-from headrace._src.ops.arrays.shaping import shape as shape_of
+from headrace._src.ops.arrays.measuring import RANK, checked_dims, checked_vector
+from headrace._src.ops.arrays.measuring import shape as shape_of
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.arrays.small_integers import integers
 from headrace._src.ops.math.arithmetic import MAXIMUM
 from headrace._src.ops.math.comparison import LESS

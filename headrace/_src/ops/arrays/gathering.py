@@ -22,8 +22,9 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ONES_LIKE, RANGE
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.measuring import SHAPE, get_static_value
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, SQUEEZE, get_static_value
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
 from headrace._src.ops.arrays.small_integers import integers
 from headrace._src.ops.math.arithmetic import ADD, MUL
 from headrace._src.ops.math.comparison import EQUAL

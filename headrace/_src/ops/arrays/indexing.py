@@ -15,8 +15,9 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.joining import CONCAT, PACK
-from headrace._src.ops.arrays.shaping import RESHAPE, SQUEEZE, get_static_value
-from headrace._src.ops.arrays.shaping import shape as shape_of
+from headrace._src.ops.arrays.measuring import get_static_value
+from headrace._src.ops.arrays.measuring import shape as shape_of
+from headrace._src.ops.arrays.shaping import RESHAPE, SQUEEZE
 from headrace._src.ops.arrays.slicing import STRIDED_SLICE, resolve
 from headrace._src.ops.arrays.small_integers import integers
 

@@ -15,7 +15,8 @@ from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL, RANGE
 from headrace._src.ops.arrays.joining import CONCAT
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, SQUEEZE, checked_dims, known_value
+from headrace._src.ops.arrays.measuring import RANK, checked_dims, known_value
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
 from headrace._src.ops.arrays.slicing import SLICE
 from headrace._src.ops.math.arithmetic import MUL
 from headrace._src.ops.math.comparison import EQUAL

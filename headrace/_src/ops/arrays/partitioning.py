@@ -16,8 +16,9 @@ from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.traits import BETWEEN_PROGRAMS, NONE
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2, check_indices
+from headrace._src.ops.arrays.measuring import SHAPE, SIZE, checked_parts, index_type, known_value
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
-from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE, SIZE, checked_parts, index_type, known_value
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_MIN, UNSORTED_SEGMENT_SUM
 
 if TYPE_CHECKING:

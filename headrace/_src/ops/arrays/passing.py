@@ -16,7 +16,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.graph_rules import same_elements
 from headrace._src.op.infer import SCALAR, same_as_input
 from headrace._src.op.traits import CHANGES_NOTHING, ELEMENTWISE, NEVER_FAILS, PASSES_ON, UNCHECKED
-from headrace._src.ops.arrays.shaping import nonempty
+from headrace._src.ops.arrays.measuring import nonempty
 
 
 def _same(x, **attrs):

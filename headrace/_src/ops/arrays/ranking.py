@@ -17,8 +17,9 @@ from headrace._src.op.infer import UNKNOWN
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ONE_HOT, RANGE
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.scattering import SCATTER_ND
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.arrays.small_integers import integers
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.reductions import PROD

@@ -15,7 +15,7 @@ from headrace._src.op.graph_rules import unless_axes_constant
 from headrace._src.op.infer import UNKNOWN, same_as_input
 from headrace._src.op.traits import UNCHECKED
 from headrace._src.ops.arrays.filling import RANGE
-from headrace._src.ops.arrays.shaping import RANK, checked_vector, known_value
+from headrace._src.ops.arrays.measuring import RANK, checked_vector, known_value
 from headrace._src.ops.arrays.small_integers import integers
 from headrace._src.ops.math.arithmetic import SUB
 

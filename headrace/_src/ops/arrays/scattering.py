@@ -15,7 +15,7 @@ from headrace._src.op.infer import same_as_input, shape_from_value
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL
 from headrace._src.ops.arrays.gathering import GATHER_ND, check_policy, flat_places, lower_places, with_element_numbers
-from headrace._src.ops.arrays.shaping import checked_dims, checked_vector
+from headrace._src.ops.arrays.measuring import checked_dims, checked_vector
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.grouping import add_rows, combine_rows, wide
 

@@ -15,8 +15,9 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input
 from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.arrays.joining import PACK
-from headrace._src.ops.arrays.shaping import RESHAPE, index_type
-from headrace._src.ops.arrays.shaping import shape as shape_of
+from headrace._src.ops.arrays.measuring import index_type
+from headrace._src.ops.arrays.measuring import shape as shape_of
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.reductions import PROD
 
 # So many rows, or rows with so many values, are searched one by one; others are searched together.

@@ -21,7 +21,7 @@ from headrace._src.op.traits import UNCHECKED
 from headrace._src.ops.arrays.broadcasting import sum_to
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.constants import zeros
-from headrace._src.ops.arrays.shaping import SHAPE, checked_dims, checked_vector, known_value
+from headrace._src.ops.arrays.measuring import SHAPE, checked_dims, checked_vector, known_value
 
 _MASKS = (
     "begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, "

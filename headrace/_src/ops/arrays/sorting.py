@@ -7,10 +7,10 @@ from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.ops.arrays.measuring import get_static_value
+from headrace._src.ops.arrays.measuring import shape as shape_of
 from headrace._src.ops.arrays.ranking import TOP_K_V2, comparable
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
-from headrace._src.ops.arrays.shaping import get_static_value
-from headrace._src.ops.arrays.shaping import shape as shape_of
 from headrace._src.ops.math.arithmetic import NEG, SUB
 
 

@@ -17,8 +17,9 @@ from headrace._src.op.infer import normalize_axis
 from headrace._src.ops.arrays.casting import CAST, cast
 from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.measuring import RANK, known_value
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, known_value
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.arrays.slicing import SLICE
 from headrace._src.ops.math.arithmetic import MAXIMUM
 from headrace._src.ops.math.comparison import EQUAL

@@ -19,18 +19,10 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ONES_LIKE, RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK, axis_value
+from headrace._src.ops.arrays.measuring import SIZE, checked_dims, checked_parts, checked_vector, known_value
+from headrace._src.ops.arrays.measuring import shape as shape_of
 from headrace._src.ops.arrays.searching import UPPER_BOUND
-from headrace._src.ops.arrays.shaping import (
-    EXPAND_DIMS,
-    RESHAPE,
-    SIZE,
-    SQUEEZE,
-    checked_dims,
-    checked_parts,
-    checked_vector,
-    known_value,
-)
-from headrace._src.ops.arrays.shaping import shape as shape_of
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
 from headrace._src.ops.arrays.small_integers import integers
 from headrace._src.ops.math.arithmetic import MAXIMUM, MUL
 from headrace._src.ops.math.cumulative import CUMSUM

@@ -4,8 +4,8 @@ from headrace._src.core import dtypes
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import gather
+from headrace._src.ops.arrays.measuring import SIZE
 from headrace._src.ops.arrays.selecting import where
-from headrace._src.ops.arrays.shaping import SIZE
 from headrace._src.ops.math.arithmetic import ADD
 from headrace._src.ops.math.comparison import equal
 from headrace._src.ops.ragged.tensor import RaggedTensor

@@ -10,7 +10,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.gathering import GATHER_V2
-from headrace._src.ops.arrays.shaping import RANK, SHAPE, SIZE
+from headrace._src.ops.arrays.measuring import RANK, SHAPE, SIZE
 from headrace._src.ops.debugging.assertions import Assert, passed
 from headrace._src.ops.math.arithmetic import SUB
 from headrace._src.ops.math.comparison import equal, greater_equal

@@ -11,8 +11,9 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast, saturate_cast
 from headrace._src.ops.arrays.filling import FILL
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.passing import IDENTITY
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
 from headrace._src.ops.arrays.splitting import TILE
 from headrace._src.ops.images.checks import at_least_three
 from headrace._src.ops.images.colors import ADJUST_CONTRAST, ADJUST_HUE, ADJUST_SATURATION

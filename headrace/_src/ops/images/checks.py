@@ -5,7 +5,7 @@ from __future__ import annotations
 from headrace._src.core import errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.arrays.shaping import RANK, SHAPE
+from headrace._src.ops.arrays.measuring import RANK, SHAPE
 from headrace._src.ops.math.reductions import ALL
 from headrace._src.ops.ragged.row_arithmetic import require
 

@@ -12,7 +12,8 @@ from headrace._src.op.api import api
 from headrace._src.op.batching import unstacked
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE
+from headrace._src.ops.arrays.measuring import SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.images.checks import check_images, checked_size, four_dims, infer_size, unregistered_gradient
 
 _FLOATS = frozenset({dtypes.float16, dtypes.float32, dtypes.float64})

@@ -7,9 +7,10 @@ from headrace._src.op.api import api
 from headrace._src.op.control_flow import switch_case
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
+from headrace._src.ops.arrays.measuring import RANK, SHAPE, get_static_value
 from headrace._src.ops.arrays.rearranging import REVERSE, TRANSPOSE
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import RANK, RESHAPE, SHAPE, get_static_value
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.images.checks import at_least_three
 from headrace._src.ops.math.division import FLOOR_MOD
 from headrace._src.ops.ragged.row_arithmetic import require

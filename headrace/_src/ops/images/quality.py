@@ -15,8 +15,9 @@ from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.padding import MIRROR_PAD, PAD
-from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.arrays.splitting import TILE
 from headrace._src.ops.images.adjustments import convert_image_dtype
 from headrace._src.ops.math.arithmetic import SQUARED_DIFFERENCE, SUB

@@ -10,7 +10,8 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.joining import PACK
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE, SQUEEZE, known_value
+from headrace._src.ops.arrays.measuring import SHAPE, known_value
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SQUEEZE
 from headrace._src.ops.images.checks import sizes_of
 from headrace._src.ops.images.crops import pad_to_bounding_box
 from headrace._src.ops.images.resize_ops import (

@@ -19,7 +19,8 @@ from headrace._src.op.infer import SCALAR, with_rank
 from headrace._src.op.lowering import NotLowerable
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.joining import CONCAT, PACK, UNPACK
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, known_value
+from headrace._src.ops.arrays.measuring import SHAPE, known_value
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.images.checks import unregistered_gradient
 from headrace._src.ops.images.suppression_kernels import lowered_suppress, select, soft_suppress, suppress
 

@@ -13,9 +13,10 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.padding import PAD, pad_axis
 from headrace._src.ops.arrays.rearranging import ROLL
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE, SQUEEZE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SQUEEZE
 from headrace._src.ops.linalg.checks import MATRIX_TYPES, check_matrix, infer_matrix, widened
 from headrace._src.ops.linalg.diagonals import MATRIX_DIAG, diag_part
 from headrace._src.ops.linalg.matmul import matmul

@@ -8,11 +8,12 @@ from headrace._src.core import dtypes
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
+from headrace._src.ops.arrays.broadcasting import BROADCAST_ARGS, BROADCAST_TO
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import BROADCAST_ARGS, EXPAND_DIMS, SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
 from headrace._src.ops.linalg.lengths import norm
 from headrace._src.ops.math.complex_numbers import CONJ, REAL
 from headrace._src.ops.math.reductions import reduce_any, reduce_sum

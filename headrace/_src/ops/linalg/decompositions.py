@@ -17,8 +17,9 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ONES_LIKE, ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.measuring import SHAPE, known_rank
 from headrace._src.ops.arrays.ranking import TOP_K_V2
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE, known_rank
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
 from headrace._src.ops.linalg.checks import (
     MATRIX_TYPES,
     check_matrix,

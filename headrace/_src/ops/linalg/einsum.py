@@ -19,8 +19,9 @@ from headrace._src.op.infer import UNKNOWN
 from headrace._src.ops.arrays.broadcasting import BROADCAST_GRADIENT_ARGS, BROADCAST_TO, SUM
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.measuring import SHAPE, known_value
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
-from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE, known_value
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.linalg.matmul import lowered_product, matmul
 from headrace._src.ops.linalg.product_kernels import matrix_product
 from headrace._src.ops.math.arithmetic import ADD

@@ -4,11 +4,11 @@ from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
+from headrace._src.ops.arrays.broadcasting import BROADCAST_ARGS, BROADCAST_TO
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT
-from headrace._src.ops.arrays.shaping import BROADCAST_ARGS, SHAPE
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.linalg.decompositions import gather_rows, inverse_permutation
 from headrace._src.ops.linalg.diagonals import diag_part, set_diag
 from headrace._src.ops.linalg.matmul import matmul

@@ -14,8 +14,9 @@ from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.constants import ones
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.measuring import RANK
 from headrace._src.ops.arrays.rearranging import CONJUGATE_TRANSPOSE, TRANSPOSE
-from headrace._src.ops.arrays.shaping import RANK, RESHAPE
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.linalg.diagonals import MATRIX_DIAG, diag_part
 from headrace._src.ops.math.arithmetic import MINIMUM
 from headrace._src.ops.math.limit_kernels import kept

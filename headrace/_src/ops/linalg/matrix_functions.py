@@ -12,7 +12,7 @@ from headrace._src.op.batching import on_last_axes
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.joining import CONCAT
-from headrace._src.ops.arrays.shaping import SHAPE
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.linalg.checks import MATRIX_TYPES, check_matrix, infer_square, widened
 from headrace._src.ops.linalg.matrices import adjoint
 

@@ -14,8 +14,9 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN
 from headrace._src.ops.arrays.casting import CAST, cast
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
 from headrace._src.ops.linalg.checks import (
     MATRIX_TYPES,
     check_matrix,

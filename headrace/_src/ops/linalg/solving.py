@@ -17,7 +17,8 @@ from headrace._src.op.infer import UNKNOWN
 from headrace._src.ops.arrays.broadcasting import BROADCAST_GRADIENT_ARGS, SUM, sum_to
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE
+from headrace._src.ops.arrays.measuring import SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.linalg.checks import (
     MATRIX_TYPES,
     check_matrix,

@@ -7,8 +7,9 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.measuring import known_rank
 from headrace._src.ops.arrays.selecting import WHERE
-from headrace._src.ops.arrays.shaping import SQUEEZE, known_rank
+from headrace._src.ops.arrays.shaping import SQUEEZE
 from headrace._src.ops.linalg.decompositions import eigh
 from headrace._src.ops.linalg.diagonals import diag
 from headrace._src.ops.math.complex_numbers import CONJ, REAL

@@ -5,7 +5,7 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.attached import method_of
 from headrace._src.ops.arrays.constants import convert_to_tensor
-from headrace._src.ops.arrays.shaping import shape
+from headrace._src.ops.arrays.measuring import shape
 from headrace._src.ops.linalg.decompositions import cholesky
 from headrace._src.ops.linalg.diagonals import diag_part
 from headrace._src.ops.linalg.matmul import matmul

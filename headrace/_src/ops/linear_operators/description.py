@@ -10,7 +10,7 @@ from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.arrays.shaping import size
+from headrace._src.ops.arrays.measuring import size
 from headrace._src.program.module import Module
 
 if TYPE_CHECKING:

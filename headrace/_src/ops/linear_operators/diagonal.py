@@ -4,7 +4,8 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
-from headrace._src.ops.arrays.shaping import expand_dims, shape
+from headrace._src.ops.arrays.measuring import shape
+from headrace._src.ops.arrays.shaping import expand_dims
 from headrace._src.ops.debugging.assertions import assert_positive
 from headrace._src.ops.linalg.diagonals import diag as diagonal_matrix
 from headrace._src.ops.linalg.diagonals import diag_part, set_diag

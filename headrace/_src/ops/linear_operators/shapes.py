@@ -7,11 +7,12 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.core.shapes import TensorShape, broadcast_static_shape
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.arrays.broadcasting import broadcast_to
+from headrace._src.ops.arrays.broadcasting import broadcast_dynamic_shape, broadcast_to
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.joining import concat
+from headrace._src.ops.arrays.measuring import get_static_value, shape
 from headrace._src.ops.arrays.rearranging import transpose
-from headrace._src.ops.arrays.shaping import broadcast_dynamic_shape, get_static_value, reshape, shape
+from headrace._src.ops.arrays.shaping import reshape
 from headrace._src.ops.debugging.assertions import assert_equal, assert_less
 from headrace._src.ops.linalg.decompositions import cholesky
 from headrace._src.ops.linalg.matrices import adjoint

@@ -10,7 +10,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.type_specs import type_spec_from_value
 from headrace._src.core.types import Tensor
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.arrays.shaping import known_rank
+from headrace._src.ops.arrays.measuring import known_rank
 from headrace._src.ops.linear_operators.shapes import static_value
 
 _HINTS = ("is_non_singular", "is_self_adjoint", "is_positive_definite", "is_square")

@@ -13,9 +13,10 @@ from headrace._src.ops.arrays.constants import ones, zeros
 from headrace._src.ops.arrays.filling import range_
 from headrace._src.ops.arrays.gathering import gather
 from headrace._src.ops.arrays.joining import concat, stack
+from headrace._src.ops.arrays.measuring import known_rank, shape
 from headrace._src.ops.arrays.padding import pad_axis
 from headrace._src.ops.arrays.rearranging import reverse, roll
-from headrace._src.ops.arrays.shaping import expand_dims, known_rank, shape
+from headrace._src.ops.arrays.shaping import expand_dims
 from headrace._src.ops.arrays.sorting import argsort
 from headrace._src.ops.debugging.assertions import assert_equal
 from headrace._src.ops.linalg.banded import compact_diagonals, tridiagonal_matmul, tridiagonal_solve

@@ -17,8 +17,9 @@ from headrace._src.ops.arrays.broadcasting import shape_of
 from headrace._src.ops.arrays.casting import CAST, cast
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.measuring import RANK
 from headrace._src.ops.arrays.scattering import SCATTER_ND
-from headrace._src.ops.arrays.shaping import RANK, RESHAPE, SQUEEZE
+from headrace._src.ops.arrays.shaping import RESHAPE, SQUEEZE
 from headrace._src.ops.arrays.slicing import STRIDED_SLICE
 from headrace._src.ops.debugging.assertions import ASSERT
 from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM

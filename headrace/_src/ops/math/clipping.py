@@ -14,8 +14,8 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.measuring import SIZE
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import SIZE
 from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM, MUL, number_like
 from headrace._src.ops.math.complex_numbers import zero_like
 from headrace._src.ops.math.division import REAL_DIV

@@ -27,9 +27,10 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.measuring import RANK, known_value
 from headrace._src.ops.arrays.partitioning import LIST_DIFF
 from headrace._src.ops.arrays.rearranging import INVERT_PERMUTATION, TRANSPOSE
-from headrace._src.ops.arrays.shaping import RANK, RESHAPE, known_value
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.arithmetic import MAXIMUM, number_like
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.complex_numbers import conjugate

@@ -16,9 +16,10 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL, ONES_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.measuring import RANK, checked_dims
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import RANK, RESHAPE, checked_dims
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.arithmetic import MAXIMUM
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.division import DIV

@@ -10,9 +10,10 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.broadcasting import SUM, reduced_shape, reduction_axes, shape_of
 from headrace._src.ops.arrays.casting import CAST, cast
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.measuring import SIZE
 from headrace._src.ops.arrays.passing import STOP_GRADIENT
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import RESHAPE, SIZE
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.arrays.slicing import STRIDED_SLICE
 from headrace._src.ops.math.arithmetic import ADD
 from headrace._src.ops.math.comparison import NOT_EQUAL

@@ -16,11 +16,12 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ONES_LIKE, RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_ND, GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.passing import PREVENT_GRADIENT
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.scattering import SCATTER_ND
 from headrace._src.ops.arrays.selecting import SELECT_V2, WHERE
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
 from headrace._src.ops.arrays.slicing import SLICE
 from headrace._src.ops.math.arithmetic import MAXIMUM
 from headrace._src.ops.math.comparison import EQUAL, LESS, LESS_EQUAL, LOGICAL_AND, NOT_EQUAL

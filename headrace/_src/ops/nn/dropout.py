@@ -10,8 +10,8 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.selecting import where
-from headrace._src.ops.arrays.shaping import SHAPE
 from headrace._src.ops.random.uniform_and_normal import stateless_uniform, uniform
 
 

@@ -9,11 +9,12 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL, ONES_LIKE, RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.measuring import RANK, SHAPE, SIZE
 from headrace._src.ops.arrays.partitioning import DYNAMIC_PARTITION, DYNAMIC_STITCH, UNIQUE
 from headrace._src.ops.arrays.passing import STOP_GRADIENT
 from headrace._src.ops.arrays.scattering import SCATTER_ND
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, SHAPE, SIZE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.arrays.slicing import SLICE, STRIDED_SLICE
 from headrace._src.ops.arrays.splitting import SPLIT_V
 from headrace._src.ops.linalg.matmul import MATMUL

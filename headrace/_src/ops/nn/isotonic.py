@@ -13,8 +13,9 @@ from headrace._src.op.infer import normalize_axis
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ONES_LIKE, RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.measuring import SHAPE, SIZE, known_rank
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, SIZE, known_rank
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.math.division import DIV_NO_NAN
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 

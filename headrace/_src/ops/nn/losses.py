@@ -12,8 +12,9 @@ from headrace._src.op.infer import scalar
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
+from headrace._src.ops.arrays.measuring import SHAPE, known_rank
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE, known_rank
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
 from headrace._src.ops.arrays.slicing import STRIDED_SLICE
 from headrace._src.ops.math import reductions
 from headrace._src.ops.math.arithmetic import ADD, SUB

@@ -13,7 +13,8 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
-from headrace._src.ops.arrays.shaping import SHAPE, SQUEEZE
+from headrace._src.ops.arrays.measuring import SHAPE
+from headrace._src.ops.arrays.shaping import SQUEEZE
 from headrace._src.ops.math.arithmetic import MUL, maximum, squared_difference
 from headrace._src.ops.math.complex_numbers import complex as make_complex
 from headrace._src.ops.math.complex_numbers import conj, imag, real

@@ -16,8 +16,9 @@ from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.measuring import RANK, SHAPE
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.arrays.slicing import STRIDED_SLICE
 from headrace._src.ops.math.arithmetic import MUL
 from headrace._src.ops.math.comparison import EQUAL, LOGICAL_AND

@@ -12,6 +12,7 @@ from headrace._src.ops.arrays import (
     broadcasting,
     constants,
     filling,
+    measuring,
     passing,
     rearranging,
     selecting,
@@ -118,7 +119,7 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None) -> T
         raise ValueError("experimental.numpy.full_like: only order='K', subok=True and shape=None are supported.")
     x = as_array(a)
     value = cast(as_array(fill_value), x.dtype if dtype is None else as_dtype(dtype))
-    return broadcasting.broadcast_to(value, shaping.shape(x))
+    return broadcasting.broadcast_to(value, measuring.shape(x))
 
 
 @api("experimental.numpy.eye", dispatch=False)
@@ -160,7 +161,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axi
     start, stop = promote(start, stop)
     if start.dtype._kind not in "fc":
         start, stop = cast(start, default_float()), cast(stop, default_float())
-    shape = shaping.shape(start + stop)
+    shape = measuring.shape(start + stop)
     start, stop = broadcasting.broadcast_to(start, shape), broadcasting.broadcast_to(stop, shape)
     num = int(num)
     gaps = num - 1 if endpoint else num
@@ -250,7 +251,7 @@ def size(x, axis=None) -> Any:
         raise NotImplementedError("experimental.numpy.size: axis is not supported.")
     x = as_array(x)
     count = x.shape.num_elements()
-    return np.int64(count) if count is not None else shaping.size(x)
+    return np.int64(count) if count is not None else measuring.size(x)
 
 
 @api("experimental.numpy.isscalar", dispatch=False)

@@ -5,7 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
-from headrace._src.ops.arrays import broadcasting, gathering, joining, rearranging, selecting, shaping
+from headrace._src.ops.arrays import broadcasting, gathering, joining, measuring, rearranging, selecting, shaping
 from headrace._src.ops.numpy_api import arrays as numpy_arrays
 from headrace._src.ops.numpy_api import elementwise as numpy_elementwise
 from headrace._src.ops.numpy_api import linear as numpy_linear
@@ -111,7 +111,7 @@ def _advanced(x, keys):
         if part.dtype is dtypes.bool:
             part = shaping.reshape(selecting.where(part), [-1])
         part = cast(part, dtypes.int64)
-        indices.append(selecting.where(part < 0, part + cast(shaping.shape(x)[axis], dtypes.int64), part))
+        indices.append(selecting.where(part < 0, part + cast(measuring.shape(x)[axis], dtypes.int64), part))
     shape = np.broadcast_shapes(*[tuple(part.shape) for part in indices])
     joined = joining.stack([broadcasting.broadcast_to(part, list(shape)) for part in indices], axis=-1)
     rest = [axis for axis in range(x.shape.rank) if axis not in axes]

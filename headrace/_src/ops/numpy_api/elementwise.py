@@ -6,7 +6,7 @@ from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api, export
 from headrace._src.op.control_flow import while_loop
-from headrace._src.ops.arrays import broadcasting, filling, joining, passing, selecting, shaping
+from headrace._src.ops.arrays import broadcasting, filling, joining, measuring, passing, selecting
 from headrace._src.ops.math import (
     arithmetic,
     bitwise,
@@ -309,7 +309,7 @@ def divmod_(x1, x2) -> tuple[Tensor, Tensor]:
 
 def _gcd(a, b):
     """Euclid's algorithm on all elements at once."""
-    a, b = broadcasting.broadcast_to(a, shaping.shape(a + b)), broadcasting.broadcast_to(b, shaping.shape(a + b))
+    a, b = broadcasting.broadcast_to(a, measuring.shape(a + b)), broadcasting.broadcast_to(b, measuring.shape(a + b))
     a, b = elementwise.abs(a), elementwise.abs(b)
     zero = _constant(0, a)
 

@@ -5,8 +5,8 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
-from headrace._src.ops.arrays import filling, joining, shaping
-from headrace._src.ops.arrays.shaping import known_rank
+from headrace._src.ops.arrays import filling, joining, measuring, shaping
+from headrace._src.ops.arrays.measuring import known_rank
 from headrace._src.ops.linalg import einsum as linalg_einsum
 from headrace._src.ops.linalg import matmul as linalg_matmul
 from headrace._src.ops.math import complex_numbers
@@ -151,7 +151,7 @@ def uniform(low=0.0, high=1.0, size=None) -> Tensor:
     """Uniform in [low, high)."""
     kind = default_float()
     low, high = cast(as_float(low), kind), cast(as_float(high), kind)
-    shape = shaping.shape(low + high) if size is None else _shape(size)
+    shape = measuring.shape(low + high) if size is None else _shape(size)
     return low + (high - low) * uniform_and_normal.uniform(shape, dtype=kind)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api, export
-from headrace._src.ops.arrays import broadcasting, filling, ranking, selecting, shaping, sorting
+from headrace._src.ops.arrays import broadcasting, filling, measuring, ranking, selecting, shaping, sorting
 from headrace._src.ops.math import (
     arithmetic,
     comparison,
@@ -173,7 +173,7 @@ def average(a, axis=None, weights=None, returned=False) -> Any:
         shape[axis] = -1
         w = shaping.reshape(w, shape)
     total = reductions.reduce_sum(x * w, axis=axis)
-    norm = reductions.reduce_sum(broadcasting.broadcast_to(w, shaping.shape(x * w)), axis=axis)
+    norm = reductions.reduce_sum(broadcasting.broadcast_to(w, measuring.shape(x * w)), axis=axis)
     return (total / norm, norm) if returned else total / norm
 
 

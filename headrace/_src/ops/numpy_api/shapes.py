@@ -15,13 +15,14 @@ from headrace._src.ops.arrays import (
     filling,
     gathering,
     joining,
+    measuring,
     padding,
     rearranging,
     selecting,
     shaping,
     splitting,
 )
-from headrace._src.ops.arrays.shaping import known_rank
+from headrace._src.ops.arrays.measuring import known_rank
 from headrace._src.ops.linalg import diagonals
 from headrace._src.ops.math import arithmetic, clipping, division
 from headrace._src.ops.numpy_api.types import as_array, cast, promote
@@ -271,7 +272,7 @@ def roll(a, shift, axis=None) -> Tensor:
     x = as_array(a)
     if axis is not None:
         return rearranging.roll(x, shift, axis)
-    return shaping.reshape(rearranging.roll(shaping.reshape(x, [-1]), shift, 0), shaping.shape(x))
+    return shaping.reshape(rearranging.roll(shaping.reshape(x, [-1]), shift, 0), measuring.shape(x))
 
 
 @api("experimental.numpy.rot90", dispatch=False)
@@ -303,7 +304,7 @@ def pad(array, pad_width, mode, **kwargs) -> Tensor:
 def _size(x, axis):
     """The length of an axis: an int, or in a graph a scalar tensor if it is unknown."""
     size = x.shape[axis]
-    return shaping.shape(x)[axis] if size is None else size
+    return measuring.shape(x)[axis] if size is None else size
 
 
 def _larger(a, b):
@@ -377,7 +378,7 @@ def take(a, indices, axis=None, out=None, mode="clip") -> Tensor:
     x, positions = as_array(a), as_array(indices)
     if axis is None:
         x, axis = shaping.reshape(x, [-1]), 0
-    size = cast(shaping.shape(x)[axis], positions.dtype)
+    size = cast(measuring.shape(x)[axis], positions.dtype)
     if mode == "wrap":
         positions = division.floormod(positions, size)
     else:
@@ -393,7 +394,7 @@ def take_along_axis(arr, indices, axis) -> Tensor:
         return gathering.gather(shaping.reshape(x, [-1]), shaping.reshape(positions, [-1]))
     rank = known_rank("experimental.numpy.take_along_axis", "arr", x)
     axis = normalize_axis(axis, rank, "experimental.numpy.take_along_axis")
-    positions = selecting.where(positions < 0, positions + cast(shaping.shape(x)[axis], positions.dtype), positions)
+    positions = selecting.where(positions < 0, positions + cast(measuring.shape(x)[axis], positions.dtype), positions)
     outer = [i for i in range(rank) if i != axis]
     shape = [_size(positions, i) for i in range(rank)]
     for i in outer:

@@ -7,8 +7,9 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ONES_LIKE, RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.measuring import SHAPE, SIZE
 from headrace._src.ops.arrays.selecting import SELECT_V2, WHERE
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, SIZE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.math.arithmetic import MAXIMUM
 from headrace._src.ops.math.comparison import EQUAL, LOGICAL_NOT
 from headrace._src.ops.math.cumulative import CUMSUM

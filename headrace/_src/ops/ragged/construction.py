@@ -9,8 +9,9 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.measuring import RANK
 from headrace._src.ops.arrays.selecting import WHERE
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, SQUEEZE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
 from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM, MUL
 from headrace._src.ops.math.comparison import EQUAL, LESS, NOT_EQUAL
 from headrace._src.ops.math.reductions import ALL, ANY, MAX, PROD

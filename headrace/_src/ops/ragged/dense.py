@@ -11,7 +11,8 @@ from headrace._src.op.infer import shape_from_value
 from headrace._src.ops.arrays.broadcasting import BROADCAST_GRADIENT_ARGS, SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import RANGE
-from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.arrays.measuring import SHAPE
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.comparison import GREATER
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 

@@ -13,7 +13,8 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.filling import FILL
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, get_static_value
+from headrace._src.ops.arrays.measuring import get_static_value
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
 from headrace._src.ops.extension_types.extension_type import BatchableExtensionType
 from headrace._src.ops.math.arithmetic import MUL
 from headrace._src.ops.math.comparison import EQUAL

@@ -5,13 +5,14 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.dispatch import dispatch_for_types
-from headrace._src.ops.arrays import filling, shaping
+from headrace._src.ops.arrays import broadcasting, filling, measuring
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
 from headrace._src.ops.arrays.filling import FILL, RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.measuring import RANK, SHAPE
 from headrace._src.ops.arrays.padding import PAD
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS
 from headrace._src.ops.linalg import matmul
 from headrace._src.ops.math import arithmetic
 from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, SUB
@@ -83,13 +84,13 @@ def map_flat_values(op, *args, **kwargs) -> RaggedTensor:
     return with_partitions(result, partitions)
 
 
-@dispatch_for_types(shaping.size, RaggedTensor)
+@dispatch_for_types(measuring.size, RaggedTensor)
 def size(input, out_type=dtypes.int32, name=None):
     """The number of elements of a ragged tensor."""
-    return shaping.size(input.flat_values, out_type=dtypes.int32 if out_type is None else out_type)
+    return measuring.size(input.flat_values, out_type=dtypes.int32 if out_type is None else out_type)
 
 
-@dispatch_for_types(shaping.rank, RaggedTensor)
+@dispatch_for_types(measuring.rank, RaggedTensor)
 def rank(input, name=None):
     """The number of dimensions of a ragged tensor, as a scalar tensor."""
     if input.shape.rank is not None:
@@ -151,8 +152,8 @@ def _broadcast(flats):
     shape = None
     for flat in flats:
         if flat.shape.rank:
-            own = shaping.shape(flat)
-            shape = own if shape is None else shaping.broadcast_dynamic_shape(shape, own)
+            own = measuring.shape(flat)
+            shape = own if shape is None else broadcasting.broadcast_dynamic_shape(shape, own)
     if rank == 0 or shape is None:
         return flats
     return [flat if flat.shape.rank == 0 else BROADCAST_TO(flat, shape) for flat in flats]

@@ -11,8 +11,9 @@ from headrace._src.ops.arrays import joining, rearranging, shaping, splitting
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.measuring import get_static_value, known_rank
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE, get_static_value, known_rank
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
 from headrace._src.ops.arrays.splitting import TILE
 from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, MUL
 from headrace._src.ops.math.comparison import EQUAL

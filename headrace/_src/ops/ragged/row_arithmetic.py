@@ -10,8 +10,9 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.measuring import SHAPE, get_static_value
 from headrace._src.ops.arrays.searching import LOWER_BOUND, UPPER_BOUND
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE, SQUEEZE, get_static_value
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SQUEEZE
 from headrace._src.ops.debugging.assertions import Assert
 from headrace._src.ops.math.arithmetic import ADD, MUL, SUB
 from headrace._src.ops.math.comparison import EQUAL, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL

@@ -13,9 +13,10 @@ from headrace._src.ops.arrays.filling import FILL, RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.indexing import boolean_mask as dense_boolean_mask
 from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.ranking import TOP_K_V2
 from headrace._src.ops.arrays.selecting import SELECT_V2, WHERE
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.arrays.splitting import TILE
 from headrace._src.ops.math.arithmetic import ADD, MUL, NEG
 from headrace._src.ops.math.comparison import EQUAL, GREATER_EQUAL, LESS, LOGICAL_AND

@@ -3,12 +3,12 @@
 from headrace._src.core import dtypes, errors
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.dispatch import dispatch_for_types
-from headrace._src.ops.arrays import broadcasting, constants, filling, shaping
-from headrace._src.ops.arrays.broadcasting import BROADCAST_TO
+from headrace._src.ops.arrays import broadcasting, constants, filling, measuring, shaping
+from headrace._src.ops.arrays.broadcasting import BROADCAST_ARGS, BROADCAST_TO
 from headrace._src.ops.arrays.filling import FILL
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT
-from headrace._src.ops.arrays.shaping import BROADCAST_ARGS, EXPAND_DIMS, RESHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.ragged.broadcasting import Operand, broadcast_partitions, outer_shape
 from headrace._src.ops.ragged.dynamic_shape import DynamicRaggedShape
@@ -17,7 +17,7 @@ from headrace._src.ops.ragged.row_partition import RowPartition
 from headrace._src.ops.ragged.tensor import RaggedTensor, tensor_or_ragged
 
 
-@dispatch_for_types(shaping.shape, RaggedTensor)
+@dispatch_for_types(measuring.shape, RaggedTensor)
 def shape(input, out_type=None, name=None):
     """The shape of a ragged tensor."""
     out_type = dtypes.int32 if out_type is None else dtypes.as_dtype(out_type)
@@ -81,7 +81,7 @@ def _target(shapes):
     return rank, ragged_rank
 
 
-@dispatch_for_types(shaping.broadcast_dynamic_shape, DynamicRaggedShape)
+@dispatch_for_types(broadcasting.broadcast_dynamic_shape, DynamicRaggedShape)
 def broadcast_dynamic_shape(shape_x, shape_y):
     """The shape to which two shapes broadcast."""
     shapes = [

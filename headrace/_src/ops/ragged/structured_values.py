@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headrace._src.ops.arrays.shaping import known_value
+from headrace._src.ops.arrays.measuring import known_value
 from headrace._src.ops.ragged.dynamic_shape import DynamicRaggedShape
 
 

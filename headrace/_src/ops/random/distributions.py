@@ -16,9 +16,9 @@ from headrace._src.op.batching import NoRule, merging, unstacked
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import shape_from_value
-from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, sum_to
+from headrace._src.ops.arrays.broadcasting import BROADCAST_ARGS, BROADCAST_TO, sum_to
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
-from headrace._src.ops.arrays.shaping import BROADCAST_ARGS, SHAPE
 from headrace._src.ops.math.arithmetic import maximum
 from headrace._src.ops.random import lowering, rejection, rejection_lowering, samplers
 from headrace._src.ops.random.gamma_derivative import RANDOM_GAMMA_GRAD

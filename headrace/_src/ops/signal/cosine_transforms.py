@@ -9,9 +9,10 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.padding import pad_axis
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.arrays.splitting import SPLIT
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.complex_numbers import COMPLEX, REAL

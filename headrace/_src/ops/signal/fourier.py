@@ -17,9 +17,9 @@ from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.measuring import SHAPE, SIZE, known_value
 from headrace._src.ops.arrays.padding import PAD
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import SHAPE, SIZE, known_value
 from headrace._src.ops.math.arithmetic import MAXIMUM
 from headrace._src.ops.math.comparison import EQUAL, LOGICAL_OR
 from headrace._src.ops.math.division import FLOOR_MOD

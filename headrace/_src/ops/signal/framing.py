@@ -14,9 +14,10 @@ from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.measuring import SHAPE, known_value
 from headrace._src.ops.arrays.padding import PAD, PAD_CONSTANT, pad_axis
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, known_value
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.math.arithmetic import MAXIMUM
 from headrace._src.ops.math.division import DIV_NO_NAN
 from headrace._src.ops.math.elementwise import CEIL, LOG

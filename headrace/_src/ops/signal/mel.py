@@ -7,8 +7,9 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.padding import PAD
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.arrays.spacing import LINSPACE
 from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
 from headrace._src.ops.math.elementwise import LOG, RSQRT

@@ -11,9 +11,9 @@ from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.partitioning import LIST_DIFF
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import SHAPE
 from headrace._src.ops.math.comparison import EQUAL, GREATER_EQUAL, LESS_EQUAL
 from headrace._src.ops.math.reductions import ALL
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM

@@ -15,9 +15,10 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL, RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.measuring import SHAPE, get_static_value
 from headrace._src.ops.arrays.rearranging import INVERT_PERMUTATION
 from headrace._src.ops.arrays.selecting import WHERE
-from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE, get_static_value
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.arithmetic import ADD, MAXIMUM, SUB
 from headrace._src.ops.math.comparison import LESS_EQUAL
 from headrace._src.ops.math.reductions import ALL, MAX

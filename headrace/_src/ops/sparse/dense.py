@@ -18,9 +18,10 @@ from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.filling import FILL, RANGE
 from headrace._src.ops.arrays.gathering import GATHER_ND
 from headrace._src.ops.arrays.joining import CONCAT, PACK
+from headrace._src.ops.arrays.measuring import RANK, SHAPE
 from headrace._src.ops.arrays.scattering import SCATTER_ND
 from headrace._src.ops.arrays.selecting import WHERE
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RANK, RESHAPE, SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
 from headrace._src.ops.math.arithmetic import MINIMUM
 from headrace._src.ops.math.comparison import NOT_EQUAL
 from headrace._src.ops.math.complex_numbers import CONJ

@@ -3,8 +3,8 @@
 from headrace._src.core import dtypes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.dispatch import Dispatcher, dispatch_for_all, dispatch_for_types, signature_of
-from headrace._src.ops.arrays import casting, shaping
-from headrace._src.ops.arrays.shaping import SIZE
+from headrace._src.ops.arrays import casting, measuring
+from headrace._src.ops.arrays.measuring import SIZE
 from headrace._src.ops.math.reductions import PROD
 from headrace._src.ops.ragged.row_arithmetic import cast_to
 from headrace._src.ops.sparse.tensor import SparseTensor
@@ -30,20 +30,20 @@ def cast(x, dtype, name=None):
     return x.with_values(casting.cast(x.values, dtype))
 
 
-@dispatch_for_types(shaping.shape, SparseTensor)
+@dispatch_for_types(measuring.shape, SparseTensor)
 def shape(input, out_type=None, name=None):
     """The dense shape of a sparse tensor."""
     return cast_to(input.dense_shape, dtypes.int32 if out_type is None else dtypes.as_dtype(out_type))
 
 
-@dispatch_for_types(shaping.size, SparseTensor)
+@dispatch_for_types(measuring.size, SparseTensor)
 def size(input, out_type=None, name=None):
     """The number of elements of a sparse tensor, zeros included."""
     out_type = dtypes.int32 if out_type is None else dtypes.as_dtype(out_type)
     return PROD(cast_to(input.dense_shape, out_type), [0])
 
 
-@dispatch_for_types(shaping.rank, SparseTensor)
+@dispatch_for_types(measuring.rank, SparseTensor)
 def rank(input, name=None):
     """The number of dimensions of a sparse tensor, as a scalar tensor."""
     known = input.dense_shape.shape[0]

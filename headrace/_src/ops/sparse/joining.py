@@ -11,8 +11,8 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import RANGE
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import SHAPE
 from headrace._src.ops.math.arithmetic import MAXIMUM
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 from headrace._src.ops.sparse.dense import as_sparse

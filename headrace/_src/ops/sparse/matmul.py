@@ -11,8 +11,8 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.gathering import GATHER_V2
+from headrace._src.ops.arrays.measuring import get_static_value
 from headrace._src.ops.arrays.rearranging import CONJUGATE_TRANSPOSE, TRANSPOSE
-from headrace._src.ops.arrays.shaping import get_static_value
 from headrace._src.ops.math.arithmetic import ADD, MUL
 from headrace._src.ops.math.complex_numbers import CONJ
 from headrace._src.ops.ragged.row_arithmetic import cast_to

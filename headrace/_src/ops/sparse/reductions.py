@@ -14,8 +14,9 @@ from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL, ONES_LIKE, RANGE
 from headrace._src.ops.arrays.gathering import GATHER_ND
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.partitioning import DYNAMIC_STITCH
-from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.arithmetic import MINIMUM
 from headrace._src.ops.math.division import FLOOR_MOD
 from headrace._src.ops.sparse.dense import as_sparse

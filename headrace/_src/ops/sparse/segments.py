@@ -13,8 +13,9 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.ops.arrays.gathering import check_indices
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.measuring import checked_dims
 from headrace._src.ops.arrays.searching import LOWER_BOUND
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SQUEEZE, checked_dims
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SQUEEZE
 from headrace._src.ops.math.grouping import add_rows, wide
 from headrace._src.ops.math.segments import check_increasing, sums_and_counts
 

@@ -15,7 +15,7 @@ from headrace._src.op.api import api
 from headrace._src.op.attached import open_class
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import known_value
+from headrace._src.ops.arrays.measuring import known_value
 
 if TYPE_CHECKING:
     from headrace._src.attached import SparseTensorMethods

@@ -14,7 +14,7 @@ from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.arrays import joining
 from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, check_reduces_rows
 from headrace._src.ops.arrays.filling import RANGE
-from headrace._src.ops.arrays.shaping import RANK
+from headrace._src.ops.arrays.measuring import RANK
 from headrace._src.ops.math.arithmetic import SUB
 from headrace._src.ops.strings.kernel_arrays import (
     attribute_bytes,

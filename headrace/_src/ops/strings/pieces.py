@@ -7,7 +7,8 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.joining import CONCAT, UNPACK
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, SHAPE, reshape
+from headrace._src.ops.arrays.measuring import SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, reshape
 from headrace._src.ops.math.arithmetic import MUL
 from headrace._src.ops.math.bincounts import BINCOUNT
 from headrace._src.ops.math.cumulative import CUMSUM

@@ -13,9 +13,10 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL, RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT
+from headrace._src.ops.arrays.measuring import SIZE
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.selecting import SELECT_V2
-from headrace._src.ops.arrays.shaping import RESHAPE, SIZE
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_MAX, UNSORTED_SEGMENT_SUM
 from headrace._src.ops.tensor_lists import lowering

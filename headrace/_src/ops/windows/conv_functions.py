@@ -9,7 +9,8 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.joining import CONCAT
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SHAPE, SQUEEZE
+from headrace._src.ops.arrays.measuring import SHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
 from headrace._src.ops.windows.conv import CONV2D, CONV2D_BACKPROP_INPUT, CONV3D, CONV3D_BACKPROP_INPUT
 
 

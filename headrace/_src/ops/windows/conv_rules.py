@@ -12,8 +12,9 @@ from headrace._src.core.lazy import jax, jnp, lax
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.batching import NoRule, merging, unstacked
 from headrace._src.op.infer import shape_from_value
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
-from headrace._src.ops.arrays.shaping import RESHAPE, SHAPE
+from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.windows import conv_kernels
 from headrace._src.ops.windows.placement import (
     CHANNELS_FIRST,

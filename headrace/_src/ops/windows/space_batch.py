@@ -17,7 +17,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import PACK
-from headrace._src.ops.arrays.shaping import SHAPE, known_value
+from headrace._src.ops.arrays.measuring import SHAPE, known_value
 from headrace._src.ops.linalg.matmul import MATMUL
 from headrace._src.ops.windows.placement import check_elements
 

@@ -1,4 +1,4 @@
-"""Rows of `ops/arrays/shaping.py` and `ops/arrays/passing.py`."""
+"""Rows of `ops/arrays/measuring.py`, `ops/arrays/shaping.py` and `ops/arrays/passing.py`."""
 
 from rows import COMPLEXES, FLOATS, INTS, each, normal, row, uniform, value
 
