@@ -19,6 +19,7 @@ ROOT = pathlib.Path(headrace.__file__).parent / "_src"
 CYCLE, WEIGHT = "its file imports this one", "import headrace would load more"
 
 QUOTED = {
+    "ops.arrays.box_slices": {"GatherV2": CYCLE, "Pack": CYCLE, "Pad": CYCLE},
     "ops.arrays.broadcasting": {
         "DynamicStitch": CYCLE, "OnesLike": CYCLE, "Range": CYCLE, "UnsortedSegmentSum": CYCLE,
     },
@@ -32,7 +33,7 @@ QUOTED = {
     "ops.arrays.indexing": {"GatherV2": WEIGHT, "Prod": WEIGHT, "Where": WEIGHT},
     "ops.arrays.joining": {"Split": CYCLE, "SplitV": CYCLE},
     "ops.arrays.measuring": {"Prod": CYCLE},
-    "ops.arrays.slicing": {"GatherV2": CYCLE, "OnesLike": WEIGHT, "Pack": CYCLE, "Pad": CYCLE, "SelectV2": WEIGHT},
+    "ops.arrays.slicing": {"GatherV2": WEIGHT, "OnesLike": WEIGHT, "SelectV2": WEIGHT},
     "ops.linalg.decompositions": {"MatrixSolve": CYCLE, "MatrixTriangularSolve": CYCLE},
     "ops.linalg.matmul": {"Transpose": WEIGHT},
     "ops.math.arithmetic": {"SelectV2": CYCLE},

@@ -278,6 +278,7 @@ if TYPE_CHECKING:
     from headrace._src.graph.messages.graph_import import import_graph_def as import_graph_def
     from headrace._src.graph.vectorizing.vectorized_map import vectorized_map as vectorized_map
     from headrace._src.op.convert import register_tensor_conversion_function as register_tensor_conversion_function
+    from headrace._src.ops.arrays.box_slices import slice_ as _slice
     from headrace._src.ops.arrays.broadcasting import broadcast_dynamic_shape as broadcast_dynamic_shape
     from headrace._src.ops.arrays.broadcasting import broadcast_to as broadcast_to
     from headrace._src.ops.arrays.casting import bitcast as bitcast
@@ -328,7 +329,6 @@ if TYPE_CHECKING:
     from headrace._src.ops.arrays.selecting import where as _where_v2
     from headrace._src.ops.arrays.shaping import ensure_shape as ensure_shape
     from headrace._src.ops.arrays.shaping import reshape as reshape
-    from headrace._src.ops.arrays.slicing import slice_ as _slice
     from headrace._src.ops.arrays.slicing import strided_slice as strided_slice
     from headrace._src.ops.arrays.sorting import argsort as argsort
     from headrace._src.ops.arrays.sorting import sort as sort

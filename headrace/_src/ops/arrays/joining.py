@@ -17,11 +17,11 @@ from headrace._src.op.graph_rules import if_useful, known_elements, unless_const
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import FAILS_BY_SHAPE, UNCHECKED
+from headrace._src.ops.arrays.box_slices import SLICE
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.measuring import SIZE, checked_parts, known_value
 from headrace._src.ops.arrays.passing import identity
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS
-from headrace._src.ops.arrays.slicing import SLICE
 from headrace._src.ops.arrays.small_integers import integers
 from headrace._src.ops.math.division import FLOOR_MOD
 

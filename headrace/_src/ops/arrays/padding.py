@@ -11,13 +11,13 @@ from headrace._src.op.batching import NoRule, Ragged, Rule, unstacked, value_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
+from headrace._src.ops.arrays.box_slices import SLICE
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL, RANGE
 from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.measuring import RANK, checked_dims, known_value
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
-from headrace._src.ops.arrays.slicing import SLICE
 from headrace._src.ops.math.arithmetic import MUL
 from headrace._src.ops.math.comparison import EQUAL
 

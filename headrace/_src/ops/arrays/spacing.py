@@ -14,13 +14,13 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import normalize_axis
+from headrace._src.ops.arrays.box_slices import SLICE
 from headrace._src.ops.arrays.casting import CAST, cast
 from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.joining import CONCAT, PACK
 from headrace._src.ops.arrays.measuring import RANK, known_value
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
-from headrace._src.ops.arrays.slicing import SLICE
 from headrace._src.ops.math.arithmetic import MAXIMUM
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.division import FLOOR_MOD, true_divide

@@ -8,13 +8,13 @@ from headrace._src.core import dtypes
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.ops.arrays.box_slices import SLICE
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.filling import FILL
 from headrace._src.ops.arrays.joining import CONCAT, PACK
 from headrace._src.ops.arrays.measuring import SHAPE, get_static_value
 from headrace._src.ops.arrays.padding import PAD
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
-from headrace._src.ops.arrays.slicing import SLICE
 from headrace._src.ops.debugging import assertions
 from headrace._src.ops.images.checks import check_not_empty, image_of, sizes_of
 from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM

@@ -14,8 +14,8 @@ from headrace._src.op.api import api
 from headrace._src.op.batching import one_by_one
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.ops.arrays.box_slices import SLICE
 from headrace._src.ops.arrays.measuring import SHAPE, known_value
-from headrace._src.ops.arrays.slicing import SLICE
 from headrace._src.ops.images.checks import unregistered_gradient
 from headrace._src.ops.math.division import FLOOR_MOD
 from headrace._src.ops.math.reductions import ALL

@@ -11,6 +11,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays import filling
+from headrace._src.ops.arrays.box_slices import SLICE
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ONES_LIKE, RANGE, ZEROS_LIKE
@@ -22,7 +23,6 @@ from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.scattering import SCATTER_ND
 from headrace._src.ops.arrays.selecting import SELECT_V2, WHERE
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS
-from headrace._src.ops.arrays.slicing import SLICE
 from headrace._src.ops.math.arithmetic import MAXIMUM
 from headrace._src.ops.math.comparison import EQUAL, LESS, LESS_EQUAL, LOGICAL_AND, NOT_EQUAL
 from headrace._src.ops.math.cumulative import CUMSUM

@@ -4,6 +4,7 @@ from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.ops.arrays.box_slices import SLICE
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL, ONES_LIKE, RANGE, ZEROS_LIKE
@@ -15,7 +16,7 @@ from headrace._src.ops.arrays.passing import STOP_GRADIENT
 from headrace._src.ops.arrays.scattering import SCATTER_ND
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
-from headrace._src.ops.arrays.slicing import SLICE, STRIDED_SLICE
+from headrace._src.ops.arrays.slicing import STRIDED_SLICE
 from headrace._src.ops.arrays.splitting import SPLIT_V
 from headrace._src.ops.linalg.matmul import MATMUL
 from headrace._src.ops.math import clipping

@@ -12,6 +12,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
+from headrace._src.ops.arrays.box_slices import SLICE
 from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.joining import PACK
 from headrace._src.ops.arrays.measuring import SHAPE, known_rank
@@ -19,7 +20,6 @@ from headrace._src.ops.arrays.padding import PAD
 from headrace._src.ops.arrays.rearranging import ROLL
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import RESHAPE
-from headrace._src.ops.arrays.slicing import SLICE
 from headrace._src.ops.math.arithmetic import MINIMUM
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.division import FLOOR_MOD

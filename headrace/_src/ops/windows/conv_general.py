@@ -10,11 +10,11 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
+from headrace._src.ops.arrays.box_slices import SLICE
 from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.measuring import SHAPE, known_rank
 from headrace._src.ops.arrays.padding import PAD
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
-from headrace._src.ops.arrays.slicing import SLICE
 from headrace._src.ops.windows import conv, conv_kernels, conv_rules
 from headrace._src.ops.windows.placement import CHANNELS_FIRST, CHANNELS_LAST
 

@@ -1,4 +1,4 @@
-"""Rows of `ops/arrays/slicing.py` and `ops/arrays/indexing.py`."""
+"""Rows of `ops/arrays/slicing.py`, `ops/arrays/box_slices.py` and `ops/arrays/indexing.py`."""
 
 from rows import COMPLEXES, FLOATS, INTS, booleans, each, normal, row, value
 
