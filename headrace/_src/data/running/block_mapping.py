@@ -14,7 +14,8 @@ from headrace._src.data.running.reading_ahead import BlockAhead
 from headrace._src.formats.records import RecordSpans
 from headrace._src.graph.running.plan import Plan
 from headrace._src.ops.arrays.filling import CONST
-from headrace._src.ops.parsing.examples import PARSE_EXAMPLE, ParsedBlock
+from headrace._src.ops.parsing.examples import PARSE_EXAMPLE
+from headrace._src.ops.parsing.parsed_examples import ParsedBlock
 from headrace._src.ops.parsing.parsed_sequences import ParsedSequences
 from headrace._src.ops.parsing.sequences import PARSE_SEQUENCE_EXAMPLE
 

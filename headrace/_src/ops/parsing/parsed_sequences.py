@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from headrace._src.core import dtypes
-from headrace._src.ops.parsing.examples import KINDS, ParsedBlock, row_splits
+from headrace._src.ops.parsing.example_layouts import KINDS, row_splits
+from headrace._src.ops.parsing.parsed_examples import ParsedBlock
 from headrace._src.ops.parsing.sequences import sequence_layout
 
 

@@ -14,24 +14,20 @@ from headrace._src.formats.example_wire import WrongKind
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.ops.parsing.examples import (
+from headrace._src.ops.parsing.example_layouts import (
     KINDS,
     SPLIT_TYPES,
     VALUE_TYPES,
     Layout,
     called,
-    check_names,
     check_padded_size,
-    dense_shape,
     not_parsed,
-    one_string,
     row_splits,
-    scalar_key,
     value_type,
-    vector_of_keys,
     wrong_count,
     wrong_kind,
 )
+from headrace._src.ops.parsing.examples import check_names, dense_shape, one_string, scalar_key, vector_of_keys
 from headrace._src.ops.parsing.requests import CONTEXT_FEATURES, LIST_FEATURES, Request, keys_tensor
 from headrace._src.ops.parsing.results import collect
 from headrace._src.ops.ragged.tensor import RaggedTensor
