@@ -10,44 +10,22 @@ if TYPE_CHECKING:
     from headrace._src.compat.array_functions import depth_to_space as depth_to_space
     from headrace._src.compat.array_functions import space_to_batch as space_to_batch
     from headrace._src.compat.array_functions import space_to_depth as space_to_depth
-    from headrace._src.compat.nn_functions import avg_pool as _avg_pool2d
-    from headrace._src.compat.nn_functions import avg_pool as avg_pool
     from headrace._src.compat.nn_functions import batch_norm_with_global_normalization as batch_norm_with_global_normalization
-    from headrace._src.compat.nn_functions import conv1d as conv1d
-    from headrace._src.compat.nn_functions import conv2d as conv2d
-    from headrace._src.compat.nn_functions import conv2d_backprop_filter as conv2d_backprop_filter
-    from headrace._src.compat.nn_functions import conv2d_backprop_input as conv2d_backprop_input
-    from headrace._src.compat.nn_functions import conv2d_transpose as conv2d_transpose
-    from headrace._src.compat.nn_functions import conv3d as conv3d
-    from headrace._src.compat.nn_functions import conv3d_backprop_filter as _conv3d_backprop_filter_v2
-    from headrace._src.compat.nn_functions import conv3d_backprop_filter as conv3d_backprop_filter
-    from headrace._src.compat.nn_functions import conv3d_transpose as conv3d_transpose
-    from headrace._src.compat.nn_functions import convolution as convolution
     from headrace._src.compat.nn_functions import crelu as crelu
     from headrace._src.compat.nn_functions import ctc_beam_search_decoder as ctc_beam_search_decoder
     from headrace._src.compat.nn_functions import ctc_loss as ctc_loss
     from headrace._src.compat.nn_functions import ctc_loss_v2 as ctc_loss_v2
-    from headrace._src.compat.nn_functions import depthwise_conv2d as depthwise_conv2d
-    from headrace._src.compat.nn_functions import depthwise_conv2d_native as depthwise_conv2d_native
-    from headrace._src.compat.nn_functions import dilation2d as dilation2d
     from headrace._src.compat.nn_functions import dropout as dropout
     from headrace._src.compat.nn_functions import embedding_lookup as embedding_lookup
     from headrace._src.compat.nn_functions import embedding_lookup_sparse as embedding_lookup_sparse
-    from headrace._src.compat.nn_functions import erosion2d as erosion2d
-    from headrace._src.compat.nn_functions import fractional_avg_pool as fractional_avg_pool
-    from headrace._src.compat.nn_functions import fractional_max_pool as fractional_max_pool
     from headrace._src.compat.nn_functions import fused_batch_norm as fused_batch_norm
     from headrace._src.compat.nn_functions import in_top_k as in_top_k
     from headrace._src.compat.nn_functions import log_softmax as log_softmax
-    from headrace._src.compat.nn_functions import max_pool as max_pool
-    from headrace._src.compat.nn_functions import max_pool_with_argmax as max_pool_with_argmax
     from headrace._src.compat.nn_functions import moments as moments
     from headrace._src.compat.nn_functions import nce_loss as nce_loss
-    from headrace._src.compat.nn_functions import pool as pool
     from headrace._src.compat.nn_functions import relu_layer as relu_layer
     from headrace._src.compat.nn_functions import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
     from headrace._src.compat.nn_functions import sampled_softmax_loss as sampled_softmax_loss
-    from headrace._src.compat.nn_functions import separable_conv2d as separable_conv2d
     from headrace._src.compat.nn_functions import softmax as softmax
     from headrace._src.compat.nn_functions import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
     from headrace._src.compat.nn_functions import softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2
@@ -56,6 +34,28 @@ if TYPE_CHECKING:
     from headrace._src.compat.nn_functions import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
     from headrace._src.compat.nn_functions import weighted_moments as weighted_moments
     from headrace._src.compat.nn_functions import xw_plus_b as xw_plus_b
+    from headrace._src.compat.window_functions import avg_pool as _avg_pool2d
+    from headrace._src.compat.window_functions import avg_pool as avg_pool
+    from headrace._src.compat.window_functions import conv1d as conv1d
+    from headrace._src.compat.window_functions import conv2d as conv2d
+    from headrace._src.compat.window_functions import conv2d_backprop_filter as conv2d_backprop_filter
+    from headrace._src.compat.window_functions import conv2d_backprop_input as conv2d_backprop_input
+    from headrace._src.compat.window_functions import conv2d_transpose as conv2d_transpose
+    from headrace._src.compat.window_functions import conv3d as conv3d
+    from headrace._src.compat.window_functions import conv3d_backprop_filter as _conv3d_backprop_filter_v2
+    from headrace._src.compat.window_functions import conv3d_backprop_filter as conv3d_backprop_filter
+    from headrace._src.compat.window_functions import conv3d_transpose as conv3d_transpose
+    from headrace._src.compat.window_functions import convolution as convolution
+    from headrace._src.compat.window_functions import depthwise_conv2d as depthwise_conv2d
+    from headrace._src.compat.window_functions import depthwise_conv2d_native as depthwise_conv2d_native
+    from headrace._src.compat.window_functions import dilation2d as dilation2d
+    from headrace._src.compat.window_functions import erosion2d as erosion2d
+    from headrace._src.compat.window_functions import fractional_avg_pool as fractional_avg_pool
+    from headrace._src.compat.window_functions import fractional_max_pool as fractional_max_pool
+    from headrace._src.compat.window_functions import max_pool as max_pool
+    from headrace._src.compat.window_functions import max_pool_with_argmax as max_pool_with_argmax
+    from headrace._src.compat.window_functions import pool as pool
+    from headrace._src.compat.window_functions import separable_conv2d as separable_conv2d
     from headrace._src.ops.arrays.ranking import approx_max_k as approx_max_k
     from headrace._src.ops.arrays.ranking import approx_min_k as approx_min_k
     from headrace._src.ops.arrays.ranking import top_k as top_k
