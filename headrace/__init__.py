@@ -299,9 +299,9 @@ if TYPE_CHECKING:
     from headrace._src.state.critical_section import CriticalSection as CriticalSection
     from headrace._src.state.tensor_array import TensorArray as TensorArray
     from headrace._src.state.tensor_array import TensorArraySpec as TensorArraySpec
+    from headrace._src.state.variable_copies import VariableAggregation as VariableAggregation
+    from headrace._src.state.variable_copies import VariableSynchronization as VariableSynchronization
     from headrace._src.state.variables import Variable as Variable
-    from headrace._src.state.variables import VariableAggregation as VariableAggregation
-    from headrace._src.state.variables import VariableSynchronization as VariableSynchronization
     from headrace._src.state.variables import variable_creator_scope as variable_creator_scope
     from headrace._src.tracing.batch_function import nondifferentiable_batch_function as nondifferentiable_batch_function
     from headrace._src.tracing.function import function as function

@@ -17,7 +17,8 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api, export
 from headrace._src.op.convert import to_tensor
-from headrace._src.state.variables import Variable, VariableAggregation, VariableSynchronization
+from headrace._src.state.variable_copies import VariableAggregation, VariableSynchronization
+from headrace._src.state.variables import Variable
 
 if TYPE_CHECKING:
     from headrace._src.graph.building.graph_variables import GraphVariable

@@ -9,7 +9,8 @@ from headrace._src.graph.building.variable_creation import init_scope
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
-from headrace._src.state.variables import Variable, VariableAggregation, VariableSynchronization
+from headrace._src.state.variable_copies import VariableAggregation, VariableSynchronization
+from headrace._src.state.variables import Variable
 
 _OF_TWO = (
     "initial_value", "trainable", "validate_shape", "caching_device", "name", "variable_def", "dtype", "import_scope",

@@ -1,7 +1,6 @@
 """`tf.Variable`: a tensor-valued state that assignments change and tapes watch."""
 
 import contextlib
-import enum
 import functools
 import itertools
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.indexing import variable_getitem
 from headrace._src.ops.math.operators import attach_operators
 from headrace._src.state import scatter, storage
+from headrace._src.state.variable_copies import VariableAggregation, VariableSynchronization
 
 if TYPE_CHECKING:
     from headrace._src.attached import VariableMethods
@@ -37,33 +37,7 @@ if TYPE_CHECKING:
 else:
     VariableMethods = types.FOR_CHECKERS
 
-_unique = itertools.count()
-
-
-@api("VariableSynchronization")
-class VariableSynchronization(enum.Enum):
-    """When the copies of a distributed variable are brought together."""
-
-    AUTO = 0
-    NONE = 1
-    ON_WRITE = 2
-    ON_READ = 3
-
-
-@api("VariableAggregation")
-class VariableAggregation(enum.Enum):
-    """How updates from several replicas are combined."""
-
-    NONE = 0
-    SUM = 1
-    MEAN = 2
-    ONLY_FIRST_REPLICA = 3
-
-    def __hash__(self):
-        return hash(self.value)
-
-    def __eq__(self, other):
-        return self is other or getattr(other, "value", other) == self.value
+unique_numbers = itertools.count()  # of all variables, for their unique ids
 
 
 class _VariableType(type):
@@ -187,7 +161,7 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         self._handle = storage.make_handle(self._storage)
         self._dtype = value.dtype
         self._name = full_name
-        self._unique_id = f"{full_name}_{next(_unique)}"
+        self._unique_id = f"{full_name}_{next(unique_numbers)}"
         if context.device is not None:
             self._handle._device = context.device
 
@@ -569,36 +543,6 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
             full = " ".join(str(n) for n in self.full_shape)
             slices = ":".join(f"{at},{size}" for at, size in zip(self.var_offset, self.var_shape))
             return f"{full} {slices}"
-
-
-class ArgumentVariable(Variable):
-    """A variable that is an argument of a function that is being traced: its handle is an input of the graph."""
-
-    def __init__(self, handle, dtype, shape, trainable):
-        self._storage = storage.Storage(None, dtype, shape, "argument")
-        self._handle = handle
-        self._dtype = dtype
-        self._name = "argument"
-        self._unique_id = f"argument_{next(_unique)}"
-        self._trainable = trainable
-        self._synchronization = VariableSynchronization.AUTO
-        self._aggregation = VariableAggregation.NONE
-        self._constraint = None
-        box = np.empty((), object)
-        box[()] = self._storage
-        handle._known = box  # tells the shape of what is read
-
-    @property
-    def device(self) -> str:
-        return ""
-
-    def numpy(self):
-        raise NotImplementedError("numpy() is only available when eager execution is enabled.")
-
-    def __repr__(self):
-        return f"<tf.Variable '{self.name}' shape={self._storage.shape} dtype={self._dtype.name}>"
-
-    __str__ = __repr__
 
 
 def _restore(array, dtype_name, name, trainable, shape, constraint, synchronization, aggregation):

@@ -9,7 +9,8 @@ from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.tracing_protocol import TraceType
 from headrace._src.op.api import api
-from headrace._src.state.variables import ArgumentVariable, Variable
+from headrace._src.state.argument_variables import ArgumentVariable
+from headrace._src.state.variables import Variable
 
 
 @api("__internal__.VariableSpec")

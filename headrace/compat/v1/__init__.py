@@ -557,8 +557,8 @@ if TYPE_CHECKING:
     from headrace._src.state.queues import RandomShuffleQueue as RandomShuffleQueue
     from headrace._src.state.tensor_array import TensorArray as TensorArray
     from headrace._src.state.tensor_array import TensorArraySpec as TensorArraySpec
-    from headrace._src.state.variables import VariableAggregation as VariableAggregation
-    from headrace._src.state.variables import VariableSynchronization as VariableSynchronization
+    from headrace._src.state.variable_copies import VariableAggregation as VariableAggregation
+    from headrace._src.state.variable_copies import VariableSynchronization as VariableSynchronization
     from headrace._src.tracing.batch_function import nondifferentiable_batch_function as nondifferentiable_batch_function
     from headrace._src.tracing.function import function as function
     from headrace._src.version import COMPILER_VERSION as COMPILER_VERSION

@@ -34,7 +34,8 @@ from headrace._src.ops.debugging.assertions import ASSERT
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_PROD, UNSORTED_SEGMENT_SUM
 from headrace._src.state import storage
 from headrace._src.state.scatter import STRIDED_SLICE_ASSIGN
-from headrace._src.state.variables import Variable, VariableAggregation, VariableSynchronization, static_shape
+from headrace._src.state.variable_copies import VariableAggregation, VariableSynchronization
+from headrace._src.state.variables import Variable, static_shape
 
 _unique = itertools.count()
 # TF: the collections that variables are added to.
