@@ -12,21 +12,18 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 from headrace._src.autograph.calls import convert_as_asked, with_status
 from headrace._src.autograph.status import ENABLED
 from headrace._src.core import nest
-from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
-from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tensor import EagerTensor
 from headrace._src.core.tracebacks import shortened
 from headrace._src.core.tracing_protocol import CastContext, TraceType
 from headrace._src.core.types import FOR_CHECKERS
-from headrace._src.graph.building.func_graph import FuncGraph
-from headrace._src.graph.building.operation import Operation
 from headrace._src.graph.building.source_lines import users_line
-from headrace._src.graph.building.variable_creation import VariableMaker
 from headrace._src.op.api import api
-from headrace._src.op.convert import to_tensor
+from headrace._src.tracing.arguments import bind, fast_key, parameters_of, tensors_of
 from headrace._src.tracing.concrete_function import ConcreteFunction
 from headrace._src.tracing.explanation import Explanation
-from headrace._src.tracing.trace_types import Literal, Placeholders, Typing
+from headrace._src.tracing.trace_types import Literal, Typing
+from headrace._src.tracing.traces import trace
 
 if TYPE_CHECKING:
     from typing import Generic
@@ -73,7 +70,7 @@ class Function(Generic[P, R]):
         self._jit_compile = jit_compile
         self._reduce_retracing = reduce_retracing
         self._lock = threading.RLock()
-        self._parameters = _parameters_of(python_function)
+        self._parameters = parameters_of(python_function)
         self._input_signature = None if input_signature is None else self._signature_types(input_signature)
         self._traces: dict = {}  # tuple of trace types to ConcreteFunction
         self._fast: dict = {}  # key of a simple call to ConcreteFunction
@@ -89,7 +86,7 @@ class Function(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if context.mode is None and not kwargs and not _Switch.eagerly:
-            key = _fast_key(args)
+            key = fast_key(args)
             if key is not None:
                 concrete = self._fast.get(key)
                 if concrete is not None:
@@ -110,7 +107,7 @@ class Function(Generic[P, R]):
             if len(self._fast) > 1000:
                 self._fast.clear()
             self._fast[key] = concrete
-        return concrete.call_flat(_tensors_of(kinds, values))
+        return concrete.call_flat(tensors_of(kinds, values))
 
     def _bind(self, args, kwargs):
         """The values of all arguments and their types."""
@@ -304,7 +301,7 @@ class Function(Generic[P, R]):
         with self._lock:
             concrete = self._concrete_for(kinds)
         known = not any(isinstance(leaf, TraceType) for leaf in nest.flatten(values))
-        return Explanation(self, concrete, _tensors_of(kinds, values) if known else None)
+        return Explanation(self, concrete, tensors_of(kinds, values) if known else None)
 
     @property
     def parameter_names(self) -> tuple:
@@ -439,130 +436,6 @@ def _converted(python_function):
     return with_status(convert_as_asked(python_function), ENABLED)
 
 
-def _fast_key(args):
-    """A key for a call with tensors and simple Python values only; None for any other."""
-    key = []
-    for x in args:
-        kind = type(x)
-        if kind is EagerTensor:
-            key.append(x.dtype)
-            key.append(x._a.shape)
-        elif kind is int or kind is float or kind is bool or kind is str or x is None:
-            key.append(kind)
-            key.append(x)
-        else:
-            return None
-    return tuple(key)
-
-
-def _parameters_of(function):
-    try:
-        return tuple(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return (
-            inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
-            inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD),
-        )
-
-
-def bind(parameters, args, kwargs, name) -> list:
-    """The value of each parameter, defaults filled in."""
-    values, positional, rest = [], list(args), dict(kwargs)
-    for parameter in parameters:
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            values.append(tuple(positional))
-            positional = []
-        elif parameter.kind is parameter.VAR_KEYWORD:
-            values.append(rest)
-            rest = {}
-        elif positional and parameter.kind is not parameter.KEYWORD_ONLY:
-            values.append(positional.pop(0))
-            if parameter.name in rest and parameter.kind is not parameter.POSITIONAL_ONLY:
-                raise TypeError(f"{name}() got multiple values for argument {parameter.name!r}")
-        elif parameter.name in rest and parameter.kind is not parameter.POSITIONAL_ONLY:
-            values.append(rest.pop(parameter.name))
-        elif parameter.default is not parameter.empty:
-            values.append(parameter.default)
-        else:
-            raise TypeError(f"{name}() missing a required argument: {parameter.name!r}")
-    if positional:
-        raise TypeError(f"{name}() got too many positional arguments: takes {len(parameters)}, got {len(args)}")
-    if rest:
-        raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(rest))!r}")
-    return values
-
-
-def _tensors_of(kinds, values):
-    """The tensors of the arguments, a variable that is passed twice only once."""
-    tensors, handles = [], set()
-    for kind, value in zip(kinds, values):
-        if type(kind) is Literal:
-            continue
-        for tensor in kind.to_tensors(value):
-            if tensor.dtype._kind == "r":
-                if id(tensor) in handles:
-                    continue
-                handles.add(id(tensor))
-            tensors.append(tensor)
-    return tensors
-
-
-def trace(python_function, parameters, kinds, name, may_create, owner=None):
-    """Trace a function; returns the concrete function and the maker of its variables."""
-    graph = FuncGraph(name, context.graph)
-    maker = VariableMaker(may_create)
-    creators = context.variable_creators
-    context.variable_creators = (maker, *(c for c in creators if not isinstance(c, VariableMaker)))
-    try:
-        with graph.building():
-            placeholders = Placeholders(graph)
-            positional, keyword = [], {}
-            for parameter, kind in zip(parameters, kinds):
-                value = kind.placeholder_value(placeholders.named(parameter.name))
-                if parameter.kind is parameter.VAR_POSITIONAL:
-                    positional.extend(value)
-                elif parameter.kind is parameter.VAR_KEYWORD:
-                    keyword.update(value)
-                elif parameter.kind is parameter.KEYWORD_ONLY:
-                    keyword[parameter.name] = value
-                else:
-                    positional.append(value)
-            result = python_function(*positional, **keyword)
-            graph.structured_outputs = _returned(result, name)
-            leaves = nest.flatten(graph.structured_outputs, expand_composites=True)
-            graph.outputs = [graph.inside(leaf) for leaf in leaves if leaf is not None]
-            at = iter(graph.outputs)
-            inner = [None if leaf is None else next(at) for leaf in leaves]
-            graph.structured_outputs = nest.pack_sequence_as(graph.structured_outputs, inner, expand_composites=True)
-    finally:
-        context.variable_creators = creators
-    graph.forget_passed_variables()
-    outer = context.graph
-    if outer is not None:
-        outer.variables.update(graph.variables)
-    return ConcreteFunction(graph, parameters, kinds, name, owner), maker
-
-
-def _returned(result, name):
-    """What a function returned, with tensors at the leaves."""
-
-    def leaf(value):
-        if value is None or isinstance(value, Operation):
-            return None
-        if isinstance(value, (Tensor, CompositeTensor)) or hasattr(value, "_type_spec"):
-            return value
-        try:
-            return to_tensor(value)
-        except (TypeError, ValueError):
-            raise TypeError(
-                "To be compatible with tf.function, Python functions must return zero or more Tensors or "
-                f"ExtensionTypes or None values; in compilation of {name}, found return value of type "
-                f"{type(value).__name__}, which is not a Tensor or ExtensionType."
-            ) from None
-
-    return nest.map_structure(leaf, result)
-
-
 @overload
 def function(
     func: Callable[P, R], input_signature: Any = None, autograph: bool = True, jit_compile: bool | None = None,
@@ -629,4 +502,3 @@ def function(
         )  # fmt: skip
 
     return decorate if func is None else decorate(func)
-
