@@ -49,9 +49,9 @@ except ValueError:
 
 # 2. An op is one record                                                                op/definition.py
 #
-# The record has the op's name, its signature and its rules. Everything else in headrace (tapes, graphs, the compiler,
-# the tests) reads the record and has no other knowledge of the op. Here is an op that TensorFlow does not have:
-# log(1 + x^2), multiplied by an attribute.
+# The record has the op's name, its signature, its rules, and traits, which are left out here. Everything else in
+# headrace (tapes, graphs, the compiler, the tests) reads the record and has no other knowledge of the op. Here is an op
+# that TensorFlow does not have: log(1 + x^2), multiplied by an attribute.
 
 def tour_infer(x, scale):  # the shape of the result
     return same_as_input(x)
@@ -90,8 +90,9 @@ print("2. a new op gives", y.numpy())
 
 # 3. Applying an op                                                                     op/apply.py
 #
-# Every use of an op goes through `apply`. In plain eager execution it does what these lines do: convert the inputs,
-# check their dtypes, run the kernel, wrap the result.
+# `apply` applies an op to whatever it is given. In plain eager execution it does what these lines do: convert the
+# inputs, check their dtypes, run the kernel, wrap the result. Eager tensors that fit already take a short cut past it,
+# a function written for each op (op/lanes.py), which means the same.
 
 def small_apply(op, inputs, attrs):
     tensors = [to_tensor(value) for value in inputs]
@@ -112,7 +113,7 @@ except tf.errors.InvalidArgumentError as error:
     print("3. a refusal reads:", error.message[:60], "...")
 
 
-# 4. Two more rules: shapes without values, and a second implementation                 op/infer.py, op/lowering.py
+# 4. Two more rules: shapes without values, and a second implementation                 op/infer.py
 #
 # `infer` computes the shape of the result from the shapes of the inputs, some of whose sizes may be unknown. `lower`
 # must give what `kernel` gives: the tests compare the two for every row of every op.
@@ -127,8 +128,9 @@ print("4. kernel and lowering agree; infer says", shape)
 # 5. Recorders listen to ops                                                            core/context.py
 #
 # A thread has a context, and the context has a list of recorders. A recorder keeps a set of numbers (`_id`): those of
-# the tensors that it follows. After `apply` has run an op on one of these, it hands the recorder a node, which holds
-# the op, its attributes and the values named in `saves`. This recorder only writes down the names of the ops.
+# the tensors that it follows. After `apply` (or the short cut) has run an op on one of these, it hands the recorder a
+# node, which holds the op, its attributes and the values named in `saves`. This recorder only writes down the names of
+# the ops.
 
 class Listener:
     def __init__(self, *watched):
