@@ -7,7 +7,7 @@ class InnerCursor(Cursor):
     """A cursor that pulls from the cursor of its stage's only input.
 
     Args:
-        stage: its `source` is the input.
+        stage: it has one input.
         run: of the walk.
     """
 
