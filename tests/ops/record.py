@@ -24,6 +24,9 @@ def main(args):
 
     everything = "--all" in args
     wanted = [arg for arg in args if not arg.startswith("-")]
+    unknown = sorted(set(wanted) - set(families.NAMES))
+    if unknown:
+        sys.exit(f"There is no family {', '.join(unknown)}. There are: {', '.join(families.NAMES)}.")
     for family in families.NAMES:
         if wanted and family not in wanted:
             continue

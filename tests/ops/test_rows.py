@@ -106,8 +106,9 @@ def test_rules(family, row):
     ],
 )
 def test_derivatives(family, row):
-    recorded = _load(family).get(row.key, {})
-    if "error" in recorded or recorded.get("grads") is None or all(g is None for g in recorded["grads"]):
+    # Where headrace decides otherwise, nothing is recorded, and it is its own gradients that must be right.
+    result = _load(family).get(row.key, {}) if row.ours is None else evaluate(tf, row)
+    if "error" in result or result.get("grads") is None or all(g is None for g in result["grads"]):
         return
     check_gradients(tf, row, row.second)
 

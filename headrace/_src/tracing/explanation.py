@@ -109,7 +109,8 @@ class Explanation:
     def __str__(self):
         before = self.operations_before
         passes = "" if before == self.operations else f" (of {before} in the graph)"
-        sections = [self.code, f"{self.operations} operations{passes}."]
+        noun = "operation" if self.operations == 1 else "operations"
+        sections = [self.code, f"{self.operations} {noun}{passes}."]
         sections.append("\n".join(["How it runs:", *(f"  {part.label}  {_part_text(part)}" for part in self.parts)]))
         sections.append(self._cost_text())
         count = len(self.traces)
