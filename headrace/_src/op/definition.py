@@ -46,6 +46,7 @@ class Op:
         node_name: what operations are called unless the user says a name. TF: such as "add".
         raw_names: inputs and attributes that `tf.raw_ops` calls otherwise than the op itself.
         stateful: the op reads or writes something outside its inputs: never folded, shared or dropped.
+        quiet: False when the kernel calls the user's Python code, whose warnings and errors are its own.
         types: for each type attribute, the dtypes that it may be.
     """
 
@@ -93,7 +94,7 @@ class Op:
         self.raw_names = raw_names or {}
         self.vectorize: Rule = rule_of(vectorize, traits)
         self.stateful = stateful
-        self.quiet = quiet  # False: the kernel calls the user's Python code
+        self.quiet = quiet
         self.types = types
         self.module = sys._getframe(1).f_globals["__name__"]  # the file to import for it
         if dict.__contains__(REGISTRY, name):

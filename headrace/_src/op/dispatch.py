@@ -1,8 +1,8 @@
 """Public functions that other tensor types can extend: ragged, sparse and the user's own types.
 
 A function that is declared with `@api` first asks the type-based dispatchers registered for it (there are none
-for most), then runs, and when its arguments turn out not to be plain tensors (TypeError, ValueError) asks
-the fallback dispatchers. So plain tensors pay almost nothing.
+for most), then runs, and when its arguments turn out not to be plain tensors (TypeError, ValueError,
+AttributeError) asks the fallback dispatchers. So plain tensors pay almost nothing.
 
 The files that teach functions to take a type are imported when a function gets a value of that type; `scripts/exports`
 writes into the index which they are.
