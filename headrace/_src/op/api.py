@@ -17,14 +17,18 @@ from headrace._src.op.scopes import scoped
 # What `api` decorates it returns: type checkers see the function itself.
 Thing = TypeVar("Thing")
 
-PUBLIC: dict[str, object] = Registry(
-    {
+
+
+def _public_places():
+    return {
         f"{folder}.{name}".removeprefix("."): place.partition(":")[0]
         for folder, names in index.MODULES.items()
         for name, place in names.items()
         if place
     }
-)
+
+
+PUBLIC: dict[str, object] = Registry(_public_places)
 # The element-wise functions of the files that are loaded; `index.ELEMENTWISE` has the names of all.
 ELEMENTWISE: list = []
 

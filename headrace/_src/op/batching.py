@@ -7,11 +7,16 @@ vectorize=rule)`) and is called by the walk over the graph of one element, `grap
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.traits import ELEMENTWISE, EQUAL_SHAPES, Trait
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object  # takes less time to make, and `import headrace` loads this file
 
 
 class Batched(NamedTuple):

@@ -11,7 +11,7 @@ from headrace._src.op.batching import Rule, rule_of
 from headrace._src.op.loading import Registry
 from headrace._src.op.traits import CALLS_FUNCTIONS, ELEMENTWISE, NONE, Trait
 
-REGISTRY: dict[str, "Op"] = Registry(index.OPS)
+REGISTRY: dict[str, "Op"] = Registry(lambda: index.OPS)
 
 
 class Op:

@@ -5,9 +5,11 @@ everything else is; a name that it does not know is searched for in all files, w
 developing.
 """
 
+import functools
 import importlib
 import pkgutil
 import sys
+from collections.abc import Callable
 
 from headrace._src import index
 
@@ -38,9 +40,17 @@ def load_everything():
 class Registry(dict):
     """A dictionary by name that imports the defining file when a name is not there yet."""
 
-    def __init__(self, places):
+    def __init__(self, places: Callable[[], dict[str, str]]):
+        """
+        Args:
+            places: gives the module of each name, from the index; called when a name is first missing.
+        """
         super().__init__()
-        self._places = places  # name to module, from the index
+        self._make_places = places
+
+    @functools.cached_property
+    def _places(self):
+        return self._make_places()
 
     def __missing__(self, name):
         place = self._places.get(name)

@@ -13,7 +13,7 @@ attribute without a default must be given.
 
 import ast
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from headrace._src.core import dtypes
 
@@ -21,8 +21,7 @@ KINDS = ("bool", "int", "float", "string", "type", "shape", "tensor", "func")
 REQUIRED = object()
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(NamedTuple):
     """One input or output."""
 
     name: str
@@ -33,8 +32,7 @@ class Argument:
     is_list: bool = False
 
 
-@dataclass(frozen=True)
-class Attribute:
+class Attribute(NamedTuple):
     """One attribute that callers give (type and number attributes are read off the inputs)."""
 
     name: str
@@ -42,8 +40,7 @@ class Attribute:
     default: object = REQUIRED
 
 
-@dataclass(frozen=True)
-class Signature:
+class Signature(NamedTuple):
     inputs: tuple[Argument, ...]
     attributes: tuple[Attribute, ...]
     outputs: tuple[Argument, ...]
