@@ -33,6 +33,8 @@ def _binary(name, op, function, direct=None):
                     return op.lane((self, number), {}, None)
             if getattr(kind, "reads_as_tensor", False):
                 return op.lane((self, other.value()), {}, None)
+            if isinstance(other, Tensor) and other.dtype is self.dtype:  # of a graph, such as those of gradients
+                return op.lane((self, other), {}, None)
         return _general(function, self, other, reflection)
 
     def reflected(self, other) -> Tensor:
