@@ -1,5 +1,8 @@
 """Datasets of 1.x: iterators that sessions initialise and run."""
 
+import subprocess
+import sys
+
 import pytest
 
 import headrace as tf
@@ -68,3 +71,12 @@ def test_eager():
     assert dataset.output_types == tf.int64
     with pytest.raises(RuntimeError, match="for"):
         dataset.make_initializable_iterator()
+
+
+def test_with_the_alias_installed_first():
+    program = (
+        "import headrace\nheadrace.install_as_tensorflow()\nimport tensorflow.compat.v1 as tf\n"
+        "print(hasattr(tf.data.Dataset.range(3).map(lambda x: x * 2), 'make_one_shot_iterator'))"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == "True", done.stderr

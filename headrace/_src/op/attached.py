@@ -25,6 +25,8 @@ Function = TypeVar("Function", bound=Callable)
 
 # Open class to name to the module that attaches it, as far as modules have been imported. `scripts/exports` reads it.
 ATTACHED: dict[type, dict[str, str]] = {}
+# The same from the index. A class may later be said to be from another module; see compat/tensorflow_alias.py.
+_PLACES: dict[type, dict[str, str]] = {}
 
 
 class Deferred:
@@ -62,7 +64,7 @@ def open_class(cls: Class) -> Class:
     What they attach is in time for abstract methods of the bases: subclasses need not define those again.
     """
     ATTACHED[cls] = {}
-    places = index.METHODS.get(_key(cls), {})
+    places = _PLACES[cls] = index.METHODS.get(_key(cls), {})
     for name, place in places.items():
         setattr(cls, name, Deferred(cls, name, place))
     if getattr(cls, "__abstractmethods__", None):
@@ -90,5 +92,5 @@ def method_of(cls: type, name: str | None = None) -> Callable[[Function], Functi
 
 def load_methods(cls: type) -> None:
     """Import all files that attach something to an open class."""
-    for place in sorted(set(index.METHODS.get(_key(cls), {}).values())):
+    for place in sorted(set(_PLACES[cls].values())):
         load_indexed(place)
