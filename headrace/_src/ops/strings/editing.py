@@ -350,8 +350,8 @@ def _infer_reduce_join(inputs, reduction_indices, keep_dims, separator):
 
 def _vectorize_ragged_reduce_join(batch, node, x, axes):
     check_reduces_rows(batch, node, x, axes)
-    join = UNSORTED_SEGMENT_JOIN
-    return join(x.tensor, batch.owners(x.splits), batch.count(), separator=node.attrs["separator"])
+    separator = node.attrs["separator"]
+    return UNSORTED_SEGMENT_JOIN(x.tensor, batch.owners(x.splits), batch.count(), separator=separator)
 
 
 REDUCE_JOIN = Op(
