@@ -10,7 +10,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api, export
 from headrace._src.op.convert import register_tensor_conversion_function, to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.shaping import RESHAPE
 
 export("register_tensor_conversion_function")(register_tensor_conversion_function)
@@ -143,7 +143,7 @@ def _filled(shape, dtype, number, name):
         fill = text if dtype._kind == "s" else bool(number) if dtype is dtypes.bool else number
         if known is None and isinstance(shape, (list, tuple)):
             shape = to_tensor(shape, dtypes.int32)
-        return REGISTRY["Fill"](shape if known is None else list(known), to_tensor(fill, dtype), name=name)
+        return lookup("Fill")(shape if known is None else list(known), to_tensor(fill, dtype), name=name)
     try:
         if dtype._kind == "s":
             return EagerTensor(np.full(known, text, object), dtype)

@@ -11,7 +11,7 @@ from headrace._src.core.specs import TensorSpec, TypeSpec
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import register_tensor_conversion_function, to_tensor
-from headrace._src.op.definition import REGISTRY
+from headrace._src.op.registry import lookup
 
 if TYPE_CHECKING:
     from headrace._src.core.dtypes import DType
@@ -146,11 +146,11 @@ def _to_dense(value, dtype=None, name=None, as_ref=False):
         )
     if value.dense_shape is None:
         raise ValueError(f"Tensor conversion of IndexedSlices without dense_shape is not possible: {value}")
-    rows = REGISTRY["StridedSlice"](
+    rows = lookup("StridedSlice")(
         value.dense_shape, [0], [1], [1], begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
         shrink_axis_mask=1,
     )
-    return REGISTRY["UnsortedSegmentSum"](value.values, value.indices, rows, name=name)
+    return lookup("UnsortedSegmentSum")(value.values, value.indices, rows, name=name)
 
 
 register_tensor_conversion_function(IndexedSlices, _to_dense, priority=10)
