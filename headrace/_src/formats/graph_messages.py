@@ -1,4 +1,4 @@
-"""TensorFlow's messages for graphs, functions and tensors, as protobuf classes.
+"""TensorFlow's messages for graphs, functions, tensors and structures of specs, as protobuf classes.
 
 This file is imported when a message is first asked for: making the classes imports protobuf.
 """
@@ -145,7 +145,33 @@ _FILES = [
     ),
     MessageFile(
         "tensorflow/core/protobuf/struct.proto",
-        {"TensorSpecProto": "name: string = 1, shape: TensorShapeProto = 2, dtype: DataType = 3"},
+        {
+            "StructuredValue": "kind(none_value: NoneValue = 1, float64_value: double = 11, int64_value: sint64 = 12, "
+            "string_value: string = 13, bool_value: bool = 14, tensor_shape_value: TensorShapeProto = 31, "
+            "tensor_dtype_value: DataType = 32, tensor_spec_value: TensorSpecProto = 33, "
+            "type_spec_value: TypeSpecProto = 34, bounded_tensor_spec_value: BoundedTensorSpecProto = 35, "
+            "list_value: ListValue = 51, tuple_value: TupleValue = 52, dict_value: DictValue = 53, "
+            "named_tuple_value: NamedTupleValue = 54, tensor_value: TensorProto = 55, numpy_value: TensorProto = 56)",
+            "NoneValue": "",
+            "ListValue": "values: [StructuredValue] = 1",
+            "TupleValue": "values: [StructuredValue] = 1",
+            "DictValue": "fields: {string: StructuredValue} = 1",
+            "PairValue": "key: string = 1, value: StructuredValue = 2",
+            "NamedTupleValue": "name: string = 1, values: [PairValue] = 2",
+            "TensorSpecProto": "name: string = 1, shape: TensorShapeProto = 2, dtype: DataType = 3",
+            "BoundedTensorSpecProto": "name: string = 1, shape: TensorShapeProto = 2, dtype: DataType = 3, "
+            "minimum: TensorProto = 4, maximum: TensorProto = 5",
+            "TypeSpecProto": "type_spec_class: TypeSpecProto.TypeSpecClass = 1, type_state: StructuredValue = 2, "
+            "type_spec_class_name: string = 3, num_flat_components: int32 = 4",
+        },
+        {
+            "TypeSpecProto.TypeSpecClass": {
+                "UNKNOWN": 0, "SPARSE_TENSOR_SPEC": 1, "INDEXED_SLICES_SPEC": 2, "RAGGED_TENSOR_SPEC": 3,
+                "TENSOR_ARRAY_SPEC": 4, "DATA_DATASET_SPEC": 5, "DATA_ITERATOR_SPEC": 6, "OPTIONAL_SPEC": 7,
+                "PER_REPLICA_SPEC": 8, "VARIABLE_SPEC": 9, "ROW_PARTITION_SPEC": 10, "REGISTERED_TYPE_SPEC": 12,
+                "EXTENSION_TYPE_SPEC": 13,
+            },
+        },
     ),
 ]  # fmt: skip
 
@@ -166,6 +192,8 @@ SerializedDType = _CLASSES["SerializedDType"]
 TensorProto = _CLASSES["TensorProto"]
 TensorShapeProto = _CLASSES["TensorShapeProto"]
 TensorSpecProto = _CLASSES["TensorSpecProto"]
+StructuredValue = _CLASSES["StructuredValue"]
+TypeSpecProto = _CLASSES["TypeSpecProto"]
 VersionDef = _CLASSES["VersionDef"]
 
 PUBLIC = {

@@ -6,9 +6,17 @@ This file is imported when a message type is first asked for: it imports protobu
 import functools
 
 from headrace._src.core.lazy import LazyModule, descriptor_pb2, descriptor_pool, message_factory, protobuf_message
-from headrace._src.formats import example_messages, graph_messages
+from headrace._src.formats import (  # so that their messages are in the pool
+    event_messages,
+    example_messages,
+    model_messages,
+    profile_messages,
+)
+from headrace._src.formats.message_classes import pool as own_pool
 
 _text_format = LazyModule("google.protobuf.text_format")
+
+_LOADED = (event_messages, example_messages, model_messages, profile_messages)
 
 
 @functools.lru_cache(maxsize=64)
@@ -54,13 +62,10 @@ def message_class(name: str, content: bytes | None):
     if content is not None:
         pool = pool_of(content)
     else:
-        for own in (example_messages.Example, graph_messages.GraphDef):
-            pool = own.DESCRIPTOR.file.pool
-            try:
-                return message_factory.GetMessageClass(pool.FindMessageTypeByName(name))
-            except KeyError:
-                continue
-        pool = descriptor_pool.Default()
+        try:
+            return message_factory.GetMessageClass(own_pool().FindMessageTypeByName(name))
+        except KeyError:
+            pool = descriptor_pool.Default()
     return message_factory.GetMessageClass(pool.FindMessageTypeByName(name))
 
 

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 import random_graph_defs
+from google.protobuf import descriptor_pool, message_factory
 from graph_def_programs import PROGRAMS
 from graph_def_text import FLOAT, INT, PLACEHOLDER, node, nodes_of, parse
 from record_graph_defs import traced
@@ -496,11 +497,21 @@ def test_attributes_that_headrace_does_not_know_are_kept_or_dropped():
     assert list(graph.as_graph_def().node[0].attr) == ["_class"]
 
 
-def test_a_message_of_another_class_will_do():
-    from headrace._src.formats.graph_messages import _FILES
-    from headrace._src.formats.message_classes import make_classes
+def same_class_of_another_pool(cls):
+    """The class that another program in this process, such as TensorBoard, would have for these messages."""
+    pool = descriptor_pool.DescriptorPool()
 
-    other = make_classes(_FILES)["GraphDef"].FromString(parse(PLACEHOLDER).SerializeToString())
+    def add(file):
+        for dependency in file.dependencies:
+            add(dependency)
+        pool.AddSerializedFile(file.serialized_pb)
+
+    add(cls.DESCRIPTOR.file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(cls.DESCRIPTOR.full_name))
+
+
+def test_a_message_of_another_class_will_do():
+    other = same_class_of_another_pool(GraphDef).FromString(parse(PLACEHOLDER).SerializeToString())
     assert not isinstance(other, GraphDef)
     with tf.Graph().as_default():
         assert tf.import_graph_def(other, return_elements=["a"])[0].type == "Placeholder"

@@ -1,0 +1,1 @@
+"""Saving and restoring trackable objects, in the files that TensorFlow writes."""

@@ -1,0 +1,1 @@
+"""What ran when, in the files that TensorBoard's profile plugin reads."""

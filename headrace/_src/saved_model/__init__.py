@@ -1,0 +1,1 @@
+"""Models as folders: functions with their variables, tables and files."""
