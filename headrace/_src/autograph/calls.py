@@ -20,7 +20,7 @@ from headrace._src.autograph.conversion import (
     register_operators,
 )
 from headrace._src.autograph.variables import Undefined
-from headrace._src.core.location import PACKAGE
+from headrace._src.core.tracebacks import PACKAGE
 from headrace._src.op.api import api
 
 _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep

@@ -1,9 +1,12 @@
-"""Tracebacks without the frames of this package, for errors that users cause."""
+"""Which frames are of this package, and tracebacks without them, for errors that users cause."""
 
+import os
 import threading
 import types
 
-from headrace._src.core.location import IMPLEMENTATION
+IMPLEMENTATION = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # .../headrace/_src/
+PACKAGE = os.path.dirname(os.path.dirname(IMPLEMENTATION)) + os.sep  # .../headrace/
+PARENT = os.path.dirname(os.path.dirname(PACKAGE))  # what `import headrace` needs on the path
 
 # How the qualified names end of functions that AutoGraph makes of the blocks of a user's function.
 STAGED = ".<staged>"

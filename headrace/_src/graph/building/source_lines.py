@@ -4,7 +4,7 @@ import os
 import sys
 import sysconfig
 
-from headrace._src.core.location import PACKAGE
+from headrace._src.core.tracebacks import PACKAGE
 
 _STANDARD = sysconfig.get_paths()["stdlib"] + os.sep + "contextlib.py"
 _ours: dict[str, bool] = {}

@@ -18,9 +18,9 @@ import threading
 import weakref
 
 from headrace._src.core.lazy import jax
-from headrace._src.core.location import PARENT
 from headrace._src.core.product_threads import one_processor_left
 from headrace._src.core.random_state import random_state
+from headrace._src.core.tracebacks import PARENT
 from headrace._src.graph.compiling.lowering import CannotLower
 from headrace._src.graph.compiling.programs import Built, build
 from headrace._src.graph.compiling.worker import answer, read_message, write_message

@@ -21,16 +21,12 @@ from headrace._src.op.attached import method_of
 from headrace._src.op.batching import Rule
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.registry import lookup
 from headrace._src.op.traits import CALLS_FUNCTIONS, LOOPS
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.arithmetic import ADD_N
 from headrace._src.ops.math.comparison import GREATER, LESS, LOGICAL_AND
-from headrace._src.ops.tensor_lists.single_elements import (
-    EMPTY_TENSOR_LIST,
-    TENSOR_LIST_POP_BACK,
-    TENSOR_LIST_PUSH_BACK,
-)
 
 
 def _run(input, cond, body, output_shapes, parallel_iterations):
@@ -168,7 +164,7 @@ def _grad(node, dys):
         for (kind, place), tensor in zip(found.saved, derivative.residuals):
             if kind == "list":
                 shape = _element_shape(tensor)
-                popped = TENSOR_LIST_POP_BACK(stacks[place], shape, element_dtype=tensor.dtype)
+                popped = lookup("TensorListPopBack")(stacks[place], shape, element_dtype=tensor.dtype)
                 stacks[place], value = popped
                 value.set_shape(tensor.shape)
                 copy_handle_data(tensor, value)
@@ -238,7 +234,7 @@ def _differentiate(operation, count):
         extra = []
         for tensor in pushed:
             bound = operation.maximum_iterations
-            handle = EMPTY_TENSOR_LIST(
+            handle = lookup("EmptyTensorList")(
                 _element_shape(tensor), to_tensor(-1 if bound is None else bound, dtypes.int32),
                 element_dtype=tensor.dtype,
             )  # fmt: skip
@@ -256,7 +252,7 @@ def _differentiate(operation, count):
             handle = base.placeholder(start.shape, start.dtype, "list")
             copy_handle_data(start, handle)
             new_inputs.append(handle)
-            outputs.append(TENSOR_LIST_PUSH_BACK(handle, tensor))
+            outputs.append(lookup("TensorListPushBack")(handle, tensor))
         counter = base.placeholder([], dtypes.int32, "count")
         new_inputs.append(counter)
         outputs.append(counter + 1)

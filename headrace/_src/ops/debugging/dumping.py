@@ -15,7 +15,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.context import HOST, context
-from headrace._src.core.location import IMPLEMENTATION
+from headrace._src.core.tracebacks import IMPLEMENTATION
 from headrace._src.formats import records, wire
 from headrace._src.op.api import api
 from headrace._src.op.observers import add_observer, output_arrays, remove_observer

@@ -28,7 +28,6 @@ from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
 from headrace._src.ops.arrays.measuring import RANK, known_value
-from headrace._src.ops.arrays.partitioning import LIST_DIFF
 from headrace._src.ops.arrays.rearranging import INVERT_PERMUTATION, TRANSPOSE
 from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.arithmetic import MAXIMUM, number_like
@@ -283,7 +282,7 @@ def _grad_prod(node, dy):
         rank = RANK(x)
         axes = RESHAPE(CAST(axes, DstT=dtypes.int32), [-1])
         gone = FLOOR_MOD(axes + rank, rank)
-        kept = LIST_DIFF(RANGE(0, rank, 1), gone).out
+        kept = lookup("ListDiff")(RANGE(0, rank, 1), gone).out
         order = CONCAT([gone, kept], 0)
         inverse = INVERT_PERMUTATION(order)
         permuted_shape = GATHER_V2(to_tensor(shape), order, 0)
