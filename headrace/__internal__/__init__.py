@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from headrace.__internal__ import distribute as distribute
     from headrace.__internal__ import eager_context as eager_context
     from headrace.__internal__ import nest as nest
+    from headrace.__internal__ import saved_model as saved_model
     from headrace.__internal__ import smart_cond as smart_cond
     from headrace.__internal__ import tf2 as tf2
     from headrace.__internal__ import tracking as tracking

@@ -308,6 +308,7 @@ MODULES: dict = {
         "eager_context": "",
         "get_name_scope": "core.names:current_name_scope",
         "nest": "",
+        "saved_model": "",
         "smart_cond": "",
         "tf2": "",
         "tracking": "",
@@ -340,6 +341,10 @@ MODULES: dict = {
         "map_structure_up_to": "core.nest:map_structure_up_to",
         "sequence_like": "core.nest:sequence_like",
         "yield_flat_paths": "core.nest:yield_flat_paths",
+    },
+    "__internal__.saved_model": {
+        "decode_proto": "saved_model.structured_values:decode",
+        "encode_structure": "saved_model.structured_values:encode",
     },
     "__internal__.smart_cond": {
         "smart_cond": "compat.internal_namespace:smart_cond",

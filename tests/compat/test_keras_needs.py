@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import headrace as tf
-from headrace._src.compat import type_spec_names
 from headrace._src.data.running.batch_sizes import compute_batch_size
+from headrace._src.saved_model import type_spec_names
 
 
 def test_graph_made_by_hand_sees_the_one_around_it():

@@ -34,8 +34,9 @@ INTERNALS: dict[str, dict[str, str]] = {
     "python.framework.tensor": {},
     "python.framework.tensor_util": {"is_tf_type": "compat.internal_namespace:is_tf_type"},
     "python.framework.type_spec_registry": {
-        "get_name": "compat.type_spec_names:get_name",
-        "lookup": "compat.type_spec_names:lookup_spec",
+        "get_name": "saved_model.type_spec_names:get_name",
+        "lookup": "saved_model.type_spec_names:lookup_spec",
+        "register": "saved_model.type_spec_names:register",
     },
     "python.ops": {},
     "python.ops.linalg": {},

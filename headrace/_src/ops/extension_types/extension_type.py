@@ -281,19 +281,19 @@ class ExtensionTypeSpec(TypeSpec):
     @classmethod
     def _deserialize(cls, serialization):
         spec = object.__new__(cls)
-        spec.__dict__.update(dict(serialization))
+        spec.__dict__.update((name, frozen(value)) for name, value in serialization)
         return spec
 
     @property
     def _component_specs(self):
-        return tuple(_tensor_parts(self.__dict__[field.name]) for field in self._owner._fields
-                     if _has_tensors(self.__dict__[field.name]))
+        return tuple(tensor_parts(self.__dict__[field.name]) for field in self._owner._fields
+                     if has_tensors(self.__dict__[field.name]))
 
     def _to_components(self, value):
         return tuple(
-            _select(getattr(value, field.name), self.__dict__[field.name])
+            select_parts(getattr(value, field.name), self.__dict__[field.name])
             for field in self._owner._fields
-            if _has_tensors(self.__dict__[field.name])
+            if has_tensors(self.__dict__[field.name])
         )
 
     def _from_components(self, components):
@@ -301,7 +301,7 @@ class ExtensionTypeSpec(TypeSpec):
         fields = {}
         for field in self._owner._fields:
             spec = self.__dict__[field.name]
-            fields[field.name] = _merge(spec, next(components)) if _has_tensors(spec) else spec
+            fields[field.name] = merge_parts(spec, next(components)) if has_tensors(spec) else spec
         return _rebuild(self._owner, fields)
 
     def __repr__(self):
@@ -313,37 +313,44 @@ def _plain(value):
     return dict(value) if isinstance(value, ImmutableDict) else value
 
 
-def _has_tensors(spec):
+def frozen(value):
+    """A field's value with mappings that cannot change: a file has dictionaries and lists in their place."""
+    if isinstance(value, dict | ImmutableDict):
+        return ImmutableDict((key, frozen(item)) for key, item in value.items())
+    return tuple(map(frozen, value)) if type(value) in (tuple, list) else value
+
+
+def has_tensors(spec):
     if isinstance(spec, tuple):
-        return any(_has_tensors(item) for item in spec)
+        return any(has_tensors(item) for item in spec)
     if isinstance(spec, ImmutableDict):
-        return any(_has_tensors(item) for item in spec.values())
+        return any(has_tensors(item) for item in spec.values())
     return isinstance(spec, TypeSpec)
 
 
-def _tensor_parts(spec):
+def tensor_parts(spec):
     if isinstance(spec, tuple):
-        return tuple(_tensor_parts(item) for item in spec if _has_tensors(item))
+        return tuple(tensor_parts(item) for item in spec if has_tensors(item))
     if isinstance(spec, ImmutableDict):
-        return {key: _tensor_parts(item) for key, item in spec.items() if _has_tensors(item)}
+        return {key: tensor_parts(item) for key, item in spec.items() if has_tensors(item)}
     return spec
 
 
-def _select(value, spec):
+def select_parts(value, spec):
     if isinstance(spec, tuple):
-        return tuple(_select(item, part) for item, part in zip(value, spec) if _has_tensors(part))
+        return tuple(select_parts(item, part) for item, part in zip(value, spec) if has_tensors(part))
     if isinstance(spec, ImmutableDict):
-        return {key: _select(value[key], part) for key, part in spec.items() if _has_tensors(part)}
+        return {key: select_parts(value[key], part) for key, part in spec.items() if has_tensors(part)}
     return value
 
 
-def _merge(spec, component):
+def merge_parts(spec, component):
     if isinstance(spec, tuple):
         parts = iter(component)
-        return tuple(_merge(part, next(parts)) if _has_tensors(part) else part for part in spec)
+        return tuple(merge_parts(part, next(parts)) if has_tensors(part) else part for part in spec)
     if isinstance(spec, ImmutableDict):
         return ImmutableDict(
-            (key, _merge(part, component[key]) if _has_tensors(part) else part) for key, part in spec.items()
+            (key, merge_parts(part, component[key]) if has_tensors(part) else part) for key, part in spec.items()
         )
     return component
 

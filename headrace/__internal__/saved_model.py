@@ -1,0 +1,15 @@
+"""The public names of `tf.__internal__.saved_model`.
+
+Written by scripts/exports from the `@api` declarations: do not edit."""
+
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace._src.saved_model.structured_values import decode as _decode_proto
+    from headrace._src.saved_model.structured_values import encode as _encode_structure
+    decode_proto = _decode_proto
+    encode_structure = _encode_structure
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)
