@@ -1,7 +1,7 @@
 """Parts of tensors in checkpoints: the text that says which part, and the key under which its bytes stand.
 
-A text such as "10 20 0,5:-" has the sizes of the whole tensor, then for each dimension "start,length", or "-" for all of
-it.
+A text such as "10 20 0,5:-" has the sizes of the whole tensor, then for each dimension "start,length", or "-" for all
+of it.
 """
 
 import re
