@@ -10,6 +10,7 @@ from headrace._src.core import lazy
 
 _POLYNOMIAL = 0x82F63B78  # the lowest bit stands for the highest power
 _MASK = 0xA282EAD8
+_PIECE = 1 << 20  # more is not taken at a time without native code, so that little memory is used
 _SHORT = 512  # below this many bytes a plain loop is quicker than arrays
 
 
@@ -32,15 +33,15 @@ def _times(columns: np.ndarray, values: np.ndarray) -> np.ndarray:
     return result
 
 
-def _crc32c_by_arrays(data: bytes) -> int:
+def _crc32c_by_arrays(data: bytes, before: int = 0) -> int:
     """The checksum with NumPy: the data in equal lanes side by side, which are then joined two by two."""
     lanes = 1 << max(1, len(data).bit_length() // 2 + 1)
     steps = -(-len(data) // lanes)
-    # Zeros in front change nothing as long as the remainder starts at zero; starting at all ones is the same as
-    # flipping the first four bytes.
+    # Zeros in front change nothing as long as the remainder starts at zero; starting at all ones, or at that of the
+    # bytes before, is the same as flipping bits of the first four bytes.
     padded = np.zeros(lanes * steps, np.uint8)
     padded[-len(data) :] = np.frombuffer(data, np.uint8)
-    padded[len(padded) - len(data) :][:4] ^= 0xFF
+    padded[len(padded) - len(data) :][:4] ^= np.frombuffer((before ^ 0xFFFFFFFF).to_bytes(4, "little"), np.uint8)
     table = np.array(_table(), np.uint32)
     states = np.zeros(lanes, np.uint32)
     for column in padded.reshape(lanes, steps).T:
@@ -58,11 +59,11 @@ def _crc32c_by_arrays(data: bytes) -> int:
     return int(states[0]) ^ 0xFFFFFFFF
 
 
-def _crc32c_in_python(data: bytes) -> int:
-    """The checksum without native code."""
+def _crc32c_in_python(data: bytes, before: int = 0) -> int:
+    """The checksum without native code, of bytes that come after others with the checksum `before`."""
     if len(data) >= _SHORT:
-        return _crc32c_by_arrays(data)
-    table, value = _table(), 0xFFFFFFFF
+        return _crc32c_by_arrays(data, before)
+    table, value = _table(), before ^ 0xFFFFFFFF
     for byte in data:
         value = table[(value ^ byte) & 0xFF] ^ value >> 8
     return value ^ 0xFFFFFFFF
@@ -80,6 +81,28 @@ def checksum_function() -> Callable[[bytes], int]:
         except ImportError:
             pass
     return _crc32c_in_python
+
+
+def _extend_in_python(value: int, data) -> int:
+    view = memoryview(data)
+    for start in range(0, len(view), _PIECE):
+        value = _crc32c_in_python(bytes(view[start : start + _PIECE]), value)
+    return value
+
+
+@functools.cache
+def _extending_function() -> Callable:
+    return _extend_in_python if checksum_function() is _crc32c_in_python else lazy.google_crc32c.extend
+
+
+def extend_checksum(value: int, data: bytes | np.ndarray) -> int:
+    """The checksum of bytes that come after others, which have the checksum `value`.
+
+    Args:
+        value: zero if nothing comes before.
+        data: bytes, or an array of uint8, of which no copy is made.
+    """
+    return _extending_function()(value, data)
 
 
 def masked(value: int) -> int:

@@ -1,0 +1,146 @@
+"""One writer at a time in a folder: threads and processes that save into it wait for each other."""
+
+import contextlib
+import errno
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+from headrace._src.core import errors
+from headrace._src.formats import durable_files
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+LOCK_NAME = ".headrace-writer"
+_PATIENCE = 600.0  # seconds
+_PAUSE = 0.02
+_HAS_NO_LOCKS = {errno.EBADF, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS}
+
+_guard = threading.Lock()
+_held: dict[str, threading.RLock] = {}
+_depth: dict[str, int] = {}
+
+
+@contextlib.contextmanager
+def only_writer(folder: str, patience: float = _PATIENCE) -> Iterator[None]:
+    """While the block runs, no other one that writes into this local folder does, in any process. Blocks may nest.
+
+    The folder itself is locked where the system can do that: nothing is left behind when a process dies. Elsewhere
+    (network file systems, Windows) a file in it says who writes; if that process is gone, it is taken over.
+
+    Raises:
+        AbortedError: another one still writes when patience has ended.
+    """
+    folder = os.path.realpath(folder)
+    with _guard:
+        lock = _held.setdefault(folder, threading.RLock())
+    if not lock.acquire(timeout=patience):
+        raise errors.aborted(f"{folder}: another thread of this process has been writing for {patience:.0f} seconds.")
+    try:
+        _depth[folder] = _depth.get(folder, 0) + 1
+        with _process_lock(folder, patience) if _depth[folder] == 1 else contextlib.nullcontext():
+            yield
+    finally:
+        _depth[folder] -= 1
+        if not _depth[folder]:
+            del _depth[folder]
+        lock.release()
+
+
+@contextlib.contextmanager
+def _process_lock(folder, patience):
+    with durable_files.saving_errors(folder):
+        handle = _lock_folder(folder, patience)
+        path = None if handle is not None else _make_lock_file(folder, patience)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            fcntl.flock(handle, fcntl.LOCK_UN)  # also where a forked child has the same file open
+            os.close(handle)
+        else:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+def _lock_folder(folder, patience):
+    """The locked folder, open; None where folders cannot be locked."""
+    if fcntl is None:
+        return None
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    end = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return handle
+        except OSError as error:
+            if error.errno in _HAS_NO_LOCKS:
+                os.close(handle)
+                return None
+            if error.errno not in (errno.EWOULDBLOCK, errno.EINTR) or time.monotonic() > end:
+                os.close(handle)
+                if error.errno != errno.EWOULDBLOCK:
+                    raise
+                raise errors.aborted(
+                    f"{folder}: another process has been writing into this folder for {patience:.0f} seconds. "
+                    "Save to another folder, or end that process."
+                ) from None
+        time.sleep(_PAUSE)
+
+
+def _make_lock_file(folder, patience):
+    path = os.path.join(folder, LOCK_NAME)
+    owner = json.dumps({"host": socket.gethostname(), "pid": os.getpid()}).encode()
+    end = time.monotonic() + patience
+    while True:
+        try:
+            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        except (FileExistsError, PermissionError) as error:  # Windows: the second while a file is being removed
+            if isinstance(error, PermissionError) and os.name != "nt":
+                raise
+        else:
+            os.write(file, owner)
+            os.close(file)
+            return path
+        holder = _holder(path)
+        if holder is not None and _is_gone(holder):
+            _take_away(path, holder)
+        elif time.monotonic() > end:
+            raise errors.aborted(
+                f"{folder}: process {holder and holder.get('pid')} on {holder and holder.get('host')} has been "
+                f"writing into this folder for {patience:.0f} seconds. If it is gone, remove {path}."
+            )
+        else:
+            time.sleep(_PAUSE)
+
+
+def _holder(path):
+    """Who wrote a lock file: {"host", "pid"}; None where that cannot be read (yet)."""
+    try:
+        with open(path, "rb") as file:
+            holder = json.loads(file.read(4096))
+    except (OSError, ValueError):
+        return None
+    return holder if isinstance(holder, dict) and isinstance(holder.get("pid"), int) else None
+
+
+def _is_gone(holder):
+    return holder.get("host") == socket.gethostname() and not durable_files.is_running(holder["pid"])
+
+
+def _take_away(path, holder):
+    """Removes the lock file of a process that is gone; of several that try, one does it."""
+    aside = f"{path}.{os.getpid()}.{threading.get_ident()}"
+    with contextlib.suppress(OSError):
+        os.rename(path, aside)
+        if _holder(aside) == holder:
+            os.unlink(aside)
+        else:  # somebody else took it over meanwhile: this is theirs
+            os.link(aside, path)
+            os.unlink(aside)
