@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from headrace import math as math
     from headrace import nest as nest
     from headrace import nn as nn
+    from headrace import profiler as profiler
     from headrace import quantization as quantization
     from headrace import queue as queue
     from headrace import ragged as ragged

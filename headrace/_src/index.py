@@ -190,6 +190,7 @@ MODULES: dict = {
         "parallel_stack": "ops.arrays.joining:parallel_stack",
         "pow": "ops.math.powers:pow",
         "print": "ops.debugging.printing:print_",
+        "profiler": "",
         "py_function": "graph.control.python_functions:py_function",
         "qint16": "core.dtypes:qint16",
         "qint32": "core.dtypes:qint32",
@@ -3282,6 +3283,16 @@ MODULES: dict = {
     "nn.experimental": {
         "general_dropout": "ops.nn.dropout:general_dropout",
         "stateless_dropout": "ops.nn.dropout:stateless_dropout",
+    },
+    "profiler": {
+        "experimental": "",
+    },
+    "profiler.experimental": {
+        "Profile": "profiler.session:Profile",
+        "ProfilerOptions": "profiler.session:ProfilerOptions",
+        "Trace": "profiler.steps:Trace",
+        "start": "profiler.session:start",
+        "stop": "profiler.session:stop",
     },
     "quantization": {
         "dequantize": "ops.nn.quantization:dequantize",

@@ -251,9 +251,9 @@ def run_kernel(op, tensors, attrs, types):
         raise symbolic._out_of_scope() from None
     try:
         if op.quiet:
-            results = run_quietly(op.kernel, *arrays, **attrs)
+            results = run_quietly(op.eager_kernel, *arrays, **attrs)
         else:
-            results = op.kernel(*arrays, **attrs)
+            results = op.eager_kernel(*arrays, **attrs)
     except Exception as error:
         raise kernel_error(op, tensors, error) from None
     if op.single_output:

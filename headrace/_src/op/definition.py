@@ -3,6 +3,8 @@
 import collections
 import functools
 import sys
+from collections.abc import Callable
+from typing import ClassVar
 
 from headrace._src import index
 from headrace._src.op import signature as signatures
@@ -50,6 +52,9 @@ class Op:
         types: for each type attribute, the dtypes that it may be.
     """
 
+    # While something times eager execution: `(op, kernel)` to what eager execution calls in the place of the kernel.
+    eager_timing: ClassVar[Callable | None] = None
+
     def __init__(
         self,
         name,
@@ -78,7 +83,7 @@ class Op:
         self.name = name
         self.text = text
         self.infer = infer
-        self.kernel = kernel
+        self.replace_kernel(kernel)
         self.lower = lower
         self.grad = grad
         self.static = static
@@ -219,8 +224,15 @@ class Op:
 
     def replace_kernel(self, kernel):
         """Use another implementation for eager and interpreted execution; returns the former one."""
-        before, self.kernel = self.kernel, kernel
+        before = self.__dict__.get("kernel")
+        self.kernel = kernel
+        self.time_eagerly()
         return before
+
+    def time_eagerly(self):
+        """Let eager execution call what `eager_timing` says, or the kernel itself. Graphs take `kernel`."""
+        timing = Op.eager_timing
+        self.eager_kernel = self.kernel if timing is None else timing(self, self.kernel)
 
     def __repr__(self):
         return f"<Op {self.name}({self.text})>"

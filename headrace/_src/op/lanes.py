@@ -31,7 +31,7 @@ _RUN = """
     except IndexError:
         run = quiet_runner()
     try:
-        out = run(op.kernel, ARRAYS)
+        out = run(op.eager_kernel, ARRAYS)
     except Exception as error:
         raise kernel_error(op, args, error) from None
     finally:

@@ -112,19 +112,19 @@ class ElementFunction:
     def __init__(self, graph, captured: list):
         self.graph = graph
         self.captured = list(captured)
-        self._run = graph.plan().run
+        self._plan = graph.plan()
         self.draws = draws_numbers(graph.base)  # random ones
 
     def __call__(self, element) -> tuple:
         if not self.draws:
-            return tuple(self._run([*element, *self.captured]))
+            return tuple(self._plan.run([*element, *self.captured]))
         return self.call_at(self.site, element)
 
     def call_at(self, site, element) -> tuple:
         """Call with the random numbers that come next at a site."""
         before, context.random_site = context.random_site, site
         try:
-            return tuple(self._run([*element, *self.captured]))
+            return tuple(self._plan.run([*element, *self.captured]))
         finally:
             context.random_site = before
 
@@ -223,7 +223,7 @@ class BlockFunction(ElementFunction):
                 numbers.append(random_calls.draw(op, attrs, inputs, count))
         finally:
             context.random_site, context.random_node = outer
-        return tuple(self._run([*element, *self.captured, *numbers]))
+        return tuple(self._plan.run([*element, *self.captured, *numbers]))
 
 
 def _effects(graph) -> list:

@@ -135,7 +135,7 @@ class Executable:
         self._programs = 0
         self._is_exact = self.must_compile or random_state.is_exact
         self.hosts = host_steps(self.plan.steps)  # positions of the operations that only the host can run
-        self.segmented = Segmented(self.plan, self.hosts, _part) if self.hosts and not self.must_compile else None
+        self.segmented = Segmented(self.plan, self.hosts, self._part) if self.hosts and not self.must_compile else None
 
     def run(self, arrays):
         """Run on the inputs. `arrays` may be empty afterwards."""
@@ -192,7 +192,11 @@ class Executable:
     def split_at(self, hosts):
         """Let the host run the operations at these places, and compile the rest."""
         self.hosts = hosts
-        self.segmented = Segmented(self.plan, hosts, _part)
+        self.segmented = Segmented(self.plan, hosts, self._part)
+
+    def _part(self, plan):
+        """What runs a part of the graph."""
+        return Executable(plan, name=self.name) if is_worthwhile(plan.steps) else plan
 
     @property
     def state(self) -> str:
@@ -233,11 +237,6 @@ def _located(steps, path, op):
     return next((found for found in inner if found is not None), None)
 
 
-def _part(plan):
-    """What runs a part of a graph."""
-    return Executable(plan) if is_worthwhile(plan.steps) else plan
-
-
 class _Entry:
     """What runs calls with certain shapes. `run` is one of its methods, which are given the executable."""
 
@@ -274,7 +273,9 @@ class _Entry:
             self._swap = _SEEDED_LOOP if block.loops else max(_SEEDED, block.count // _OPERATIONS_PER_CALL)
             self._patience = _PATIENCE + _PATIENCE_PER_OPERATION * block.count
         fixed = owner.fixed
-        self._job = compile_queue.Job(self, block, signature, lambda built: Program(built, signature, nodes, fixed))
+        self._job = compile_queue.Job(
+            self, block, signature, lambda built: Program(built, signature, nodes, fixed), owner.name
+        )
         compile_queue.queue.submit(self._job)
         return True
 

@@ -3,6 +3,7 @@
 import math
 import pickle
 import threading
+import time
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -98,7 +99,10 @@ class Built:
             (LISTED, (position of the elements, length or position of the length, whether it is a position, shape)).
         updates: for each variable that gets a new value, (number, position of the result).
         fails: whether the last result says that a check has failed.
+        seconds: how long it took to lower it, and to compile it.
     """
+
+    seconds = (0.0, 0.0)
 
     def __init__(self, payload, arguments, variables, streams, outputs, updates, fails):
         self.payload = payload
@@ -118,11 +122,15 @@ def build(block, signature) -> Built:
     """
     with jax.enable_x64(True), jax.default_device(jax.local_devices(backend="cpu")[0]):
         writer = _Writer(block, signature)
-        compiled = _compiled(writer.lowered())
-        payload = pickle.dumps(serialize_executable.serialize(compiled))
-    return Built(
+        start = time.perf_counter()
+        lowered = writer.lowered()
+        between = time.perf_counter()
+        payload = pickle.dumps(serialize_executable.serialize(_compiled(lowered)))
+    built = Built(
         payload, writer.arguments, writer.variables, writer.streams, writer.outputs, writer.updates, writer.fails
     )
+    built.seconds = between - start, time.perf_counter() - between
+    return built
 
 
 def _compiled(lowered):

@@ -43,17 +43,19 @@ class Job:
         result: what `finish` made of the program, a CannotLower, or another exception.
     """
 
-    def __init__(self, owner, block, signature, finish):
+    def __init__(self, owner, block, signature, finish, name=""):
         """
         Args:
             owner: what the program is for; when that is gone, the job is dropped.
             block, signature: see `programs.build`.
             finish: called with the `Built` program, in the thread of the queue; loads it.
+            name: of the function, for time lines.
         """
         self._owner = weakref.ref(owner)
         self.block = block
         self.signature = signature
         self.finish = finish
+        self.name = name
         self.done = False
         self.result = None
         self._event = threading.Event()

@@ -2,7 +2,8 @@
 
 A plan is a list of instructions over numbered places for values: call a kernel, put the results there, and forget what
 is not read any more (layout.py). Three things follow instructions: `run` one by one, `run` as Python code when a plan
-runs often (written_code.py), and `profile`, which measures. tests/graph/running/test_executors.py holds them together.
+runs often (written_code.py), and `run_noting`, which measures. tests/graph/running/test_executors.py holds them
+together.
 
 Steps run in the order in which the operations were made, so effects happen in source order. When one fails, the error
 is that of its op, and tells the user's line.
@@ -125,11 +126,25 @@ class Plan:
         Returns:
             The outputs, and (step, seconds, bytes of its outputs) for each step but constants, in order.
         """
-        values = self._filled(arrays)
         notes = []
-        for instruction in self._program.instructions:
-            kind, call, places = instruction.kind, instruction.call, instruction.places
-            before = time.perf_counter()
+
+        def note(number, start, end, values):
+            instruction = self._program.instructions[number]
+            places = instruction.places if instruction.kind == SEVERAL else (instruction.place,)
+            size = sum(_bytes_of(values[i]) for i in places if i is not None)
+            notes.append((instruction.step, (end - start) / 1e9, size))
+
+        return self.run_noting(arrays, note), notes
+
+    def run_noting(self, arrays: list, note) -> list:
+        """Run, and call `note(number, start, end, values)` after each instruction.
+
+        `timed_steps` has the steps by number. Times are those of `time.perf_counter_ns`.
+        """
+        values, clock = self._filled(arrays), time.perf_counter_ns
+        for number, instruction in enumerate(self._program.instructions):
+            kind, call = instruction.kind, instruction.call
+            start = clock()
             try:
                 if kind == BINARY:
                     result = call(values[instruction.x], values[instruction.y])
@@ -137,10 +152,9 @@ class Plan:
                     result = call(values[instruction.x])
                 else:
                     result = call(values)
-                seconds = time.perf_counter() - before
+                end = clock()
                 if kind != SEVERAL:
                     values[instruction.place] = wrapped(result, instruction.result_types[0])
-                    places = (instruction.place,)
             except BaseException as error:
                 described = describe_error(instruction.step, error)
                 try:
@@ -149,11 +163,16 @@ class Plan:
                     raise
                 finally:
                     del described
-            notes.append((instruction.step, seconds, sum(_bytes_of(values[i]) for i in places if i is not None)))
+            note(number, start, end, values)
             result = None
             for i in instruction.dead:
                 values[i] = None
-        return [values[i] for i in self._program.results], notes
+        return [values[i] for i in self._program.results]
+
+    @property
+    def timed_steps(self) -> list:
+        """The steps that `run_noting` tells of, by number: all but constants."""
+        return [instruction.step for instruction in self._program.instructions]
 
 
 def _bytes_of(array):

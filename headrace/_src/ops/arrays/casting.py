@@ -191,7 +191,7 @@ def cast(x, dtype, name=None) -> Tensor:
         )
     if context.mode is None and type(x) is EagerTensor:
         # The way of plain eager execution, without the general one through `apply`.
-        return EagerTensor(context.run_quietly(CAST.kernel, x._a, DstT=wanted, Truncate=False), wanted)
+        return EagerTensor(context.run_quietly(CAST.eager_kernel, x._a, DstT=wanted, Truncate=False), wanted)
     return CAST(x, DstT=wanted, name=name)
 
 
