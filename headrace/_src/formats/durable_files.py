@@ -65,6 +65,10 @@ class Disk:
     def make_folder(self, path: str) -> None:
         os.mkdir(path)
 
+    def remove_folder(self, path: str) -> None:
+        """Removes an empty folder."""
+        os.rmdir(path)
+
     def sync_folder(self, path: str) -> None:
         """Returns when the names in a folder would survive a power cut."""
         if os.name == "nt":  # Windows cannot, and need not

@@ -149,6 +149,15 @@ class BundleReader:
         array = self._read_entry(entry, key)
         return array if part.lengths == entry.shape else array[part.indices()].copy()
 
+    @property
+    def shards(self) -> int:
+        """The number of files of data."""
+        return self._shards
+
+    def slice_entries(self) -> dict[bytes, Entry]:
+        """The entries of slices of partitioned tensors, by their keys in the table."""
+        return {key: self._decode(repr(key), data) for key, data in self._parts.items()}
+
     def close(self) -> None:
         """Closes the files."""
         for file in self._data.values():
@@ -410,7 +419,7 @@ class BundleWriter:
             for file in self._data:
                 file.finish()
             index = NewFile(bundle_files.index_path(self.prefix))
-            _write_index(index, len(self._data), self._entries, self._parts)
+            write_index(index, len(self._data), self._entries, self._parts)
             index.finish()
             bundle_files.publish(self.prefix, self._data, index)
         except BaseException:
@@ -436,7 +445,8 @@ class BundleWriter:
             self.discard()
 
 
-def _write_index(file, shards, entries, parts):
+def write_index(file, shards: int, entries: dict[str, Entry], parts: dict[bytes, Entry]) -> None:
+    """Writes the table of tensors, and of parts of tensors by their encoded keys, into a `NewFile`."""
     table = TableWriter(file.write)
     table.add(_HEADER_KEY, encode_header(shards))
     for key in sorted(parts):

@@ -11,6 +11,7 @@ import numpy as np
 from headrace._src.core import device_use, dtypes, errors, types
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context, idle_runners, outside_functions, quiet_runner
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.names import scoped_name
 from headrace._src.core.reference import Reference
 from headrace._src.core.shapes import TensorShape
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 else:
     VariableMethods = types.FOR_CHECKERS
 
+_messages = LazyModule("headrace._src.formats.model_messages")
 unique_numbers = itertools.count()  # of all variables, for their unique ids
 
 
@@ -532,10 +534,25 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
 
         def __init__(self, full_name=None, full_shape=None, var_offset=None, var_shape=None, save_slice_info_def=None,
                      import_scope=None):
+            if save_slice_info_def is not None:
+                proto = save_slice_info_def
+                full_name = f"{import_scope.rstrip('/')}/{proto.full_name}" if import_scope else proto.full_name
+                full_shape, var_offset = list(proto.full_shape), list(proto.var_offset)
+                var_shape = list(proto.var_shape)
             self.full_name = full_name
             self.full_shape = full_shape
             self.var_offset = var_offset
             self.var_shape = var_shape
+
+        def to_proto(self, export_scope=None) -> Any:
+            """This as a `SaveSliceInfoDef` message; None if it is not in the scope."""
+            name, scope = self.full_name, f"{export_scope.rstrip('/')}/" if export_scope else ""
+            if not name.startswith(scope):
+                return None
+            return _messages.SaveSliceInfoDef(
+                full_name=name.removeprefix(scope), full_shape=self.full_shape, var_offset=self.var_offset,
+                var_shape=self.var_shape,
+            )  # fmt: skip
 
         @property
         def spec(self) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors, types
 from headrace._src.core.context import context
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
@@ -37,6 +38,7 @@ from headrace._src.state.scatter import STRIDED_SLICE_ASSIGN
 from headrace._src.state.variable_copies import VariableAggregation, VariableSynchronization
 from headrace._src.state.variables import Variable, static_shape
 
+_messages = LazyModule("headrace._src.graph.messages.variable_messages")
 _unique = itertools.count()
 # TF: the collections that variables are added to.
 GLOBAL_VARIABLES = "variables"
@@ -152,7 +154,7 @@ class GraphVariable(Variable):
         return cond(self.is_initialized(), self.read_value, lambda: self._initial_value)
 
     def is_initialized(self, name=None):
-        if context.graph is self._graph:
+        if context.graph is self._graph and self._is_initialized is not None:
             return self._is_initialized
         return storage.IS_INITIALIZED(self._handle, name=name)
 
@@ -162,6 +164,15 @@ class GraphVariable(Variable):
     def set_shape(self, shape):
         super().set_shape(shape)
         self._snapshot.set_shape(shape)
+
+    def to_proto(self, export_scope=None):
+        """This variable as a `VariableDef` message; None if it is not in the scope."""
+        return _messages.variable_to_proto(self, export_scope)
+
+    @staticmethod
+    def from_proto(variable_def, import_scope=None):
+        """The variable of the current graph whose operations a `VariableDef` message names."""
+        return _messages.variable_from_proto(variable_def, import_scope)
 
     # Reading and running.
 
