@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.checkpoint.folder_state import get_checkpoint_state as get_checkpoint_state
+    from headrace._src.checkpoint.folder_state import latest_checkpoint as latest_checkpoint
+    from headrace._src.checkpoint.reading import checkpoints_iterator as checkpoints_iterator
+    from headrace._src.checkpoint.reading import list_variables as list_variables
+    from headrace._src.checkpoint.reading import load_checkpoint as load_checkpoint
+    from headrace._src.checkpoint.reading import load_variable as load_variable
     from headrace._src.compat.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
     from headrace._src.formats.example_messages import BytesList as BytesList
     from headrace._src.formats.example_messages import Example as Example

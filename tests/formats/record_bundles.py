@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib
+import json
 import pathlib
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1] / "golden" / "bundles"
@@ -62,5 +63,23 @@ def _record(tf):
     )
 
 
+def _record_first_version(tf):
+    """A checkpoint of version 1, with a partitioned variable; what it has as `first_version.json`."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        numbers = v1.get_variable("numbers", initializer=tf.constant([[-1, 2], [3, -4]]))
+        strings = v1.get_variable("strings", initializer=tf.constant([b"a", b"bcd"]), dtype=tf.string)
+        with v1.variable_scope("p", partitioner=v1.fixed_size_partitioner(3)):
+            part = v1.get_variable("part", shape=(5, 2), initializer=v1.random_uniform_initializer(seed=1))
+        session.run(v1.global_variables_initializer())
+        v1.train.Saver([numbers, strings, part], write_version=1).save(
+            session, str(FOLDER / "first_version"), write_meta_graph=False, write_state=False
+        )
+        values = {"numbers": session.run(numbers).tolist(), "p/part": session.run(part.as_tensor()).tolist()}
+    (FOLDER / "first_version.json").write_text(json.dumps(values) + "\n")
+
+
 if __name__ == "__main__":
-    _record(importlib.import_module("tensorflow"))  # only here: this file is also looked through for doctests
+    tensorflow = importlib.import_module("tensorflow")  # only here: this file is also looked through for doctests
+    _record(tensorflow)
+    _record_first_version(tensorflow)

@@ -32,9 +32,14 @@ def plain_prefix(path) -> str:
     """The prefix of a checkpoint, also where one of its files is named instead (`p.index` for `p`)."""
     path = files.path_string(path)
     short = _ENDING.sub("", path)
-    if short != path and not files.exists(index_path(path)) and files.exists(index_path(short)):
+    if short != path and not is_there(path) and is_there(short):
         return short
     return path
+
+
+def is_there(prefix: str) -> bool:
+    """Whether there is a checkpoint with this prefix."""
+    return files.exists(index_path(prefix)) or files.exists(index_path(prefix) + PENDING)
 
 
 def publish(prefix: str, data: list[NewFile], index: NewFile) -> None:

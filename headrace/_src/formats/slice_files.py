@@ -5,7 +5,7 @@ A checkpoint of several shards is several such files, which are found by a patte
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, KeysView
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +13,9 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import LazyModule, protobuf_message
 from headrace._src.formats import durable_files, files
+from headrace._src.formats.bundle_entries import Entry
 from headrace._src.formats.sorted_table import Table, TableWriter
-from headrace._src.formats.tensor_slices import TensorSlice, whole
+from headrace._src.formats.tensor_slices import TensorSlice, disjoint, whole
 
 _messages = LazyModule("headrace._src.formats.checkpoint_messages")
 _protos = LazyModule("headrace._src.formats.tensor_protos")
@@ -37,7 +38,7 @@ class _Stored(NamedTuple):
 
 
 class SliceFiles:
-    """Reads the tensors of the files that match a pattern.
+    """Reads the tensors of the files that match a pattern; with the methods of `BundleReader` that list them too.
 
     Raises:
         NotFoundError: there is no such file.
@@ -50,10 +51,14 @@ class SliceFiles:
             raise errors.not_found(
                 f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {pattern}"
             )
-        self.pattern = pattern
+        self.pattern = self.prefix = pattern
         self.tensors: dict[str, _Stored] = {}
         for path in paths:
             self._add(path)
+        self.entries = {
+            name: Entry(stored.dtype, stored.shape, slices=tuple(part for part, *_ in stored.parts))
+            for name, stored in sorted(self.tensors.items())
+        }
 
     def _add(self, path):
         table = Table(files.read(path), path)
@@ -77,6 +82,18 @@ class SliceFiles:
     def __contains__(self, name: str) -> bool:
         return name in self.tensors
 
+    def __len__(self):
+        return len(self.entries)
+
+    def keys(self) -> KeysView[str]:
+        """The names of the tensors, sorted."""
+        return self.entries.keys()
+
+    def entry(self, name: str) -> Entry:
+        """The dtype, the shape and the parts of a tensor."""
+        self.stored(name)
+        return self.entries[name]
+
     def stored(self, name: str) -> _Stored:
         """What the files say of a tensor."""
         if name not in self.tensors:
@@ -98,7 +115,8 @@ class SliceFiles:
             return exact.values()
         overlaps = [(piece, piece.resolved.overlap(wanted)) for piece in pieces]
         overlaps = [(piece, common) for piece, common in overlaps if common is not None]
-        if sum(math.prod(common.lengths) for _, common in overlaps) != math.prod(wanted.lengths):
+        covered = sum(math.prod(common.lengths) for _, common in overlaps)
+        if covered != math.prod(wanted.lengths) or not disjoint([common for _, common in overlaps]):
             raise errors.not_found(
                 f"{self.pattern}: the parts in the files do not cover {wanted} of the tensor {name!r} once."
             )

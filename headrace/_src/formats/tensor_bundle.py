@@ -20,7 +20,7 @@ from headrace._src.formats.checksums import extend_checksum, masked
 from headrace._src.formats.durable_files import NewFile, folder_of
 from headrace._src.formats.random_access import RandomAccessFile
 from headrace._src.formats.sorted_table import Table, TableWriter
-from headrace._src.formats.tensor_slices import TensorSlice, whole
+from headrace._src.formats.tensor_slices import TensorSlice, disjoint, whole
 
 _PIECE = 1 << 20
 _ATTEMPTS = 5
@@ -250,7 +250,7 @@ class BundleReader:
                 pieces.append((*piece, overlap))
         overlaps = [overlap for *_, overlap in pieces]
         covered = sum(math.prod(overlap.lengths) for overlap in overlaps)
-        if covered != math.prod(wanted.lengths) or not _disjoint(overlaps):
+        if covered != math.prod(wanted.lengths) or not disjoint(overlaps):
             raise errors.data_loss(
                 f"{self._where}: the slices of key {key!r} do not cover its shape {list(entry.shape)} once."
             )
@@ -287,17 +287,6 @@ class BundleReader:
                 f"but {entry.dtype.name} of shape {list(resolved.lengths)} was expected."
             )
         return resolved, inner, name
-
-
-def _disjoint(parts):
-    if len(parts) < 2 or not parts[0].starts:
-        return len(parts) < 2
-    starts = np.array([part.starts for part in parts])
-    ends = starts + [part.lengths for part in parts]
-    return not any(
-        np.any(np.all((starts[number] < ends[:number]) & (starts[:number] < ends[number]), axis=1))
-        for number in range(1, len(parts))
-    )
 
 
 class _Entries(Mapping):

@@ -7,6 +7,8 @@ of it.
 import re
 from typing import NamedTuple
 
+import numpy as np
+
 from headrace._src.core import errors
 from headrace._src.formats.wire import integer, message
 
@@ -77,6 +79,18 @@ class TensorSlice(NamedTuple):
 def whole(rank: int) -> TensorSlice:
     """All of a tensor, as TensorFlow writes it."""
     return TensorSlice((0,) * rank, (_WHOLE,) * rank)
+
+
+def disjoint(parts: list[TensorSlice]) -> bool:
+    """Whether no two of some resolved slices, all with elements, have one in common."""
+    if len(parts) < 2 or not parts[0].starts:
+        return len(parts) < 2
+    starts = np.array([part.starts for part in parts])
+    ends = starts + [part.lengths for part in parts]
+    return not any(
+        np.any(np.all((starts[number] < ends[:number]) & (starts[:number] < ends[number]), axis=1))
+        for number in range(1, len(parts))
+    )
 
 
 def _unsigned(number: int) -> bytes:

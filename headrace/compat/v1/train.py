@@ -7,6 +7,18 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.checkpoint.folder_state import checkpoint_exists as checkpoint_exists
+    from headrace._src.checkpoint.folder_state import generate_checkpoint_state_proto as generate_checkpoint_state_proto
+    from headrace._src.checkpoint.folder_state import get_checkpoint_mtimes as get_checkpoint_mtimes
+    from headrace._src.checkpoint.folder_state import get_checkpoint_state as get_checkpoint_state
+    from headrace._src.checkpoint.folder_state import latest_checkpoint as latest_checkpoint
+    from headrace._src.checkpoint.folder_state import remove_checkpoint as remove_checkpoint
+    from headrace._src.checkpoint.folder_state import update_checkpoint_state as update_checkpoint_state
+    from headrace._src.checkpoint.reading import checkpoints_iterator as checkpoints_iterator
+    from headrace._src.checkpoint.reading import list_variables as list_variables
+    from headrace._src.checkpoint.reading import load_checkpoint as load_checkpoint
+    from headrace._src.checkpoint.reading import load_variable as load_variable
+    from headrace._src.checkpoint.reading import new_checkpoint_reader as _NewCheckpointReader
     from headrace._src.compat.matched_files import match_filenames_once as match_filenames_once
     from headrace._src.compat.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
     from headrace._src.compat.optimizer_base import Optimizer as Optimizer
@@ -45,6 +57,7 @@ if TYPE_CHECKING:
     from headrace._src.formats.example_messages import SequenceExample as SequenceExample
     from headrace._src.graph.messages.graph_files import write_graph as write_graph
     from headrace._src.state.coordinator import Coordinator as Coordinator
+    NewCheckpointReader = _NewCheckpointReader
     piecewise_constant_decay = _piecewise_constant_decay
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)
