@@ -230,6 +230,7 @@ MODULES: dict = {
         "roll": "ops.arrays.rearranging:roll",
         "round": "ops.math.elementwise:round",
         "saturate_cast": "ops.arrays.casting:saturate_cast",
+        "saved_model": "",
         "scalar_mul": "ops.math.arithmetic:scalar_mul",
         "scan": "graph.control.folding:scan",
         "scatter_nd": "ops.arrays.scattering:scatter_nd",
@@ -3379,6 +3380,13 @@ MODULES: dict = {
         "stateless_fold_in": "ops.random.uniform_and_normal:fold_in",
         "stateless_shuffle": "ops.random.shuffling:stateless_shuffle",
         "stateless_split": "ops.random.uniform_and_normal:split",
+    },
+    "saved_model": {
+        "Asset": "state.assets:Asset",
+        "experimental": "",
+    },
+    "saved_model.experimental": {
+        "TrackableResource": "state.resources:TrackableResource",
     },
     "sets": {
         "difference": "ops.arrays.sets:difference",

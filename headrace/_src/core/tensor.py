@@ -107,6 +107,8 @@ class EagerTensor(Tensor):
     __slots__ = ("_a", "_id", "dtype")
     # The device that holds the value. What runs under `tf.device` sets it, where that is not the host.
     _device: str = HOST
+    # Whether functions take it as an input however small it is, because it is another one where they are loaded.
+    _stays_outside: bool = False
 
     def __init__(self, array, dtype) -> None:
         self._a = array

@@ -33,10 +33,8 @@ class Trackable:
     attribute names begin with `_self_`, which is where TensorFlow keeps them and what Keras sets.
     """
 
-    @property
-    def _object_identifier(self) -> str:
-        """What a SavedModel calls objects of this class."""
-        return "_generic_user_object"
+    _is_saved_function = False  # whether it is a traced function, which SavedModels look for in all attributes
+    _object_identifier = "_generic_user_object"  # what a SavedModel calls objects of this class
 
     # Children.
 
@@ -173,11 +171,34 @@ class AutoTrackable(Trackable):
         self._delete_tracking(name)
         super().__delattr__(name)
 
+    def _trackable_children(
+        self, save_type: str = SaveType.CHECKPOINT, cache: Any = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        children = super()._trackable_children(save_type, cache, **kwargs)
+        if save_type != SaveType.SAVEDMODEL:
+            return children
+        functions = _functions_of(self)
+        # A function that was assigned is a child already, at its place.
+        return {**children, **{name: function for name, function in functions.items() if name not in children}}
+
     def _delete_tracking(self, name: str) -> None:
         self._own_children.pop(name, None)
 
     def _no_dependency(self, value: Any) -> Any:
         return NoDependency(value)
+
+
+def _functions_of(obj: Any) -> dict[str, Any]:
+    """The traced functions among the attributes, decorated methods included, by name."""
+    functions = {}
+    for name in dir(obj):
+        try:
+            value = getattr(obj, name, None)
+        except Exception:  # a property that has no value yet is not a function to save
+            continue
+        if isinstance(value, Trackable) and value._is_saved_function:
+            functions[name] = value
+    return functions
 
 
 class NoDependency:

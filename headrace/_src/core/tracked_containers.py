@@ -56,6 +56,8 @@ def _forwarding(cls, names):
 class ListWrapper(TrackedContainer, list):
     """A list whose trackable elements are children, called by their number."""
 
+    _object_identifier = "trackable_list_wrapper"
+
     __hash__ = None
 
     def __init__(self, wrapped_list=()):
@@ -124,6 +126,8 @@ _forwarding(ListWrapper, [
 
 class _DictWrapper(TrackedContainer, dict):
     """A dict whose trackable values are children, called by their keys."""
+
+    _object_identifier = "trackable_dict_wrapper"
 
     __hash__ = None
 
@@ -200,6 +204,8 @@ _forwarding(_DictWrapper, [
 
 class _TupleWrapper(TrackedContainer, tuple):
     """A tuple whose trackable elements are children, called by their number (those of named tuples by name)."""
+
+    _object_identifier = "trackable_tuple_wrapper"
 
     def __new__(cls, original=()):
         self = tuple.__new__(cls, [wrap(value) for value in original])

@@ -1,13 +1,11 @@
 """`tf.lookup`: tables from keys to values."""
 
-import itertools
 from typing import TYPE_CHECKING, Any
 
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
-from headrace._src.core.trackable import Trackable
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup as op_named
@@ -16,6 +14,7 @@ from headrace._src.ops.ragged.tensor import RaggedTensor
 from headrace._src.ops.sparse.tensor import SparseTensor
 from headrace._src.ops.strings.hash_buckets import to_hash_bucket_fast
 from headrace._src.ops.strings.numbers import as_string
+from headrace._src.state.resources import TrackableResource, name_in_session
 from headrace._src.state.table_ops import (
     ANONYMOUS_HASH_TABLE,
     ANONYMOUS_MUTABLE_DENSE_HASH_TABLE,
@@ -36,16 +35,8 @@ from headrace._src.state.table_ops import (
 if TYPE_CHECKING:
     from headrace._src.core.dtypes import DType
 
-_numbers = itertools.count(1)
 
-
-def name_in_session(name):
-    """In a 1.x graph, a name under which sessions keep a table; None elsewhere."""
-    graph = context.graph
-    return None if graph is None or graph.building_function else f"{name or 'table'}_{next(_numbers)}"
-
-
-class LookupInterface(Trackable):
+class LookupInterface(TrackableResource):
     """Base of tables.
 
     Every table is anonymous: it lives as long as somebody has it, and shares nothing by name. Those of 1.x graphs are
@@ -55,7 +46,7 @@ class LookupInterface(Trackable):
     def __init__(self, key_dtype, value_dtype) -> None:
         self._key_dtype = dtypes.as_dtype(key_dtype)
         self._value_dtype = dtypes.as_dtype(value_dtype)
-        self._resource_handle = None
+        super().__init__()
 
     @property
     def key_dtype(self) -> "DType":
@@ -71,11 +62,6 @@ class LookupInterface(Trackable):
     def name(self) -> None:
         """TF: no name, as tables made eagerly have none."""
         return None
-
-    @property
-    def resource_handle(self) -> Tensor:
-        """The resource tensor by which ops know the table."""
-        return self._resource_handle
 
     def size(self, name=None) -> Tensor:
         """How many keys there are, as an int64 scalar."""
@@ -231,6 +217,12 @@ class StaticVocabularyTable(LookupInterface):
     def resource_handle(self) -> Tensor:
         """The handle of the table of known words; None when there are none."""
         return None if self._table is None else self._table.resource_handle
+
+    def _create_resource(self):
+        return None if self._table is None else self._table._create_resource()
+
+    def _initialize(self):
+        return None if self._table is None else self._table._initialize()
 
     def size(self, name=None) -> Tensor:
         """The number of ids, those for unknown words included."""

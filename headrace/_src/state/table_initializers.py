@@ -3,11 +3,13 @@
 from typing import TYPE_CHECKING, Any
 
 from headrace._src.core import dtypes
-from headrace._src.core.tensor import Tensor
+from headrace._src.core.context import context
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.trackable import Trackable
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.strings.kernel_arrays import attribute_text
+from headrace._src.state.assets import Asset
 from headrace._src.state.table_ops import (
     INITIALIZE_TABLE_FROM_TEXT_FILE,
     LINE_NUMBER,
@@ -134,7 +136,10 @@ class TextFileInitializer(TableInitializerBase):
             )
         if vocab_size is not None and vocab_size <= 0:
             raise ValueError(f"{who}: vocab_size must be above 0, got {vocab_size}.")
-        self._filename = filename
+        if isinstance(filename, Tensor) and not isinstance(filename, EagerTensor):
+            self._filename = filename  # in a graph, where it may be computed
+        else:
+            self._filename = self._track_trackable(Asset(filename), "_filename")
         self._key_index = key_index
         self._value_index = value_index
         self._vocab_size = vocab_size
@@ -152,9 +157,13 @@ class TextFileInitializer(TableInitializerBase):
             FailedPreconditionError: when a key is there twice with different values.
         """
         self.check_table(table)
+        path = self._path()
+        graph = context.graph
+        if graph is not None and not graph.building_function:
+            graph.add_to_collection("asset_filepaths", graph.inside(path))  # files that a 1.x SavedModel needs
         return INITIALIZE_TABLE_FROM_TEXT_FILE(
             table.resource_handle,
-            to_tensor(self._filename, dtypes.string),
+            path,
             key_index=int(self._key_index),
             value_index=int(self._value_index),
             vocab_size=-1 if self._vocab_size is None else int(self._vocab_size),
@@ -162,8 +171,13 @@ class TextFileInitializer(TableInitializerBase):
             offset=int(self._offset),
         )
 
+    def _path(self):
+        return self._filename.asset_path if isinstance(self._filename, Asset) else self._filename
+
     @property
     def _shared_name(self):
         """A name by which tables of one file and the same columns recognise each other."""
-        parts = [self._filename, self._vocab_size, self._key_index, self._value_index, self._offset or None]
+        path = self._path()
+        text = path.numpy().decode("utf-8", "replace") if isinstance(path, EagerTensor) else path.name
+        parts = [text, self._vocab_size, self._key_index, self._value_index, self._offset or None]
         return "_".join(["hash_table", *(str(part) for part in parts if part is not None)])

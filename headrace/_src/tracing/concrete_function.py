@@ -10,6 +10,7 @@ from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.trackable import Trackable
 from headrace._src.core.tracing_protocol import CastContext, PlaceholderContext, TraceType
 from headrace._src.graph.building.func_graph import register_executables
 from headrace._src.graph.compiling.compilation import executable_of
@@ -23,11 +24,13 @@ _numbers = itertools.count(1)
 register_executables(executable_of)  # what is called often is compiled
 
 
-class ConcreteFunction:
+class ConcreteFunction(Trackable):
     """A traced function for arguments of certain types.
 
     Call it like the Python function it came from; arguments that were Python values when it was traced may be left out.
     """
+
+    _is_saved_function = True
 
     def __init__(self, graph, parameters, types, name, function=None) -> None:
         """
@@ -155,15 +158,15 @@ class ConcreteFunction:
         """(positional, keyword) arguments: specs for tensors, values for what is part of the graph."""
         positional, keyword = [], {}
         for parameter, kind in zip(self._parameters, self._types):
-            described = _described(kind, parameter.name)
             if parameter.kind is parameter.KEYWORD_ONLY:
-                keyword[parameter.name] = described
+                keyword[parameter.name] = _described(kind, parameter.name)
             elif parameter.kind is parameter.VAR_POSITIONAL:
-                positional.extend(described)
+                positional.extend(_described(kind, parameter.name))
             elif parameter.kind is parameter.VAR_KEYWORD:
-                keyword.update(described)
+                described = [_described(child, key) for key, child in zip(kind.keys, kind.children)]
+                keyword.update(kind.packed(described))
             else:
-                positional.append(described)
+                positional.append(_described(kind, parameter.name))
         return tuple(positional), keyword
 
     @property

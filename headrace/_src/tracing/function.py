@@ -15,6 +15,7 @@ from headrace._src.core import nest
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.core.tracebacks import shortened
+from headrace._src.core.trackable import SaveType, Trackable
 from headrace._src.core.tracing_protocol import CastContext, TraceType
 from headrace._src.core.types import FOR_CHECKERS
 from headrace._src.graph.building.source_lines import users_line
@@ -59,8 +60,10 @@ def functions_run_eagerly() -> bool:
     return _Switch.eagerly
 
 
-class Function(Generic[P, R]):
+class Function(Trackable, Generic[P, R]):
     """A Python function that runs as a graph, traced once for each combination of argument types."""
+
+    _is_saved_function = True
 
     def __init__(self, python_function, name, *, input_signature=None, autograph=True, jit_compile=None,
                  reduce_retracing=False) -> None:
@@ -351,6 +354,21 @@ class Function(Generic[P, R]):
                                     f"got {leaf!r}.")
             kinds.append(typing.type_of(value))
         return tuple(kinds)
+
+    # As part of a SavedModel.
+
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        """All traces, in the order in which they were made; a function that takes no choice is traced now."""
+        if not self._traces and (self._input_signature is not None or not self._parameters):
+            self.get_concrete_function()
+        return list(self._traces.values())
+
+    def _trackable_children(self, save_type=SaveType.CHECKPOINT, cache=None, **kwargs):
+        """For a SavedModel, the traces; a checkpoint has none of them."""
+        if save_type == SaveType.CHECKPOINT:
+            return {}
+        traces = self._list_all_concrete_functions()
+        return {f"trace_{i}": concrete for i, concrete in enumerate(traces)}
 
     # As a method.
 

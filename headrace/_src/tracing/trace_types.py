@@ -263,13 +263,18 @@ class Placeholders(PlaceholderContext):
         self._name = "args"
         self.variables: dict[int, object] = {}  # by alias, so that a variable passed twice is one object
 
-    def named(self, name):
-        """The same context for the argument called `name`."""
+    def of(self, kind, name):
+        """What stands for the argument called `name`, of that type, while a function is traced."""
         self._name = name
-        return self
+        return kind.placeholder_value(self)
 
     def placeholder(self, spec):
-        return self._graph.add_input(spec.shape, spec.dtype, _clean(spec.name or self._name))
+        name = spec.name or self._name
+        clean = _clean(name)
+        tensor = self._graph.add_input(spec.shape, spec.dtype, clean)
+        if clean != name:
+            tensor.op.argument_name = name
+        return tensor
 
     def pass_variable(self, variable, handle):
         """Note that the input `handle` stands for the handle of `variable`."""

@@ -23,15 +23,16 @@ def trace(python_function, parameters, kinds, name, may_create, owner=None):
             placeholders = Placeholders(graph)
             positional, keyword = [], {}
             for parameter, kind in zip(parameters, kinds):
-                value = kind.placeholder_value(placeholders.named(parameter.name))
                 if parameter.kind is parameter.VAR_POSITIONAL:
-                    positional.extend(value)
+                    names = [f"{parameter.name}_{i}" for i in range(len(kind.children))]
+                    positional.extend(placeholders.of(child, name) for child, name in zip(kind.children, names))
                 elif parameter.kind is parameter.VAR_KEYWORD:
-                    keyword.update(value)
+                    values = [placeholders.of(child, key) for key, child in zip(kind.keys, kind.children)]
+                    keyword.update(kind.packed(values))
                 elif parameter.kind is parameter.KEYWORD_ONLY:
-                    keyword[parameter.name] = value
+                    keyword[parameter.name] = placeholders.of(kind, parameter.name)
                 else:
-                    positional.append(value)
+                    positional.append(placeholders.of(kind, parameter.name))
             result = python_function(*positional, **keyword)
             graph.structured_outputs = _returned(result, name)
             leaves = nest.flatten(graph.structured_outputs, expand_composites=True)

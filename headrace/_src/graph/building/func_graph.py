@@ -115,7 +115,8 @@ class FuncGraph(BaseGraph, StreamOwner):
         if entry is not None:
             return entry[1]
         if type(tensor) is EagerTensor:
-            if self.inlines_numbers or (not is_followed(tensor.dtype) and tensor._a.size <= _INLINED):
+            is_small = not is_followed(tensor.dtype) and tensor._a.size <= _INLINED
+            if (self.inlines_numbers or is_small) and not tensor._stays_outside:
                 return self.shared_constant(tensor, name)
         elif type(tensor) is SymbolicTensor:
             self._check_reachable(tensor)

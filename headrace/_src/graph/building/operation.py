@@ -35,6 +35,8 @@ class OperationNotes(StreamOwner):
     # replaces, which others may still refer to, and the first of them, which runs when nobody reads the new outputs.
     earlier: tuple["Operation", ...] = ()
     original: "Operation | None" = None
+    # Of an input of a function: the user's name for it, where an operation cannot have that name.
+    argument_name: str | None = None
     # Whether a constant was made for an operation yet to come, which will name it after itself.
     is_operand: bool = False
 
