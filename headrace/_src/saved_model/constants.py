@@ -41,6 +41,7 @@ _IN_BOTH = """
     PREDICT_OUTPUTS REGRESS_INPUTS REGRESS_METHOD_NAME REGRESS_OUTPUTS SAVED_MODEL_FILENAME_PB
     SAVED_MODEL_FILENAME_PBTXT SAVED_MODEL_SCHEMA_VERSION SERVING TPU TRAINING VARIABLES_DIRECTORY VARIABLES_FILENAME
 """.split()
+_TAGS = ("GPU", "SERVING", "TPU", "TRAINING")
 PUBLIC = {
     **{f"saved_model.{name}": globals()[name] for name in _IN_BOTH},
     **{f"compat.v1.saved_model.{name}": globals()[name] for name in (*_IN_BOTH, "LEGACY_INIT_OP_KEY", "MAIN_OP_KEY")},
@@ -51,7 +52,7 @@ PUBLIC = {
     },
     "compat.v1.saved_model.constants.LEGACY_INIT_OP_KEY": LEGACY_INIT_OP_KEY,
     "compat.v1.saved_model.constants.MAIN_OP_KEY": MAIN_OP_KEY,
-    **{f"compat.v1.saved_model.tag_constants.{name}": globals()[name] for name in ("GPU", "SERVING", "TPU", "TRAINING")},
+    **{f"compat.v1.saved_model.tag_constants.{name}": globals()[name] for name in _TAGS},
     **{
         f"compat.v1.saved_model.signature_constants.{name}": globals()[name]
         for name in _IN_BOTH

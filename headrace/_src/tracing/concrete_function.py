@@ -10,8 +10,8 @@ from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.core.trackable import Trackable
 from headrace._src.core.tracing_protocol import CastContext, PlaceholderContext, TraceType
+from headrace._src.core.trackable import Trackable
 from headrace._src.graph.building.func_graph import register_executables
 from headrace._src.graph.compiling.compilation import executable_of
 from headrace._src.graph.control.calls import call_graph

@@ -15,8 +15,8 @@ from headrace._src.core import nest
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.core.tracebacks import shortened
-from headrace._src.core.trackable import SaveType, Trackable
 from headrace._src.core.tracing_protocol import CastContext, TraceType
+from headrace._src.core.trackable import SaveType, Trackable
 from headrace._src.core.types import FOR_CHECKERS
 from headrace._src.graph.building.source_lines import users_line
 from headrace._src.op.api import api

@@ -599,6 +599,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import ragged as ragged
     from headrace.compat.v1 import random as random
     from headrace.compat.v1 import raw_ops as raw_ops
+    from headrace.compat.v1 import saved_model as saved_model
     from headrace.compat.v1 import sets as sets
     from headrace.compat.v1 import signal as signal
     from headrace.compat.v1 import sparse as sparse
