@@ -1,4 +1,4 @@
-"""The recorded files of the interoperability proof: one archive for each program, as TensorFlow wrote it."""
+"""The recorded files of the interoperability proof: archives of what TensorFlow wrote."""
 
 import io
 import pathlib
@@ -6,7 +6,9 @@ import zipfile
 
 import numpy as np
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "golden" / "interop"
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+FOLDER = TESTS / "golden" / "interop"
+OLD_VERSIONS = TESTS / "fixtures" / "old_versions"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same archive each time
 
 
@@ -32,6 +34,13 @@ def _content(path):
 def unpack(name: str, target: pathlib.Path) -> pathlib.Path:
     """The files of one program, in a folder with `checkpoint/`, `model/` (if it has functions) and `results.npz`."""
     with zipfile.ZipFile(FOLDER / f"{name}.zip") as archive:
+        archive.extractall(target)
+    return target
+
+
+def unpack_old_version(version: str, target: pathlib.Path) -> pathlib.Path:
+    """What an old version saved: a folder for each case of `record_old_versions.py`."""
+    with zipfile.ZipFile(OLD_VERSIONS / f"{version}.zip") as archive:
         archive.extractall(target)
     return target
 

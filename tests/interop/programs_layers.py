@@ -1,7 +1,6 @@
 """Programs with Keras layers of every family, each in a small model that is trained with momentum."""
 
 import numpy as np
-
 from catalog import Program, add, dynamic, numbers, program, trainer
 
 ROWS, IMAGE, CUBE, ROW = (2, 8, 3), (2, 8, 8, 3), (2, 6, 6, 6, 2), (3, 4)
@@ -36,13 +35,27 @@ TABLE = [
     ("conv1d_transpose", ROWS, lambda k: [k.Conv1DTranspose(3, 3, strides=2)]),
     ("conv2d_transpose", IMAGE, lambda k: [k.Conv2DTranspose(3, 3, strides=2, padding="same"), k.AveragePooling2D(4)]),
     ("conv3d_transpose", CUBE, lambda k: [k.Conv3DTranspose(2, 2, strides=2), k.AveragePooling3D(4)]),
-    ("depthwise", IMAGE, lambda k: [k.DepthwiseConv2D(3, depth_multiplier=2), k.Reshape((36, 6)), k.DepthwiseConv1D(3)]),
+    (
+        "depthwise",
+        IMAGE,
+        lambda k: [k.DepthwiseConv2D(3, depth_multiplier=2), k.Reshape((36, 6)), k.DepthwiseConv1D(3)],
+    ),
     ("separable", IMAGE, lambda k: [k.SeparableConv2D(4, 3), k.Reshape((36, 4)), k.SeparableConv1D(2, 3)]),
-    ("pooling1d", ROWS, lambda k: [k.Conv1D(4, 1), k.MaxPooling1D(2), k.AveragePooling1D(2), k.GlobalAveragePooling1D()]),
-    ("pooling2d", IMAGE, lambda k: [k.Conv2D(4, 1), k.MaxPooling2D(2), k.AveragePooling2D(2, padding="same"),
-                                    k.GlobalMaxPooling2D()]),
-    ("pooling3d", CUBE, lambda k: [k.Conv3D(3, 1), k.MaxPooling3D(2), k.AveragePooling3D(2, strides=1),
-                                   k.GlobalAveragePooling3D()]),
+    (
+        "pooling1d",
+        ROWS,
+        lambda k: [k.Conv1D(4, 1), k.MaxPooling1D(2), k.AveragePooling1D(2), k.GlobalAveragePooling1D()],
+    ),
+    (
+        "pooling2d",
+        IMAGE,
+        lambda k: [k.Conv2D(4, 1), k.MaxPooling2D(2), k.AveragePooling2D(2, padding="same"), k.GlobalMaxPooling2D()],
+    ),
+    (
+        "pooling3d",
+        CUBE,
+        lambda k: [k.Conv3D(3, 1), k.MaxPooling3D(2), k.AveragePooling3D(2, strides=1), k.GlobalAveragePooling3D()],
+    ),
     ("batch_normalization", IMAGE, lambda k: [k.Conv2D(4, 3), k.BatchNormalization(momentum=0.8), k.ReLU()]),
     ("batch_normalization_rows", ROW, lambda k: [k.Dense(4), k.BatchNormalization(scale=False), k.ReLU()]),
     ("layer_normalization", ROWS, lambda k: [k.Dense(4), k.LayerNormalization(), k.RMSNormalization()]),
@@ -51,37 +64,115 @@ TABLE = [
     ("lstm", ROWS, lambda k: [k.LSTM(4, return_sequences=True), k.LSTM(3, recurrent_dropout=0.0, go_backwards=True)]),
     ("gru", ROWS, lambda k: [k.GRU(4, return_sequences=True), k.GRU(3, reset_after=False)]),
     ("simple_rnn", ROWS, lambda k: [k.SimpleRNN(4, return_sequences=True), k.SimpleRNN(3, unroll=True)]),
-    ("bidirectional", ROWS, lambda k: [k.Bidirectional(k.LSTM(3, return_sequences=True)),
-                                       k.Bidirectional(k.GRU(2), merge_mode="sum")]),
-    ("rnn_cells", ROWS, lambda k: [k.RNN([k.LSTMCell(3), k.GRUCell(3)], return_sequences=True), k.RNN(k.SimpleRNNCell(2))]),
+    (
+        "bidirectional",
+        ROWS,
+        lambda k: [k.Bidirectional(k.LSTM(3, return_sequences=True)), k.Bidirectional(k.GRU(2), merge_mode="sum")],
+    ),
+    (
+        "rnn_cells",
+        ROWS,
+        lambda k: [k.RNN([k.LSTMCell(3), k.GRUCell(3)], return_sequences=True), k.RNN(k.SimpleRNNCell(2))],
+    ),
     ("conv_lstm", (2, 3, 6, 6, 2), lambda k: [k.ConvLSTM2D(3, 3, return_sequences=True), k.ConvLSTM2D(2, 2)]),
     ("conv_lstm1d", (2, 3, 6, 2), lambda k: [k.ConvLSTM1D(3, 3)]),
-    ("time_distributed", (2, 3, 6, 6, 2), lambda k: [k.TimeDistributed(k.Conv2D(3, 3)), k.TimeDistributed(k.Flatten()),
-                                                     k.TimeDistributed(k.Dense(2))]),
+    (
+        "time_distributed",
+        (2, 3, 6, 6, 2),
+        lambda k: [k.TimeDistributed(k.Conv2D(3, 3)), k.TimeDistributed(k.Flatten()), k.TimeDistributed(k.Dense(2))],
+    ),
     ("masking", ROWS, lambda k: [k.Masking(0.0), k.LSTM(3)]),
-    ("dropout", ROWS, lambda k: [k.Dense(8), k.Dropout(0.4, seed=3), k.SpatialDropout1D(0.3, seed=4), k.GaussianDropout(0.2, seed=5),
-                                 k.AlphaDropout(0.1, seed=6)]),
+    (
+        "dropout",
+        ROWS,
+        lambda k: [
+            k.Dense(8),
+            k.Dropout(0.4, seed=3),
+            k.SpatialDropout1D(0.3, seed=4),
+            k.GaussianDropout(0.2, seed=5),
+            k.AlphaDropout(0.1, seed=6),
+        ],
+    ),
     ("noise", ROW, lambda k: [k.Dense(8), k.GaussianNoise(0.4, seed=3), k.ActivityRegularization(0.1)]),
     ("lstm_dropout", ROWS, lambda k: [k.LSTM(4, dropout=0.3, recurrent_dropout=0.2, seed=2)]),
-    ("reshaping", ROWS, lambda k: [k.Permute((2, 1)), k.Dense(4), k.Reshape((2, 6)), k.Cropping1D(0), k.ZeroPadding1D(1),
-                                   k.UpSampling1D(2), k.Flatten(), k.RepeatVector(2), k.Dense(2)]),
-    ("reshaping_images", IMAGE, lambda k: [k.Conv2D(2, 3), k.Cropping2D(1), k.ZeroPadding2D(((1, 0), (0, 1))),
-                                           k.UpSampling2D(2, interpolation="bilinear")]),
+    (
+        "reshaping",
+        ROWS,
+        lambda k: [
+            k.Permute((2, 1)),
+            k.Dense(4),
+            k.Reshape((2, 6)),
+            k.Cropping1D(0),
+            k.ZeroPadding1D(1),
+            k.UpSampling1D(2),
+            k.Flatten(),
+            k.RepeatVector(2),
+            k.Dense(2),
+        ],
+    ),
+    (
+        "reshaping_images",
+        IMAGE,
+        lambda k: [
+            k.Conv2D(2, 3),
+            k.Cropping2D(1),
+            k.ZeroPadding2D(((1, 0), (0, 1))),
+            k.UpSampling2D(2, interpolation="bilinear"),
+        ],
+    ),
     ("reshaping_cubes", CUBE, lambda k: [k.Conv3D(2, 3), k.Cropping3D(1), k.ZeroPadding3D(1), k.UpSampling3D(2)]),
-    ("activations", ROW, lambda k: [k.Dense(6), k.LeakyReLU(0.1), k.PReLU("ones"), k.ELU(), k.Dense(6), k.Softmax(),
-                                    *(k.Activation(a) for a in ["gelu", "swish", "selu", "softplus", "mish", "exponential",
-                                                                "hard_sigmoid", "softsign", "silu", "log_softmax"])]),
-    ("regularized", ROW, lambda k: [k.Dense(5, kernel_regularizer="l2", bias_regularizer="l1", kernel_constraint="max_norm"),
-                                    k.Dense(3, kernel_constraint="non_neg", kernel_initializer="orthogonal")]),
+    (
+        "activations",
+        ROW,
+        lambda k: [
+            k.Dense(6),
+            k.LeakyReLU(0.1),
+            k.PReLU("ones"),
+            k.ELU(),
+            k.Dense(6),
+            k.Softmax(),
+            *(
+                k.Activation(a)
+                for a in [
+                    "gelu",
+                    "swish",
+                    "selu",
+                    "softplus",
+                    "mish",
+                    "exponential",
+                    "hard_sigmoid",
+                    "softsign",
+                    "silu",
+                    "log_softmax",
+                ]
+            ),
+        ],
+    ),
+    (
+        "regularized",
+        ROW,
+        lambda k: [
+            k.Dense(5, kernel_regularizer="l2", bias_regularizer="l1", kernel_constraint="max_norm"),
+            k.Dense(3, kernel_constraint="non_neg", kernel_initializer="orthogonal"),
+        ],
+    ),
     ("float64", ROW, lambda k: [k.Dense(5, "gelu", dtype="float64"), k.LayerNormalization(dtype="float64")]),
-]  # fmt: skip
+]
 for line in TABLE:
     add(Layers(*line))
 
 add(Layers("embedding", (3, 5), lambda k: [k.Embedding(8, 4), k.Conv1D(2, 2)], dtype="int32"))
 add(Layers("embedding_mask", (3, 5), lambda k: [k.Embedding(8, 4, mask_zero=True), k.GRU(3)], dtype="int64"))
-add(Layers("mixed_precision", ROW, lambda k: [k.Dense(8, "relu", dtype="mixed_bfloat16"), k.Dense(4, dtype="mixed_float16")],
-           rtol=2e-2, atol=2e-2, reason="half floats: sums are rounded at other places"))
+add(
+    Layers(
+        "mixed_precision",
+        ROW,
+        lambda k: [k.Dense(8, "relu", dtype="mixed_bfloat16"), k.Dense(4, dtype="mixed_float16")],
+        rtol=2e-2,
+        atol=2e-2,
+        reason="half floats: sums are rounded at other places",
+    )
+)
 
 
 class Functional(Layers):
@@ -98,8 +189,15 @@ class Functional(Layers):
 
 def _merge(k, x):
     a, b = k.Dense(4)(x), k.Dense(4, "tanh")(x)
-    merged = [k.Add()([a, b]), k.Subtract()([a, b]), k.Multiply()([a, b]), k.Average()([a, b]), k.Maximum()([a, b]),
-              k.Minimum()([a, b]), k.Dot(-1)([a, b])]  # fmt: skip
+    merged = [
+        k.Add()([a, b]),
+        k.Subtract()([a, b]),
+        k.Multiply()([a, b]),
+        k.Average()([a, b]),
+        k.Maximum()([a, b]),
+        k.Minimum()([a, b]),
+        k.Dot(-1)([a, b]),
+    ]
     return k.Dense(2)(k.Concatenate()(merged))
 
 
@@ -140,8 +238,12 @@ class FunctionalSeveralInputs(Program):
         a, b = tf.keras.Input((3,), name="a"), tf.keras.Input((2,), name="b")
         y = k.Dense(2)(k.Concatenate()([k.Dense(3, "relu")(a), b]))
         model = tf.keras.Model({"a": a, "b": b}, {"y": y, "z": k.Dense(1)(y)})
-        return trainer(tf, model, {"a": tf.TensorSpec([None, 3], name="a"), "b": tf.TensorSpec([None, 2], name="b")},
-                       tf.keras.optimizers.Adam(0.01))
+        return trainer(
+            tf,
+            model,
+            {"a": tf.TensorSpec([None, 3], name="a"), "b": tf.TensorSpec([None, 2], name="b")},
+            tf.keras.optimizers.Adam(0.01),
+        )
 
     def inputs(self, tf, seed=0):
         return ({"a": numbers([4, 3], seed), "b": numbers([4, 2], seed + 50)},)
@@ -235,7 +337,7 @@ class KerasModelItself(Program):
     def outputs(self, tf, obj):
         signatures = getattr(obj, "signatures", None)
         x = tf.constant(self.inputs(tf)[0])
-        return list(signatures["serving_default"](x).values())[0] if signatures else obj(x)
+        return next(iter(signatures["serving_default"](x).values())) if signatures else obj(x)
 
 
 @program
@@ -286,8 +388,17 @@ class Metrics(Program):
 
     def build(self, tf):
         m = tf.keras.metrics
-        obj = tf.train.Checkpoint(metrics=[m.Mean(), m.SparseCategoricalAccuracy(), m.AUC(num_thresholds=20),
-                                           m.MeanIoU(3), m.RootMeanSquaredError(), m.Precision(), m.CosineSimilarity()])
+        obj = tf.train.Checkpoint(
+            metrics=[
+                m.Mean(),
+                m.SparseCategoricalAccuracy(),
+                m.AUC(num_thresholds=20),
+                m.MeanIoU(3),
+                m.RootMeanSquaredError(),
+                m.Precision(),
+                m.CosineSimilarity(),
+            ]
+        )
         self.train(tf, obj, 50)
         return obj
 

@@ -26,7 +26,7 @@ TABLE = {
     "schedule": lambda o: o.SGD(o.schedules.ExponentialDecay(0.1, 4, 0.5), momentum=0.9),
     "schedule_cosine": lambda o: o.Adam(o.schedules.CosineDecay(0.02, 20, warmup_target=0.05, warmup_steps=5)),
     "loss_scale": lambda o: o.LossScaleOptimizer(o.Adam(0.01), initial_scale=8.0, dynamic_growth_steps=4),
-}  # fmt: skip
+}
 
 
 class Optimized(Layers):

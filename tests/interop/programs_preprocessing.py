@@ -1,7 +1,6 @@
 """Programs with Keras's preprocessing layers, adapted before saving, in a module with a function."""
 
 import numpy as np
-
 from catalog import Program, add, dynamic, numbers, program, seeds_of
 
 WORDS = np.array([b"red", b"green", b"blue", b"red", b"blue", b"red"], object)
@@ -45,32 +44,85 @@ def one(layer):
 TABLE = [
     ("normalization", numbers([5, 3]), lambda k: one(adapted(k.Normalization(), numbers([20, 3], 3) * 4 + 2))),
     ("discretization", numbers([5, 3]), lambda k: one(adapted(k.Discretization(num_bins=4), numbers([50], 3)))),
-    ("rescaling", numbers([2, 6, 6, 3]), lambda k: (
-        layers := [k.Rescaling(0.5, 1.0), k.Resizing(4, 5), k.CenterCrop(3, 3)], lambda x: layers[2](layers[1](layers[0](x))))),
-    ("category_encoding", numbers([5, 3], 0, "int64"), lambda k: (
-        layers := [k.CategoryEncoding(9, output_mode=m) for m in ("multi_hot", "count")], lambda x: [f(x) for f in layers])),
-    ("hashing", WORDS, lambda k: (
-        layers := [k.Hashing(5), k.Hashing(7, salt=[1, 2])], lambda x: [f(x) for f in layers])),
-    ("hashed_crossing", WORDS, lambda k: (
-        layers := [k.HashedCrossing(6)], lambda x: layers[0]((x, x)))),
-    ("string_lookup", WORDS, lambda k: (
-        layers := [adapted(k.StringLookup(num_oov_indices=2), WORDS[:4]), k.StringLookup(vocabulary=["red", "blue"]),
-                   k.StringLookup(vocabulary=["red", "blue"], output_mode="multi_hot")],
-        lambda x: [f(x) for f in layers])),
-    ("string_lookup_back", np.array([0, 1, 2, 3], "int64"), lambda k: (
-        layers := [k.StringLookup(vocabulary=["red", "blue"], invert=True)], lambda x: layers[0](x))),
-    ("integer_lookup", np.array([5, 7, 9, 5], "int64"), lambda k: (
-        layers := [adapted(k.IntegerLookup(), np.array([7, 7, 9, 11])), k.IntegerLookup(vocabulary=[5, 9], output_mode="one_hot")],
-        lambda x: [f(x) for f in layers])),
-    ("text_vectorization", TEXT, lambda k: (
-        layers := [adapted(k.TextVectorization(max_tokens=8, output_sequence_length=5), TEXT)], lambda x: layers[0](x))),
-    ("text_vectorization_counts", TEXT, lambda k: (
-        layers := [adapted(k.TextVectorization(output_mode="tf_idf", ngrams=2), TEXT),
-                   adapted(k.TextVectorization(output_mode="count", split="character"), TEXT)],
-        lambda x: [f(x) for f in layers])),
-    ("spectrogram", numbers([2, 64]), lambda k: one(k.MelSpectrogram(num_mel_bins=8, fft_length=16, sequence_stride=8,
-                                                                     sampling_rate=1000, min_freq=10, max_freq=400))),
-]  # fmt: skip
+    (
+        "rescaling",
+        numbers([2, 6, 6, 3]),
+        lambda k: (
+            layers := [k.Rescaling(0.5, 1.0), k.Resizing(4, 5), k.CenterCrop(3, 3)],
+            lambda x: layers[2](layers[1](layers[0](x))),
+        ),
+    ),
+    (
+        "category_encoding",
+        numbers([5, 3], 0, "int64"),
+        lambda k: (
+            layers := [k.CategoryEncoding(9, output_mode=m) for m in ("multi_hot", "count")],
+            lambda x: [f(x) for f in layers],
+        ),
+    ),
+    (
+        "hashing",
+        WORDS,
+        lambda k: (layers := [k.Hashing(5), k.Hashing(7, salt=[1, 2])], lambda x: [f(x) for f in layers]),
+    ),
+    ("hashed_crossing", WORDS, lambda k: (layers := [k.HashedCrossing(6)], lambda x: layers[0]((x, x)))),
+    (
+        "string_lookup",
+        WORDS,
+        lambda k: (
+            layers := [
+                adapted(k.StringLookup(num_oov_indices=2), WORDS[:4]),
+                k.StringLookup(vocabulary=["red", "blue"]),
+                k.StringLookup(vocabulary=["red", "blue"], output_mode="multi_hot"),
+            ],
+            lambda x: [f(x) for f in layers],
+        ),
+    ),
+    (
+        "string_lookup_back",
+        np.array([0, 1, 2, 3], "int64"),
+        lambda k: (layers := [k.StringLookup(vocabulary=["red", "blue"], invert=True)], lambda x: layers[0](x)),
+    ),
+    (
+        "integer_lookup",
+        np.array([5, 7, 9, 5], "int64"),
+        lambda k: (
+            layers := [
+                adapted(k.IntegerLookup(), np.array([7, 7, 9, 11])),
+                k.IntegerLookup(vocabulary=[5, 9], output_mode="one_hot"),
+            ],
+            lambda x: [f(x) for f in layers],
+        ),
+    ),
+    (
+        "text_vectorization",
+        TEXT,
+        lambda k: (
+            layers := [adapted(k.TextVectorization(max_tokens=8, output_sequence_length=5), TEXT)],
+            lambda x: layers[0](x),
+        ),
+    ),
+    (
+        "text_vectorization_counts",
+        TEXT,
+        lambda k: (
+            layers := [
+                adapted(k.TextVectorization(output_mode="tf_idf", ngrams=2), TEXT),
+                adapted(k.TextVectorization(output_mode="count", split="character"), TEXT),
+            ],
+            lambda x: [f(x) for f in layers],
+        ),
+    ),
+    (
+        "spectrogram",
+        numbers([2, 64]),
+        lambda k: one(
+            k.MelSpectrogram(
+                num_mel_bins=8, fft_length=16, sequence_stride=8, sampling_rate=1000, min_freq=10, max_freq=400
+            )
+        ),
+    ),
+]
 for line in TABLE:
     add(Preprocessing(*line))
 
@@ -83,10 +135,18 @@ class Augmentation(Program):
 
     def build(self, tf):
         k = tf.keras.layers
-        model = tf.keras.Sequential([
-            tf.keras.Input((6, 6, 3)), k.RandomFlip(seed=1), k.RandomTranslation(0.2, 0.2, seed=2), k.RandomRotation(0.1, seed=3),
-            k.RandomZoom(0.2, seed=4), k.RandomContrast(0.3, seed=5), k.RandomBrightness(0.2, value_range=(0, 1), seed=6),
-            k.RandomCrop(4, 4, seed=7)])  # fmt: skip
+        model = tf.keras.Sequential(
+            [
+                tf.keras.Input((6, 6, 3)),
+                k.RandomFlip(seed=1),
+                k.RandomTranslation(0.2, 0.2, seed=2),
+                k.RandomRotation(0.1, seed=3),
+                k.RandomZoom(0.2, seed=4),
+                k.RandomContrast(0.3, seed=5),
+                k.RandomBrightness(0.2, value_range=(0, 1), seed=6),
+                k.RandomCrop(4, 4, seed=7),
+            ]
+        )
 
         class Root(tf.Module):
             def __init__(self):
@@ -115,8 +175,9 @@ class TextClassifier(Program):
     def build(self, tf):
         k = tf.keras.layers
         vectorize = adapted(k.TextVectorization(max_tokens=12, output_sequence_length=4), TEXT)
-        model = tf.keras.Sequential([tf.keras.Input((), dtype="string"), vectorize, k.Embedding(12, 3),
-                                     k.GlobalAveragePooling1D(), k.Dense(1)])
+        model = tf.keras.Sequential(
+            [tf.keras.Input((), dtype="string"), vectorize, k.Embedding(12, 3), k.GlobalAveragePooling1D(), k.Dense(1)]
+        )
         optimizer = tf.keras.optimizers.Adam(0.05)
         optimizer.build(model.trainable_variables)
 

@@ -3,11 +3,24 @@
 import collections
 
 import numpy as np
-
 from catalog import Program, numbers, program
 
-NUMERIC = ["float16", "float32", "float64", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16",
-           "uint32", "uint64", "complex64", "complex128"]  # fmt: skip
+NUMERIC = [
+    "float16",
+    "float32",
+    "float64",
+    "bfloat16",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "complex64",
+    "complex128",
+]
 
 
 def seeded(tf, shape, scale=1.0):
@@ -234,9 +247,11 @@ class CheckpointTree(Holder):
     """Checkpoints inside of a checkpoint, lists and dicts given as keywords."""
 
     def build(self, tf):
-        v = lambda *shape: tf.Variable(seeded(tf, list(shape)))  # noqa: E731
+        v = lambda *shape: tf.Variable(seeded(tf, list(shape)))
         inner = tf.train.Checkpoint(v=v(2), deep=tf.train.Checkpoint(w=v(3)))
-        return tf.train.Checkpoint(inner=inner, list=[v(1), v(2)], dict={"k": v(1)}, step=tf.Variable(5, dtype=tf.int64))
+        return tf.train.Checkpoint(
+            inner=inner, list=[v(1), v(2)], dict={"k": v(1)}, step=tf.Variable(5, dtype=tf.int64)
+        )
 
     def variables(self, tf, obj):
         return [obj.inner.v, obj.inner.deep.w, *obj.list, obj.dict["k"], obj.step]

@@ -124,7 +124,9 @@ def differences(program, expected, actual, prefixes=("",)):
     """Lines that say where results differ from the expected ones, as far as keys begin with one of the prefixes."""
     lines = []
     names = {key.rpartition("@")[0] for key in expected} | {key.rpartition("@")[0] for key in actual}
-    theirs, ours = ({k.rpartition("@")[0]: (k.rpartition("@")[2], v) for k, v in side.items()} for side in (expected, actual))
+    theirs, ours = (
+        {k.rpartition("@")[0]: (k.rpartition("@")[2], v) for k, v in side.items()} for side in (expected, actual)
+    )
     for name in sorted(names):
         if not name.startswith(tuple(prefixes)):
             continue
@@ -138,7 +140,8 @@ def differences(program, expected, actual, prefixes=("",)):
             close = np.isclose(b, a, rtol=program.rtol, atol=program.atol, equal_nan=True)
             if not close.all():
                 worst = np.unravel_index(np.argmax(np.where(close, 0, np.abs(a - b))), a.shape)
-                lines.append(f"{name}: {np.sum(~close)} of {close.size} differ; at {tuple(map(int, worst))} expected {a[worst]}, got {b[worst]}")
+                where = f"{np.sum(~close)} of {close.size} differ; at {tuple(map(int, worst))}"
+                lines.append(f"{name}: {where} expected {a[worst]}, got {b[worst]}")
         elif not np.array_equal(a, b):
             lines.append(f"{name}: expected {a.ravel()[:6]}, got {b.ravel()[:6]}")
     return lines
@@ -167,7 +170,6 @@ def serve(module, questions, answers):
         signal.alarm(0)
         answers.write(json.dumps(failures) + "\n")
         answers.flush()
-
 
 
 if __name__ == "__main__":
