@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from headrace import signal as signal
     from headrace import sparse as sparse
     from headrace import strings as strings
+    from headrace import summary as summary
     from headrace import sysconfig as sysconfig
     from headrace import test as test
     from headrace import train as train

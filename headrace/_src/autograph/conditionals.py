@@ -9,9 +9,8 @@ from headrace._src.autograph.staging import condition, is_symbolic
 from headrace._src.autograph.variables import UNDEFINED, Variables
 from headrace._src.core import dtypes, nest
 from headrace._src.core.composite import CompositeTensor
-from headrace._src.core.context import context
 from headrace._src.core.tensor import Tensor
-from headrace._src.graph.building.func_graph import FuncGraph
+from headrace._src.graph.building.func_graph import body_of
 from headrace._src.graph.control.conditional import add_branches
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.filling import FILL
@@ -51,7 +50,7 @@ def staged_if(test, body, orelse, variables, reset=()):
     graphs, results = [], []
     try:
         for name, block in (("true_fn", body), ("false_fn", orelse)):
-            graph = FuncGraph(name, context.graph)
+            graph = body_of("cond", name)
             with graph.building():
                 variables.set(before)
                 others.set(others_before)
@@ -190,7 +189,7 @@ def _choose(test, body, orelse, what):
     """A graph node that gives the result of one of two functions without arguments."""
     graphs, results = [], []
     for name, function in (("true_fn", body), ("false_fn", orelse)):
-        graph = FuncGraph(name, context.graph)
+        graph = body_of("cond", name)
         with graph.building():
             results.append(function())
         graphs.append(graph)

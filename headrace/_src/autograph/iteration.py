@@ -105,6 +105,7 @@ class Enumerated:
             lambda n, *rest: (n, steps.item(*rest)),
             lambda n, *rest: (n + 1, *steps.following(*rest)),
             steps.length,
+            steps.has_scope,
         )
 
 
@@ -283,7 +284,12 @@ def _staged_for(steps, body, stop, names, options, targets):
             return lazy_and(LOGICAL_NOT(to_tensor(stopped)), lambda: there)
         return False if stopped else there
 
-    loop = _Loop(variables, go_on, lambda *state: body(steps.item(*state)), steps.following, options, targets)
+    def step(*state):
+        if not steps.has_scope:
+            context.graph.body_scope = ""
+        body(steps.item(*state))
+
+    loop = _Loop(variables, go_on, step, steps.following, options, targets)
     first = nest.map_structure(lambda x: as_leaf(x, "the iterable"), tuple(steps.first))
     loop.run(first, lambda: to_tensor(steps.has_item(*first)), steps.length)
 

@@ -17,6 +17,7 @@ class Steps:
         item: From these values, the item.
         following: From these values, those for the next step.
         length: The number of items, if it is known.
+        has_scope: Whether tags of summaries in the loop begin with the name of the loop.
     """
 
     first: tuple
@@ -24,6 +25,7 @@ class Steps:
     item: Callable[..., Any]
     following: Callable[..., tuple]
     length: int | None = None
+    has_scope: bool = True
 
 
 _registered: dict[type, Callable] = {}

@@ -48,9 +48,11 @@ def text(field: int, value: str) -> bytes:
 
 def tensor_proto(array: np.ndarray, dtype: dtypes.DType) -> bytes:
     """An encoded `TensorProto`."""
-    dims = b"".join(message(2, integer(1, size)) for size in array.shape)
+    dims = b"".join(message(2, integer(1, size) if size else b"") for size in array.shape)
     head = integer(1, dtype.as_datatype_enum) + message(2, dims)
     if dtype._kind == "s":
         return head + b"".join(message(8, item) for item in array.ravel().tolist())
+    if not array.size:
+        return head
     little = np.ascontiguousarray(array)
     return head + message(4, little.astype(little.dtype.newbyteorder("<"), copy=False).tobytes())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import dataclasses
 import functools
 import threading
 from typing import Any
@@ -372,7 +373,10 @@ def _iterator_steps(iterator):
 @method
 def _loop_steps(self) -> Steps | None:
     """How AutoGraph loops over a dataset."""
-    return None if context.graph is None else _iterator_steps(OwnedIterator(self))
+    if context.graph is None:
+        return None
+    # TF: the body of such a loop is a function by itself, whose scopes begin anew.
+    return dataclasses.replace(_iterator_steps(OwnedIterator(self)), has_scope=False)
 
 
 register_loop(OwnedIterator, _iterator_steps)

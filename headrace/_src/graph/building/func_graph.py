@@ -199,6 +199,20 @@ class FuncGraph(BaseGraph, StreamOwner):
         return f"FuncGraph(name={self.name}, id={id(self)})"
 
 
+def body_of(operation, name) -> FuncGraph:
+    """A graph for a function that an operation of the current graph will call: a branch, or the body of a loop.
+
+    Args:
+        operation: what the operation will be called, as far as the name is free.
+        name: a name for the graph.
+    """
+    outer = context.graph
+    graph = FuncGraph(name, outer)
+    scope = outer.names.unique_name(operation, mark_as_used=False)
+    graph.body_scope = f"{outer.body_scope}/{scope}" if outer.body_scope else scope
+    return graph
+
+
 class FuncGraphView:
     """The operations of a graph as a function with other outputs and inputs."""
 

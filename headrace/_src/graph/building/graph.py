@@ -73,6 +73,8 @@ class BaseGraph(BaseGraphMethods, CurrentGraph):
 
     # Where compat/variable_scopes.py keeps what `tf.compat.v1.get_variable` made.
     variable_store: object = None
+    # Of the body of an operation: what that is called, with its scopes. Tags of summaries in it begin so.
+    body_scope: str = ""
 
     def __init__(self) -> None:
         self.nodes: list[Operation] = []

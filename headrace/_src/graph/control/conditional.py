@@ -7,8 +7,9 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
+from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
-from headrace._src.graph.building.func_graph import FuncGraph, copy_handle_data
+from headrace._src.graph.building.func_graph import body_of, copy_handle_data
 from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.building.operation import Operation, has_gradient, is_followed
 from headrace._src.graph.control.calls import backward_call, extend
@@ -191,9 +192,9 @@ CASE = _case_op("Case", stateful=True)
 STATELESS_CASE = _case_op("StatelessCase", stateful=False)
 
 
-def trace_branch(function, name):
-    """The graph of a function without arguments, its structured result in `structured_outputs`."""
-    graph = FuncGraph(name, context.graph)
+def trace_branch(function, name, operation="cond"):
+    """The graph of a function without arguments, its structured result in `structured_outputs`; see `body_of`."""
+    graph = body_of(operation, name)
     with graph.building():
         result = function()
         # TF: what only has effects returns nothing.
@@ -347,7 +348,8 @@ def cond(pred, true_fn=None, false_fn=None, name=None) -> Any:
     pred = to_tensor(pred)
     if pred.dtype is not dtypes.bool:
         raise TypeError(f"cond: pred must be a boolean tensor, got {pred.dtype.name}.")
-    graphs = [trace_branch(true_fn, "true_fn"), trace_branch(false_fn, "false_fn")]
+    operation = name or "cond"
+    graphs = [trace_branch(true_fn, "true_fn", operation), trace_branch(false_fn, "false_fn", operation)]
     _check_branches(graphs, "cond: true_fn and false_fn")
     return add_branches(pred, graphs, True, name)
 
@@ -375,7 +377,8 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case") -> A
         index = int(to_tensor(branch_index))
         return functions[index]() if 0 <= index < len(functions) else default()
     index = to_tensor(branch_index, dtypes.int32)
-    graphs = [trace_branch(function, f"branch_{i}") for i, function in enumerate([*functions, default])]
+    operation = f"{name or 'switch_case'}/indexed_case"  # TF: within a scope
+    graphs = [trace_branch(function, f"branch_{i}", operation) for i, function in enumerate([*functions, default])]
     _check_branches(graphs, "switch_case: branch_fns")
     last = len(functions)
     # An index outside of the range means the default, which stands last.
@@ -446,7 +449,8 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
         none = f"case: None of the conditions evaluated as True: {message}"
         checks.append(ASSERT(count >= 1, [none, preds]))
         *pairs, (_, default) = pairs
-    with context.graph.control_dependencies([check for check in checks if check is not None]):
+    checks = [check for check in checks if check is not None]
+    with context.graph.control_dependencies(checks), name_scope(name or "case"):
         function = default
         for pred, branch in reversed(pairs):
             function = functools.partial(cond, to_tensor(pred), branch, function)

@@ -8,7 +8,7 @@ from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec, TypeSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.graph.building.func_graph import FuncGraph, copy_handle_data
+from headrace._src.graph.building.func_graph import FuncGraph, body_of, copy_handle_data
 from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.building.operation import has_gradient, is_followed
 from headrace._src.graph.control.calls import backward_call, extend
@@ -383,8 +383,7 @@ def _graph_loop(cond, body, loop_vars, shape_invariants, parallel_iterations, ma
         limit = CAST(limit, DstT=dtypes.int32) if limit.dtype is not dtypes.int32 else limit
         first.append(to_tensor(0, dtypes.int32))
         shapes = [*shapes, TensorShape([])]
-    outer = context.graph
-    cond_graph = _loop_graph(f"{name or 'while'}_cond", outer, first, shapes)
+    cond_graph = _loop_graph(name, "cond", first, shapes)
     with cond_graph.building():
         given = _packed(loop_vars, cond_graph.inputs[: len(flat)])
         test = to_tensor(_call(cond, given))
@@ -397,7 +396,7 @@ def _graph_loop(cond, body, loop_vars, shape_invariants, parallel_iterations, ma
         if bounded:
             test = LOGICAL_AND(LESS(cond_graph.inputs[len(flat)], limit), test)
         cond_graph.outputs = [cond_graph.inside(test)]
-    body_graph = _loop_graph(f"{name or 'while'}_body", outer, first, shapes)
+    body_graph = _loop_graph(name, "body", first, shapes)
     with body_graph.building():
         arguments = body_graph.inputs[: len(flat)]
         counter = body_graph.inputs[len(flat)] if bounded else None
@@ -423,8 +422,8 @@ def _packed(structure, tensors):
     return nest.pack_sequence_as(structure, tensors, expand_composites=True)
 
 
-def _loop_graph(name, outer, tensors, shapes):
-    graph = FuncGraph(name, outer)
+def _loop_graph(name, part, tensors, shapes):
+    graph = body_of(name or "while", f"{name or 'while'}_{part}")
     with graph.building():
         for tensor, shape in zip(tensors, shapes):
             placeholder = graph.add_input(shape, tensor.dtype, "loop_var")
