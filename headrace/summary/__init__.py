@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from headrace._src.summary.media import image as image
     from headrace._src.summary.scalars import scalar as scalar
     from headrace._src.summary.scalars import text as text
+    from headrace._src.summary.traces import trace_export as trace_export
+    from headrace._src.summary.traces import trace_off as trace_off
+    from headrace._src.summary.traces import trace_on as trace_on
     from headrace._src.summary.writers import SummaryWriter as SummaryWriter
     from headrace._src.summary.writers import create_file_writer as create_file_writer
     from headrace._src.summary.writers import create_noop_writer as create_noop_writer

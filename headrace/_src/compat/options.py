@@ -272,10 +272,3 @@ class RunOptions(Options):
         "trace_level": 0, "timeout_in_ms": 0, "inter_op_thread_pool": 0, "output_partition_graphs": False,
         "report_tensor_allocations_upon_oom": False, "experimental": RunExperimental,
     }  # fmt: skip
-
-
-@api("compat.v1.RunMetadata")
-class RunMetadata(Options):
-    """What a run was like; nothing is recorded in it."""
-
-    FIELDS = {"partition_graphs": list, "function_graphs": list, "session_metadata": SessionMetadata}

@@ -15,6 +15,7 @@ import sys
 import types
 
 from headrace._src.compat.keras_replacements import MODULES, replace_in
+from headrace._src.compat.tensorflow_messages import FILES, FOLDERS, MessageModule
 from headrace._src.compat.tensorflow_python import CLASSES, INTERNALS
 from headrace._src.op.api import api, provided
 from headrace._src.op.loading import load
@@ -30,7 +31,9 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if fullname != _NAME and not fullname.startswith(_NAME + "."):
             return None
         inside = fullname[len(_NAME) + 1 :]
-        if inside in INTERNALS:
+        if inside in FILES:
+            return importlib.util.spec_from_loader(fullname, self)
+        if inside in INTERNALS or inside in FOLDERS:
             return importlib.util.spec_from_loader(fullname, self, is_package=True)
         if not _exists(_place(inside)):
             raise ModuleNotFoundError(_missing(fullname, inside), name=fullname)
@@ -38,14 +41,18 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def create_module(self, spec):
         inside = spec.name[len(_NAME) + 1 :]
-        if inside in INTERNALS:
-            return _Internal(spec.name, INTERNALS[inside])
+        if inside in FILES:
+            return MessageModule(spec.name, inside)
+        if inside in INTERNALS or inside in FOLDERS:
+            return _Internal(spec.name, INTERNALS.get(inside, {}))
         module = importlib.import_module(_place(inside))
         spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module):
         alias = module.__spec__
+        if isinstance(module, MessageModule):
+            return
         if isinstance(module, _Internal):
             module.__path__ = []
             return

@@ -154,3 +154,18 @@ WorkerHeartbeatResponse = _CLASSES["WorkerHeartbeatResponse"]
 RunMetadata = _CLASSES["RunMetadata"]
 HistogramProto = _CLASSES["HistogramProto"]
 SessionMetadata = _CLASSES["SessionMetadata"]
+
+PUBLIC = {
+    "compat.v1.Event": Event,
+    "compat.v1.HistogramProto": HistogramProto,
+    "compat.v1.LogMessage": LogMessage,
+    "compat.v1.RunMetadata": RunMetadata,
+    "compat.v1.SessionLog": SessionLog,
+    "compat.v1.Summary": Summary,
+    "compat.v1.SummaryMetadata": SummaryMetadata,
+    "compat.v1.summary.Event": Event,
+    "compat.v1.summary.SessionLog": SessionLog,
+    "compat.v1.summary.Summary": Summary,
+    "compat.v1.summary.SummaryDescription": SummaryDescription,
+    "compat.v1.summary.TaggedRunMetadata": TaggedRunMetadata,
+}

@@ -22,6 +22,9 @@ _ROLL_OVER = 8 << 20  # bytes after which a file that is stored as a whole is fo
 class EventFile:
     """Events on their way into a file of a folder. May be used by several threads.
 
+    Attributes:
+        folder: of the file.
+
     Readers see what was flushed. If the program is killed, what was not flushed is lost, and nothing else. In a process
     that was forked, events go into a file of that process; those that were waiting are written by the parent alone.
 
@@ -39,7 +42,7 @@ class EventFile:
     def __init__(
         self, folder: str, suffix: str = ".v2", max_queue: int = 10, flush_seconds: float = 120, numbered: bool = True
     ):
-        self._folder = folder
+        self.folder = folder
         self._suffix = suffix
         self._max_queue = max(0, max_queue)
         self._flush_seconds = flush_seconds
@@ -61,14 +64,14 @@ class EventFile:
         return self._output.path
 
     def _open(self):
-        files.make_directories(self._folder)
+        files.make_directories(self.folder)
         now = time.time()
         # Readers go from file to file in the order of their names.
         self._second = max(int(now), self._second + 1)
         name = f"events.out.tfevents.{self._second:010d}.{platform.node()}"
         if self._numbered:
             name += f".{os.getpid()}.{next(_numbers)}"
-        path = files.join(self._folder, name + self._suffix)
+        path = files.join(self.folder, name + self._suffix)
         kind = _StoredWhole if isinstance(files.system_of(path)[0], RemoteFiles) else _Appended
         self._output = kind(path)
         self._output.write(framed(event_wire.first_event(now)))
@@ -130,7 +133,7 @@ class EventFile:
                 self.flush()
             finally:
                 self._closed = True
-                self._queue = _ClosedQueue(self._folder)
+                self._queue = _ClosedQueue(self.folder)
                 output, self._output = self._output, None
                 if output is not None:
                     output.close()
@@ -170,10 +173,10 @@ class _ClosedQueue(list):
 
     def __init__(self, folder: str):
         super().__init__()
-        self._folder = folder
+        self.folder = folder
 
     def append(self, event):
-        raise errors.failed_precondition(f"The summary writer of {self._folder} is closed: make a new one.")
+        raise errors.failed_precondition(f"The summary writer of {self.folder} is closed: make a new one.")
 
 
 class _Output:

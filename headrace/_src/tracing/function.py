@@ -7,7 +7,7 @@ import threading
 import types
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar, overload
 
 from headrace._src.autograph.calls import convert_as_asked, with_status
 from headrace._src.autograph.status import ENABLED
@@ -36,6 +36,14 @@ logger = logging.getLogger("headrace")
 P = ParamSpec("P")  # the arguments of a function
 Rest = ParamSpec("Rest")  # the arguments of a method, without `self`
 R = TypeVar("R")  # the result
+
+
+class FunctionSpec(NamedTuple):
+    """What a `tf.function` was made from."""
+
+    fullargspec: inspect.FullArgSpec
+    input_signature: tuple | None
+    jit_compile: bool | None
 
 
 class _Switch:
@@ -274,6 +282,18 @@ class Function(Trackable, Generic[P, R]):
     @property
     def reduce_retracing(self):
         return self._reduce_retracing
+
+    @property
+    def function_spec(self) -> "FunctionSpec":
+        """The parameters of the Python function, and how it was decorated."""
+        return FunctionSpec(inspect.getfullargspec(self._python_function), self.input_signature, self._jit_compile)
+
+    @property
+    def _concrete_variable_creation_fn(self) -> ConcreteFunction:
+        """TF: the first trace. The graph of a training step that Keras shows is this one's."""
+        for concrete in self._traces.values():
+            return concrete
+        raise AttributeError(f"{self._name} has not been traced yet.")
 
     def experimental_get_tracing_count(self) -> int:
         """How often the function has been traced."""

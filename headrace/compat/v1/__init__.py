@@ -176,7 +176,6 @@ if TYPE_CHECKING:
     from headrace._src.compat.options import GPUOptions as GPUOptions
     from headrace._src.compat.options import GraphOptions as GraphOptions
     from headrace._src.compat.options import OptimizerOptions as OptimizerOptions
-    from headrace._src.compat.options import RunMetadata as RunMetadata
     from headrace._src.compat.options import RunOptions as RunOptions
     from headrace._src.compat.parsing import decode_csv as decode_csv
     from headrace._src.compat.parsing import decode_raw as decode_raw
@@ -258,6 +257,13 @@ if TYPE_CHECKING:
     from headrace._src.core.type_specs import TypeSpec as TypeSpec
     from headrace._src.core.type_specs import type_spec_from_value as type_spec_from_value
     from headrace._src.data.running.optionals import OptionalSpec as OptionalSpec
+    from headrace._src.formats.event_messages import Event as Event
+    from headrace._src.formats.event_messages import HistogramProto as HistogramProto
+    from headrace._src.formats.event_messages import LogMessage as LogMessage
+    from headrace._src.formats.event_messages import RunMetadata as RunMetadata
+    from headrace._src.formats.event_messages import SessionLog as SessionLog
+    from headrace._src.formats.event_messages import Summary as Summary
+    from headrace._src.formats.event_messages import SummaryMetadata as SummaryMetadata
     from headrace._src.formats.graph_messages import AttrValue as AttrValue
     from headrace._src.formats.graph_messages import GraphDef as GraphDef
     from headrace._src.formats.graph_messages import NameAttrList as NameAttrList
@@ -605,6 +611,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import sparse as sparse
     from headrace.compat.v1 import spectral as spectral
     from headrace.compat.v1 import strings as strings
+    from headrace.compat.v1 import summary as summary
     from headrace.compat.v1 import sysconfig as sysconfig
     from headrace.compat.v1 import test as test
     from headrace.compat.v1 import train as train
