@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from headrace._src.saved_model.constants import TRAINING as TRAINING
     from headrace._src.saved_model.constants import VARIABLES_DIRECTORY as VARIABLES_DIRECTORY
     from headrace._src.saved_model.constants import VARIABLES_FILENAME as VARIABLES_FILENAME
+    from headrace._src.saved_model.load_options import LoadOptions as LoadOptions
+    from headrace._src.saved_model.loading import load as load
+    from headrace._src.saved_model.model_files import contains_saved_model as contains_saved_model
     from headrace._src.saved_model.options import SaveOptions as SaveOptions
     from headrace._src.state.assets import Asset as Asset
     from headrace.saved_model import experimental as experimental

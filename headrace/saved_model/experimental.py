@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.saved_model.fingerprints import Fingerprint as Fingerprint
+    from headrace._src.saved_model.fingerprints import read_fingerprint as read_fingerprint
     from headrace._src.saved_model.options import VariablePolicy as VariablePolicy
     from headrace._src.state.resources import TrackableResource as TrackableResource
 else:

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from headrace._src.core import errors
+from headrace._src.core import errors, file_access
 from headrace._src.formats import path_patterns, remote_files
 from headrace._src.formats.local_files import FileStatistics, FileSystem, LocalFiles, typed_errors
 from headrace._src.formats.memory_files import MemoryFiles
@@ -44,7 +44,13 @@ def scheme_of(path: str) -> str:
 
 
 def system_of(path: str) -> tuple[FileSystem, str]:
-    """The file system of a path, and the path as that system wants it."""
+    """The file system of a path, and the path as that system wants it.
+
+    Raises:
+        PermissionDeniedError: an operation of a loaded model may not touch the path.
+    """
+    if file_access.process.has_policies:
+        file_access.check(path)
     scheme = scheme_of(path)
     if scheme == "file":
         path = path[7:]

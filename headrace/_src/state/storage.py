@@ -236,6 +236,19 @@ IS_INITIALIZED = Op(
 )
 
 
+# A read gives an array that no update changes, with or without this. Functions that save have it.
+DISABLE_COPY_ON_READ = Op(
+    "DisableCopyOnRead",
+    "resource: resource -> ",
+    traits=READS_RESOURCE,
+    infer=lambda resource: (),
+    kernel=lambda resource: storage_of(resource) and (),
+    lower=None,  # it is only in functions that save
+    grad=None,
+    stateful=True,
+)
+
+
 def _destroy(resource, ignore_lookup_error):
     storage_of(resource).set(None)
 

@@ -578,6 +578,29 @@ def _restore(array, dtype_name, name, trainable, shape, constraint, synchronizat
     return variable
 
 
+def restored_variable(array, dtype, shape, name, trainable, synchronization=0, aggregation=0) -> Variable:
+    """A variable as a file describes it.
+
+    Args:
+        array: its value, which becomes the variable's own; None for a variable without one.
+        dtype: its dtype.
+        shape: its static shape.
+        name: its full name.
+        trainable: whether it is trained.
+        synchronization, aggregation: the numbers of these.
+    """
+    variable = Variable.__new__(Variable)
+    on_read = VariableSynchronization(synchronization)
+    variable._set_use(trainable, None, on_read, VariableAggregation(aggregation))
+    device_use.in_use = True
+    variable._storage = storage.Storage(array, dtype, shape, name or "Variable")
+    variable._handle = storage.make_handle(variable._storage)
+    variable._dtype = dtype
+    variable._name = name or "Variable"
+    variable._unique_id = f"{variable._name}_{next(unique_numbers)}"
+    return variable
+
+
 _DEFAULTS = {
     "initial_value": None,
     "trainable": None,

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from headrace._src.core import dtypes, errors
+from headrace._src.core import dtypes, errors, file_access
 from headrace._src.core.context import context
 from headrace._src.core.random_state import Site, random_state
 from headrace._src.core.shapes import TensorShape
@@ -96,6 +96,7 @@ class Stage:
         self.shapes = list(shapes)
         self.inputs = tuple(inputs)
         self.location: tuple = ()  # file, line and function of the user's call
+        self.file_policy = file_access.policy_here()  # which files it may open, when a loaded model made it
         self.recipe: tuple = ()  # the op that made it, with its inputs and attributes
 
     def cardinality(self) -> int:
@@ -129,10 +130,13 @@ class Stage:
 
     def cursor(self, run: Run) -> Cursor:
         """A new walk through the elements."""
+        cursor: Any
         access = self.access
         if access is not None and not (run.one_by_one and self.inputs):
-            return AccessCursor(access)  # no walk is needed: to skip, to save and to resume is then arithmetic
-        return self.walk(run)
+            cursor = AccessCursor(access)  # no walk is needed: to skip, to save and to resume is then arithmetic
+        else:
+            cursor = self.walk(run)
+        return cursor if self.file_policy is None else _GuardedCursor(cursor, self.file_policy, self.method)
 
     def walk(self, run: Run) -> Cursor:
         """A new walk, for stages (or inputs) without access by number.
@@ -166,6 +170,19 @@ class Stage:
 
     def __repr__(self):
         return f"<{type(self).__name__} of {len(self.shapes)} components>"
+
+
+class _GuardedCursor:
+    """A cursor of a loaded model's pipeline: whatever it does, it opens only files that the model may touch."""
+
+    def __init__(self, cursor, policy, method):
+        self._cursor = cursor
+        self._policy = policy
+        self._method = method
+
+    def __getattr__(self, name):
+        value = getattr(self._cursor, name)
+        return self._policy.guarding(self._method, value) if callable(value) else value
 
 
 class Cursor:

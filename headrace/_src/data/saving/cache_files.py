@@ -11,7 +11,7 @@ import uuid
 
 import numpy as np
 
-from headrace._src.core import errors
+from headrace._src.core import errors, file_access
 from headrace._src.data.running.stages import Access
 from headrace._src.data.saving.element_bytes import packed, unpacked
 from headrace._src.formats import files as filesystem
@@ -119,6 +119,7 @@ class CacheWriter:
 
 def _created(path, text):
     """Whether a file could be made that was not there."""
+    file_access.check(path)
     try:
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
     except FileExistsError:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from headrace._src.core import dtypes, errors
+from headrace._src.core import dtypes, errors, file_access
 from headrace._src.core.lazy import sqlite3
 from headrace._src.core.specs import TensorSpec
 from headrace._src.data.datasets import DatasetV2, build, dataset_op
@@ -55,6 +55,7 @@ class _SqlCursor(Cursor):
 
     def _open(self):
         stage = self._stage
+        file_access.check(stage.database)
         try:
             # Threads take turns: a cursor belongs to one at a time.
             address = f"file:{urllib.parse.quote(stage.database)}?mode=ro"

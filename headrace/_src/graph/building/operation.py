@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace._src.core import dtypes, types
+from headrace._src.core.file_access import FilePolicy
 from headrace._src.core.random_state import StreamOwner
 from headrace._src.op.api import api
 from headrace._src.op.attached import open_class
@@ -29,6 +30,10 @@ class OperationNotes(StreamOwner):
     custom_gradient: tuple[int, str, Callable] | None = None
     # The name of the gradient that `tf.Graph.gradient_override_map` asks for.
     gradient_override: str | None = None
+    # Of an imported operation, the gradient function of that name that came with it.
+    gradient_function: Callable | None = None
+    # Of an operation of a loaded model, which files it may touch.
+    file_policy: FilePolicy | None = None
     # Attributes of an imported node that its op does not have, as messages.
     annotations: Mapping[str, object] = {}
     # When an operation was replaced by one with more outputs (control/calls.py: extend): on the new one, those that it

@@ -3,6 +3,7 @@
 import contextvars
 import functools
 import itertools
+import secrets
 import traceback
 import types
 import weakref
@@ -28,6 +29,8 @@ from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.traits import CALLS_PYTHON
 
 _numbers = itertools.count()
+# A part of all tokens that nobody outside of this process knows: a file cannot name a function of it by guessing.
+_PROCESS = secrets.token_hex(8)
 # By token, for as long as an operation holds the token.
 _calls: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
@@ -46,7 +49,7 @@ class Token(str):
     call: object
 
     def __new__(cls, call):
-        token = super().__new__(cls, f"pyfunc_{next(_numbers)}")
+        token = super().__new__(cls, f"pyfunc_{next(_numbers)}_{_PROCESS}")
         token.call = call
         _calls[str(token)] = call
         return token
@@ -55,6 +58,12 @@ class Token(str):
 def call_of(token):
     """The function that a token names."""
     call = getattr(token, "call", None) or _calls.get(str(token))
+    if call is None and not token.endswith(_PROCESS):
+        raise errors.permission_denied(
+            f"The graph calls a Python function by the token {str(token)!r}, which this process did not make: it came "
+            "from a file. Python functions are not saved. Make the graph anew with the code of the function, or load a "
+            "model without tf.py_function and tf.numpy_function."
+        )
     if call is None:
         raise errors.unknown(f"EagerPyFunc: the Python function {token!r} is gone: it lives as long as its graph does.")
     return call

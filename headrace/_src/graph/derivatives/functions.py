@@ -88,6 +88,8 @@ def registered_gradient(node):
         name = node.type
     if name is None:
         return None
+    if node.gradient_function is not None:
+        return name, node.gradient_function
     if name not in GRADIENTS:
         raise LookupError(f"No gradient defined for operation {node.name!r} (op type: {name}).")
     return name, GRADIENTS[name]

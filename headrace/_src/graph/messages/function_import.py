@@ -9,7 +9,7 @@ from headrace._src.formats.tensor_protos import proto_to_shape
 from headrace._src.graph.building.func_graph import FuncGraph, copy_handle_data
 from headrace._src.graph.messages.attribute_values import from_attr_value
 from headrace._src.graph.messages.graph_def import output_counts
-from headrace._src.op.registry import lookup
+from headrace._src.op.definition import REGISTRY
 
 # How deeply functions may call one another; a message must not exhaust Python's stack.
 _DEEPEST = 64
@@ -28,28 +28,56 @@ class Functions:
             library: a `FunctionDefLibrary`.
             add_operation: adds the operation that a `NodeDef` describes; see graph_import.py.
         """
+        self._library = library
         self._definitions = {function.signature.name: function for function in library.function}
         self._add_operation = add_operation
         self._graphs: dict = {}
         self._open: list[str] = []
-        for function in library.function:
-            for node in function.node_def:
-                self.check_op(node, function.signature.name)
 
     def __contains__(self, name):
         return name in self._definitions
 
-    def check_op(self, node, function=None):
-        """Refuse a node whose op headrace does not have."""
-        if node.op in self._definitions:
-            return
-        try:
-            lookup(node.op)
-        except errors.NotFoundError:
-            where = f"node {node.name!r}" + (f" of function {function!r}" if function else "")
-            raise errors.NotFoundError(
-                None, None, f"Op type not registered {node.op!r} in headrace; it is the op of {where}."
-            ) from None
+    def definition(self, name):
+        """The `FunctionDef` of a function.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        if name not in self._definitions:
+            raise errors.NotFoundError(None, None, f"Function {name!r} is not defined.")
+        return self._definitions[name]
+
+    # What the file from which the functions come has to say about their operations.
+
+    def gradient_function(self, name):
+        """The gradient function of a name that operations ask for; None when it is one of the process."""
+
+    def adapted(self, attrs, name):
+        """The attributes of an operation of that name, as they are to be here."""
+        return attrs
+
+    def note(self, operation):
+        """Called with each operation that was added."""
+
+    def check_ops(self, nodes=()):
+        """Refuse ops that headrace does not have: of some nodes, and of the nodes of all functions.
+
+        Raises:
+            NotFoundError: one for all of them, which says how often and where they are.
+        """
+        unknown: dict[str, dict[str, list[str]]] = {}  # by op and function, the names of the nodes
+        known = set(self._definitions)
+        for function, members in [("", nodes), *((f.signature.name, f.node_def) for f in self._library.function)]:
+            for node in members:
+                op = node.op
+                if op in known:
+                    continue
+                if op in REGISTRY:
+                    known.add(op)
+                else:
+                    unknown.setdefault(op, {}).setdefault(function, []).append(node.name)
+        if unknown:
+            raise errors.NotFoundError(None, None, _unknown_ops_text(unknown))
 
     def as_call(self, node, inputs) -> NodeDef:
         """TF: an op may be the name of a function. The same as a node that calls it."""
@@ -71,9 +99,9 @@ class Functions:
         if node.op in ("While", "StatelessWhile"):
             given = self._loop_inputs(outer, inputs, attributes)
         elif node.op in ("If", "StatelessIf", "Case", "StatelessCase"):
-            given = [_Given(tensor) for tensor in inputs[1:]]
+            given = [known_of(tensor) for tensor in inputs[1:]]
         elif node.op in ("PartitionedCall", "StatefulPartitionedCall"):
-            given = [_Given(tensor) for tensor in inputs]
+            given = [known_of(tensor) for tensor in inputs]
         else:
             given = None
 
@@ -87,7 +115,7 @@ class Functions:
 
     def _loop_inputs(self, outer, inputs, attributes):
         """The loop variables, with shapes that hold in every iteration."""
-        given = [_Given(tensor) for tensor in inputs]
+        given = [known_of(tensor) for tensor in inputs]
         if "body" not in attributes:
             return given
         while True:
@@ -111,16 +139,15 @@ class Functions:
         Args:
             reference: a `NameAttrList`.
             outer: the graph that calls it.
-            given: what is known of the arguments, one `_Given` for each; None when nothing is.
+            given: what is known of the arguments, one `KnownArgument` for each; None when nothing is.
 
         Raises:
             NotFoundError: there is no such function.
             ValueError: it calls itself, or its definition is not sound.
         """
         name = reference.name
-        if name not in self._definitions:
-            raise errors.NotFoundError(None, None, f"Function {name!r} is not defined.")
-        arguments = None if given is None else tuple(map(_key, given))
+        definition = self.definition(name)
+        arguments = None if given is None else tuple(item.key for item in given)
         key = (name, reference.SerializeToString(deterministic=True), arguments)
         if key not in self._graphs:
             if name in self._open:
@@ -129,7 +156,7 @@ class Functions:
                 raise ValueError(f"Function {name!r}: functions call one another more than {_DEEPEST} deep.")
             self._open.append(name)
             try:
-                self._graphs[key] = self._make(self._definitions[name], reference.attr, outer, given)
+                self._graphs[key] = self._make(definition, reference.attr, outer, given)
             finally:
                 self._open.pop()
         return self._graphs[key]
@@ -224,21 +251,39 @@ class Functions:
         return [found[int(rest[0])]]
 
 
-class _Given:
+def _unknown_ops_text(unknown):
+    """The message about ops that headrace does not have."""
+    lines = []
+    for op, places in sorted(unknown.items()):
+        count = sum(map(len, places.values()))
+        function, names = next(iter(places.items()))
+        where = f"node {names[0]!r}" + (f" of function {function!r}" if function else "")
+        others = [repr(name) for name in places if name and name != function]
+        also = f"; also in {', '.join(others[:3])}{' and others' if len(others) > 3 else ''}" if others else ""
+        lines.append(f"{op!r} in headrace; it is the op of {where}{also} ({count} in all)")
+    return "Op type not registered " + ". Op type not registered ".join(lines) + "."
+
+
+class KnownArgument:
     """What is known of an argument of a function when it is called."""
 
-    def __init__(self, tensor):
-        self.tensor = tensor
-        self.dtype = tensor.dtype
-        self.shape = tensor.shape
-        # Which variable it is tells the shape of what is read.
-        self.resource = tensor._known if tensor.dtype is dtypes.resource else None
+    def __init__(self, dtype, shape, resource=None, handle_data=None):
+        self.dtype = dtype
+        self.shape = shape
+        self.resource = resource  # which variable it is, as an array: it tells the shape of what is read
+        self._handle_data = handle_data
+
+    @property
+    def key(self):
+        """What makes a difference for the graph of the function."""
+        shape = None if self.shape.rank is None else tuple(self.shape.as_list())
+        return self.dtype, shape, id(self.resource), id(self._handle_data)
 
 
-def _key(given):
-    shape = None if given.shape.rank is None else tuple(given.shape.as_list())
-    handle = given.tensor._handle_data
-    return given.dtype, shape, id(given.resource), id(handle)
+def known_of(tensor) -> KnownArgument:
+    """What a tensor of a graph tells about an argument."""
+    resource = tensor._known if tensor.dtype is dtypes.resource else None
+    return KnownArgument(tensor.dtype, tensor.shape, resource, tensor._handle_data)
 
 
 def _add_input(graph, dtype, name, known, attributes, number):
@@ -252,7 +297,7 @@ def _add_input(graph, dtype, name, known, attributes, number):
     graph.inputs.append(tensor)
     if known is not None:
         tensor._known = known.resource
-        copy_handle_data(known.tensor, tensor)
+        copy_handle_data(known, tensor)
     return tensor
 
 

@@ -151,8 +151,7 @@ class _Adding:
 
     def run(self):
         """Add all operations, or none."""
-        for node in self._nodes.values():
-            self._functions.check_op(node)
+        self._functions.check_ops(self._nodes.values())
         graph = self._graph
         before = len(graph.nodes), len(graph.tensors)
         try:
@@ -272,7 +271,7 @@ def add_operation(graph, node, inputs, controls, name, functions, values=None):
     op = lookup(node.op)
     attributes = {key: substituted(value, values) for key, value in node.attr.items()}
     types, tensors = _structured(op, attributes, inputs, node)
-    attrs = _attrs(op, attributes, node, inputs, graph, functions)
+    attrs = functions.adapted(_attrs(op, attributes, node, inputs, graph, functions), name)
     outputs = graph.add_node(op, tensors, attrs, types, f"{name}/")
     operation = graph.nodes[-1]
     if op is CONST:
@@ -285,6 +284,11 @@ def add_operation(graph, node, inputs, controls, name, functions, values=None):
     annotations = {key: value for key, value in attributes.items() if key not in known and key != "_output_shapes"}
     if annotations:
         operation.annotations = annotations
+        if "_gradient_op_type" in annotations and not op.calls_functions:
+            # Of a call, it is a name of TensorFlow's for its usual gradient.
+            operation.gradient_override = annotations["_gradient_op_type"].s.decode("utf-8", "replace")
+            operation.gradient_function = functions.gradient_function(operation.gradient_override)
+    functions.note(operation)
     _refine(operation, attributes, attrs)
     return operation
 

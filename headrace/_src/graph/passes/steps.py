@@ -78,7 +78,10 @@ def random_call(node):
 
 def kernel_of(node):
     """What the interpreter calls instead of the op's own kernel; None for almost all."""
-    return node.kernel if type(node) is Step else None
+    if type(node) is Step:
+        return node.kernel
+    policy = node.file_policy
+    return None if policy is None else policy.guarding(node.record.name, node.record.kernel)
 
 
 def constant_step(node, tensor, array) -> Step:

@@ -1,5 +1,6 @@
 """The walk over the graph of one element that turns it into operations on a whole batch, by the rules of its ops."""
 
+import contextlib
 import logging
 
 import numpy as np
@@ -142,8 +143,12 @@ class BatchWalk(Batch):
         draws = record.draws and context.graph is None
         if draws:  # TF: the stream of random numbers is the operation's own
             context.random_node = node
+        policy = node.file_policy
         try:
-            result = record(*tensors, **(node.attrs if attrs is None else attrs))
+            with contextlib.nullcontext() if policy is None else policy.held(record.name):
+                result = record(*tensors, **(node.attrs if attrs is None else attrs))
+            if policy is not None and context.graph is not None:
+                context.graph.nodes[-1].file_policy = policy
         finally:
             if draws:
                 context.random_node = None

@@ -5,7 +5,7 @@ import pprint
 import sys
 from typing import Any
 
-from headrace._src.core import dtypes, errors, nest
+from headrace._src.core import dtypes, errors, file_access, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
@@ -40,6 +40,7 @@ def _write(data: bytes, stream: str):
         logging.getLogger("headrace").log(_LOG_LEVELS[stream], "%s", text)
     elif stream.startswith("file://"):
         path = stream.removeprefix("file://")
+        file_access.check(path)
         try:
             with open(path, "ab") as file:
                 file.write(data)

@@ -33,8 +33,11 @@ if TYPE_CHECKING:
     from headrace._src.saved_model.constants import TRAINING as TRAINING
     from headrace._src.saved_model.constants import VARIABLES_DIRECTORY as VARIABLES_DIRECTORY
     from headrace._src.saved_model.constants import VARIABLES_FILENAME as VARIABLES_FILENAME
+    from headrace._src.saved_model.loading import load as _load_v2
+    from headrace._src.saved_model.model_files import contains_saved_model as contains_saved_model
     from headrace.compat.v1.saved_model import constants as constants
     from headrace.compat.v1.saved_model import signature_constants as signature_constants
     from headrace.compat.v1.saved_model import tag_constants as tag_constants
+    load_v2 = _load_v2
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

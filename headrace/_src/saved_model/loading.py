@@ -1,0 +1,65 @@
+"""`tf.saved_model.load`: a SavedModel as an object with variables and functions."""
+
+from typing import Any
+
+from headrace._src.core.context import context
+from headrace._src.core.file_access import FilePolicy
+from headrace._src.core.names import fresh_scope
+from headrace._src.core.tracked_containers import track_containers
+from headrace._src.formats import files
+from headrace._src.graph.building.source_lines import users_line
+from headrace._src.op.api import api
+from headrace._src.saved_model.load_options import LoadOptions
+from headrace._src.saved_model.model_files import meta_graph_of, read_saved_model
+from headrace._src.saved_model.object_building import ObjectBuilder
+from headrace._src.saved_model.saved_library import SavedLibrary
+from headrace._src.saved_model.variable_values import SavedValues
+
+
+@api("saved_model.load", "compat.v1.saved_model.load_v2", dispatch=False)
+def load(export_dir, tags=None, options=None) -> Any:
+    """The object that a SavedModel holds.
+
+    It has the attributes of the object that was saved: variables, functions, and objects with these. Its functions run
+    like any `tf.function`, can be differentiated and trained, and saved again. `signatures` has those functions that
+    take and return tensors by name.
+
+    Args:
+        export_dir: the folder.
+        tags: the tags of the graph to load; needed only where the SavedModel has several.
+        options: a `LoadOptions`.
+
+    Raises:
+        NotFoundError, OSError: the folder holds no SavedModel; the message says what it holds.
+        NotFoundError: an op is not known, or a variable has no value.
+        DataLossError, InvalidArgumentError: the files are damaged.
+        ValueError: the SavedModel has no graph with these tags.
+    """
+    track_containers()
+    folder = files.path_string(export_dir)
+    options = LoadOptions() if options is None else options
+    place = users_line()
+    saved_model = read_saved_model(folder)
+    meta_graph = meta_graph_of(saved_model, tags, folder)
+    with context.changed(graph=None, recorders=(), device=None), fresh_scope():
+        return _loaded(folder, meta_graph, options, place)
+
+
+def _loaded(folder, meta_graph, options, place):
+    policy = None if options.experimental_allow_file_access else FilePolicy(folder, place)
+    library = SavedLibrary(meta_graph.graph_def.library, policy)
+    library.check_ops()
+    values = None
+    if not options.experimental_skip_checkpoint:
+        values = SavedValues(folder, meta_graph.object_graph_def.nodes)
+    builder = ObjectBuilder(folder, meta_graph, library, values, options)
+    try:
+        root = builder.build()
+        builder.initialize()
+    finally:
+        if values is not None:
+            values.close()
+    information = meta_graph.meta_info_def
+    root.tensorflow_version = information.tensorflow_version
+    root.tensorflow_git_version = information.tensorflow_git_version
+    return root
