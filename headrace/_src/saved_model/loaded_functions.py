@@ -314,8 +314,12 @@ class RestoredFunction(Function):
         restored_function_body.__signature__ = signature_of(spec)  # type: ignore[attr-defined]
         restored_function_body.__name__ = name
         super().__init__(restored_function_body, name, autograph=False, jit_compile=spec.jit_compile)
-        self.function_spec = spec
+        self._spec = spec
         self._quick: dict = {}  # by `fast_key`, for calls whose arguments are used as they are
+
+    @property
+    def function_spec(self) -> FunctionSpec:
+        return self._spec
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         key = None
