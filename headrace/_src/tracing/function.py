@@ -13,6 +13,7 @@ from headrace._src.autograph.calls import convert_as_asked, with_status
 from headrace._src.autograph.status import ENABLED
 from headrace._src.core import nest
 from headrace._src.core.context import context
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.core.tracebacks import shortened
 from headrace._src.core.tracing_protocol import CastContext, TraceType
@@ -22,15 +23,17 @@ from headrace._src.graph.building.source_lines import users_line
 from headrace._src.op.api import api
 from headrace._src.tracing.arguments import bind, fast_key, parameters_of, tensors_of
 from headrace._src.tracing.concrete_function import ConcreteFunction
-from headrace._src.tracing.explanation import Explanation
 from headrace._src.tracing.trace_types import Literal, Typing
 from headrace._src.tracing.traces import trace
 
 if TYPE_CHECKING:
     from typing import Generic
+
+    from headrace._src.tracing.explanation import Explanation
 else:
     Generic = FOR_CHECKERS
 
+explanation = LazyModule("headrace._src.tracing.explanation")  # few programs ask for one
 logger = logging.getLogger("headrace")
 
 P = ParamSpec("P")  # the arguments of a function
@@ -311,7 +314,7 @@ class Function(Trackable, Generic[P, R]):
                 concrete = self._concrete_for(kinds)
         return concrete
 
-    def explain(self, *args, **kwargs) -> Explanation:
+    def explain(self, *args, **kwargs) -> "Explanation":
         """What a call with these arguments runs, in words: print the result.
 
         It has the operations with shapes and the lines that made them, which of them are compiled, what they cost, and
@@ -324,7 +327,7 @@ class Function(Trackable, Generic[P, R]):
         with self._lock:
             concrete = self._concrete_for(kinds)
         known = not any(isinstance(leaf, TraceType) for leaf in nest.flatten(values))
-        return Explanation(self, concrete, tensors_of(kinds, values) if known else None)
+        return explanation.Explanation(self, concrete, tensors_of(kinds, values) if known else None)
 
     @property
     def parameter_names(self) -> tuple:
