@@ -19,7 +19,14 @@ def test_breadth_first():
     root.function = tf.function(lambda x: x)
     walk = ObjectWalk(root)
     assert walk.paths == ["", "deep", "near", "function", "deep/1", "deep/1/a.Sb"]
-    assert walk.children == [[("deep", 1), ("near", 2), ("function", 3)], [("0", 2), ("1", 4)], [], [], [("a/b", 5)], []]
+    assert walk.children == [
+        [("deep", 1), ("near", 2), ("function", 3)],
+        [("0", 2), ("1", 4)],
+        [],
+        [],
+        [("a/b", 5)],
+        [],
+    ]
     assert walk.described(5) == "root.deep.1.a/b"
     assert walk.number(root.near) == 2
     assert walk.number(tf.Variable(0.0)) is None
