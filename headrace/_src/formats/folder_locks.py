@@ -25,6 +25,7 @@ _HAS_NO_LOCKS = {errno.EBADF, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, err
 _guard = threading.Lock()
 _held: dict[str, threading.RLock] = {}
 _depth: dict[str, int] = {}
+_handles: set[int] = set()  # of the folders that this process has locked
 
 
 @contextlib.contextmanager
@@ -42,15 +43,17 @@ def only_writer(folder: str, patience: float = _PATIENCE) -> Iterator[None]:
         lock = _held.setdefault(folder, threading.RLock())
     if not lock.acquire(timeout=patience):
         raise errors.aborted(f"{folder}: another thread of this process has been writing for {patience:.0f} seconds.")
+    process = os.getpid()
     try:
         _depth[folder] = _depth.get(folder, 0) + 1
         with _process_lock(folder, patience) if _depth[folder] == 1 else contextlib.nullcontext():
             yield
     finally:
-        _depth[folder] -= 1
-        if not _depth[folder]:
-            del _depth[folder]
-        lock.release()
+        if os.getpid() == process:  # not in a child that was forked meanwhile
+            _depth[folder] -= 1
+            if not _depth[folder]:
+                del _depth[folder]
+            lock.release()
 
 
 @contextlib.contextmanager
@@ -58,11 +61,15 @@ def _process_lock(folder, patience):
     with durable_files.saving_errors(folder):
         handle = _lock_folder(folder, patience)
         path = None if handle is not None else _make_lock_file(folder, patience)
+    process = os.getpid()
     try:
         yield
     finally:
-        if handle is not None:
-            fcntl.flock(handle, fcntl.LOCK_UN)  # also where a forked child has the same file open
+        if os.getpid() != process:  # a child that was forked meanwhile: the lock is its parent's
+            pass
+        elif handle is not None:
+            _handles.discard(handle)
+            fcntl.flock(handle, fcntl.LOCK_UN)
             os.close(handle)
         else:
             with contextlib.suppress(OSError):
@@ -78,6 +85,7 @@ def _lock_folder(folder, patience):
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _handles.add(handle)
             return handle
         except OSError as error:
             if error.errno in _HAS_NO_LOCKS:
@@ -144,3 +152,20 @@ def _take_away(path, holder):
         else:  # somebody else took it over meanwhile: this is theirs
             os.link(aside, path)
             os.unlink(aside)
+
+
+def _forget() -> None:
+    """In a forked process: what other threads were writing, they write in the other process, which has the locks."""
+    global _guard
+    _guard = threading.Lock()
+    _held.clear()
+    _depth.clear()
+    for handle in _handles:
+        # It is the same lock as in the other process: it must not live on here when that one is killed.
+        with contextlib.suppress(OSError):
+            os.close(handle)
+    _handles.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from headrace._src.checkpoint.folder_state import latest_checkpoint as latest_checkpoint
     from headrace._src.checkpoint.folder_state import remove_checkpoint as remove_checkpoint
     from headrace._src.checkpoint.folder_state import update_checkpoint_state as update_checkpoint_state
+    from headrace._src.checkpoint.options import CheckpointOptions as CheckpointOptions
     from headrace._src.checkpoint.reading import checkpoints_iterator as checkpoints_iterator
     from headrace._src.checkpoint.reading import list_variables as list_variables
     from headrace._src.checkpoint.reading import load_checkpoint as load_checkpoint
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from headrace._src.formats.example_messages import SequenceExample as SequenceExample
     from headrace._src.graph.messages.graph_files import write_graph as write_graph
     from headrace._src.state.coordinator import Coordinator as Coordinator
+    from headrace.compat.v1.train import experimental as experimental
     NewCheckpointReader = _NewCheckpointReader
     piecewise_constant_decay = _piecewise_constant_decay
 else:
