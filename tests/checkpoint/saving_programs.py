@@ -120,7 +120,7 @@ OPS = {
     + 'R.MergeV2Checkpoints(checkpoint_prefixes=["p_temp/0", "p_temp/2"], destination_prefix="m")',
     "merge what is there": _PARTS
     + 'R.MergeV2Checkpoints(checkpoint_prefixes=["p_temp/1", "p_temp/2"], destination_prefix="m", '
-    f'allow_missing_files=True)\n[{_restore("m", ["x"], ["4 2,1"], ["float32"])}, listing()]',
+    f"allow_missing_files=True)\n[{_restore('m', ['x'], ['4 2,1'], ['float32'])}, listing()]",
     "merge nothing": 'R.MergeV2Checkpoints(checkpoint_prefixes=[], destination_prefix="m")',
     "names of shards": '[R.ShardedFilename(basename="a/b", shard=3, num_shards=12), '
     'R.ShardedFilename(basename="a", shard=-1, num_shards=1000000), R.ShardedFilespec(basename="a", num_shards=10)]',
@@ -136,7 +136,7 @@ OPS = {
     + 'R.RestoreSlice(file_pattern="f", tensor_name="x", shape_and_slice="3 1,1", dt=tf.float32)',
     "first version, no file": 'R.Restore(file_pattern="f", tensor_name="x", dt=tf.float32)',
     "first version, a dtype that it cannot have": 'R.Save(filename="f", tensor_names=["x"], '
-    'data=[tf.constant([1.0], tf.bfloat16)])',
+    "data=[tf.constant([1.0], tf.bfloat16)])",
     "first version, shards": """
 for i in range(2):
     R.SaveSlices(filename=f"f-0000{i}-of-00002", tensor_names=["x"], shapes_and_slices=[f"4 {2 * i},2"],

@@ -45,7 +45,7 @@ def test_restores_what_it_serialized(make):
         table.insert(keys, keys * 2)
         table.remove(keys[:1])
     saved = table._serialize_to_tensors()
-    assert set(saved) == {"table-keys", "table-values"}
+    assert set(saved) == {"-keys", "-values"}
     other = make()
     other._restore_from_tensors(saved)
     assert int(other.size()) == int(table.size())

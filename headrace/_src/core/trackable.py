@@ -26,6 +26,13 @@ class TrackableReference(NamedTuple):
     ref: Any
 
 
+class RestoredSpec(NamedTuple):
+    """What fits a value of an object: the dtype, and the `TensorShape` unless any will do."""
+
+    dtype: Any
+    shape: Any = None
+
+
 class Trackable:
     """Base of everything that can be part of a checkpoint.
 
@@ -35,6 +42,8 @@ class Trackable:
 
     _is_saved_function = False  # whether it is a traced function, which SavedModels look for in all attributes
     _object_identifier = "_generic_user_object"  # what a SavedModel calls objects of this class
+    # TF: of classes whose values were once saved as one thing: its name, which the names of the tensors follow.
+    _saveable_name: str | None = None
 
     # Children.
 
@@ -129,6 +138,10 @@ class Trackable:
         """Takes over what `_serialize_to_tensors` gave."""
         raise NotImplementedError(f"{type(self).__name__}._restore_from_tensors")
 
+    def _restored_specs(self) -> dict[str, RestoredSpec]:
+        """What `_restore_from_tensors` takes, by local name. Variables also say their shapes."""
+        return {name: RestoredSpec(_dtype_of(tensor)) for name, tensor in self._serialize_to_tensors().items()}
+
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
         """The values to save in the form of older versions, by local name."""
         return {}
@@ -146,6 +159,14 @@ class Trackable:
     def _deserialization_dependencies(self, children: dict[str, Any]) -> dict[str, Any]:
         """The children that a loader must make before this object."""
         return {}
+
+
+def _dtype_of(value: Any) -> Any:
+    if isinstance(value, dict):  # parts of a tensor, by the texts of slices
+        return _dtype_of(next(iter(value.values())))
+    if not hasattr(value, "dtype") and callable(value):
+        value = value()
+    return value.dtype
 
 
 def _attributes(obj: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
+from headrace._src.core.trackable import RestoredSpec
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup as op_named
@@ -287,13 +288,17 @@ class _MutableTable(LookupInterface):
 
     # Checkpoints: one tensor for the keys, one for the values.
 
+    _saveable_name = "table"
+
     def _serialize_to_tensors(self):
         keys, values = self._export()
-        return {"table-keys": keys, "table-values": values}
+        return {"-keys": keys, "-values": values}
+
+    def _restored_specs(self):
+        return {"-keys": RestoredSpec(self._key_dtype), "-values": RestoredSpec(self._value_dtype)}
 
     def _restore_from_tensors(self, restored_tensors):
-        keys, values = restored_tensors["table-keys"], restored_tensors["table-values"]
-        return LOOKUP_TABLE_IMPORT(self.resource_handle, keys, values)
+        return LOOKUP_TABLE_IMPORT(self.resource_handle, restored_tensors["-keys"], restored_tensors["-values"])
 
 
 @api("lookup.experimental.MutableHashTable")

@@ -16,7 +16,7 @@ from headrace._src.core.names import scoped_name
 from headrace._src.core.reference import Reference
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.core.trackable import Trackable
+from headrace._src.core.trackable import RestoredSpec, Trackable
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.gathering import in_batches
@@ -39,6 +39,7 @@ else:
     VariableMethods = types.FOR_CHECKERS
 
 _messages = LazyModule("headrace._src.formats.model_messages")
+_VALUE = "VARIABLE_VALUE"  # what checkpoints call it
 unique_numbers = itertools.count()  # of all variables, for their unique ids
 
 
@@ -526,8 +527,26 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
             self._aggregation.value,
         )
 
+    # Checkpoints.
+
+    def _serialize_to_tensors(self):
+        if context.graph is not None:
+            return {_VALUE: self.value()}
+        # Not `value()`, which tapes would see. A variable without a value has none to save.
+        return {_VALUE: EagerTensor(self._storage.read(), self._dtype) if self._storage.is_initialized else None}
+
+    def _restored_specs(self):
+        return {_VALUE: RestoredSpec(self._dtype, self._storage.shape)}
+
+    def _restore_from_tensors(self, restored_tensors):
+        tensor = restored_tensors[_VALUE]
+        if context.graph is None and type(tensor) is EagerTensor:
+            self._storage.set(tensor._a)
+            return self
+        return storage.ASSIGN(self._handle, tensor)
+
     def _gather_saveables_for_checkpoint(self):
-        return {"VARIABLE_VALUE": self}
+        return {_VALUE: self}
 
     class SaveSliceInfo:
         """Which part of a larger variable this one is. TF: kept from 1.x."""
