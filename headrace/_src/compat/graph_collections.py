@@ -13,6 +13,7 @@ from headrace._src.graph.messages.variable_messages import (
     without_scope,
 )
 
+UNBOUND = "$unbound_inputs_"  # before the names of inputs from outside of an exported scope
 _logger = logging.getLogger("tensorflow")
 
 
@@ -80,6 +81,10 @@ def collection_message(name, items, export_scope=None, is_excluded=lambda item: 
             if values:
                 proto.bytes_list.value.extend(values)
         else:
+            if export_scope:
+                items = [item for item in items if not isinstance(item, str) or _begins(item, export_scope)]
+            if not items:
+                return None
             _write_plain(proto, items, export_scope)
     except (AttributeError, TypeError, ValueError) as error:
         _logger.warning(
@@ -96,8 +101,9 @@ def _write_plain(proto, items, export_scope):
     kind = _kind_of(items[0]) if items else "node_list"
     if kind == "node_list":
         names = [item.name for item in items]
-        chosen = [without_scope(name, export_scope) for name in names if not export_scope or _begins(name, export_scope)]
-        proto.node_list.value.extend(chosen)
+        if export_scope:
+            names = [without_scope(name, export_scope) for name in names if _begins(name, export_scope)]
+        proto.node_list.value.extend(names)
     elif kind == "bytes_list":
         proto.bytes_list.value.extend(item if isinstance(item, bytes) else item.encode() for item in items)
     else:
@@ -105,7 +111,8 @@ def _write_plain(proto, items, export_scope):
 
 
 def _begins(name, scope):
-    return is_in_scope(name, scope) or name == scope
+    # TF: a text is taken for the name of an operation.
+    return is_in_scope(name, scope) or name == scope or name.startswith(UNBOUND)
 
 
 def _kind_of(item):
@@ -146,8 +153,8 @@ def restore_collections(graph, collections, scope, skipped=()) -> None:
                 graph.add_to_collection(name, made[data])
         elif name in VARIABLE_COLLECTIONS:
             _logger.error(
-                "The saved meta_graph is possibly from an older release:\n'%s' collection should be of type 'bytes_list', "
-                "but instead is of type '%s'.",
+                "The saved meta_graph is possibly from an older release:\n'%s' collection should be of type "
+                "'bytes_list', but instead is of type '%s'.",
                 name,
                 kind,
             )
@@ -160,7 +167,7 @@ def _add_plain(graph, name, values, kind, scope):
         if kind == "node_list":
             graph.add_to_collection(name, graph.as_graph_element(with_scope(value, scope)))
         elif kind == "bytes_list":
-            graph.add_to_collection(name, with_scope(value.decode(), scope).encode() if scope else value)
+            graph.add_to_collection(name, with_scope(value.decode(), scope) if scope else value)
         elif kind == "any_list":
             graph.add_to_collection(name, value)
         else:

@@ -4,7 +4,7 @@ import os
 import re
 from typing import Any
 
-from headrace._src.compat.graph_collections import collection_message, restore_collections
+from headrace._src.compat.graph_collections import UNBOUND, collection_message, restore_collections
 from headrace._src.compat.graph_keys import GraphKeys
 from headrace._src.core.context import context
 from headrace._src.core.lazy import protobuf_message, protobuf_text_format
@@ -18,7 +18,6 @@ from headrace._src.graph.messages.variable_messages import is_in_scope, without_
 from headrace._src.op.api import api
 from headrace._src.version import GIT_VERSION, VERSION
 
-_UNBOUND = "$unbound_inputs_"
 _UNBOUND_COLLECTION = "unbound_inputs"
 _EAGER = (
     "Exporting/importing meta graphs is not supported when eager execution is enabled. No graph exists when eager "
@@ -173,7 +172,7 @@ def _make_relative(node, scope, unbound):
         if is_in_scope(name, scope):
             node.input[i] = mark + without_scope(name, scope)
         else:
-            node.input[i] = mark + _UNBOUND + name
+            node.input[i] = mark + UNBOUND + name
             unbound.append(node.input[i])
     if "_class" in node.attr:
         places = node.attr["_class"].list.s
@@ -230,7 +229,8 @@ def read_meta_graph(meta_graph_or_file) -> MetaGraphDef:
     try:
         return protobuf_text_format.Parse(data.decode(), MetaGraphDef())
     except (protobuf_text_format.ParseError, UnicodeDecodeError) as error:
-        raise OSError(f"Cannot parse file {path}: it is no MetaGraphDef, neither as bytes nor as text: {error}.") from None
+        text = f"Cannot parse file {path}: it is no MetaGraphDef, neither as bytes nor as text: {error}."
+        raise OSError(text) from None
 
 
 def add_meta_graph(meta_graph, clear_devices, import_scope, input_map=None, return_elements=None) -> tuple:

@@ -33,7 +33,7 @@ def wanted_by(operation) -> list[Wanted]:
             if id(other) not in seen:
                 seen.add(id(other))
                 pending.append(other)
-    return sorted(found)
+    return sorted(found, key=lambda item: item.key)
 
 
 def _wanted_value(assignment):

@@ -3,7 +3,6 @@
 import logging
 import numbers
 import os
-import time
 from typing import Any
 
 from headrace._src.checkpoint import folder_state
@@ -11,9 +10,10 @@ from headrace._src.checkpoint.object_names import keys_by_name
 from headrace._src.compat import restore_checks
 from headrace._src.compat.graph_collections import register_proto_function
 from headrace._src.compat.graph_keys import GraphKeys, get_collection
-from headrace._src.compat.meta_graphs import add_meta_graph, export_meta_graph, read_meta_graph
+from headrace._src.compat.kept_checkpoints import KeptCheckpoints
+from headrace._src.compat.meta_graphs import export_meta_graph
 from headrace._src.compat.saver_operations import BulkSaverBuilder
-from headrace._src.compat.saver_values import saveable_objects
+from headrace._src.compat.saver_values import renamed, saveable_objects
 from headrace._src.compat.training import global_step as step_number
 from headrace._src.core import errors
 from headrace._src.core.context import context
@@ -24,7 +24,6 @@ from headrace._src.graph.messages.variable_messages import with_scope, without_s
 from headrace._src.op.api import api
 
 _logger = logging.getLogger("tensorflow")
-_HOUR = 3600.0
 _ALTERED = "Please ensure that you have not altered the graph expected based on the checkpoint. Original error:"
 
 
@@ -90,7 +89,8 @@ class Saver:
     ) -> None:
         if defer_build and var_list:
             raise ValueError(
-                "If `var_list` is provided then build cannot be deferred. Either set defer_build=False or var_list=None."
+                "If `var_list` is provided then build cannot be deferred. Either set defer_build=False or "
+                "var_list=None."
             )
         self._var_list = var_list
         self._reshape = reshape
@@ -108,8 +108,7 @@ class Saver:
         self._pad_step_number = pad_step_number
         self._save_relative_paths = save_relative_paths
         self._filename = filename
-        self._last_checkpoints: list[tuple[str, float]] = []  # with the times when they were saved, the oldest first
-        self._checkpoints_to_be_deleted: list[tuple[str, float]] = []
+        self._kept = KeptCheckpoints(max_to_keep, keep_checkpoint_every_n_hours)
         self._object_restore_saver: Saver | None = None
         self._wanted: list[restore_checks.Wanted] | None = None  # what restoring reads
         if context.graph is None and var_list is None:
@@ -120,7 +119,6 @@ class Saver:
             self.build()
         if self.saver_def is not None:
             self._write_version = self.saver_def.version
-        self._next_checkpoint_time = time.time() + self._keep_checkpoint_every_n_hours * _HOUR
 
     # The operations.
 
@@ -137,10 +135,9 @@ class Saver:
             for field in ("filename_tensor_name", "restore_op_name", "save_tensor_name"):
                 setattr(self.saver_def, field, with_scope(getattr(self.saver_def, field), self._name))
         if self.saver_def is not None:
-            self._max_to_keep = self.saver_def.max_to_keep
+            # Of a saver that was imported, the message decides.
             self._sharded = self.saver_def.sharded
-            # TF: of a saver that was imported, the message decides.
-            self._keep_checkpoint_every_n_hours = self.saver_def.keep_checkpoint_every_n_hours
+            self._kept = KeptCheckpoints(self.saver_def.max_to_keep, self.saver_def.keep_checkpoint_every_n_hours)
 
     def _made(self):
         if self._var_list is None:
@@ -190,45 +187,19 @@ class Saver:
     @property
     def last_checkpoints(self) -> list[str]:
         """The checkpoints that this saver keeps, the oldest first."""
-        return [path for path, _ in self._last_checkpoints]
+        return self._kept.paths
 
     def set_last_checkpoints(self, last_checkpoints) -> None:
         """Takes over a list of checkpoints, whose times are not known. The older form of the next one."""
-        self._last_checkpoints = [(path, 0.0) for path in _checked_list(last_checkpoints)]
+        self._kept.set([(path, 0.0) for path in _checked_list(last_checkpoints)])
 
     def set_last_checkpoints_with_time(self, last_checkpoints_with_time) -> None:
         """Takes over a list of checkpoints with the times when they were saved, in seconds since 1970."""
-        self._last_checkpoints = list(_checked_list(last_checkpoints_with_time))
+        self._kept.set(_checked_list(last_checkpoints_with_time))
 
     def recover_last_checkpoints(self, checkpoint_paths) -> None:
         """Takes over those of a list of checkpoints that are there, as after a restart."""
-        found = []
-        for path in checkpoint_paths:
-            times = folder_state.get_checkpoint_mtimes([path])
-            if times:
-                found.append((path, times[0]))
-        self.set_last_checkpoints_with_time(found)
-
-    def _note(self, path):
-        """Adds a checkpoint to the list; the oldest is to be removed if there are too many."""
-        if not self._max_to_keep:
-            return
-        self._last_checkpoints = [item for item in self._last_checkpoints if item[0] != path]
-        self._last_checkpoints.append((path, time.time()))
-        if len(self._last_checkpoints) > self._max_to_keep:
-            self._checkpoints_to_be_deleted.append(self._last_checkpoints.pop(0))
-
-    def _remove_old(self, meta_graph_suffix):
-        if not self._checkpoints_to_be_deleted:
-            return
-        path, saved = self._checkpoints_to_be_deleted.pop(0)
-        if saved > self._next_checkpoint_time:
-            self._next_checkpoint_time += self._keep_checkpoint_every_n_hours * _HOUR
-            return
-        try:
-            folder_state.remove_checkpoint(path, self._write_version, meta_graph_suffix)
-        except errors.OpError as error:
-            _logger.warning("Ignoring: %s", error)
+        self._kept.recover(checkpoint_paths)
 
     # Saving.
 
@@ -286,11 +257,11 @@ class Saver:
                     save_debug_info=save_debug_info,
                 )  # fmt: skip
         if write_state and written is not None:
-            self._note(written)
+            self._kept.add(written)
             folder_state.write_state(
                 os.path.dirname(save_path), written, self.last_checkpoints, latest_filename, self._save_relative_paths
             )
-            self._remove_old(meta_graph_suffix)
+            self._kept.remove_old(self._write_version, meta_graph_suffix)
         return written
 
     def _target(self, sess, save_path, global_step, latest_filename):
@@ -413,42 +384,18 @@ class Saver:
         )
         graph = None if _is_eager(sess) else sess.graph
         var_list = all_saveable_objects(graph) if self._var_list is None else self._var_list
-        renamed = _renamed(saveable_objects(var_list), keys)
+        found = renamed(saveable_objects(var_list), keys)
         if graph is None:
-            Saver(renamed).restore(None, path)
+            Saver(found).restore(None, path)
             return
         # Made once: each time it would add operations to the graph.
         if self._object_restore_saver is None or self._object_restore_saver._keys != keys:
             with graph.as_default(), fresh_scope():
-                self._object_restore_saver = Saver(renamed)
+                self._object_restore_saver = Saver(found)
                 self._object_restore_saver._keys = keys
         self._object_restore_saver.restore(sess, path)
 
     _keys: dict | None = None  # of a saver for a checkpoint of objects: name to key there
-
-
-def _renamed(saveables, keys):
-    """The saveable objects, under the keys that they have in a checkpoint of objects."""
-    names = {spec.name for saveable in saveables for spec in saveable.specs}
-    missing = sorted(names - set(keys))
-    if missing:
-        raise errors.NotFoundError(
-            None, None,
-            f"Existing variables not in the checkpoint: {', '.join(missing)}\n\nVariables names when this checkpoint was "
-            f"written which don't exist now: {', '.join(sorted(set(keys) - names))}\n\n({len(names) - len(missing)} "
-            "variable name(s) did match)\n\nCould not find some variables in the checkpoint (see names above). Saver was "
-            "attempting to load an object-based checkpoint (saved using tf.train.Checkpoint or "
-            "tf.keras.Model.save_weights) using variable names. If the checkpoint was written with eager execution "
-            "enabled, it's possible that variable names have changed (for example missing a '_1' suffix). It's also "
-            "possible that there are new variables which did not exist when the checkpoint was written. You can "
-            "construct a Saver(var_list=...) with only the variables which previously existed, and if variable names "
-            "have changed you may need to make this a dictionary with the old names as keys.",
-        )  # fmt: skip
-    for saveable in saveables:
-        saveable.name = keys.get(saveable.name, saveable.name)
-        for spec in saveable.specs:
-            spec.name = keys[spec.name]
-    return {saveable.name: saveable for saveable in saveables}
 
 
 def all_saveable_objects(graph=None, scope=None) -> list:
@@ -487,42 +434,3 @@ def _saver_to_proto(saver, export_scope=None):
 
 
 register_proto_function(GraphKeys.SAVERS, SaverDef, _saver_to_proto, Saver.from_proto)
-
-
-@api("compat.v1.train.import_meta_graph", dispatch=False)
-def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs) -> Saver | None:
-    """Adds the graph that a `MetaGraphDef` holds to the current one, with its collections.
-
-    Args:
-        meta_graph_or_file: the message, or the path of a file that holds it, such as `model-100.meta`.
-        clear_devices: whether to forget on which devices operations were.
-        import_scope: a scope for the operations.
-        **kwargs: `input_map` (tensors to use in place of those of the message, by their names), `return_elements`
-            accepted.
-
-    Returns:
-        The saver that the message has; one for all variables where it has none; None without variables.
-
-    Raises:
-        OSError: there is no such file, or it holds something else.
-        NotFoundError: headrace has no op of that name.
-        RuntimeError: executing eagerly.
-
-    >>> with tf.Graph().as_default():
-    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
-    ...     message = tf.compat.v1.train.Saver().export_meta_graph()
-    >>> with tf.Graph().as_default():
-    ...     saver = tf.compat.v1.train.import_meta_graph(message)
-    ...     print(tf.compat.v1.global_variables()[0].name)
-    v:0
-    """
-    meta_graph = read_meta_graph(meta_graph_or_file)
-    _, _, scope = add_meta_graph(
-        meta_graph, clear_devices, import_scope, kwargs.get("input_map"), kwargs.get("return_elements")
-    )
-    if meta_graph.HasField("saver_def"):
-        return Saver(saver_def=meta_graph.saver_def, name=scope)
-    if all_saveable_objects(scope=f"{scope}/" if scope else None):
-        return Saver()
-    _logger.info("Saver not created because there are no variables in the graph to restore")
-    return None

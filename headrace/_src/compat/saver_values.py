@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headrace._src.core import dtypes, types
+from headrace._src.core import dtypes, errors, types
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
@@ -329,3 +329,36 @@ def shapes_of(saveable) -> list:
     if saveable.shape.is_fully_defined():
         return [saveable.shape.as_list()]
     return [storage.VARIABLE_SHAPE(saveable.op, out_type=dtypes.int32)]
+
+
+def renamed(saveables, keys) -> dict[str, SaveableObject]:
+    """The saveable objects, under the keys that they have in a checkpoint of objects.
+
+    Args:
+        saveables: the objects, which get new names.
+        keys: the keys in that checkpoint, by the names of its variables.
+
+    Raises:
+        NotFoundError: a name is not there.
+    """
+    names = {spec.name for saveable in saveables for spec in saveable.specs}
+    missing = sorted(names - set(keys))
+    if missing:
+        gone = ", ".join(sorted(set(keys) - names))
+        raise errors.NotFoundError(
+            None, None,
+            f"Existing variables not in the checkpoint: {', '.join(missing)}\n\nVariables names when this checkpoint "
+            f"was written which don't exist now: {gone}\n\n({len(names) - len(missing)} "
+            "variable name(s) did match)\n\nCould not find some variables in the checkpoint (see names above). Saver "
+            "was attempting to load an object-based checkpoint (saved using tf.train.Checkpoint or "
+            "tf.keras.Model.save_weights) using variable names. If the checkpoint was written with eager execution "
+            "enabled, it's possible that variable names have changed (for example missing a '_1' suffix). It's also "
+            "possible that there are new variables which did not exist when the checkpoint was written. You can "
+            "construct a Saver(var_list=...) with only the variables which previously existed, and if variable names "
+            "have changed you may need to make this a dictionary with the old names as keys.",
+        )  # fmt: skip
+    for saveable in saveables:
+        saveable.name = keys.get(saveable.name, saveable.name)
+        for spec in saveable.specs:
+            spec.name = keys[spec.name]
+    return {saveable.name: saveable for saveable in saveables}
