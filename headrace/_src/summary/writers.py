@@ -55,12 +55,13 @@ class _Default:
             current.step = self._step
         return self._writer
 
-    def __exit__(self, *exception) -> None:
+    def __exit__(self, *exception) -> bool:
         current.writer.flush()  # TF: whichever is the default now
         writer, step = self._before
         current.writer = writer
         if self._step is not None:
             current.step = step
+        return False
 
 
 @api("summary.SummaryWriter")
