@@ -2075,6 +2075,7 @@ MODULES: dict = {
         "VARIABLES_FILENAME": "saved_model.constants:VARIABLES_FILENAME",
         "constants": "",
         "contains_saved_model": "saved_model.model_files:contains_saved_model",
+        "experimental": "",
         "load_v2": "saved_model.loading:load",
         "signature_constants": "",
         "tag_constants": "",
@@ -2091,6 +2092,9 @@ MODULES: dict = {
         "SAVED_MODEL_SCHEMA_VERSION": "saved_model.constants:SAVED_MODEL_SCHEMA_VERSION",
         "VARIABLES_DIRECTORY": "saved_model.constants:VARIABLES_DIRECTORY",
         "VARIABLES_FILENAME": "saved_model.constants:VARIABLES_FILENAME",
+    },
+    "compat.v1.saved_model.experimental": {
+        "save": "saved_model.saving:save",
     },
     "compat.v1.saved_model.signature_constants": {
         "CLASSIFY_INPUTS": "saved_model.constants:CLASSIFY_INPUTS",
@@ -3501,6 +3505,7 @@ MODULES: dict = {
         "contains_saved_model": "saved_model.model_files:contains_saved_model",
         "experimental": "",
         "load": "saved_model.loading:load",
+        "save": "saved_model.saving:save",
     },
     "saved_model.experimental": {
         "Fingerprint": "saved_model.fingerprints:Fingerprint",
@@ -3662,7 +3667,6 @@ MODULES: dict = {
     },
     "train": {
         "BytesList": "formats.example_messages:BytesList",
-        "Checkpoint": "checkpoint.checkpoints:Checkpoint",
         "CheckpointOptions": "checkpoint.options:CheckpointOptions",
         "Coordinator": "state.coordinator:Coordinator",
         "Example": "formats.example_messages:Example",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from headrace._src.saved_model.loading import load as load
     from headrace._src.saved_model.model_files import contains_saved_model as contains_saved_model
     from headrace._src.saved_model.options import SaveOptions as SaveOptions
+    from headrace._src.saved_model.saving import save as save
     from headrace._src.state.assets import Asset as Asset
     from headrace.saved_model import experimental as experimental
 else:

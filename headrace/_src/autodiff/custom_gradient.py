@@ -114,7 +114,9 @@ def custom_gradient(f=None) -> Callable[..., Any]:
         with without_tapes():
             results = [to_tensor(leaf) for leaf in nest.flatten(result, expand_composites=True)]
             handles = [handle_of(x) for x in [*inputs, *variables]]
-            outputs = IDENTITY_N(results + handles)[: len(results)]
+            # A graph has the values of variables there, as TensorFlow can differentiate it.
+            passed_on = handles if context.graph is None else [to_tensor(x) for x in [*inputs, *variables]]
+            outputs = IDENTITY_N(results + passed_on)[: len(results)]
 
         def grad(*dys):
             if variables:

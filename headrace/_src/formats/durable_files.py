@@ -11,12 +11,14 @@ import contextlib
 import os
 import re
 import secrets
+import shutil
 import socket
 import time
 from collections.abc import Iterator
 from typing import Any
 
 from headrace._src.core import errors
+from headrace._src.core.lazy import LazyModule
 from headrace._src.formats import files
 from headrace._src.formats.local_files import LocalFiles, typed
 
@@ -24,6 +26,8 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
+
+_folder_exchange = LazyModule("headrace._src.formats.folder_exchange")  # imports ctypes
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _FULL_SYNC = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync alone leaves data in the cache of the drive
@@ -58,6 +62,17 @@ class Disk:
     def rename(self, source: str, target: str) -> None:
         """Gives a file another name. A file of that name is replaced, in one step."""
         os.replace(source, target)
+
+    def exchange(self, a: str, b: str) -> None:
+        """Gives each of two folders the name of the other, in one step where the system can do that."""
+        _folder_exchange.exchange(a, b)
+
+    def link(self, source: str, target: str) -> None:
+        """Gives a file a second name; where the file system has no such links, it is copied."""
+        try:
+            os.link(source, target, follow_symlinks=False)
+        except (OSError, NotImplementedError):
+            shutil.copy2(source, target, follow_symlinks=False)
 
     def remove(self, path: str) -> None:
         os.unlink(path)
@@ -278,7 +293,7 @@ def _temporary_name(place: str) -> str:
 
 
 def remove_leftovers(folder: str) -> None:
-    """Removes files that a process began to write into a local folder, and could not finish before it died."""
+    """Removes files and folders that a process began to write into a folder, and could not finish before it died."""
     try:
         names = os.listdir(folder)
     except OSError:
@@ -288,7 +303,32 @@ def remove_leftovers(folder: str) -> None:
         path = os.path.join(folder, name)
         if match and path not in _active and _is_left(path, match["host"], int(match["pid"])):
             with contextlib.suppress(OSError):
-                disk().remove(path)
+                _remove_tree(path)
+
+
+def new_partial_folder(place: str) -> str:
+    """Makes a folder beside a place, to be put there when it is complete."""
+    temporary = _temporary_name(place)
+    _active.add(temporary)
+    with saving_errors(place):
+        disk().make_folder(temporary)
+    return temporary
+
+
+def remove_partial_folder(temporary: str) -> None:
+    """Removes a folder that was not put into its place, or the one that was there before. Raises no errors."""
+    with contextlib.suppress(OSError):
+        _remove_tree(temporary)
+    _active.discard(temporary)
+
+
+def _remove_tree(path):
+    if not os.path.isdir(path) or os.path.islink(path):
+        disk().remove(path)
+        return
+    for name in os.listdir(path):
+        _remove_tree(os.path.join(path, name))
+    disk().remove_folder(path)
 
 
 def _is_left(path, host, pid):

@@ -321,6 +321,10 @@ class RestoredFunction(Function):
     def function_spec(self) -> FunctionSpec:
         return self._spec
 
+    @property
+    def input_signature(self):
+        return self.function_spec.input_signature
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         key = None
         if context.mode is None and not kwargs:

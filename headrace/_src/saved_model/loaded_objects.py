@@ -7,6 +7,7 @@ from typing import Any
 from headrace._src.core.tensor import Tensor
 from headrace._src.core.trackable import AutoTrackable, Trackable
 from headrace._src.core.tracked_containers import ListWrapper, _DictWrapper
+from headrace._src.saved_model.saving_functions import SavingFunctions, WithSavingFunctions
 
 # What Keras calls functions that compute a model's results, in the order in which a call looks for them.
 _CALLS = ("__call__", "_default_save_signature", "serve")
@@ -100,6 +101,18 @@ class RestoredResource(AutoTrackable):
         initialize = vars(self).get("_initialize")
         if initialize is not None:
             initialize()
+
+
+class RestoredTable(WithSavingFunctions, RestoredResource):
+    """A resource that saves what it holds."""
+
+    def __init__(self, device: str, saving: SavingFunctions) -> None:
+        RestoredResource.__init__(self, device)
+        WithSavingFunctions.__init__(self, saving)
+
+
+class SelfSavingObject(WithSavingFunctions, UserObject):
+    """An object with values of its own, besides those of its variables."""
 
 
 class LoadedList(ListWrapper):

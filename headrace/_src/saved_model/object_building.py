@@ -17,19 +17,20 @@ from headrace._src.saved_model.loaded_objects import (
     LoadedDict,
     LoadedList,
     RestoredResource,
+    RestoredTable,
     SavedOptimizer,
+    SelfSavingObject,
     set_child,
     user_object,
 )
 from headrace._src.saved_model.saved_library import CapturedTensor, SavedLibrary
+from headrace._src.saved_model.saving_functions import BY_NAME, SavingFunctions
 from headrace._src.saved_model.signatures import SignatureMap
 from headrace._src.saved_model.structured_values import decode, decode_function_spec
 from headrace._src.saved_model.variable_values import SavedValues
 from headrace._src.state.assets import Asset
 from headrace._src.state.variables import restored_variable
-
-# Objects that give their values as a dictionary have their functions under this name.
-_BY_NAME = ".TENSORS"
+from headrace._src.tracing.concrete_function import ConcreteFunction
 
 # The policies under which variables have the devices that they were saved with.
 _WITH_DEVICES = ("save_variable_devices", "expand_distributed_variables")
@@ -99,8 +100,8 @@ class ObjectBuilder:
         """Fill tables, once everything is there: from the checkpoint, and by their own functions."""
         if self._values is not None:
             for number, node in enumerate(self._proto.nodes):
-                for name, saveable in node.saveable_objects.items():
-                    self._restore(number, name, saveable)
+                for name in node.saveable_objects:
+                    self._restore(self._objects[number], name, self._values.names(number))
         for obj in self._objects.values():
             if isinstance(obj, RestoredResource):
                 obj._initialize_resource()
@@ -162,7 +163,19 @@ class ObjectBuilder:
             return self._tuple(node)
         if identifier == "optimizer":
             return SavedOptimizer()
+        saving = self._saving_functions(node)
+        if saving is not None:
+            return SelfSavingObject(saving)
         return user_object({child.local_name for child in node.children})
+
+    def _saving_functions(self, node):
+        """How an object saves and restores itself; None for one that has no values of its own."""
+        for name, saveable in node.saveable_objects.items():
+            save, restore = self.object(saveable.save_function), self.object(saveable.restore_function)
+            if not isinstance(save, ConcreteFunction) or not isinstance(restore, ConcreteFunction):
+                raise ValueError("it is saved and restored by what is no function")
+            return SavingFunctions(name, save, restore)
+        return None
 
     def _tuple(self, node):
         children = {child.local_name: child.node_id for child in node.children}
@@ -214,7 +227,8 @@ class ObjectBuilder:
         return Asset(files.join(self._folder, ASSETS_DIRECTORY, name))
 
     def _resource(self, number, node):
-        resource = RestoredResource(node.resource.device)
+        device, saving = node.resource.device, self._saving_functions(node)
+        resource = RestoredResource(device) if saving is None else RestoredTable(device, saving)
         creator = next((child.node_id for child in node.children if child.local_name == "_create_resource"), None)
         if creator is None:
             raise self._unsound(f"object {number} is a resource without a function that creates it")
@@ -231,15 +245,15 @@ class ObjectBuilder:
     def _captured_tensor(self, number, node):
         return CapturedTensor(node.captured_tensor.concrete_function, node.captured_tensor.name)
 
-    def _restore(self, number, name, saveable):
+    def _restore(self, obj, name, keys):
         """Let the model's own functions take over values of the checkpoint, such as the contents of a table."""
-        save, restore = self.object(saveable.save_function), self.object(saveable.restore_function)
-        keys = self._values.names(number)
-        if name == _BY_NAME:
-            values = {key: self._value(keys[key]) for key in save.structured_outputs}
-            restore(values)
+        if name == BY_NAME:
+            wanted = {key: keys[key] for key in obj._self_saving.names}
         elif name in keys:
-            restore(*(self._value(part["name"].numpy().decode()) for part in save(to_tensor(keys[name]))))
+            wanted = {ending: keys[name] + ending for ending in obj._self_saving.names}
+        else:
+            return
+        obj._restore_from_tensors({key: self._value(place) for key, place in wanted.items()})
 
     def _value(self, key):
         array, dtype = self._values.read(key)

@@ -64,25 +64,29 @@ def _graph_def_versions(self) -> Any:
 attach(BaseGraph, "graph_def_versions", property(_graph_def_versions))
 
 
-def graph_def_of(graph, from_version=None, add_shapes=False) -> GraphDef:
+def graph_def_of(graph, from_version=None, add_shapes=False, make_library=None) -> GraphDef:
     """All operations of a graph, and the functions that they call.
 
     Args:
         graph: a Graph or FuncGraph. In the latter, control inputs keep effects in source order.
         from_version: only the operations after that many.
         add_shapes: whether nodes say the shapes of their outputs, in the attribute "_output_shapes".
+        make_library: gives the `FunctionLibrary` that writes functions into a message.
     """
     proto = GraphDef(versions=versions())
-    library = _Library(proto.library, add_shapes)
+    library = (make_library or FunctionLibrary)(proto.library, add_shapes)
     names = _node_names(graph.nodes)
     order = control_inputs_of_effects(graph.nodes) if graph.building_function else {}
 
     def reference(tensor):
-        name = names[tensor.op.name]
-        return name if tensor.value_index == 0 else f"{name}:{tensor.value_index}"
+        name, index = names[tensor.op.name], tensor.value_index + library.outputs_before(tensor.op)
+        return name if index == 0 else f"{name}:{index}"
 
+    taken = set(names.values())
     for node in graph.nodes[from_version or 0 :]:
-        proto.node.append(_node_def(node, names, reference, order.get(id(node), ()), library, add_shapes))
+        message = _node_def(node, names, reference, order.get(id(node), ()), library, add_shapes)
+        proto.node.extend(library.rewritten(node, message, taken, False))
+    library.complete()
     if not proto.library.function:
         proto.ClearField("library")
     return proto
@@ -95,7 +99,7 @@ def node_def_of(operation) -> NodeDef:
     def reference(tensor):
         return tensor.op.name if tensor.value_index == 0 else tensor.name
 
-    return _node_def(operation, names, reference, (), _Library(None, False), False, for_tensorflow=False)
+    return _node_def(operation, names, reference, (), FunctionLibrary(None, False), False, for_tensorflow=False)
 
 
 def _node_def_of_operation(self) -> Any:
@@ -140,6 +144,7 @@ def _unique(name, taken):
 
 
 def _node_def(node, names, reference, before, library, add_shapes, for_tensorflow=True):
+    library.begin(node)
     record = node.record
     proto = NodeDef(name=names[node.name], op=record.name, device=node.device)
     if record is CONST and node.attrs["dtype"]._kind in "rv":
@@ -173,6 +178,8 @@ def _node_def(node, names, reference, before, library, add_shapes, for_tensorflo
         proto.attr["_lower_using_switch_merge"].b = True
     for name, value in node.annotations.items():
         proto.attr[name].CopyFrom(value)
+    if node.gradient_override is not None:
+        proto.attr["_gradient_op_type"].s = node.gradient_override.encode()
     if for_tensorflow:
         write_reference(node, proto)
     if add_shapes and node.outputs:
@@ -198,8 +205,8 @@ def function_name(graph) -> str:
     return known[1]
 
 
-class _Library:
-    """The functions that a graph needs, each written once."""
+class FunctionLibrary:
+    """The functions that a graph needs, each written once. Subclasses say more about them than the graphs do."""
 
     def __init__(self, proto, add_shapes):
         self._proto = proto  # None: only names are wanted
@@ -207,22 +214,55 @@ class _Library:
         self._names: dict[int, str] = {}
 
     def name_of(self, graph) -> str:
+        """The name of a graph as a function; it is written when it is first asked for."""
         if id(graph) not in self._names:
-            self._names[id(graph)] = function_name(graph)
+            self._names[id(graph)] = self.new_name(graph)
             if self._proto is not None:
                 # Called functions come first; the message is made apart, since adding them may move it.
                 self._proto.function.append(_function_def(graph, self._names[id(graph)], self, self._add_shapes))
         return self._names[id(graph)]
 
+    def new_name(self, graph) -> str:
+        """A name for a graph that is to be written."""
+        return function_name(graph)
+
+    def kept(self, graph) -> list:
+        """Operations of a graph that are written though its outputs do not need them."""
+        return []
+
+    def begin(self, operation) -> None:
+        """Called before an operation is written, and before functions that it calls are."""
+
+    def rewritten(self, operation, proto, taken, in_function) -> list:
+        """What stands for an operation, instead of its message alone.
+
+        Args:
+            operation: the operation.
+            proto: its message.
+            taken: the names of operations; those of new ones are added.
+            in_function: whether inputs are named as in functions, with the name of an output.
+        """
+        return [proto]
+
+    def outputs_before(self, operation) -> int:
+        """How many outputs an operation has, as it is written, before its own."""
+        return 0
+
+    def describe(self, graph, proto, reference) -> None:
+        """Add attributes to the message of a function. `reference(tensor)` is what a tensor is called there."""
+
+    def complete(self) -> None:
+        """Called when all operations of the graph are written."""
+
 
 def function_def_of(graph, name=None) -> FunctionDef:
     """One graph as a function; graphs that it calls are given by name only."""
-    return _function_def(graph, name or function_name(graph), _Library(None, False), False)
+    return _function_def(graph, name or function_name(graph), FunctionLibrary(None, False), False)
 
 
 def _function_def(graph, name, library, add_shapes):
     effects = [node for node in graph.nodes if has_effect(node)]
-    nodes = needed(graph.nodes, graph.inputs, graph.outputs, effects)
+    nodes = needed(graph.nodes, graph.inputs, graph.outputs, [*effects, *library.kept(graph)])
     names = _node_names(nodes)
     taken = set(names.values())
     proto = FunctionDef()
@@ -239,12 +279,14 @@ def _function_def(graph, name, library, add_shapes):
         found = references.get(id(tensor))
         if found is None:
             argument, index = output_place(tensor)
+            index += library.outputs_before(tensor.op)
             found = references[id(tensor)] = f"{names[tensor.op.name]}:{argument}:{index}"
         return found
 
     order = control_inputs_of_effects(nodes)
     for node in nodes:
-        proto.node_def.append(_node_def(node, names, reference, order.get(id(node), ()), library, add_shapes))
+        message = _node_def(node, names, reference, order.get(id(node), ()), library, add_shapes)
+        proto.node_def.extend(library.rewritten(node, message, taken, True))
     for tensor in graph.outputs:
         argument = _add_argument(signature.output_arg, tensor, taken)
         proto.ret[argument.name] = reference(tensor)
@@ -253,6 +295,7 @@ def _function_def(graph, name, library, add_shapes):
             signature.is_stateful = True
             signature.control_output.append(names[node.name])
             proto.control_ret[names[node.name]] = names[node.name]
+    library.describe(graph, proto, reference)
     return proto
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from headrace._src.saved_model.loading import load as _load_v2
     from headrace._src.saved_model.model_files import contains_saved_model as contains_saved_model
     from headrace.compat.v1.saved_model import constants as constants
+    from headrace.compat.v1.saved_model import experimental as experimental
     from headrace.compat.v1.saved_model import signature_constants as signature_constants
     from headrace.compat.v1.saved_model import tag_constants as tag_constants
     load_v2 = _load_v2

@@ -1,0 +1,145 @@
+"""A built SavedModel onto the disk: values, assets, fingerprint, and the message last."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from typing import Any
+
+import numpy as np
+
+from headrace._src.checkpoint.object_values import OBJECT_GRAPH_KEY, gather_values
+from headrace._src.checkpoint.options import CheckpointOptions
+from headrace._src.checkpoint.value_writing import SavedValue, write_values
+from headrace._src.core import dtypes, errors
+from headrace._src.core.lazy import protobuf_message
+from headrace._src.formats import durable_files, files
+from headrace._src.formats.model_messages import FingerprintDef
+from headrace._src.ops.strings.hashing import fingerprint64
+from headrace._src.ops.strings.kernel_arrays import string_array
+from headrace._src.saved_model.constants import (
+    ASSETS_DIRECTORY,
+    FINGERPRINT_FILENAME,
+    SAVED_MODEL_FILENAME_PB,
+    VARIABLES_DIRECTORY,
+    VARIABLES_FILENAME,
+)
+from headrace._src.saved_model.model_building import BuiltModel
+from headrace._src.saved_model.model_files import LARGEST
+from headrace._src.saved_model.model_folder import new_folder
+from headrace._src.saved_model.options import SaveOptions
+
+_FINGERPRINT_VERSION = 4
+_PIECE = 1 << 20
+
+
+def write_model(model: BuiltModel, path: str, options: SaveOptions) -> None:
+    """Write a model to a folder. When this returns, it would survive a power cut.
+
+    Raises:
+        InvalidArgumentError: the message would have more than 2 GB.
+        NotFoundError: an asset is not there.
+        FailedPreconditionError: a variable has no value.
+    """
+    contents = _serialized(model.message, path)
+    with new_folder(path) as folder:
+        index = None if options.experimental_skip_saver else _write_values(model, folder, options)
+        files.make_directories(files.join(folder, ASSETS_DIRECTORY))
+        for name, source in model.assets.items():
+            _copy(source, files.join(folder, ASSETS_DIRECTORY, name))
+        fingerprint = _fingerprint(model.message.meta_graphs[0], contents, index)
+        durable_files.replace(files.join(folder, FINGERPRINT_FILENAME), fingerprint.SerializeToString())
+        durable_files.replace(files.join(folder, SAVED_MODEL_FILENAME_PB), contents)
+
+
+def _serialized(message, path):
+    advice = (
+        f"{path}: the graph of the model has more than the 2 GB that a protobuf message may have, because of large "
+        "constants in its functions. Make these tf.Variables (trainable=False) of the model: values of variables are "
+        "written to files of their own, of any size."
+    )
+    try:
+        if message.ByteSize() > LARGEST:
+            raise errors.invalid_argument(advice)
+        return message.SerializeToString(deterministic=True)
+    except (protobuf_message.EncodeError, ValueError) as error:
+        raise errors.invalid_argument(advice) from error
+
+
+def _write_values(model, folder, options):
+    """Write the values of variables and tables; returns the bytes of the index."""
+    gathered = gather_values(model.objects.walk)
+    values = []
+    for value in gathered.values:
+        if value.tensor is None:
+            where = model.objects.described(value.number)
+            raise errors.FailedPreconditionError(
+                None, None,
+                f"The variable {where} ({model.objects.objects[value.number]._shared_name!r}) has no value that could "
+                "be saved. Assign one first.",
+            )  # fmt: skip
+        obj = model.objects.objects[value.number]
+        values.append(SavedValue(value.key, value.tensor.dtype, value.tensor._a, value.slice_spec, obj))
+    text = string_array([gathered.message.SerializeToString()], ())
+    values.append(SavedValue(OBJECT_GRAPH_KEY, dtypes.string, text))
+    prefix = files.join(folder, VARIABLES_DIRECTORY, VARIABLES_FILENAME)
+    sharding = options.experimental_sharding_callback
+    write_values(prefix, values, CheckpointOptions(experimental_sharding_callback=sharding) if sharding else None)
+    return files.read(f"{prefix}.index")
+
+
+def _copy(source, target):
+    """Copy an asset, in pieces."""
+    file = durable_files.NewFile(target)
+    try:
+        with files.open_file(source) as original:
+            while piece := original.read(_PIECE):
+                file.write(piece)
+        file.finish()
+        file.appear()
+    except BaseException:
+        file.discard()
+        raise
+
+
+def _fingerprint(meta_graph, contents, index):
+    """What tells this model from others. Numbers that only count functions made in this process do not matter."""
+    fingerprint = FingerprintDef(saved_model_checksum=_digest(contents))
+    plain = _plain_names(meta_graph.graph_def.library)
+    fingerprint.graph_def_program_hash = _hash(meta_graph.graph_def, plain)
+    signatures = b"".join(
+        key.encode() + meta_graph.signature_def[key].SerializeToString(deterministic=True)
+        for key in sorted(meta_graph.signature_def)
+    )
+    fingerprint.signature_def_hash = _digest(signatures)
+    fingerprint.saved_object_graph_hash = _hash(meta_graph.object_graph_def, plain)
+    if index is not None:
+        fingerprint.checkpoint_hash = int(fingerprint64(np.frombuffer(index, np.uint8)[None])[0])
+    fingerprint.uuid = str(secrets.randbits(128))
+    fingerprint.version.producer = _FINGERPRINT_VERSION
+    return fingerprint
+
+
+def _digest(data):
+    # Which hash it is does not matter, and TensorFlow's own would take long.
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
+
+
+def _plain_names(library) -> dict[bytes, bytes]:
+    """For functions with numbers in their names, names with numbers that begin at 0."""
+    counts: dict[str, int] = {}
+    found = {}
+    numbered = [re.fullmatch(r"(.*?)_?(\d+)_*", function.signature.name) for function in library.function]
+    for match in sorted((x for x in numbered if x), key=lambda x: (x[1], int(x[2]))):
+        number = counts[match[1]] = counts.get(match[1], -1) + 1
+        found[match[0].encode()] = f"{match[1]}#{number}".encode()
+    return found
+
+
+def _hash(message: Any, plain: dict[bytes, bytes]) -> int:
+    data = message.SerializeToString(deterministic=True)
+    if plain:
+        names = b"|".join(re.escape(name) for name in sorted(plain, key=len, reverse=True))
+        data = re.sub(names, lambda match: plain[match[0]], data)
+    return _digest(data)

@@ -1,0 +1,139 @@
+"""What headrace saves gives, when it is loaded, what TensorFlow's own SavedModels of the same objects give."""
+
+import json
+import pathlib
+
+import pytest
+from model_results import close, result_of
+from saved_programs import PROGRAMS
+
+import headrace as tf
+from headrace._src.formats.model_messages import SavedModel
+
+FIXTURES = pathlib.Path(__file__).parents[1] / "fixtures" / "saved_models"
+RESULTS = json.loads((FIXTURES / "results.json").read_text())
+
+
+def message_of(folder):
+    return SavedModel.FromString((pathlib.Path(folder) / "saved_model.pb").read_bytes()).meta_graphs[0]
+
+
+def differences(name, folder):
+    loaded = tf.saved_model.load(str(folder))
+    different = []
+    for text, expected in RESULTS[name]:
+        actual = result_of(tf, loaded, text, folder)
+        if not close(expected, actual):
+            different.append((text, expected, actual))
+    return different
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
+def test_programs(tmp_path, name):
+    obj, keywords = PROGRAMS[name](tf, tmp_path)
+    tf.saved_model.save(obj, tmp_path / "model", **keywords)
+    assert not differences(name, tmp_path / "model")
+    tf.saved_model.save(tf.saved_model.load(tmp_path / "model"), tmp_path / "model")
+    assert not differences(name, tmp_path / "model")
+
+
+def times():
+    module = tf.Module()
+    module.rate = tf.Variable([1.0, 2.0], name="rate")
+    module.times = tf.function(lambda x: {"y": x * module.rate}, input_signature=[tf.TensorSpec([None], name="x")])
+    return module
+
+
+def test_the_graph_that_servers_run(tmp_path):
+    tf.saved_model.save(times(), tmp_path)
+    meta_graph = message_of(tmp_path)
+    assert list(meta_graph.meta_info_def.tags) == ["serve"]
+    assert meta_graph.meta_info_def.tensorflow_version == tf.__version__
+    assert {"MatMul", "VarHandleOp"} - {op.name for op in meta_graph.meta_info_def.stripped_op_list.op} == {"MatMul"}
+    signature = meta_graph.signature_def["serving_default"]
+    assert signature.inputs["x"].name == "serving_default_x:0"
+    assert signature.method_name == "tensorflow/serving/predict"
+    assert meta_graph.signature_def["__saved_model_init_op"].outputs["__saved_model_init_op"].name == "NoOp"
+    assert list(meta_graph.collection_def["saved_model_main_op"].node_list.value) == ["NoOp"]
+    names = {node.name: node.op for node in meta_graph.graph_def.node}
+    assert (names["rate"], names["rate/Read/ReadVariableOp"]) == ("VarHandleOp", "ReadVariableOp")
+    saver = meta_graph.saver_def
+    assert (saver.filename_tensor_name, saver.version) == ("saver_filename:0", 2)
+    assert names[saver.restore_op_name] == names[saver.save_tensor_name.partition(":")[0]] == "StatefulPartitionedCall"
+    assert tf.saved_model.experimental.read_fingerprint(str(tmp_path)).checkpoint_hash
+
+
+def test_an_untracked_variable_is_named(tmp_path):
+    outside = tf.Variable(1.0, name="outside")
+    module = tf.Module()
+    module.f = tf.function(lambda x: x + outside, input_signature=[tf.TensorSpec([])])
+    with pytest.raises(AssertionError, match=r"'untracked' resource(.|\n)*outside:0"):
+        tf.saved_model.save(module, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(
+    ("save", "error", "text"),
+    [
+        (lambda m, path: tf.saved_model.save(3, path), ValueError, "Expected an object of type `Trackable`"),
+        (lambda m, path: tf.saved_model.save(m, path, options=3), TypeError, "SaveOptions"),
+        (lambda m, path: tf.saved_model.save(m, path, signatures={1: m.times}), ValueError, "strings"),
+        (lambda m, path: tf.saved_model.save(m, path, signatures=len), ValueError, "Expected a TensorFlow function"),
+        (
+            lambda m, path: tf.function(lambda: tf.saved_model.save(m, path))(),
+            AssertionError,
+            "not supported inside a traced @tf.function",
+        ),
+    ],
+)
+def test_refusals(tmp_path, save, error, text):
+    with pytest.raises(error, match=text):
+        save(times(), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_an_attribute_called_signatures(tmp_path):
+    module = times()
+    module.signatures = tf.Module()
+    with pytest.raises(ValueError, match="reserved attribute"):
+        tf.saved_model.save(module, tmp_path)
+
+
+def test_a_variable_without_a_value(tmp_path):
+    tf.saved_model.save(times(), tmp_path)
+    options = tf.saved_model.LoadOptions(experimental_skip_checkpoint=True)
+    loaded = tf.saved_model.load(tmp_path, options=options)
+    with pytest.raises(tf.errors.FailedPreconditionError, match=r"root\.rate.*has no value"):
+        tf.saved_model.save(loaded, tmp_path / "other")
+    assert tf.saved_model.load(tmp_path).rate[1] == 2.0
+
+
+def test_a_model_in_the_place_of_another(tmp_path):
+    module = times()
+    tf.saved_model.save(module, tmp_path / "model")
+    (tmp_path / "model" / "notes.txt").write_text("mine")
+    (tmp_path / "model" / "assets.extra").mkdir()
+    (tmp_path / "model" / "assets.extra" / "requests").write_text("warm")
+    module.rate.assign([5.0, 6.0])
+    tf.saved_model.save(module, tmp_path / "model")
+    assert tf.saved_model.load(tmp_path / "model").rate[0] == 5.0
+    assert (tmp_path / "model" / "notes.txt").read_text() == "mine"
+    assert (tmp_path / "model" / "assets.extra" / "requests").read_text() == "warm"
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_failure_leaves_the_old_model(tmp_path):
+    tf.saved_model.save(times(), tmp_path / "model")
+    module = times()
+    module.words = tf.saved_model.Asset(str(tmp_path / "gone.txt"))
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.saved_model.save(module, tmp_path / "model")
+    assert tf.saved_model.load(tmp_path / "model").rate[0] == 1.0
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_the_log_line(tmp_path, caplog):
+    with caplog.at_level("INFO", "tensorflow"):
+        tf.saved_model.save(times(), tmp_path / "model")
+    assert f"Assets written to: {tmp_path}/model/assets" in caplog.text
