@@ -236,7 +236,7 @@ def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=2, meta_graph
         meta_graph_suffix: what the name of the file with the graph ends in.
     """
     prefix = files.path_string(checkpoint_prefix)
-    durable_files.remove(_graph_path(prefix, meta_graph_suffix))
+    durable_files.remove(graph_path(prefix, meta_graph_suffix))
     if checkpoint_format_version == 2:
         bundle_files.remove_bundles([prefix])
     else:
@@ -244,6 +244,6 @@ def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=2, meta_graph
             durable_files.remove(path)
 
 
-def _graph_path(prefix, suffix):
+def graph_path(prefix: str, suffix: str) -> str:
     """The file of a saved graph. TF: a pattern of files in the old format is that without the pattern."""
     return f"{prefix.partition('-?????')[0]}.{suffix}"

@@ -1,1 +1,1 @@
-"""The command line: `headrace run script.py` and what else is done with a script."""
+"""The command line: `headrace run script.py`, `saved_model_cli` and what else is done without Python code."""

@@ -6,8 +6,12 @@ import runpy
 import sys
 
 from headrace._src.cli.doctor import doctor
+from headrace._src.cli.tensorboard import tensorboard
 from headrace._src.compat.tensorflow_alias import install
+from headrace._src.core.lazy import LazyModule
 from headrace._src.version import HEADRACE_VERSION
+
+_saved_model_commands = LazyModule("headrace._src.cli.saved_model.commands")
 
 
 def run(script, arguments, is_module=False):
@@ -26,8 +30,18 @@ def run(script, arguments, is_module=False):
     runpy.run_path(script, run_name="__main__")
 
 
-def main(argv=None):
-    """The entry point."""
+def _saved_model(arguments):
+    return _saved_model_commands.main(arguments, prog="headrace saved-model")
+
+
+# Commands that have a parser of their own: their names, what they are for, and what carries them out.
+_WITH_OWN_PARSER = {
+    "saved-model": ("look at SavedModels, and call them; the same as saved_model_cli", _saved_model),
+    "tensorboard": ("look at a log folder; arguments are TensorBoard's, such as --logdir", tensorboard),
+}
+
+
+def _parser():
     parser = argparse.ArgumentParser(prog="headrace", description="TensorFlow 2's programming model, light and fast.")
     parser.add_argument("--version", action="version", version=f"headrace {HEADRACE_VERSION}")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -36,7 +50,17 @@ def main(argv=None):
     runner.add_argument("script")
     runner.add_argument("arguments", nargs=argparse.REMAINDER)
     commands.add_parser("doctor", help="say what is installed, whether the fast paths are on, and what to do if not")
-    options = parser.parse_args(argv)
+    for name, (help, _) in _WITH_OWN_PARSER.items():
+        commands.add_parser(name, help=help, add_help=False)
+    return parser
+
+
+def main(argv=None):
+    """The entry point."""
+    argv = sys.argv[1:] if argv is None else argv
+    if argv and argv[0] in _WITH_OWN_PARSER:
+        raise SystemExit(_WITH_OWN_PARSER[argv[0]][1](argv[1:]))
+    options = _parser().parse_args(argv)
     if options.command == "doctor":
         raise SystemExit(doctor())
     run(options.script, options.arguments, options.is_module)

@@ -99,6 +99,7 @@ class VariableV1(metaclass=_VariableType):
     """
 
     SaveSliceInfo = Variable.SaveSliceInfo
+    from_proto = GraphVariable.from_proto
 
 
 @api("compat.v1.variable_creator_scope", dispatch=False)

@@ -142,3 +142,9 @@ SaverDef = _CLASSES["SaverDef"]
 SignatureDef = _CLASSES["SignatureDef"]
 TensorInfo = _CLASSES["TensorInfo"]
 VariableDef = _CLASSES["VariableDef"]
+
+PUBLIC = {
+    "compat.v1.MetaGraphDef": MetaGraphDef,
+    "compat.v1.TensorInfo": TensorInfo,
+    "compat.v1.train.SaverDef": SaverDef,
+}

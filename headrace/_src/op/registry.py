@@ -17,6 +17,14 @@ def lookup(name: str) -> Op:
         raise errors.NotFoundError(None, None, f"Op type not registered: {name!r}.") from None
 
 
+def is_known(name: str) -> bool:
+    """Whether there is an op of that name."""
+    try:
+        return REGISTRY[name] is not None
+    except KeyError:
+        return False
+
+
 def all_ops() -> list[Op]:
     """Every op, sorted by name; imports all files."""
     load_everything()

@@ -548,6 +548,14 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
     def _gather_saveables_for_checkpoint(self):
         return {_VALUE: self}
 
+    _save_slice_info: "Variable.SaveSliceInfo | None" = None  # for a part of a larger variable: which
+
+    def _set_save_slice_info(self, save_slice_info):
+        self._save_slice_info = save_slice_info
+
+    def _get_save_slice_info(self):
+        return self._save_slice_info
+
     class SaveSliceInfo:
         """Which part of a larger variable this one is. TF: kept from 1.x."""
 

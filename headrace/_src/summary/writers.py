@@ -55,13 +55,12 @@ class _Default:
             current.step = self._step
         return self._writer
 
-    def __exit__(self, *exception) -> bool:
+    def __exit__(self, *exception) -> None:
         current.writer.flush()  # TF: whichever is the default now
         writer, step = self._before
         current.writer = writer
         if self._step is not None:
             current.step = step
-        return False
 
 
 @api("summary.SummaryWriter")

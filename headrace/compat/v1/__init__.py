@@ -268,6 +268,8 @@ if TYPE_CHECKING:
     from headrace._src.formats.graph_messages import GraphDef as GraphDef
     from headrace._src.formats.graph_messages import NameAttrList as NameAttrList
     from headrace._src.formats.graph_messages import NodeDef as NodeDef
+    from headrace._src.formats.model_messages import MetaGraphDef as MetaGraphDef
+    from headrace._src.formats.model_messages import TensorInfo as TensorInfo
     from headrace._src.graph.building.dependencies import control_dependencies as control_dependencies
     from headrace._src.graph.building.dependencies import group as group
     from headrace._src.graph.building.graph import Graph as Graph

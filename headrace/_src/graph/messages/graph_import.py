@@ -68,7 +68,7 @@ def import_graph_def(
         mapped = {_full_name(key): _mapped_value(graph, key, value, prefix) for key, value in input_map.items()}
         adding = _Adding(graph, graph_def, mapped, prefix, producer_op_list)
         adding.run()
-    unused = [key for key in input_map if not adding.has(_full_name(key))]
+    unused = [key for key in input_map if not adding.uses(_full_name(key)) and not adding.has(_full_name(key))]
     if unused:
         raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(unused)}]")
     return None if return_elements is None else [adding.element(element) for element in return_elements]
@@ -139,6 +139,7 @@ class _Adding:
         self._nodes = {}
         self._mapped = mapped
         self._prefix = prefix
+        self._used = set()  # what was taken from `mapped`
         self._made = {}
         self._functions = Functions(graph_def.library, add_operation)
         self._defaults = _producer_defaults(producer_op_list)
@@ -188,6 +189,7 @@ class _Adding:
     def _tensor(self, node, reference):
         mapped = self._mapped.get(_full_name(reference))
         if mapped is not None:
+            self._used.add(_full_name(reference))
             return mapped
         name, index = _split(reference)
         outputs = self._made[name].outputs
@@ -206,6 +208,10 @@ class _Adding:
             if name not in known and name in node.attr and node.attr[name] == default:
                 del stripped.attr[name]
         return stripped
+
+    def uses(self, name) -> bool:
+        """Whether a tensor was used that was given for one of that (full) name."""
+        return name in self._used
 
     def has(self, name) -> bool:
         """Whether the message has a tensor or operation of that (full) name."""
@@ -272,6 +278,7 @@ def add_operation(graph, node, inputs, controls, name, functions, values=None):
     attributes = {key: substituted(value, values) for key, value in node.attr.items()}
     types, tensors = _structured(op, attributes, inputs, node)
     attrs = functions.adapted(_attrs(op, attributes, node, inputs, graph, functions), name)
+    graph.names.unique_full_name(name)  # from now on it is taken
     outputs = graph.add_node(op, tensors, attrs, types, f"{name}/")
     operation = graph.nodes[-1]
     if op is CONST:

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from headrace._src.formats.graph_messages import OpDef
+from headrace._src.formats.graph_messages import OpDef, OpList
 from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.building.operation import Operation
 from headrace._src.graph.messages.attribute_values import to_attr_value
+from headrace._src.graph.messages.reference_nodes import takes_reference
 from headrace._src.op.attached import attach, method_of
-from headrace._src.op.registry import lookup
+from headrace._src.op.registry import is_known, lookup
 from headrace._src.op.signature import REQUIRED
 
 
@@ -63,3 +64,29 @@ def _add_allowed(attribute, op):
     if attribute.name in op.types:
         numbers = sorted(dtype.as_datatype_enum for dtype in op.types[attribute.name])
         attribute.allowed_values.list.type.extend(numbers)
+
+
+def _nodes_of(graph_def):
+    """All nodes of a `GraphDef`, those of its functions included."""
+    yield from graph_def.node
+    for function in graph_def.library.function:
+        yield from function.node_def
+
+
+def stripped_op_list(graph_def) -> OpList:
+    """The ops that a `GraphDef` uses, for readers that have other versions of them."""
+    names = sorted({node.op for node in _nodes_of(graph_def)})
+    # What refers to variables has other inputs in a message than in headrace.
+    return OpList(op=[op_def_of(lookup(name)) for name in names if is_known(name) and not takes_reference(name)])
+
+
+def strip_default_attributes(graph_def) -> None:
+    """Leave attributes out of a `GraphDef` that have the value that they would have without being said."""
+    defaults: dict[str, dict[str, Any]] = {}
+    for node in _nodes_of(graph_def):
+        if node.op not in defaults:
+            op = op_def_of(lookup(node.op)) if is_known(node.op) else OpDef()
+            defaults[node.op] = {x.name: x.default_value for x in op.attr if x.HasField("default_value")}
+        for name, value in defaults[node.op].items():
+            if name in node.attr and node.attr[name] == value:
+                del node.attr[name]

@@ -9,6 +9,11 @@ _REFERRING = _ASSIGNING | {"IsVariableInitialized"}
 _NAMING = {"shape": "shape", "dtype": "type", "container": "string", "shared_name": "string"}
 
 
+def takes_reference(op: str) -> bool:
+    """Whether an op of this name takes a variable without a handle in TensorFlow."""
+    return op in _REFERRING
+
+
 def write_reference(node, proto):
     """Let a message say what TensorFlow's op takes: the variable as its first input."""
     if node.type not in _REFERRING:

@@ -25,7 +25,7 @@ def variable_to_proto(variable, export_scope=None) -> VariableDef | None:
     Returns:
         The message; None if the variable is not in the scope.
     """
-    if export_scope is not None and not _is_in_scope(variable.name, export_scope):
+    if export_scope is not None and not is_in_scope(variable.name, export_scope):
         return None
     proto = VariableDef(
         variable_name=without_scope(variable.handle.name, export_scope),
@@ -102,7 +102,8 @@ def _fill_handle(variable, graph):
     variable._is_initialized = None if node is None else node.outputs[0]
 
 
-def _is_in_scope(name, scope):
+def is_in_scope(name: str, scope: str) -> bool:
+    """Whether a name is in a scope."""
     return name.startswith(scope if scope.endswith("/") else scope + "/")
 
 
@@ -115,6 +116,6 @@ def with_scope(name: str, scope: str | None) -> str:
 
 def without_scope(name: str, scope: str | None) -> str:
     """A name relative to a scope, if it is in that scope."""
-    if not scope or not _is_in_scope(name, scope):
+    if not scope or not is_in_scope(name, scope):
         return name
     return name[len(scope.rstrip("/")) + 1 :]

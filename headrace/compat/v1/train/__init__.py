@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from headrace._src.checkpoint.reading import load_variable as load_variable
     from headrace._src.checkpoint.reading import new_checkpoint_reader as _NewCheckpointReader
     from headrace._src.compat.matched_files import match_filenames_once as match_filenames_once
+    from headrace._src.compat.meta_graph_import import import_meta_graph as import_meta_graph
+    from headrace._src.compat.meta_graphs import export_meta_graph as export_meta_graph
     from headrace._src.compat.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
     from headrace._src.compat.optimizer_base import Optimizer as Optimizer
     from headrace._src.compat.optimizers import AdadeltaOptimizer as AdadeltaOptimizer
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from headrace._src.compat.optimizers import ProximalAdagradOptimizer as ProximalAdagradOptimizer
     from headrace._src.compat.optimizers import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
     from headrace._src.compat.optimizers import RMSPropOptimizer as RMSPropOptimizer
+    from headrace._src.compat.saver import Saver as Saver
     from headrace._src.compat.training import assert_global_step as assert_global_step
     from headrace._src.compat.training import cosine_decay as cosine_decay
     from headrace._src.compat.training import cosine_decay_restarts as cosine_decay_restarts
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
     from headrace._src.formats.example_messages import FloatList as FloatList
     from headrace._src.formats.example_messages import Int64List as Int64List
     from headrace._src.formats.example_messages import SequenceExample as SequenceExample
+    from headrace._src.formats.model_messages import SaverDef as SaverDef
     from headrace._src.graph.messages.graph_files import write_graph as write_graph
     from headrace._src.state.coordinator import Coordinator as Coordinator
     from headrace.compat.v1.train import experimental as experimental

@@ -1,0 +1,16 @@
+"""What to use instead of the commands that need TensorFlow's own compilers."""
+
+CONVERT = (
+    "SavedModels are not converted for TensorRT here. headrace compiles functions with XLA when they are called; for "
+    "TensorRT, convert the SavedModel to ONNX (`python -m tf2onnx.convert --saved-model DIR --output model.onnx`), and "
+    "build an engine with NVIDIA's `trtexec`; or use the saved_model_cli of a TensorFlow that was built with TensorRT."
+)
+AOT_COMPILE = (
+    "SavedModels are not compiled to object files here. headrace compiles functions with XLA when they are called, and "
+    "keeps programs between processes in the folder that HEADRACE_COMPILE_CACHE names. For a C++ program without "
+    "Python, use the saved_model_cli of TensorFlow (the SavedModel is the same), TensorFlow Serving, or LiteRT."
+)
+FREEZE = (
+    "Graphs with constants in the place of variables are not made here. Most of what wants one takes the SavedModel "
+    "itself; otherwise use the saved_model_cli of TensorFlow: the SavedModel is the same."
+)
