@@ -3673,6 +3673,7 @@ MODULES: dict = {
     },
     "train": {
         "BytesList": "formats.example_messages:BytesList",
+        "Checkpoint": "checkpoint.checkpoints:Checkpoint",
         "CheckpointOptions": "checkpoint.options:CheckpointOptions",
         "Coordinator": "state.coordinator:Coordinator",
         "Example": "formats.example_messages:Example",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.checkpoint.checkpoints import Checkpoint as Checkpoint
     from headrace._src.checkpoint.folder_state import get_checkpoint_state as get_checkpoint_state
     from headrace._src.checkpoint.folder_state import latest_checkpoint as latest_checkpoint
     from headrace._src.checkpoint.options import CheckpointOptions as CheckpointOptions

@@ -19,7 +19,7 @@ class ObjectValue(NamedTuple):
     Attributes:
         number: of the object in the walk.
         key: in the file.
-        tensor: an eager tensor, or a symbolic one while a graph is built. None for a variable without a value.
+        tensor: an eager tensor, or a symbolic one while a graph is built.
         slice_spec: where the tensor is a part of a larger one, which, as the text of a slice.
     """
 
@@ -57,7 +57,8 @@ def gather_values(walk: ObjectWalk, substitutes: dict[int, Any] | None = None) -
     for number, obj in enumerate(walk.objects):
         if substitutes is not None:
             obj = substitutes.get(number, obj)
-        attributes = attributes_of(obj, walk.paths[number])
+        # A variable without a value is left out: a file that listed it would have nothing to restore.
+        attributes = [each for each in attributes_of(obj, walk.paths[number]) if _has_tensors(each)]
         if not attributes:
             continue
         owners.add(number)
@@ -67,6 +68,10 @@ def gather_values(walk: ObjectWalk, substitutes: dict[int, Any] | None = None) -
             values += [ObjectValue(number, *value) for value in attribute.values]
     _mark_owners(graph, walk, owners)
     return GatheredValues(values, graph)
+
+
+def _has_tensors(attribute):
+    return all(tensor is not None for _, tensor, _ in attribute.values)
 
 
 def _mark_owners(graph, walk, owners):
@@ -235,3 +240,12 @@ def _from_factories(obj, factories, attributes):
         return results
 
     return Restorer(wanted, take, unused)
+
+
+def has_values(obj: Any) -> bool:
+    """Whether an object has values of its own to save."""
+    if not isinstance(obj, Trackable):
+        return False
+    if type(obj)._serialize_to_tensors is not Trackable._serialize_to_tensors:
+        return True
+    return bool(obj._gather_saveables_for_checkpoint())

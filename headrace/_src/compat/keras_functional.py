@@ -10,12 +10,15 @@ import functools
 import importlib
 import inspect
 
+from headrace._src.compat.keras_former_graphs import slice_of, sum_of
 from headrace._src.core import nest
 from headrace._src.op.api import PUBLIC
 from headrace._src.op.dispatch import Dispatcher, dispatchable, global_dispatchers
 
 # These are asked for a tensor with a value, which a symbolic one has not.
 _CONVERSIONS = frozenset({"convert_to_tensor", "constant", "identity_n"})
+# What Keras 2 calls Python's operators in its files.
+_OPERATORS = {"__operators__.add": sum_of, "__operators__.getitem": slice_of}
 
 
 def dispatch_symbolic_tensors(module):
@@ -49,7 +52,7 @@ def _function(name):
     """A public function, by its name."""
     if name.startswith("keras.backend."):
         return getattr(importlib.import_module("keras.src.legacy.backend"), name.rpartition(".")[2])
-    return PUBLIC[name]
+    return _OPERATORS[name] if name in _OPERATORS else PUBLIC[name]
 
 
 @functools.cache

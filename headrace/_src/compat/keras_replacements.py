@@ -3,7 +3,8 @@
 Keras's own files stay as they are. When one of the modules below has been imported, `replace_in` goes through the
 module's rows, in the order of the table. What is put there stands in the files that the rows name: `keras_additions.py`
 (names and rules of TensorFlow 2.0), `keras_former_calls.py` (its arguments and methods), `keras_functional.py`
-(functions of `tf` on symbolic tensors) and `keras_speed.py` (short ways to the same results).
+(functions of `tf` on symbolic tensors), `keras_tracking.py` (parts of checkpoints) and `keras_speed.py` (short ways to
+the same results).
 
 All rows find their names in Keras 3.10 to 3.15. To see which rows a release of Keras does not fit, run
 `tests/compat/test_keras_replacements.py` with it.
@@ -19,8 +20,11 @@ from typing import Any, NamedTuple
 
 from headrace._src.compat import keras_additions as additions
 from headrace._src.compat import keras_former_calls as former
+from headrace._src.compat import keras_former_configs as configs
+from headrace._src.compat import keras_former_graphs as graphs
 from headrace._src.compat import keras_functional as functional
 from headrace._src.compat import keras_speed as speed
+from headrace._src.compat import keras_tracking as tracking
 
 # How a row changes a module.
 ADDED = "added"  # `by` is put there under the name
@@ -49,6 +53,7 @@ class Replacement(NamedTuple):
 
 _BACKEND, _COMMON = "keras.src.backend.tensorflow", "keras.src.backend.common"
 _LAYERS, _RNN = "keras.src.layers.layer", "keras.src.layers.rnn"
+_TRACKING = "keras.src.utils.tracking"
 _PUBLIC = "keras._tf_keras.keras"  # what TensorFlow calls tf.keras
 
 REPLACEMENTS = tuple(Replacement(*row) for row in (
@@ -98,6 +103,25 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     (f"{_COMMON}.variables", "standardize_dtype", MADE, speed.with_known_names, "speed: names of dtypes are kept"),
     (f"{_COMMON}.dtypes", "result_type", MADE, speed.with_known_results, "speed: results are kept"),
 
+    # Parts of checkpoints.
+    (f"{_BACKEND}.trackable", "sticky_attribute_assignment", WRAPPED, tracking.assign_attribute,
+     "2.0: layers in lists and dicts are part of checkpoints"),
+    (f"{_BACKEND}.layer", "TFLayer._trackable_children", WRAPPED, tracking.children,
+     "lists of numbers are not part of checkpoints"),
+    (_TRACKING, "TrackedList.append", WRAPPED, tracking.add_items, "2.0: what is added later is restored then"),
+    (_TRACKING, "TrackedList.insert", WRAPPED, tracking.add_items, "2.0: what is added later is restored then"),
+    (_TRACKING, "TrackedList.extend", WRAPPED, tracking.add_items, "2.0: what is added later is restored then"),
+    (_TRACKING, "TrackedDict.__setitem__", WRAPPED, tracking.add_items, "2.0: what is added later is restored then"),
+    (_TRACKING, "TrackedDict.update", WRAPPED, tracking.add_items, "2.0: what is added later is restored then"),
+    (_TRACKING, "TrackedOrderedDict.__setitem__", WRAPPED, tracking.add_items,
+     "2.0: what is added later is restored then", (3, 13)),
+    (_TRACKING, "TrackedOrderedDict.update", WRAPPED, tracking.add_items, "2.0: what is added later is restored then",
+     (3, 13)),
+    (f"{_BACKEND}.core", "Variable._restored_specs", ADDED, tracking.restored_specs,
+     "2.0: a model is restored before it is first called"),
+    (f"{_BACKEND}.core", "Variable._restore_from_tensors", WRAPPED, tracking.restore_variable,
+     "2.0: a model is restored before it is first called"),
+
     # Functions.
     (f"{_COMMON}.stateless_scope", "in_stateless_scope", CALLED, additions.inline_functions,
      "a @tf.function on `call` is plain Python while Keras finds out shapes"),
@@ -118,6 +142,23 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
      "HDF5 files: training goes on"),
     ("keras.src.saving.serialization_lib", "_retrieve_class_or_fn", WRAPPED, functional.retrieve,
      "a model with functions of tf can be loaded before any was made"),
+
+    ("keras.src.saving.serialization_lib", "deserialize_keras_object", WRAPPED, configs.deserialize,
+     "files of Keras 2: arguments that are gone"),
+    ("keras.src.legacy.saving.serialization", "deserialize_keras_object", WRAPPED, configs.deserialize,
+     "files of Keras 2: arguments that are gone"),
+    ("keras.src.legacy.saving.saving_utils", "model_from_config", WRAPPED, configs.model_from_config,
+     "files of Keras 2: several axes"),
+    ("keras.src.legacy.saving.legacy_h5_format", "load_model_from_hdf5", WRAPPED, configs.load_model_from_hdf5,
+     "files of Keras 2: hard_sigmoid was another function"),
+    ("keras.src.saving.saving_lib", "_load_model_from_fileobj", WRAPPED, configs.load_model_from_archive,
+     "files of Keras 2: hard_sigmoid was another function"),
+    ("keras.src.layers.attention.attention", "Attention.__init__", WRAPPED, configs.init_attention,
+     "files of Keras 2: score_mode"),
+    ("keras.src.models.functional", "functional_from_config", WRAPPED, graphs.functional_from_config,
+     "files of Keras 2: models in models, functions of tf"),
+    ("keras.src.models.functional", "deserialize_node", WRAPPED, graphs.deserialize_node,
+     "files of Keras 2: tensors as arguments by name"),
 
     # Public modules.
     (f"{_PUBLIC}.losses", "", CALLED, additions.add_modern_names, "2.0: mean_squared_error beside mse"),

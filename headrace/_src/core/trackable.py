@@ -122,10 +122,13 @@ class Trackable:
 
     def _handle_deferred_dependencies(self, name: str, trackable: Any) -> None:
         """Restores the new child `trackable` from the checkpoints that wait for that name."""
-        waiting = _attributes(self).get("_self_unconditional_deferred_dependencies")
+        attributes = _attributes(self)
+        waiting = attributes.get("_self_unconditional_deferred_dependencies")
         if waiting:
-            for position in waiting.pop(name, ()):
+            for position in reversed(waiting.pop(name, ())):  # the latest wins, and is the only one to be read then
                 position.restore(trackable)
+        for restore in attributes.get("_self_name_based_restores", ()):
+            restore(trackable)
 
     # Values, for objects that have any. What saving and loading call is defined here so that a subclass
     # can override it and leave the rest.
@@ -244,10 +247,11 @@ def sticky_attribute_assignment(trackable: Trackable, name: str, value: Any) -> 
     return value
 
 
-_CONTAINERS: dict[type, Callable[[Any], Any]] = {}
+_CONTAINERS: dict[Any, Callable[[Any], Any]] = {}
+NAMED_TUPLE = "named tuple"  # in the place of a class: every named tuple has its own
 
 
-def register_container(cls: type, wrapper: Callable[[Any], Any]) -> None:
+def register_container(cls: type | str, wrapper: Callable[[Any], Any]) -> None:
     """Says what takes the place of a list, dict or tuple that is assigned, to track its elements."""
     _CONTAINERS[cls] = wrapper
 
@@ -255,6 +259,8 @@ def register_container(cls: type, wrapper: Callable[[Any], Any]) -> None:
 def wrap(value: Any) -> Any:
     """`value`, or the container that tracks its elements if one is registered for its class."""
     wrapper = _CONTAINERS.get(type(value))
+    if wrapper is None and isinstance(value, tuple) and hasattr(value, "_fields") and not isinstance(value, Trackable):
+        wrapper = _CONTAINERS.get(NAMED_TUPLE)
     return value if wrapper is None else wrapper(value)
 
 

@@ -11,7 +11,7 @@ import copy
 import functools
 from typing import Any
 
-from headrace._src.core.trackable import SaveType, Trackable, register_container, wrap
+from headrace._src.core.trackable import NAMED_TUPLE, SaveType, Trackable, register_container, wrap
 
 
 class TrackedContainer(Trackable):
@@ -141,6 +141,17 @@ class _DictWrapper(TrackedContainer, dict):
     def _items_by_name(self):
         return list(self._storage.items())
 
+    def _trackable_children(self, save_type=SaveType.CHECKPOINT, cache=None, **kwargs):
+        # TF: of keys that are not strings it is not known how to find them again.
+        if any(isinstance(value, Trackable) and not isinstance(key, str) for key, value in self._storage.items()):
+            raise ValueError(
+                f"Unable to save the object {self} (a dictionary wrapper constructed automatically on attribute "
+                "assignment). The wrapped dictionary contains a non-string key which maps to a trackable object or "
+                "mutable data structure.\n\nIf you don't need this dictionary checkpointed, wrap it in a non-trackable "
+                "object; it will be subsequently ignored."
+            )
+        return super()._trackable_children(save_type, cache, **kwargs)
+
     # The dict that this is holds the same, for C code, which calls no methods.
 
     def __setitem__(self, key, value):
@@ -203,7 +214,7 @@ _forwarding(_DictWrapper, [
 
 
 class _TupleWrapper(TrackedContainer, tuple):
-    """A tuple whose trackable elements are children, called by their number (those of named tuples by name)."""
+    """A tuple whose trackable elements are children, called by their number."""
 
     _object_identifier = "trackable_tuple_wrapper"
 
@@ -221,6 +232,38 @@ class _TupleWrapper(TrackedContainer, tuple):
         return _TupleWrapper, (tuple(self),)
 
 
+class _NamedTupleWrapper(TrackedContainer):
+    """A named tuple whose trackable elements are children, called by name and by number."""
+
+    _object_identifier = "trackable_tuple_wrapper"
+
+    def _items_by_name(self):
+        # TF: both names of a field, that of the field first.
+        return [(name, value) for i, field in enumerate(self) for name, value in ((self._fields[i], field), (i, field))]
+
+    def __reduce_ex__(self, protocol):
+        return self._plain_class, tuple(self)
+
+
+def _tracked_named_tuple(value):
+    """TF: one without anything to track stays as it is."""
+    tracked = [wrap(part) for part in value]
+    if not any(isinstance(part, Trackable) for part in tracked):
+        return value
+    wrapped = tuple.__new__(_tracked_class(type(value)), tracked)
+    for name, part in wrapped._items_by_name():
+        wrapped._track(name, part)
+    return wrapped
+
+
+def _tracked_class(cls):
+    """A subclass of a class of named tuples. The class keeps it: both go together when nobody needs them."""
+    if "_self_tracked_class" not in vars(cls):
+        names = {"_plain_class": cls, "__module__": cls.__module__, "__qualname__": cls.__qualname__}
+        cls._self_tracked_class = type(cls.__name__, (_NamedTupleWrapper, cls), names)
+    return cls._self_tracked_class
+
+
 def _tracked_tuple(value):
     """TF: a tuple without anything to track stays as it is."""
     tracked = [wrap(part) for part in value]
@@ -233,3 +276,4 @@ def track_containers():
     register_container(dict, _DictWrapper)
     register_container(collections.OrderedDict, _DictWrapper)
     register_container(tuple, _tracked_tuple)
+    register_container(NAMED_TUPLE, _tracked_named_tuple)

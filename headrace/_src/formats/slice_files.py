@@ -126,6 +126,18 @@ class SliceFiles:
             result[common.shifted(wanted.starts).indices()] = values
         return result
 
+    def verify(self, name: str) -> None:
+        """Reads a tensor to see whether it is as it was written.
+
+        Raises:
+            NotFoundError: the tensor is not in the files, or not all of it.
+            DataLossError: a part is damaged.
+        """
+        self.read(name)
+
+    def close(self) -> None:
+        """The files were read as a whole: there is nothing to close."""
+
 
 class _Piece:
     """A part of a tensor in a file."""

@@ -149,6 +149,25 @@ class BundleReader:
         array = self._read_entry(entry, key)
         return array if part.lengths == entry.shape else array[part.indices()].copy()
 
+    def verify(self, key: str) -> None:
+        """Reads a tensor to see whether it is as it was written, in little memory; strings as a whole.
+
+        Raises:
+            NotFoundError: there is no such tensor.
+            DataLossError: it is damaged.
+        """
+        entry = self.entry(key)
+        if entry.slices or entry.dtype._kind in "sv":
+            self.read(key)
+            return
+        file, piece = self._sized_data_of(entry, key), np.empty(min(entry.size, _PIECE), np.uint8)
+        value = 0
+        for start in range(0, entry.size, _PIECE):
+            part = piece[: entry.size - start]
+            file.read_into(entry.offset + start, part)
+            value = extend_checksum(value, part)
+        self._verify(entry, key, value)
+
     @property
     def shards(self) -> int:
         """The number of files of data."""
@@ -181,7 +200,19 @@ class BundleReader:
             if entry.size < (count + 4 if kind == "s" else 5 * count):  # before memory is taken for so many
                 raise self._damage(key, entry, f"{count} elements of {entry.dtype.name} in {entry.size} bytes")
             return self._read_objects(entry, key, count)
-        size = count * entry.dtype._np.itemsize
+        file = self._sized_data_of(entry, key)
+        array = np.empty(entry.shape, entry.dtype._np)
+        view, value = array.reshape(-1).view(np.uint8), 0
+        for start in range(0, entry.size, _PIECE):  # what was just read is in the cache when it is summed up
+            piece = view[start : start + _PIECE]
+            file.read_into(entry.offset + start, piece)
+            value = extend_checksum(value, piece)
+        self._verify(entry, key, value)
+        return array.byteswap() if self._order == ">" else array
+
+    def _sized_data_of(self, entry, key):
+        """The file that a tensor of numbers is in, which has as many bytes for it as it takes."""
+        size = math.prod(entry.shape) * entry.dtype._np.itemsize
         if entry.size != size:
             raise self._damage(
                 key,
@@ -189,15 +220,7 @@ class BundleReader:
                 f"it is said to have {entry.size} bytes, but {entry.dtype.name} of shape {list(entry.shape)} "
                 f"takes {size}",
             )
-        file = self._data_of(entry, key)
-        array = np.empty(entry.shape, entry.dtype._np)
-        view, value = array.reshape(-1).view(np.uint8), 0
-        for start in range(0, size, _PIECE):  # what was just read is in the cache when it is summed up
-            piece = view[start : start + _PIECE]
-            file.read_into(entry.offset + start, piece)
-            value = extend_checksum(value, piece)
-        self._verify(entry, key, value)
-        return array.byteswap() if self._order == ">" else array
+        return self._data_of(entry, key)
 
     def _data_of(self, entry, key):
         """The file that a tensor is in, which is long enough."""

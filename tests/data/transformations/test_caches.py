@@ -103,7 +103,7 @@ def test_missing_folder(tmp_path):
         values(tf.data.Dataset.range(3).cache(str(tmp_path / "no" / "cache")))
 
 
-@pytest.mark.parametrize("damage", [b"", b"something else", b"headrace cache 1\n1234"])
+@pytest.mark.parametrize("damage", [b"", b"something else", b"headrace cache 1\n1234", b"headrace cache 2\n1234"])
 def test_damaged_index(tmp_path, damage):
     path = tmp_path / "cache"
     dataset = tf.data.Dataset.range(3).cache(str(path))
@@ -120,7 +120,7 @@ def test_damaged_data(tmp_path):
     whole = data.read_bytes()
     for size in range(0, len(whole), 7):
         data.write_bytes(whole[:size])
-        with pytest.raises(tf.errors.DataLossError, match="element"):
+        with pytest.raises(tf.errors.DataLossError, match=rf"{len(whole)} bytes of 3 elements, but it has {size}"):
             values(dataset)
 
 

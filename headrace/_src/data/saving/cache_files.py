@@ -1,7 +1,8 @@
-"""The files of `Dataset.cache`: the elements one after another, and an index that says where each begins.
+"""The files of `Dataset.cache`: the elements one after another, and an index that says where each ends.
 
-The index is written last, so that it is there only when all elements are. Meanwhile a lock file keeps others from
-writing the same files.
+The index is written last, so that it is there only when all elements are. It has a checksum of each element and one of
+itself: what is damaged, or belongs to another index, is found before it is believed. Meanwhile a lock file keeps others
+from writing the same files.
 """
 
 import os
@@ -11,12 +12,19 @@ import uuid
 
 import numpy as np
 
-from headrace._src.core import errors, file_access
+from headrace._src.core import dtypes, errors, file_access
+from headrace._src.core.shapes import TensorShape
 from headrace._src.data.running.stages import Access
 from headrace._src.data.saving.element_bytes import packed, unpacked
+from headrace._src.data.saving.element_checks import ElementCheck
 from headrace._src.formats import files as filesystem
+from headrace._src.formats.checksums import checksum_function, masked_crc32c
+from headrace._src.formats.local_files import typed_errors
 
-_MAGIC = b"headrace cache 1\n"
+_MAGIC = b"headrace cache 2\n"
+_KIND = b"headrace cache "
+_CHECKSUM = struct.Struct("<I")
+_MENDING = "Delete the files of the cache: the next walk writes them anew."
 
 
 def _index(path):
@@ -48,6 +56,7 @@ class CacheWriter:
         self._lock = f"{path}_0.lockfile"
         self._part = f"{path}_0.data-00000-of-00001.part"
         self._ends: list[int] = []
+        self._checksums: list[int] = []
         self._is_done = False
         self.token = token or uuid.uuid4().hex
         if token is None:
@@ -85,6 +94,7 @@ class CacheWriter:
         writer = cls(path, state["token"])
         writer._file.truncate(size)  # what was written after the state was taken
         writer._ends, writer._size = ends, size
+        writer._checksums = [int(checksum) for checksum in state["checksums"]]
         return writer
 
     def write(self, element: tuple):
@@ -93,18 +103,21 @@ class CacheWriter:
         self._file.write(data)
         self._size += len(data)
         self._ends.append(self._size)
+        self._checksums.append(checksum_function()(data))
 
     def finish(self):
         """Say that all elements are there."""
         self._file.close()
         filesystem.rename(self._part, _data(self._path), overwrite=True)
-        filesystem.write(_index(self._path), _MAGIC + np.array(self._ends, "<i8").tobytes())
+        index = _MAGIC + np.array(self._ends, "<i8").tobytes() + np.array(self._checksums, "<u4").tobytes()
+        filesystem.write(_index(self._path), index + _CHECKSUM.pack(masked_crc32c(index)))
         filesystem.remove(self._lock)
         self._is_done = True
 
     def state(self) -> dict:
         self._file.flush()
-        return {"token": self.token, "ends": np.array(self._ends, np.int64)}
+        ends, checksums = np.array(self._ends, np.int64), np.array(self._checksums, np.int64)
+        return {"token": self.token, "ends": ends, "checksums": checksums}
 
     def close(self):
         """Remove the files, unless all elements are there."""
@@ -139,43 +152,73 @@ class CacheReader(Access):
     Args:
         path: what their names begin with.
         types: the dtypes that the components must have.
+        shapes: the shapes that they must have, as far as these are known.
+
+    Raises:
+        DataLossError: the files are damaged, or do not belong to each other.
+        NotFoundError: there is an index without elements.
     """
 
-    def __init__(self, path: str, types):
-        index = filesystem.read(_index(path))
-        if not index.startswith(_MAGIC) or (len(index) - len(_MAGIC)) % 8:
-            raise errors.DataLossError(
-                None, None, f"{_index(path)}: this is no index of a cache that was written by this package."
-            )
+    def __init__(self, path: str, types: list[dtypes.DType], shapes: list[TensorShape]):
         self._path = path
-        self._types = types
-        self._ends = [0, *np.frombuffer(index, "<i8", offset=len(_MAGIC)).tolist()]
-        self.size = len(self._ends) - 1
-        self._file = filesystem.open_file(_data(path)) if self.size else None
+        self._check = ElementCheck(types, shapes, f"{_data(path)} was written by another pipeline. {_MENDING}")
+        ends, self._checksums = _read_index(path)
+        self._ends = [0, *ends]
+        self.size = len(ends)
+        self._file = None
+        if self.size:
+            self._file = self._open()
+
+    def _open(self):
+        data, promised = _data(self._path), self._ends[-1]
+        what = f"{_index(self._path)} promises {promised} bytes of {self.size} elements"
+        try:
+            size = filesystem.stat(data).length
+        except errors.NotFoundError as error:
+            raise errors.not_found(f"{data}; No such file or directory. {what} in it. {_MENDING}") from error
+        if size != promised:
+            raise errors.data_loss(f"{data}; {what}, but it has {size}. {_MENDING}")
+        return filesystem.open_file(data)
 
     def get(self, index):
         start, end = self._ends[index], self._ends[index + 1]
-        self._file.seek(start)
-        data = self._file.read(end - start)
+        with typed_errors(_data(self._path)):
+            self._file.seek(start)
+            data = self._file.read(end - start)
+        if len(data) != end - start or checksum_function()(data) != self._checksums[index]:
+            raise self._lost(index, "its checksum is not the one in the index")
         try:
             element = unpacked(data)
-        except (struct.error, IndexError, TypeError, ValueError, errors.DataLossError) as error:
-            raise errors.DataLossError(
-                None, None, f"{_data(self._path)}: element {index} at byte {start} cannot be read: {error}"
-            ) from error
-        if len(element) != len(self._types):
-            raise errors.invalid_argument(
-                f"{_data(self._path)}: elements have {len(element)} components, expected {len(self._types)}."
-            )
-        for number, (array, dtype) in enumerate(zip(element, self._types)):
-            stored = dtype._np if dtype._np is not None else np.dtype(object)
-            if array.dtype != stored:
-                raise errors.invalid_argument(
-                    f"Data type mismatch at component {number}: expected {dtype.name} but got {array.dtype.name}."
-                )
+        except errors.DataLossError as error:
+            raise self._lost(index, error.message) from error
+        self._check(element)
         return element
+
+    def _lost(self, index, what):
+        return errors.data_loss(
+            f"{_data(self._path)}; element {index} at byte {self._ends[index]} cannot be read: {what}. {_MENDING}"
+        )
 
     def close(self):
         """Close the file."""
         if self._file is not None:
             self._file.close()
+
+
+def _read_index(path) -> tuple[list[int], list[int]]:
+    """Where each element ends, and the checksum of each."""
+    name = _index(path)
+    index = filesystem.read(name)
+    if not index.startswith(_MAGIC):
+        what = "a cache that another version of headrace wrote" if index.startswith(_KIND) else "no index of a cache"
+        raise errors.data_loss(f"{name}; this is {what}. {_MENDING}")
+    body = len(index) - len(_MAGIC) - _CHECKSUM.size
+    stored = index[-_CHECKSUM.size :]
+    if body < 0 or body % 12 or _CHECKSUM.pack(masked_crc32c(index[: -_CHECKSUM.size])) != stored:
+        raise errors.data_loss(f"{name}; the index is damaged: its checksum does not match. {_MENDING}")
+    count = body // 12
+    ends = np.frombuffer(index, "<i8", count, len(_MAGIC))
+    if count and (ends[0] < 0 or (np.diff(ends) < 0).any()):
+        raise errors.data_loss(f"{name}; the index is damaged: elements end before they begin. {_MENDING}")
+    checksums = np.frombuffer(index, "<u4", count, len(_MAGIC) + 8 * count)
+    return ends.tolist(), checksums.tolist()

@@ -17,10 +17,15 @@ from headrace._src.ops.sparse.serialization import TensorVariant
 _NUMBERS, _STRINGS, _VARIANTS = range(3)
 _ARRAY, _RAGGED = range(2)
 _LARGE = 4096
-_EXTENDED = {
-    np.dtype(getattr(ml_dtypes, name)).name: np.dtype(getattr(ml_dtypes, name)) for name in dir(ml_dtypes)
-    if isinstance(getattr(ml_dtypes, name), type) and issubclass(getattr(ml_dtypes, name), np.generic)
-}  # fmt: skip
+_DEEPEST = 16  # variants in variants
+_EXTENDED = [getattr(ml_dtypes, name) for name in dir(ml_dtypes)]
+_DTYPES = {
+    dtype.name: dtype
+    for dtype in [
+        *[np.dtype(code) for code in np.typecodes["AllInteger"] + np.typecodes["AllFloat"] + "?"],
+        *[np.dtype(kind) for kind in _EXTENDED if isinstance(kind, type) and issubclass(kind, np.generic)],
+    ]
+}
 
 
 def packed(element: tuple) -> bytes:
@@ -69,55 +74,99 @@ def _pack_variant(item, parts):
 
 
 def unpacked(data) -> tuple:
-    """The element in bytes, or in a view of them: arrays of numbers share its memory."""
-    element, at = _unpacked_element(data, 0)
+    """The element in bytes, or in a view of them: arrays of numbers share its memory.
+
+    Raises:
+        DataLossError: it is no element. This is found out before memory is taken for it.
+    """
+    try:
+        element, at = _unpacked_element(data, 0, 0)
+    except (struct.error, IndexError, UnicodeDecodeError):
+        raise errors.data_loss(f"{len(data)} bytes that end within an element.") from None
     if at != len(data):
-        raise errors.DataLossError(None, None, f"An element of {len(data)} bytes ends after {at}.")
+        raise errors.data_loss(f"An element of {len(data)} bytes ends after {at}.")
     return element
 
 
-def _unpacked_element(data, at):
+def _unpacked_element(data, at, depth):
     (count,) = struct.unpack_from("<I", data, at)
     at += 4
     element = []
     for _ in range(count):
-        array, at = _unpacked(data, at)
+        array, at = _unpacked(data, at, depth)
         element.append(array)
     return tuple(element), at
 
 
-def _unpacked(data, at):
+def _unpacked(data, at, depth):
     kind = data[at]
     at += 1
     dtype = None
     if kind == _NUMBERS:
         length = data[at]
         name = bytes(data[at + 1 : at + 1 + length]).decode()
-        dtype = _EXTENDED.get(name) or np.dtype(name)
+        dtype = _DTYPES.get(name)
+        if dtype is None:
+            raise errors.data_loss(f"There is no dtype {name!r}.")
         at += 1 + length
     rank = data[at]
     shape = struct.unpack_from(f"<{rank}q", data, at + 1)
     at += 1 + 8 * rank
-    count = math.prod(shape)
-    if min(shape, default=0) < 0 or (kind != _NUMBERS and count > len(data)):
-        raise errors.DataLossError(None, None, f"The shape {shape} is impossible.")
+    count, left = math.prod(shape), len(data) - at
+    least = dtype.itemsize if kind == _NUMBERS else 8 if kind == _STRINGS else 1
+    if min(shape, default=0) < 0 or count * least > left or rank > 64:
+        raise errors.data_loss(f"The shape {list(shape)} is impossible: {left} bytes are left.")
+    if not count and math.prod(size or 1 for size in shape) >> 48:  # NumPy refuses these, whatever the zero beside them
+        raise errors.data_loss(f"The shape {list(shape)} is impossible.")
     if kind == _NUMBERS:
-        size = count * dtype.itemsize
-        return np.frombuffer(data, dtype, count, at).reshape(shape), at + size
-    items = np.empty(count, object)
+        return np.frombuffer(data, dtype, count, at).reshape(shape), at + count * dtype.itemsize
     if kind == _STRINGS:
-        lengths = np.frombuffer(data, np.int64, count, at).tolist()
-        at += 8 * count
-        for i, length in enumerate(lengths):
-            items[i] = bytes(data[at : at + length])
-            at += length
-        return items.reshape(shape), at
+        return _strings(data, at, count, shape)
+    if kind == _VARIANTS:
+        return _variants(data, at, count, shape, depth + 1)
+    raise errors.data_loss(f"There is no kind {kind} of components.")
+
+
+def _strings(data, at, count, shape):
+    items = np.empty(count, object)
+    lengths = np.frombuffer(data, np.int64, count, at).tolist()
+    at += 8 * count
+    if min(lengths, default=0) < 0 or sum(lengths) > len(data) - at:
+        raise errors.data_loss(f"The lengths of {count} strings do not fit the {len(data) - at} bytes that are left.")
+    for i, length in enumerate(lengths):
+        items[i] = bytes(data[at : at + length])
+        at += length
+    return items.reshape(shape), at
+
+
+def _variants(data, at, count, shape, depth):
+    if depth > _DEEPEST:
+        raise errors.data_loss("Variants are nested too deeply.")
+    items = np.empty(count, object)
     for i in range(count):
         which = data[at]
         if which == _ARRAY:
-            array, at = _unpacked(data, at + 1)
+            array, at = _unpacked(data, at + 1, depth)
             items[i] = TensorVariant(array)
+        elif which == _RAGGED:
+            parts, at = _unpacked_element(data, at + 1, depth)
+            items[i] = _ragged(parts)
         else:
-            parts, at = _unpacked_element(data, at + 1)
-            items[i] = RaggedVariant(list(parts[:-1]), parts[-1])
+            raise errors.data_loss(f"There is no kind {which} of variants.")
     return items.reshape(shape), at
+
+
+def _ragged(parts):
+    if not parts:
+        raise errors.data_loss("A ragged tensor has no values.")
+    splits, values = list(parts[:-1]), parts[-1]
+    for outer, inner in zip(splits, [*splits[1:], values]):
+        # Splits end where the rows below them do: splits are one more than these.
+        rows = (inner.shape[0] - (inner is not values)) if inner.ndim else -1
+        is_right = (
+            outer.dtype in (np.int32, np.int64) and outer.ndim == 1 and outer.size
+            and outer[0] == 0 and outer[-1] == rows and (outer[1:] >= outer[:-1]).all()
+        )  # fmt: skip
+        if not is_right:
+            raise errors.data_loss("The rows of a ragged tensor do not fit its values.")
+    return RaggedVariant(splits, values)

@@ -14,15 +14,15 @@ from headrace._src.data.running import functions
 from headrace._src.data.running.functions import ElementFunction
 from headrace._src.data.running.stages import Stage, shapes_of, stage_of, variant_of
 from headrace._src.data.running.structures import normalized_spec
+from headrace._src.data.saving.saved_contents import ElementCount, saved_shards, shard_count
 from headrace._src.data.saving.shard_reading import CountedStage, NestedStage, SavedShardStage
 from headrace._src.data.saving.snapshot_files import (
+    METADATA,
     SPEC,
     VERSION,
     Metadata,
     checked_compression,
-    chunk_files,
     read_metadata,
-    shard_folders,
 )
 from headrace._src.data.saving.spec_messages import Unknown, decoded
 from headrace._src.data.saving.writing import text_of
@@ -38,6 +38,7 @@ def shards_of(folder: str, metadata: Metadata, compression: str, specs: list, wh
     Raises:
         UnimplementedError: it was written in an old format.
         InvalidArgumentError: it holds other dtypes.
+        NotFoundError: a file is missing.
     """
     if metadata.version != VERSION:
         raise errors.unimplemented(
@@ -48,8 +49,12 @@ def shards_of(folder: str, metadata: Metadata, compression: str, specs: list, wh
         raise errors.invalid_argument(
             f"{where}: {folder} holds elements of {_names(metadata.types)}, but {_names(wanted)} are expected."
         )
-    folders = shard_folders(folder, metadata.run)
-    return [SavedShardStage(where, chunk_files(shard), compression, specs) for shard in folders]
+    shards = saved_shards(folder, metadata, len(specs))
+    count = None
+    if metadata.chunks is None and metadata.count:
+        place = filesystem.join(folder, metadata.run)
+        count = ElementCount(filesystem.join(folder, METADATA), place, metadata.count, len(shards))
+    return [SavedShardStage(where, files, compression, specs, i, count) for i, files in enumerate(shards)]
 
 
 def _names(numbers):
@@ -167,7 +172,8 @@ def load(path, element_spec=None, compression=None, reader_func=None, wait=False
     (3, TensorSpec(shape=(), dtype=tf.int64, name=None))
 
     Raises:
-        NotFoundError: nothing was saved there.
+        NotFoundError: nothing was saved there, or a file of what was saved is missing. Where TensorFlow saved it, that
+            is noticed at the end of a walk through all shards.
         DataLossError: what was saved is damaged.
     """
     where = "Dataset.load"
@@ -192,7 +198,7 @@ def load(path, element_spec=None, compression=None, reader_func=None, wait=False
 
 def _has_one_shard(folder) -> bool:
     try:
-        return len(shard_folders(folder, read_metadata(folder).run)) == 1
+        return shard_count(folder, read_metadata(folder)) == 1
     except errors.OpError:
         return False  # the op says what is wrong
 

@@ -10,7 +10,8 @@ from headrace._src.core.specs import TensorSpec
 from headrace._src.data.running.reading_ahead import AheadCursor
 from headrace._src.data.running.stages import Access, Cursor, Stage, stacked, variant_of
 from headrace._src.data.saving.element_records import Malformed, RecordColumn
-from headrace._src.data.saving.snapshot_files import open_chunk
+from headrace._src.data.saving.saved_contents import ElementCount, SavedFile
+from headrace._src.data.saving.snapshot_files import ChunkReader
 
 _SKIPPED_AT_ONCE = 4096
 
@@ -20,19 +21,24 @@ class SavedShardStage(Stage):
 
     Args:
         method: what the user called.
-        paths: of the files.
+        files: of the shard.
         compression: "", "GZIP" or "SNAPPY".
         specs: of the components.
-        start: how many elements are passed over.
+        number: of the shard.
+        count: of the elements of all shards, where that is all that is known of them.
     """
 
-    def __init__(self, method: str, paths: list, compression: str, specs: list[TensorSpec], start: int = 0):
+    def __init__(
+        self, method: str, files: list[SavedFile], compression: str, specs: list[TensorSpec], number: int,
+        count: ElementCount | None = None,
+    ):  # fmt: skip
         super().__init__([spec.shape for spec in specs])
         self.method = method
-        self.paths = paths
+        self.files = files
         self.compression = compression
         self.specs = specs
-        self.start = start
+        self.number = number
+        self.count = count
 
     @property
     def has_blocks(self):
@@ -54,22 +60,20 @@ class _SavedShardCursor(Cursor):
         self._file = 0
         self._reader = None
         self._number = 0
-        self._is_new = bool(stage.start)
-
-    def _begin(self):
-        self._is_new = False
-        self.skip(self._stage.start)
+        self._is_counted = stage.count is None  # whether the number of elements was looked at, or must not be
 
     def _records(self, count):
         """The records of between one and `count` elements; none at the end."""
         width = len(self._columns)
         while True:
             if self._reader is None:
-                if self._file >= len(self._stage.paths):
+                if self._file >= len(self._stage.files):
+                    self._count()
                     return []
-                self._reader = self._guarded(open_chunk, self._stage.paths[self._file], self._stage.compression)
+                self._reader = self._guarded(ChunkReader, self._stage.files[self._file].path, self._stage.compression)
             first = self._reader.record_number
             records = self._guarded(self._reader.read_many, count * width)
+            self._guarded(self._compare, not records)
             if records:
                 left = len(records) % width
                 if left and len(records) < width:
@@ -84,6 +88,20 @@ class _SavedShardCursor(Cursor):
                 return records
             self._close_reader()
             self._file += 1
+
+    def _compare(self, is_whole):
+        """What was read of the file with what was promised of it."""
+        reader = self._reader
+        self._stage.files[self._file].check(reader.record_number, reader.checksum, is_whole)
+
+    def _count(self):
+        """The elements of this shard, at its end."""
+        if not self._is_counted:
+            self._is_counted = True
+            try:
+                self._stage.count.add(self._stage.number, self._number)
+            except errors.OpError as error:
+                self._stage.failed(self._number, error)
 
     _pending: str | None = None
 
@@ -103,6 +121,7 @@ class _SavedShardCursor(Cursor):
     def _fail(self, error):
         self._close_reader()
         self._file += 1
+        self._is_counted = True  # elements are missing, and this error says so
         self._stage.failed(self._number, error)
 
     def _element(self, records):
@@ -115,14 +134,10 @@ class _SavedShardCursor(Cursor):
             self._stage.failed(self._number - 1, errors.data_loss(f"{path}; before record {number}: {error}."))
 
     def next(self):
-        if self._is_new:
-            self._begin()
         records = self._records(1)
         return self._element(records) if records else None
 
     def block(self, count):
-        if self._is_new:
-            self._begin()
         records = self._records(count)
         if not records:
             return None
@@ -139,8 +154,6 @@ class _SavedShardCursor(Cursor):
         return stacked([self._element(records[at : at + width]) for at in range(0, len(records), width)])
 
     def skip(self, count):
-        if self._is_new:
-            self._begin()
         left, width = count, len(self._columns)
         while left:
             done = len(self._records(min(left, _SKIPPED_AT_ONCE))) // width
@@ -151,16 +164,16 @@ class _SavedShardCursor(Cursor):
         return count - left
 
     def state(self):
-        state = {"file": self._file, "number": self._number, "is_new": self._is_new}
+        state = {"file": self._file, "number": self._number, "is_counted": self._is_counted}
         if self._reader is not None:
             state["offset"], state["record"] = self._reader.state
         return state
 
     def restore(self, state):
         self._close_reader()
-        self._file, self._number, self._is_new = state["file"], state["number"], state["is_new"]
+        self._file, self._number, self._is_counted = state["file"], state["number"], state["is_counted"]
         if "offset" in state:
-            self._reader = open_chunk(self._stage.paths[self._file], self._stage.compression)
+            self._reader = ChunkReader(self._stage.files[self._file].path, self._stage.compression)
             self._reader.seek((state["offset"], state["record"]))
 
     def _close_reader(self):

@@ -3,6 +3,8 @@
     path/snapshot.metadata                          which run is the valid one, when, and what it holds
     path/dataset_spec.pb                            the spec of elements (of saved datasets only)
     path/<run>/00000003.shard/00000000.snapshot     the elements of a shard: TFRecords, compressed as a whole
+
+Metadata written here also list these files, in a field that TensorFlow does not know and passes over.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from dataclasses import dataclass, field
 from headrace._src.core import errors
 from headrace._src.formats import files as filesystem
 from headrace._src.formats import streams, wire
-from headrace._src.formats.block_reader import BlockReader
+from headrace._src.formats.checksums import extend_checksum
 from headrace._src.formats.records import RecordReader, framed_together
 from headrace._src.formats.snappy import SnappyInput, SnappyOutput
 from headrace._src.formats.tensor_wire import fields
@@ -23,7 +25,9 @@ from headrace._src.formats.tensor_wire import fields
 METADATA, SPEC = "snapshot.metadata", "dataset_spec.pb"
 VERSION = 2  # TensorFlow's number of this format
 _FINISHED = 1000
+_CHUNKS = 51217  # headrace's own field
 _SHARD, _CHUNK = re.compile(r"\d{8,}\.shard"), re.compile(r"\d{8,}\.snapshot")
+_CHUNK_NAME = re.compile(r"\d{8,}\.shard/\d{8,}\.snapshot")
 _GATHERED = 256 << 10
 
 
@@ -40,6 +44,36 @@ def checked_compression(compression, where: str) -> str:
     return kind
 
 
+@dataclass(frozen=True)
+class Chunk:
+    """What metadata say of a file: its name below the folder of the run, what is in it, and a checksum of that."""
+
+    name: str
+    records: int
+    checksum: int
+
+    def encoded(self) -> bytes:
+        """The message."""
+        return wire.text(1, self.name) + wire.integer(2, self.records) + wire.integer(3, self.checksum)
+
+    @staticmethod
+    def decoded(data: bytes) -> Chunk:
+        """From the message.
+
+        Raises:
+            ValueError: it is none.
+        """
+        name, numbers = "", {}
+        for number, kind, value in fields(data):
+            if number == 1 and kind == 2:
+                name = bytes(value).decode()
+            elif kind == 0:
+                numbers[number] = value
+        if not _CHUNK_NAME.fullmatch(name) or not {2, 3} <= numbers.keys():
+            raise ValueError(f"{name!r} is no file of a shard")
+        return Chunk(name, numbers[2], numbers[3])
+
+
 @dataclass
 class Metadata:
     """What `snapshot.metadata` says."""
@@ -51,6 +85,7 @@ class Metadata:
     types: list = field(default_factory=list)  # TensorFlow's numbers of dtypes
     count: int = 0  # of elements; 0 when it was not counted
     is_finished: bool = False
+    chunks: list[Chunk] | None = None  # None when they are not listed
 
     def encoded(self) -> bytes:
         """The message."""
@@ -63,6 +98,8 @@ class Metadata:
             wire.integer(6, self.count) if self.count else b"",
             wire.integer(_FINISHED, 1) if self.is_finished else b"",
         ]
+        if self.chunks is not None:
+            parts.append(wire.message(_CHUNKS, b"".join(wire.message(1, chunk.encoded()) for chunk in self.chunks)))
         return b"".join(parts)
 
     @staticmethod
@@ -88,6 +125,10 @@ class Metadata:
                 found.count = value
             elif number == _FINISHED and kind == 0:
                 found.is_finished = bool(value)
+            elif number == _CHUNKS and kind == 2:
+                found.chunks = [Chunk.decoded(bytes(part)) for n, k, part in fields(bytes(value)) if (n, k) == (1, 2)]
+                if len({chunk.name for chunk in found.chunks}) < len(found.chunks):
+                    raise ValueError("a file is listed twice")
         return found
 
 
@@ -139,8 +180,6 @@ def now() -> int:
 def shard_folders(folder: str, run: str) -> list[str]:
     """The folders of the shards of a run, in order."""
     place = filesystem.join(folder, run)
-    if not filesystem.exists(place):
-        return []  # of no elements
     names = [name.rstrip("/") for name in filesystem.names_in(place)]
     return [filesystem.join(place, name) for name in sorted(names) if _SHARD.fullmatch(name)]
 
@@ -151,18 +190,54 @@ def chunk_files(shard: str) -> list[str]:
     return [filesystem.join(shard, name) for name in sorted(names) if _CHUNK.fullmatch(name)]
 
 
-class SnappyRecordReader(RecordReader):
-    """The records of a file of Snappy blocks."""
+class _ChecksummedInput:
+    """Another input, and the checksum of what was read of it."""
 
-    def __init__(self, path, buffer_size=None):
-        self._input = SnappyInput(path, buffer_size or streams.DEFAULT_BUFFER)
-        self.path = self._input.path
+    def __init__(self, source):
+        self._source = source
+        self.path = source.path
+        self.checksum: int | None = 0  # of all bytes so far; None when some were passed over
+        self.bound = source.bound
+        self.close = source.close
+
+    @property
+    def buffer_size(self):
+        return self._source.buffer_size
+
+    def _counted(self, data):
+        if self.checksum is not None and data:
+            self.checksum = extend_checksum(self.checksum, data)
+        return data
+
+    def read(self):
+        return self._counted(self._source.read())
+
+    def read_exactly(self, size):
+        return self._counted(self._source.read_exactly(size))
+
+    def seek(self, position):
+        self._source.seek(position)
+        self.checksum = None if position else 0
+
+
+class ChunkReader(RecordReader):
+    """The records of a file of a shard.
+
+    Args:
+        path: of the file.
+        compression: "", "GZIP" or "SNAPPY".
+    """
+
+    def __init__(self, path: str, compression: str):
+        source = SnappyInput(path) if compression == "SNAPPY" else streams.open_input(path, compression)
+        self._input = _ChecksummedInput(source)
+        self.path = source.path
         self._forget(0, 0)
 
-
-def open_chunk(path: str, compression: str) -> BlockReader:
-    """A reader of the records of a file."""
-    return SnappyRecordReader(path) if compression == "SNAPPY" else RecordReader(path, compression)
+    @property
+    def checksum(self) -> int | None:
+        """Of what was read of the file; None if that was not all from its beginning."""
+        return self._input.checksum
 
 
 class ShardWriter:
@@ -173,6 +248,9 @@ class ShardWriter:
         run: the name of the run.
         compression: "", "GZIP" or "SNAPPY".
         chunk: the number of the files that are written; those before it belong to earlier parts of the run.
+
+    Attributes:
+        chunks: the files that are closed.
     """
 
     def __init__(self, folder: str, run: str, compression: str, chunk: int = 0):
@@ -182,6 +260,8 @@ class ShardWriter:
         self._outputs: dict[int, streams.PlainOutput] = {}
         self._waiting: dict[int, list] = {}
         self._sizes: dict[int, int] = {}
+        self._written: dict[int, tuple] = {}  # records, and their checksum
+        self.chunks: list[Chunk] = []
 
     def add(self, shard: int, records: list[bytes]) -> None:
         """Add records to a shard."""
@@ -193,9 +273,8 @@ class ShardWriter:
             self._write_out(shard)
 
     def _open(self, shard):
-        folder = filesystem.join(self._place, f"{shard:08d}.shard")
-        filesystem.make_directories(folder)
-        path = filesystem.join(folder, f"{self._chunk:08d}.snapshot")
+        filesystem.make_directories(filesystem.join(self._place, f"{shard:08d}.shard"))
+        path = filesystem.join(self._place, self._name(shard))
         if self._compression == "SNAPPY":
             output = SnappyOutput(path)
         elif self._compression:
@@ -203,25 +282,23 @@ class ShardWriter:
         else:
             output = streams.PlainOutput(path)
         self._outputs[shard], self._waiting[shard], self._sizes[shard] = output, [], 0
+        self._written[shard] = 0, 0
+
+    def _name(self, shard):
+        return f"{shard:08d}.shard/{self._chunk:08d}.snapshot"
 
     def _write_out(self, shard):
         records, self._waiting[shard], self._sizes[shard] = self._waiting[shard], [], 0
         if records:
-            self._outputs[shard].write(framed_together(records))
+            data = framed_together(records)
+            self._outputs[shard].write(data)
+            count, checksum = self._written[shard]
+            self._written[shard] = count + len(records), extend_checksum(checksum, data)
 
     def close(self) -> None:
         """Write what is waiting and close the files."""
         for shard, output in self._outputs.items():
             self._write_out(shard)
             output.close()
+            self.chunks.append(Chunk(self._name(shard), *self._written[shard]))
         self._outputs.clear()
-
-    def next_chunk(self) -> int:
-        """Close the files, to go on in new ones.
-
-        Returns:
-            The number of the new ones.
-        """
-        self.close()
-        self._chunk += 1
-        return self._chunk

@@ -15,7 +15,7 @@ from headrace._src.data.running.functions import ElementFunction
 from headrace._src.data.running.stages import Cursor, Stage, shapes_of, stage_of
 from headrace._src.data.saving.fingerprints import DATASET_FINGERPRINT
 from headrace._src.data.saving.loading import in_turns, read_by, shards_of, trace_reader
-from headrace._src.data.saving.snapshot_files import checked_compression, read_metadata
+from headrace._src.data.saving.snapshot_files import METADATA, checked_compression, read_metadata
 from headrace._src.data.saving.writing import SaveCursor, text_of
 from headrace._src.formats import files as filesystem
 from headrace._src.op.api import api
@@ -54,7 +54,14 @@ class SnapshotStage(Stage):
     def stage_of_files(self) -> Stage:
         """The stage that reads what was written."""
         specs = [TensorSpec(shape, dtype) for shape, dtype in zip(self.shapes, self.types)]
-        shards = shards_of(self.path, read_metadata(self.path), self.compression, specs, self.method)
+        metadata = read_metadata(self.path)
+        if metadata.graph_hash != self.graph_hash:
+            raise errors.failed_precondition(
+                f"{filesystem.join(self.path, METADATA)}; this is the snapshot of another pipeline: its fingerprint is "
+                f"{metadata.graph_hash or 'missing'}, not {self.graph_hash}. Give `snapshot` another folder, or delete "
+                "this one."
+            )
+        shards = shards_of(self.path, metadata, self.compression, specs, self.method)
         return read_by(shards, self.reader, self.types, self.method)
 
     def walk(self, run):

@@ -16,6 +16,7 @@ from headrace._src.data.running.stages import INFINITE, Run, Stage, shapes_of, s
 from headrace._src.data.saving.element_records import record_of, records_of
 from headrace._src.data.saving.snapshot_files import (
     SPEC,
+    Chunk,
     Metadata,
     ShardWriter,
     checked_compression,
@@ -75,6 +76,7 @@ class SaveCursor(InnerCursor):
         self._graph_hash = graph_hash
         self._run_name = new_run()
         self._chunk = 0
+        self._chunks = []  # the files that are closed
         self._writer = None
         self._count = 0
 
@@ -121,10 +123,14 @@ class SaveCursor(InnerCursor):
         self._count += block[0].shape[0]
         return block
 
-    def _finish(self):
+    def _close_writer(self):
         if self._writer is not None:
             self._writer.close()
+            self._chunks += self._writer.chunks
             self._writer = None
+
+    def _finish(self):
+        self._close_writer()
         filesystem.make_directories(filesystem.join(self._stage.path, self._run_name))  # also for no elements
         self._write_metadata(True)
 
@@ -132,26 +138,30 @@ class SaveCursor(InnerCursor):
         types = [dtype.as_datatype_enum for dtype in self._stage.types]
         # TF: snapshots say nothing of their number of elements.
         count = 0 if self._graph_hash else self._count
-        metadata = Metadata(self._run_name, self._graph_hash, now(), types=types, count=count, is_finished=is_finished)
+        metadata = Metadata(
+            self._run_name, self._graph_hash, now(), types=types, count=count, is_finished=is_finished,
+            chunks=self._chunks if is_finished else None,
+        )  # fmt: skip
         write_metadata(self._stage.path, metadata)
 
     def state(self):
         """Close what was written so far. A walk that goes on from this state writes further files."""
         if self._writer is not None:
-            self._chunk = self._writer.next_chunk()
-        return {**super().state(), "run": self._run_name, "chunk": self._chunk, "count": self._count}
+            self._close_writer()
+            self._chunk += 1
+        return {
+            **super().state(), "run": self._run_name, "chunk": self._chunk, "count": self._count,
+            "chunks": [[chunk.name, chunk.records, chunk.checksum] for chunk in self._chunks],
+        }  # fmt: skip
 
     def restore(self, state):
         super().restore(state)
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        self._close_writer()
         self._run_name, self._chunk, self._count = state["run"], state["chunk"], state["count"]
+        self._chunks = [Chunk(*chunk) for chunk in state["chunks"]]
 
     def close(self):
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        self._close_writer()
         super().close()
 
 

@@ -19,6 +19,7 @@ from headrace._src.data.datasets import DatasetV2, build, check_dataset, constan
 from headrace._src.data.running.stages import Cursor, Stage, shapes_of
 from headrace._src.data.saving import spec_messages
 from headrace._src.data.saving.element_bytes import unpacked
+from headrace._src.data.saving.element_checks import ElementCheck
 from headrace._src.data.service.dispatcher import Definition, Dispatcher, check_protocol, process_number
 from headrace._src.data.service.messages import Peer, start_thread
 from headrace._src.data.service.shards import WHERE, ShardingPolicy
@@ -61,13 +62,14 @@ class ServiceStage(Stage):
         most: how many elements may be asked for at a time; None for some for each worker.
         trainer: who reads, where elements are kept for others; empty otherwise.
         target: which workers: "AUTO", "ANY", or "LOCAL" for those of this program.
+        types: the dtypes of the components.
         shapes: of the components.
     """
 
     method = f"{WHERE}.distribute"
 
     def __init__(
-        self, dataset_id, mode, address, job_name, consumer, consumers, most, trainer, target, shapes
+        self, dataset_id, mode, address, job_name, consumer, consumers, most, trainer, target, types, shapes
     ):  # fmt: skip
         super().__init__(shapes)
         self.dataset_id = dataset_id
@@ -79,6 +81,11 @@ class ServiceStage(Stage):
         self.most = most
         self.trainer = trainer
         self.target = target
+        self.check = ElementCheck(
+            types, shapes,
+            f"The data service at {address} gives other elements for the dataset {dataset_id}: was the dispatcher "
+            "started anew since the dataset was registered?",
+        )  # fmt: skip
         self.walks = itertools.count()
 
     def walk(self, run):
@@ -110,7 +117,7 @@ class _FetchWork:
             self.changed.notify_all()
 
 
-def _ask(work, task, peer, trainer):
+def _ask(work, task, peer, trainer, check):
     """Ask a worker for elements, a few ahead of the reader."""
     while True:
         with work.changed:
@@ -121,7 +128,7 @@ def _ask(work, task, peer, trainer):
             work.waiting[task] += 1
         try:
             answer, payload = peer.call("element", task=task, trainer=trainer)
-            item = None if answer["end"] else payload if isinstance(payload, tuple) else unpacked(payload)
+            item = None if answer["end"] else _element(payload, check)
         except BaseException as error:  # handed to the reader
             item = _of_worker(peer, error)
         with work.changed:
@@ -137,6 +144,13 @@ def _ask(work, task, peer, trainer):
             if task in work.ended:
                 break
     peer.close()
+
+
+def _element(payload, check):
+    """The element in an answer: from this program as it is, from another one as bytes that must be looked at."""
+    element = payload if isinstance(payload, tuple) else unpacked(payload)
+    check(element)
+    return element
 
 
 def _of_worker(peer, error):
@@ -182,7 +196,10 @@ class ServiceCursor(Cursor):
                 continue
             self._tasks[task] = Peer(address, "worker")
             if not self._stage.consumers:
-                start_thread("data-service-reader", _ask, self._work, task, self._tasks[task], self._stage.trainer)
+                start_thread(
+                    "data-service-reader", _ask, self._work, task, self._tasks[task], self._stage.trainer,
+                    self._stage.check,
+                )  # fmt: skip
 
     def _wait_for_workers(self):
         while not self._tasks:
@@ -228,13 +245,12 @@ class ServiceCursor(Cursor):
             answer, payload = peer.call(
                 "element", task=task, consumer=self._stage.consumer, round=self._round // len(peers)
             )
+            element = None if answer["end"] else _element(payload, self._stage.check)
         except errors.OpError as error:
             self._stage.failed(self._number, _of_worker(peer, error))
         self._round += 1
         self._number += 1
-        if answer["end"]:
-            return None
-        return payload if isinstance(payload, tuple) else unpacked(payload)
+        return element
 
     def close(self):
         self._finalizer()
@@ -255,7 +271,8 @@ def _make(
     return ServiceStage(
         _text(dataset_id, "dataset_id"), ShardingPolicy(int(_text(processing_mode, "processing_mode"))),
         _text(address, "address"), _text(job_name, "job_name"), integer(consumer_index, "consumer_index"), consumers,
-        most if most > 0 else None, cross_trainer_cache_options, target_workers.upper(), shapes_of(output_shapes),
+        most if most > 0 else None, cross_trainer_cache_options, target_workers.upper(), output_types,
+        shapes_of(output_shapes),
     )  # fmt: skip
 
 

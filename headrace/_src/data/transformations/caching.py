@@ -201,7 +201,7 @@ class _FileCacheCursor(Cursor):
             self._inner = stage.source.cursor(run)
 
     def _open_reader(self):
-        self._files = CacheReader(self._stage.path, self._stage.types)
+        self._files = CacheReader(self._stage.path, self._stage.types, self._stage.shapes)
         return AccessCursor(self._files)
 
     def next(self):

@@ -1,0 +1,112 @@
+"""Saving where a graph is built: operations of a function, or operations of a 1.x graph that a session runs."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import Any
+
+from headrace._src.checkpoint.object_values import OBJECT_GRAPH_KEY, GatheredValues
+from headrace._src.checkpoint.ops import SAVE_V2
+from headrace._src.core import dtypes
+from headrace._src.core.context import context
+from headrace._src.core.tensor import Tensor
+from headrace._src.formats import durable_files, files
+from headrace._src.op.convert import to_tensor
+from headrace._src.ops.arrays.constants import constant
+from headrace._src.ops.arrays.passing import IDENTITY
+
+
+def session_of(session: Any) -> Any:
+    """The session to run in: the one given, or the default one of the graph.
+
+    Raises:
+        RuntimeError: there is none.
+    """
+    if session is None and context.graph is not None:
+        session = context.graph.default_session()
+    if session is None:
+        raise RuntimeError(
+            "A checkpoint in graph mode needs a session. Use `with tf.Session():`, or pass one as `session`."
+        )
+    return session
+
+
+class GraphSaver:
+    """The operations by which one checkpoint is saved and restored in graphs. Those of 1.x graphs are made once.
+
+    Attributes:
+        restore_operations: those that restored before, by object and keys.
+    """
+
+    def __init__(self) -> None:
+        self._graphs: weakref.WeakKeyDictionary[Any, _Operations] = weakref.WeakKeyDictionary()
+
+    def _of_graph(self) -> _Operations:
+        graph = context.graph
+        if graph not in self._graphs:
+            self._graphs[graph] = _Operations()
+        return self._graphs[graph]
+
+    @property
+    def restore_operations(self) -> dict | None:
+        return None if context.graph is None else self._of_graph().restoring
+
+    def save(self, file_prefix: Any, gathered: GatheredValues, session: Any) -> Any:
+        """Saves when the function runs, and returns the path as a tensor; in a 1.x graph, saves now, in a session."""
+        if context.graph.building_function:
+            if not isinstance(file_prefix, Tensor):
+                file_prefix = files.path_string(file_prefix)
+            prefix = to_tensor(file_prefix, dtypes.string)
+            message = to_tensor(gathered.message.SerializeToString(), dtypes.string)
+            return _saved(prefix, message, gathered)
+        path = files.path_string(file_prefix)
+        session = session_of(session)
+        durable_files.make_folders(os.path.dirname(path))
+        operations = self._of_graph()
+        text = gathered.message.SerializeToString()
+        if operations.saved is None or operations.text != text:
+            prefix, message = constant("", dtypes.string), constant("", dtypes.string)
+            operations.text, operations.fed = text, (prefix, message)
+            operations.saved = _saved(prefix, message, gathered)
+        prefix, message = operations.fed
+        session.run(operations.saved, feed_dict={prefix: path, message: text})
+        return path
+
+    def fed_prefix(self, path: str) -> tuple[Tensor, dict[Tensor, str]]:
+        """A tensor of a 1.x graph for the path to restore from, and what to feed for it."""
+        operations = self._of_graph()
+        if operations.prefix is None:
+            operations.prefix = constant("model", dtypes.string)
+        return operations.prefix, {operations.prefix: path}
+
+    def next_number(self, counter: Any, session: Any) -> int:
+        """Adds one to a counter of a 1.x graph."""
+        operations = self._of_graph()
+        if operations.counting is None:
+            operations.counting = counter.assign_add(1, read_value=True)
+            if not session.run(counter.is_initialized()):
+                session.run(counter.initializer)
+        return int(session.run(operations.counting))
+
+
+class _Operations:
+    """What was made in one graph."""
+
+    def __init__(self) -> None:
+        self.restoring: dict = {}
+        self.text = b""
+        self.fed: Any = None
+        self.saved: Any = None
+        self.prefix: Any = None
+        self.counting: Any = None
+
+
+def _saved(prefix, message, gathered):
+    """The path as a tensor, which is there when all values have been written."""
+    keys = [value.key for value in gathered.values] + [OBJECT_GRAPH_KEY]
+    slices = [value.slice_spec for value in gathered.values] + [""]
+    tensors = [to_tensor(value.tensor) for value in gathered.values] + [message]
+    operation = SAVE_V2(prefix, keys, slices, tensors)
+    with context.graph.control_dependencies([operation]):
+        return IDENTITY(prefix)

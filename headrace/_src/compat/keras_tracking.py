@@ -1,0 +1,110 @@
+"""What Keras's objects hold, as parts of checkpoints: lists and dicts of layers, and variables that get a value later.
+
+Keras keeps a list that is assigned to a layer as a list of its own, which TensorFlow's checkpoints do not see: what is
+in it would not be saved. `keras_replacements.py` says where in Keras each of these functions goes.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from headrace._src.core import dtypes
+from headrace._src.core.shapes import TensorShape
+from headrace._src.core.trackable import RestoredSpec, SaveType, Trackable, wrap
+from headrace._src.core.tracked_containers import track_containers
+from headrace._src.op.convert import to_tensor
+from headrace._src.ops.arrays.casting import cast
+
+track_containers()  # tuples of layers, and the lists of optimizers, are part of them
+
+_LAYERS = "_layers"  # of a `Sequential`: these layers are part of its function, under TensorFlow's names
+
+
+class TrackedItems(Trackable):
+    """The trackable items of one of Keras's lists or dicts, by their numbers or keys."""
+
+    def __init__(self, collection):
+        self._collection = collection
+        self._object_identifier = f"trackable_{'dict' if isinstance(collection, dict) else 'list'}_wrapper"
+
+    def _trackable_children(self, save_type=SaveType.CHECKPOINT, cache=None, **kwargs):
+        items = self._collection.items() if isinstance(self._collection, dict) else enumerate(self._collection)
+        parts = {str(name): _part(item) for name, item in items}
+        return {name: part for name, part in parts.items() if part is not None}
+
+    def _lookup_dependency(self, name, cached_dependencies=None):
+        children = self._trackable_children() if cached_dependencies is None else cached_dependencies
+        return children.get(name)
+
+    def restore_waiting(self):
+        """Restore the items that have come since a checkpoint was restored."""
+        children = self._trackable_children()
+        for name in [name for name in self._deferred_dependencies if name in children]:
+            self._handle_deferred_dependencies(name, children[name])
+
+
+def _is_collection(value) -> bool:
+    tracking = importlib.import_module("keras.src.utils.tracking")
+    return isinstance(value, (tracking.TrackedList, tracking.TrackedDict, tracking.TrackedOrderedDict))
+
+
+def _items_of(collection) -> TrackedItems:
+    return collection.__dict__.setdefault("_headrace_items", TrackedItems(collection))
+
+
+def _part(value) -> Any:
+    """What stands for a value in a checkpoint; None if nothing does."""
+    if _is_collection(value):
+        items = _items_of(value)
+        return items if items._trackable_children() else None
+    value = wrap(value)
+    return value if isinstance(value, Trackable) else None
+
+
+def assign_attribute(original, trackable, name, value):
+    """`layer.name = value`, where a list or dict becomes part of checkpoints too."""
+    value = original(trackable, name, value)
+    tracking = importlib.import_module("keras.src.utils.tracking")
+    if name != _LAYERS and tracking.is_tracking_enabled() and _is_collection(value):
+        trackable._track_trackable(_items_of(value), name, overwrite=True)
+    return value
+
+
+def children(original, self, save_type=SaveType.CHECKPOINT, **kwargs):
+    """The parts of a layer, without lists and dicts in which there is nothing to save."""
+    parts = original(self, save_type, **kwargs)
+    return {
+        name: part for name, part in parts.items() if not isinstance(part, TrackedItems) or part._trackable_children()
+    }
+
+
+def add_items(original, self, *args, **kwargs):
+    """A list or dict gets another item, which a checkpoint that was restored before may hold."""
+    original(self, *args, **kwargs)
+    items = self.__dict__.get("_headrace_items")
+    if items is not None:
+        items.restore_waiting()
+
+
+class _RestoredValue:
+    """What initializes a variable that was restored before it had a value."""
+
+    def __init__(self, value):
+        self._value = value
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        return self._value if dtype is None else cast(self._value, dtype)
+
+
+def restored_specs(self):
+    """What a variable takes from a checkpoint, which it says without its value."""
+    return {"VARIABLE_VALUE": RestoredSpec(dtypes.as_dtype(self._dtype), TensorShape(self._shape))}
+
+
+def restore_variable(original, self, restored_tensors):
+    """Restore a variable; while Keras finds out shapes, it has no value yet, and gets this one afterwards."""
+    if self._value is None:
+        self._initializer = _RestoredValue(to_tensor(restored_tensors["VARIABLE_VALUE"]))
+        return None
+    return original(self, restored_tensors)
