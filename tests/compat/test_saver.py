@@ -8,17 +8,20 @@ import v1_saving_programs as programs
 
 import headrace as tf
 
-RECORDED = json.loads((pathlib.Path(__file__).resolve().parents[1] / "golden" / "v1_saving.json").read_text())["savers"]
+RECORDED = json.loads((pathlib.Path(__file__).resolve().parents[1] / "golden" / "v1_saving.json").read_text())
+PROGRAMS = [(family, name) for family in ("savers", "objects") for name in programs.FAMILIES[family]]
 v1 = tf.compat.v1
 
 
-@pytest.mark.parametrize("name", sorted(programs.SAVERS))
-def test_programs(name):
-    programs.compare(name, programs.result_of(tf, programs.SAVERS[name]), RECORDED[name])
+@pytest.mark.parametrize(("family", "name"), PROGRAMS)
+def test_programs(family, name):
+    programs.compare(name, programs.result_of(tf, programs.FAMILIES[family][name]), RECORDED[family][name])
 
 
 def test_nothing_is_left_out():
-    assert set(programs.SAVERS) == set(RECORDED)
+    assert {family: set(table) for family, table in programs.FAMILIES.items()} == {
+        family: set(table) for family, table in RECORDED.items()
+    }
 
 
 def two_variables():

@@ -14,6 +14,7 @@ import tempfile
 import textwrap
 
 import numpy as np
+import v1_summary_programs as summaries
 
 
 def plain(value):
@@ -72,11 +73,28 @@ def _said(error):
     text = re.sub(r"\{\{.*?\}\}", "", str(error)).strip()
     text = re.sub(r"Graph execution error:.*?Node: '[^']*'\n", "", text, flags=re.DOTALL)
     text = text.partition("\n\nOriginal stack trace")[0].partition("\n\t [[")[0].partition("\nstack trace")[0]
-    return re.sub(r" \[Op:\w+\]$", "", text).strip()
+    text = re.sub(r" \[Op:\w+\]$", "", text).strip()
+    # headrace says which op it was, and the shapes of its inputs.
+    return re.sub(r"^[A-Z]\w+: |\. Got \w+ \([\d, ]*\).*$", "", text)
 
 
 def _names(tf):
+    def text(data):
+        """Encoded summaries as text."""
+        return str(tf.compat.v1.Summary.FromString(data))
+
+    def events(folder):
+        """What the event files of a folder hold, without times and what depends on versions."""
+        found = []
+        for path in sorted(pathlib.Path(folder).iterdir()):
+            for event in tf.compat.v1.train.summary_iterator(str(path)):
+                kind = event.WhichOneof("what")
+                shown = str(getattr(event, kind)) if kind not in ("graph_def", "meta_graph_def") else kind
+                found.append(f"{event.step} {kind} {shown}")
+        return found
+
     return {
+        "text": text, "events": events,
         "tf": tf, "v1": tf.compat.v1, "np": np, "os": os, "listing": listing, "operations": operations,
         "attempt": attempt, "pathlib": pathlib, "re": re, "shown": shown,
     }  # fmt: skip
@@ -370,6 +388,60 @@ with tf.Graph().as_default(), v1.Session() as sess:
 
 # Between savers and checkpoints of objects.
 OBJECTS = {
+    "eagerly from objects": """
+a, b = tf.Variable([1.0, 2.0], name="a"), tf.Variable(3, name="b")
+p = tf.train.Checkpoint(x=a, y=b).save("./m")
+a.assign([5.0, 6.0])
+v1.train.Saver([a, b]).restore(None, p)
+[a, b]
+""",
+    "slots from objects": """
+a = tf.Variable([1.0, 2.0], name="a")
+root = tf.train.Checkpoint(layers=[a, {"k": tf.Variable(4.0, name="c")}])
+p = root.save("./m")
+with tf.Graph().as_default(), v1.Session() as sess:
+    a, c = v1.get_variable("a", [2]), v1.get_variable("c", [])
+    v1.train.Saver({"a": a}).restore(sess, p)
+    v1.train.Saver({"c": c}).restore(sess, p)
+    found = sess.run([a, c])
+found
+""",
+    "names into objects": """
+with tf.Graph().as_default(), v1.Session() as sess:
+    a, b = v1.get_variable("a", initializer=[1.0, 2.0]), v1.get_variable("b", initializer=3)
+    sess.run(v1.global_variables_initializer())
+    p = v1.train.Saver().save(sess, "./m")
+x, y = tf.Variable([0.0, 0.0], name="a"), tf.Variable(0, name="b")
+tf.train.Checkpoint(x=x, y=y).restore(p).assert_existing_objects_matched()
+[x, y]
+""",
+    "names into objects of a session": """
+with tf.Graph().as_default(), v1.Session() as sess:
+    a, b = v1.get_variable("a", initializer=[1.0, 2.0]), v1.get_variable("b", initializer=3)
+    sess.run(v1.global_variables_initializer())
+    p = v1.train.Saver().save(sess, "./m")
+with tf.Graph().as_default(), v1.Session() as sess:
+    a, b = v1.get_variable("a", [2]), v1.get_variable("b", [], tf.int32)
+    status = tf.train.Checkpoint(x=a, y=b).restore(p)
+    status.run_restore_ops()
+    found = sess.run([a, b])
+found
+""",
+    "objects of a session": """
+with tf.Graph().as_default(), v1.Session() as sess:
+    a = v1.get_variable("a", initializer=[1.0, 2.0])
+    root = tf.train.Checkpoint(a=a)
+    sess.run(v1.global_variables_initializer())
+    root.save_counter.initializer.run()
+    p = root.save("./m")
+    sess.run(a.assign([5.0, 6.0]))
+    v1.train.Saver([a]).restore(sess, p)
+    found = [sess.run(a)]
+    sess.run(a.assign([5.0, 6.0]))
+    root.restore(p).assert_consumed().run_restore_ops()
+    found.append(sess.run(a))
+[p, found]
+""",
     "from objects": """
 root = tf.train.Checkpoint(x=tf.Variable([1.0, 2.0], name="a"), y=tf.Variable(3, name="b"))
 p = root.write("./m")
@@ -534,11 +606,14 @@ found
 """,
 }
 
-FAMILIES = {"savers": SAVERS, "meta graphs": META_GRAPHS, "objects": OBJECTS}
+FAMILIES = {"savers": SAVERS, "meta graphs": META_GRAPHS, "objects": OBJECTS, "summaries": summaries.OPS,
+            "summary writers": summaries.WRITERS}
 
 # Where headrace says or does something else on purpose.
 OTHERWISE: dict[str, dict] = {
     "a missing key": {"error": "NotFoundError", "text": "Key b not found in checkpoint ./m"},
+    # TensorFlow also wants the counter of saves, which savers do not have.
+    "names into objects of a session": {"value": [["float32", [1.0, 2.0]], 3]},
     # TensorFlow changes the message while it is imported.
     "imported into a scope twice": {
         "value": [
@@ -546,6 +621,16 @@ OTHERWISE: dict[str, dict] = {
             'filename_tensor_name: "q_1/save/Const:0"\nsave_tensor_name: "q_1/save/control_dependency:0"\n'
             'restore_op_name: "q_1/save/restore_all"\nmax_to_keep: 5\nkeep_checkpoint_every_n_hours: 10000\n'
             "version: V2\n",
+        ]
+    },
+    # TensorFlow opens the same file again, if no second has passed.
+    "closed and opened": {
+        "value": [
+            [
+                "0 file_version brain.Event:2", '1 summary value {\n  tag: "a"\n  simple_value: 1\n}\n',
+                "0 file_version brain.Event:2", '3 summary value {\n  tag: "a"\n  simple_value: 1\n}\n',
+            ],
+            [True, True],
         ]
     },
     "eagerly restored, a missing key": {"error": "NotFoundError", "text": "Key b not found in checkpoint ./m"},

@@ -6,10 +6,13 @@ import reprlib
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.signature import REQUIRED
+
+_protos = LazyModule("headrace._src.formats.tensor_protos")
 
 
 def canonical(op: Op, attribute, value):
@@ -59,6 +62,8 @@ def _canonical_item(op, attribute, kind, value):
         return number
     if kind == "tensor" and isinstance(value, Tensor) and not isinstance(value, EagerTensor):
         _refuse(op, attribute, value)  # a tensor of a graph has no value yet
+    if kind == "tensor" and hasattr(value, "tensor_shape"):
+        return EagerTensor(*_protos.proto_to_array(value))  # a message
     return value
 
 

@@ -8,14 +8,17 @@ Inputs stand before `*`, attributes after it, outputs after `->`. The type of an
     list(T)      a list of tensors, each of its own type (T is an attribute, a list of types)
 
 An attribute's kind is one of bool, int, float, string, type, shape, tensor, func, or list(kind). An
-attribute without a default must be given.
+attribute without a default must be given. The default of a tensor reads `uint8[255, 0]`.
 """
 
 import ast
 import re
 from typing import NamedTuple
 
+import numpy as np
+
 from headrace._src.core import dtypes
+from headrace._src.core.tensor import EagerTensor
 
 KINDS = ("bool", "int", "float", "string", "type", "shape", "tensor", "func")
 REQUIRED = object()
@@ -88,5 +91,9 @@ def _attribute(text):
         return Attribute(name, kind, dtypes.as_dtype(default))
     if kind == "list(type)":
         return Attribute(name, kind, [dtypes.as_dtype(part) for part in _split(default.strip("[]"))])
+    if kind == "tensor":
+        element, bracket, numbers = default.partition("[")
+        dtype = dtypes.as_dtype(element)
+        return Attribute(name, kind, EagerTensor(np.array(ast.literal_eval(bracket + numbers), dtype._np), dtype))
     value = ast.literal_eval(default)
     return Attribute(name, kind, float(value) if kind == "float" else value)

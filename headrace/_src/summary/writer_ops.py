@@ -68,7 +68,8 @@ def file_of(op: str, writer: np.ndarray) -> EventFile:
     return storage.file
 
 
-def _number(op, name, array) -> int:
+def number(op: str, name: str, array: np.ndarray) -> int:
+    """The value of an input that must be one integer."""
     if array.ndim == 0:
         return int(array)
     if array.size != 1:
@@ -94,7 +95,7 @@ SUMMARY_WRITER = Op(
 )
 
 
-def _effect(name, text, kernel, **types):
+def effect(name, text, kernel, **types) -> Op:
     """An op that uses a writer and has no outputs."""
     return Op(
         name,
@@ -114,18 +115,18 @@ def _create(writer, logdir, max_queue, flush_millis, filename_suffix):
     storage_of(op, writer).create(
         attribute_text(scalar_string(op, "logdir", logdir)),
         attribute_text(scalar_string(op, "filename_suffix", filename_suffix)),
-        _number(op, "max_queue", max_queue),
-        _number(op, "flush_millis", flush_millis) / 1000,
+        number(op, "max_queue", max_queue),
+        number(op, "flush_millis", flush_millis) / 1000,
     )
 
 
-CREATE_SUMMARY_FILE_WRITER = _effect(
+CREATE_SUMMARY_FILE_WRITER = effect(
     "CreateSummaryFileWriter",
     ", logdir: string, max_queue: int32, flush_millis: int32, filename_suffix: string",
     _create,
 )
-FLUSH_SUMMARY_WRITER = _effect("FlushSummaryWriter", "", lambda writer: file_of("FlushSummaryWriter", writer).flush())
-CLOSE_SUMMARY_WRITER = _effect(
+FLUSH_SUMMARY_WRITER = effect("FlushSummaryWriter", "", lambda writer: file_of("FlushSummaryWriter", writer).flush())
+CLOSE_SUMMARY_WRITER = effect(
     "CloseSummaryWriter", "", lambda writer: storage_of("CloseSummaryWriter", writer).close()
 )
 
@@ -168,40 +169,40 @@ def _write(writer, step, tensor, tag, summary_metadata):
     op = "WriteSummary"
     write_array(
         writer,
-        _number(op, "step", step),
+        number(op, "step", step),
         tensor,
         scalar_string(op, "tag", tag),
         scalar_string(op, "summary_metadata", summary_metadata),
     )
 
 
-WRITE_SUMMARY = _effect(
+WRITE_SUMMARY = effect(
     "WriteSummary", ", step: int64, tensor: T, tag: string, summary_metadata: string", _write
 )
 
 
 def _write_raw(writer, step, tensor):
     op = "WriteRawProtoSummary"
-    file, number = file_of(op, writer), _number(op, "step", step)
+    file, at = file_of(op, writer), number(op, "step", step)
     parts = []
     for index, data in enumerate(tensor.ravel().tolist()):
         try:
             parts.append(_messages.Summary.FromString(data).SerializeToString())
         except protobuf_message.DecodeError:
             raise errors.data_loss(f"Bad tf.compat.v1.Summary binary proto tensor string at index {index}") from None
-    file.add(event_wire.event(time.time(), number, event_wire.SUMMARY, b"".join(parts)))
+    file.add(event_wire.event(time.time(), at, event_wire.SUMMARY, b"".join(parts)))
 
 
-WRITE_RAW_PROTO_SUMMARY = _effect("WriteRawProtoSummary", ", step: int64, tensor: string", _write_raw)
+WRITE_RAW_PROTO_SUMMARY = effect("WriteRawProtoSummary", ", step: int64, tensor: string", _write_raw)
 
 
 def _write_graph(writer, step, tensor):
     op = "WriteGraphSummary"
     data = scalar_string(op, "tensor", tensor)
-    file_of(op, writer).add(event_wire.event(time.time(), _number(op, "step", step), event_wire.GRAPH_DEF, data))
+    file_of(op, writer).add(event_wire.event(time.time(), number(op, "step", step), event_wire.GRAPH_DEF, data))
 
 
-WRITE_GRAPH_SUMMARY = _effect("WriteGraphSummary", ", step: int64, tensor: string", _write_graph)
+WRITE_GRAPH_SUMMARY = effect("WriteGraphSummary", ", step: int64, tensor: string", _write_graph)
 
 
 def _import(writer, event):
@@ -213,4 +214,4 @@ def _import(writer, event):
     file_of("ImportEvent", writer).add(event.SerializeToString())
 
 
-IMPORT_EVENT = _effect("ImportEvent", ", event: string", _import)
+IMPORT_EVENT = effect("ImportEvent", ", event: string", _import)

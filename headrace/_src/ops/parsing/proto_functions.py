@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from headrace._src.core import dtypes
+from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.formats.tensor_protos import array_to_proto, proto_to_array
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -31,7 +33,11 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
     """
     if allow_broadcast and verify_shape:
         raise ValueError("make_tensor_proto: allow_broadcast and verify_shape are not both allowed.")
-    tensor = to_tensor(values, None if dtype is None else dtypes.as_dtype(dtype))
+    if isinstance(values, Tensor) and not isinstance(values, EagerTensor):
+        raise TypeError("List of Tensors when single Tensor expected: make_tensor_proto takes values, got a tensor of "
+                        "a graph, which has none.")
+    with context.changed(graph=None):  # a constant of the current graph would be of no use
+        tensor = to_tensor(values, None if dtype is None else dtypes.as_dtype(dtype))
     array = tensor._a
     if shape is not None:
         wanted = tuple(TensorShape(shape).as_list())

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from headrace._src.compat.optimizers import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
     from headrace._src.compat.optimizers import RMSPropOptimizer as RMSPropOptimizer
     from headrace._src.compat.saver import Saver as Saver
+    from headrace._src.compat.summary_iterator import summary_iterator as summary_iterator
     from headrace._src.compat.training import assert_global_step as assert_global_step
     from headrace._src.compat.training import cosine_decay as cosine_decay
     from headrace._src.compat.training import cosine_decay_restarts as cosine_decay_restarts
