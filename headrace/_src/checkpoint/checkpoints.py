@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import weakref
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from headrace._src.checkpoint.background import Background
 from headrace._src.checkpoint.file_graph import FileGraph
@@ -38,6 +41,7 @@ from headrace._src.ops.strings.kernel_arrays import string_array
 from headrace._src.state.variables import Variable
 
 _COUNTER = "save_counter"
+_logger = logging.getLogger("tensorflow")
 track_containers()  # what is in lists is saved
 
 
@@ -52,7 +56,7 @@ class ObjectSaver:
     def __init__(self, root: Any, attached: dict[str, Callable[[], Any]]) -> None:
         self._root = root
         self._attached = attached
-        self._in_graphs = GraphSaver()
+        self.graph_saver = GraphSaver()
         self.background = Background()
 
     @property
@@ -66,10 +70,44 @@ class ObjectSaver:
     def write(self, file_prefix: Any, options: CheckpointOptions | None, session: Any = None) -> Any:
         """Writes the values of now; returns the path, in a function as a tensor."""
         if context.graph is not None:
-            gathered = gather_values(self.walk())
-            return self._in_graphs.save(file_prefix, gathered, session)
+            return self._write_in_graph(file_prefix, options or CheckpointOptions(), session)
         path = _path(file_prefix)
         self.write_then(path, options, lambda: None)
+        return path
+
+    def _write_in_graph(self, file_prefix, options, session):
+        walk = self.walk()
+        gathered = gather_values(walk)
+        in_function = context.graph.building_function
+        if options.enable_async:
+            _logger.warning(
+                "Saving async checkpoint in graph mode is currently not supported; switching to regular sync "
+                "checkpoint instead."
+            )
+        if options.experimental_sharding_callback is None:
+            path = self.graph_saver.save(file_prefix, gathered, session)
+        elif in_function:
+            raise NotImplementedError(
+                "Checkpoint.write: a function cannot write with experimental_sharding_callback, which wants to see the "
+                "values. Write outside of it."
+            )
+        else:
+            path = _path(file_prefix)
+            tensors = [to_tensor(value.tensor) for value in gathered.values]
+            arrays = session_of(session).run(tensors)
+            values = [
+                SavedValue(
+                    value.key,
+                    tensor.dtype,
+                    np.array(array, tensor.dtype._np),
+                    value.slice_spec,
+                    walk.objects[value.number],
+                )
+                for value, tensor, array in zip(gathered.values, tensors, arrays)
+            ]
+            write_values(path, [*values, _graph_value(gathered.message)], options)
+        if not in_function:
+            call_write_callbacks(options, path)
         return path
 
     def write_then(self, path: str, options: CheckpointOptions | None, then: Callable[[], None]) -> None:
@@ -101,8 +139,7 @@ class ObjectSaver:
             )
             for value in values
         ]
-        graph = string_array([message.SerializeToString()], ())
-        saved.append(SavedValue(OBJECT_GRAPH_KEY, dtypes.string, graph))
+        saved.append(_graph_value(message))
         return saved
 
     def restore(self, save_path: Any, options: CheckpointOptions | None) -> LoadStatus:
@@ -120,9 +157,9 @@ class ObjectSaver:
         if in_function:
             prefix = to_tensor(reader.prefix, dtypes.string)
         elif context.graph is not None:
-            prefix, feeds = self._in_graphs.fed_prefix(reader.prefix)
+            prefix, feeds = self.graph_saver.fed_prefix(reader.prefix)
         restoration = Restoration(
-            reader, graph, skip_slots, in_function, prefix, None if in_function else self._in_graphs.restore_operations
+            reader, graph, skip_slots, in_function, prefix, None if in_function else self.graph_saver.restore_operations
         )
         restoration.restore(0, self.root, _attached_objects(self._attached))
         return CheckpointLoadStatus(restoration, self._walk_for_status(), session_of, feeds)
@@ -136,6 +173,10 @@ class ObjectSaver:
         if context.graph is None:
             restore.restore(self.walk().objects)
         return NameBasedSaverStatus(restore, self._walk_for_status(), session_of)
+
+
+def _graph_value(message):
+    return SavedValue(OBJECT_GRAPH_KEY, dtypes.string, string_array([message.SerializeToString()], ()))
 
 
 def _attached_objects(attached):
@@ -357,7 +398,7 @@ def save_numbered(
         saver.background.wait()  # an error of the last save is raised before the number changes
         number = int(counter.assign_add(1))
     else:
-        number = saver._in_graphs.next_number(counter, session_of(session))
+        number = saver.graph_saver.next_number(counter, session_of(session))
     path = f"{prefix}-{number}"
     folder = os.path.dirname(prefix)
     if context.graph is not None:

@@ -74,7 +74,7 @@ class ObjectWalk:
         self.children: list[list[tuple[str, int]]] = []
         self.slots: dict[int, list[Slot]] = {}
         self._numbers: dict[int, int] = {id(root): 0}
-        self._children_of = children_of or (lambda obj: _children_of(obj, save_type, cache))
+        self._children_of = children_of or (lambda obj: trackable_children(obj, save_type, cache))
         self._walk(attached or {})
         self.slots_begin = len(self.objects)
         if slots:
@@ -178,7 +178,8 @@ def slot_of(optimizer: Any, variable: Any, name: str) -> Any:
         return None
 
 
-def _children_of(obj, save_type, cache):
+def trackable_children(obj: Any, save_type: str = SaveType.CHECKPOINT, cache: Any = None) -> dict[str, Any]:
+    """The children of an object by name; lists and dicts among them as containers that have children themselves."""
     if not isinstance(obj, Trackable):
         return {}
     children = obj._trackable_children(save_type) if cache is None else obj._trackable_children(save_type, cache=cache)

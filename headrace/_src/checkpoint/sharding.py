@@ -12,6 +12,7 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from headrace._src.checkpoint.object_values import OBJECT_GRAPH_KEY
 from headrace._src.core import dtypes
 from headrace._src.core.devices import DeviceSpec
 from headrace._src.core.shapes import TensorShape
@@ -20,7 +21,6 @@ from headrace._src.formats.tensor_slices import TensorSlice, disjoint, parse_sha
 from headrace._src.op.api import api
 
 _logger = logging.getLogger("tensorflow")
-OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 Shard = dict[str, dict[str, Any]]
 
 

@@ -139,8 +139,8 @@ def remove_bundles(prefixes: list[str]) -> None:
     for prefix in prefixes:
         durable_files.remove(index_path(prefix) + PENDING)
         durable_files.remove(index_path(prefix))
-    for prefix in {os.path.dirname(prefix): prefix for prefix in prefixes}.values():
+    data = {path: prefix for prefix in prefixes for path in data_paths(prefix)}
+    for prefix in {os.path.dirname(prefix): prefix for prefix in data.values()}.values():
         sync_folder_of(prefix)
-    for prefix in prefixes:
-        for path in data_paths(prefix):
-            durable_files.remove(path)
+    for path in data:
+        durable_files.remove(path)

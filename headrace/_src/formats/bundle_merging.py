@@ -31,6 +31,7 @@ def merge_bundles(
     place = local_path(target)
     if place is not None and all(local_path(source) is not None for source in sources):
         with folder_locks.only_writer(folder_of(place)):
+            durable_files.remove_leftovers(folder_of(place))
             bundle_files.finish_pending(target)
             _merge(sources, target)
     else:

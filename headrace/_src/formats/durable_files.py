@@ -8,6 +8,7 @@ Stores that are reached through fsspec have no such renames: there a file appear
 """
 
 import contextlib
+import errno
 import os
 import re
 import secrets
@@ -129,9 +130,15 @@ _ADVICE = {
     errors.RESOURCE_EXHAUSTED: "Nothing that was saved before has changed. Free some space, or save to another place.",
     errors.PERMISSION_DENIED: "Nothing that was saved before has changed. Make the folder writable, or save to another "
     "place.",
+    errors.OUT_OF_RANGE: "Nothing that was saved before has changed. Where files cannot be that large, save several: "
+    "tf.train.CheckpointOptions(experimental_sharding_callback=tf.train.experimental.MaxShardSizePolicy(...)).",
     errors.NOT_FOUND: "The folder is not there. Make it with tf.io.gfile.makedirs.",
     errors.UNKNOWN: "Nothing that was saved before has changed.",
 }
+_TOO_MANY_FILES = (
+    "Nothing that was saved before has changed. The program has too many files open. Close some, or raise the limit "
+    "(ulimit -n)."
+)
 
 
 @contextlib.contextmanager
@@ -142,6 +149,8 @@ def saving_errors(path: str) -> Iterator[None]:
     except (OSError, MemoryError) as error:
         described = typed(error, path)
         advice = _ADVICE.get(described.error_code, "")
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            advice = _TOO_MANY_FILES
         text = f"Could not save {described.message.rstrip('.')}. {advice}".rstrip()
         raise errors.from_code(described.error_code, text) from error
 
@@ -332,9 +341,10 @@ def _remove_tree(path):
 
 
 def _is_left(path, host, pid):
-    if host == _host():
-        return not is_running(pid) or pid == os.getpid()
-    with contextlib.suppress(OSError):  # of a process elsewhere it is only known how long ago it last wrote
+    if host == _host() and (not is_running(pid) or pid == os.getpid()):
+        return True
+    # Of a process elsewhere it is only known how long ago it last wrote; and here another may have got its number.
+    with contextlib.suppress(OSError):
         return time.time() - os.stat(path).st_mtime > _DAY
     return False
 
