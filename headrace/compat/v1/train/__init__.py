@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from headrace._src.checkpoint.folder_state import latest_checkpoint as latest_checkpoint
     from headrace._src.checkpoint.folder_state import remove_checkpoint as remove_checkpoint
     from headrace._src.checkpoint.folder_state import update_checkpoint_state as update_checkpoint_state
+    from headrace._src.checkpoint.manager import CheckpointManager as CheckpointManager
     from headrace._src.checkpoint.options import CheckpointOptions as CheckpointOptions
     from headrace._src.checkpoint.reading import checkpoints_iterator as checkpoints_iterator
     from headrace._src.checkpoint.reading import list_variables as list_variables
