@@ -32,7 +32,6 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.trackable import AutoTrackable, Trackable, wrap
-from headrace._src.core.tracked_containers import track_containers
 from headrace._src.formats import files
 from headrace._src.graph.building.variable_creation import init_scope
 from headrace._src.op.api import api
@@ -42,7 +41,6 @@ from headrace._src.state.variables import Variable
 
 _COUNTER = "save_counter"
 _logger = logging.getLogger("tensorflow")
-track_containers()  # what is in lists is saved
 
 
 class ObjectSaver:

@@ -11,6 +11,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from headrace._src.core.lazy import LazyModule
+
 
 class SaveType(enum.StrEnum):
     """What children are asked for: a checkpoint wants values, a SavedModel functions too."""
@@ -247,6 +249,7 @@ def sticky_attribute_assignment(trackable: Trackable, name: str, value: Any) -> 
     return value
 
 
+_tracked_containers = LazyModule("headrace._src.core.tracked_containers")
 _CONTAINERS: dict[Any, Callable[[Any], Any]] = {}
 NAMED_TUPLE = "named tuple"  # in the place of a class: every named tuple has its own
 
@@ -258,6 +261,8 @@ def register_container(cls: type | str, wrapper: Callable[[Any], Any]) -> None:
 
 def wrap(value: Any) -> Any:
     """`value`, or the container that tracks its elements if one is registered for its class."""
+    if not _CONTAINERS:
+        _tracked_containers.track_containers()
     wrapper = _CONTAINERS.get(type(value))
     if wrapper is None and isinstance(value, tuple) and hasattr(value, "_fields") and not isinstance(value, Trackable):
         wrapper = _CONTAINERS.get(NAMED_TUPLE)

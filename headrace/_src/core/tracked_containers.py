@@ -271,7 +271,7 @@ def _tracked_tuple(value):
 
 
 def track_containers():
-    """Let what is in lists, dictionaries and tuples that are assigned to trackable objects be tracked, from now on."""
+    """Let what is in lists, dictionaries and tuples that are assigned to trackable objects be tracked."""
     register_container(list, ListWrapper)
     register_container(dict, _DictWrapper)
     register_container(collections.OrderedDict, _DictWrapper)

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Any
 from headrace._src.core import nest
 from headrace._src.core.names import current_name_scope, name_scope
 from headrace._src.core.trackable import AutoTrackable
-from headrace._src.core.tracked_containers import track_containers
 from headrace._src.op.api import api
 
 if TYPE_CHECKING:
     from headrace._src.state.variables import Variable
-
-track_containers()  # lists of variables are part of a module
 
 
 def _snake(name: str) -> str:
