@@ -31,7 +31,7 @@ from headrace._src.checkpoint.value_writing import SavedValue, write_values
 from headrace._src.core import dtypes, errors
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.core.trackable import AutoTrackable, Trackable, wrap
+from headrace._src.core.trackable import AutoTrackable, Trackable, as_trackable
 from headrace._src.formats import files
 from headrace._src.graph.building.variable_creation import init_scope
 from headrace._src.op.api import api
@@ -206,7 +206,7 @@ def check_trackable(value: Any, name: str) -> Any:
     Raises:
         ValueError: it cannot be one.
     """
-    value = wrap(value)
+    value = as_trackable(value)
     if not isinstance(value, Trackable):
         raise ValueError(
             f"`Checkpoint` was expecting {name} to be a trackable object (an object derived from `Trackable`), got "
@@ -267,6 +267,12 @@ class Checkpoint(AutoTrackable):
                 raise ValueError(
                     f"Cannot create a Checkpoint with keyword argument {name} if root.{name} already exists."
                 )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        part = as_trackable(value)
+        if part is not value and not isinstance(getattr(self, name), Trackable):  # a metric, which stays as it is
+            self._track_trackable(part, name, overwrite=True)
 
     # Saving.
 

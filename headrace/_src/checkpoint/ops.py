@@ -8,6 +8,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.formats import bundle_files, durable_files, files
 from headrace._src.formats.bundle_merging import merge_bundles
+from headrace._src.formats.encoded_variants import EncodedVariant
 from headrace._src.formats.slice_files import SliceFiles, write_slice_file
 from headrace._src.formats.tensor_bundle import BundleReader, write_bundle
 from headrace._src.formats.tensor_slices import parse_shape_and_slice, whole
@@ -56,7 +57,10 @@ def _dtype_of(array, name):
     # An array of quantized numbers is stored, and written, as one of plain integers.
     if array.dtype != object:
         return dtypes.FROM_NUMPY[array.dtype]
-    if not all(isinstance(item, bytes) for item in array.ravel()[:1].tolist()):
+    first = array.ravel()[:1].tolist()
+    if first and isinstance(first[0], EncodedVariant):
+        return dtypes.variant
+    if not all(isinstance(item, bytes) for item in first):
         raise errors.invalid_argument(f"tensors: {name!r} is a resource or variant, which has no value to save.")
     return dtypes.string
 

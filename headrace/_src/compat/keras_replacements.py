@@ -3,8 +3,8 @@
 Keras's own files stay as they are. When one of the modules below has been imported, `replace_in` goes through the
 module's rows, in the order of the table. What is put there stands in the files that the rows name: `keras_additions.py`
 (names and rules of TensorFlow 2.0), `keras_former_calls.py` (its arguments and methods), `keras_functional.py`
-(functions of `tf` on symbolic tensors), `keras_tracking.py` (parts of checkpoints) and `keras_speed.py` (short ways to
-the same results).
+(functions of `tf` on symbolic tensors), `keras_tracking.py` and `keras_checkpoints.py` (parts of checkpoints) and
+`keras_speed.py` (short ways to the same results).
 
 All rows find their names in Keras 3.10 to 3.15. To see which rows a release of Keras does not fit, run
 `tests/compat/test_keras_replacements.py` with it.
@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from headrace._src.compat import keras_additions as additions
+from headrace._src.compat import keras_checkpoints as checkpoints
 from headrace._src.compat import keras_former_calls as former
 from headrace._src.compat import keras_former_configs as configs
 from headrace._src.compat import keras_former_graphs as graphs
@@ -121,6 +122,11 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
      "2.0: a model is restored before it is first called"),
     (f"{_BACKEND}.core", "Variable._restore_from_tensors", WRAPPED, tracking.restore_variable,
      "2.0: a model is restored before it is first called"),
+    (f"{_BACKEND}.core", "Variable._serialize_to_tensors", WRAPPED, checkpoints.serialize_variable,
+     "a variable without a value has none to save"),
+    ("keras.src.metrics.metric", "Metric", CALLED, checkpoints.register_metrics, "metrics in checkpoints"),
+    ("keras.src.metrics.metric", "Metric.__setattr__", WRAPPED, checkpoints.set_attribute,
+     "a variable that a metric makes later is restored then"),
 
     # Functions.
     (f"{_COMMON}.stateless_scope", "in_stateless_scope", CALLED, additions.inline_functions,

@@ -12,11 +12,8 @@ from typing import Any
 from headrace._src.core import dtypes
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.trackable import RestoredSpec, SaveType, Trackable, wrap
-from headrace._src.core.tracked_containers import track_containers
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
-
-track_containers()  # tuples of layers, and the lists of optimizers, are part of them
 
 _LAYERS = "_layers"  # of a `Sequential`: these layers are part of its function, under TensorFlow's names
 
@@ -107,4 +104,4 @@ def restore_variable(original, self, restored_tensors):
     if self._value is None:
         self._initializer = _RestoredValue(to_tensor(restored_tensors["VARIABLE_VALUE"]))
         return None
-    return original(self, restored_tensors)
+    return self._value._restore_from_tensors(restored_tensors)  # not `value`, which may be cast for a layer

@@ -269,6 +269,24 @@ def wrap(value: Any) -> Any:
     return value if wrapper is None else wrapper(value)
 
 
+_PARTS: list[tuple[type, Callable[[Any], Trackable]]] = []
+
+
+def register_parts(cls: type, parts_of: Callable[[Any], Trackable]) -> None:
+    """Lets checkpoints take objects of a class that is not trackable: `parts_of` gives what stands for one there."""
+    _PARTS.append((cls, parts_of))
+
+
+def as_trackable(value: Any) -> Any:
+    """`value`, the container that tracks its elements, or what stands for it in checkpoints."""
+    value = wrap(value)
+    if not isinstance(value, Trackable):
+        for cls, parts_of in _PARTS:
+            if isinstance(value, cls):
+                return parts_of(value)
+    return value
+
+
 def no_automatic_dependency_tracking(method: Callable[..., Any]) -> Callable[..., Any]:
     """A decorator for methods: attributes of `self` that they assign do not become children."""
 

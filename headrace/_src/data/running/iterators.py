@@ -14,10 +14,11 @@ from headrace._src.autograph.loop_steps import Steps, register_loop
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.core.trackable import Trackable
+from headrace._src.core.trackable import RestoredSpec, Trackable
 from headrace._src.data.datasets import DatasetV2, method
 from headrace._src.data.running import structures
 from headrace._src.data.running.optionals import Optional, optional_value
@@ -25,6 +26,7 @@ from headrace._src.data.running.stages import Run, Stage, flat_attrs, stage_of
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 
+_states = LazyModule("headrace._src.data.saving.iterator_states")
 _OUTPUTS = "output_types: list(type), output_shapes: list(shape)"
 _END = "End of sequence"
 
@@ -277,6 +279,17 @@ class OwnedIterator(IteratorBase):
         return Optional(variant, self._element_spec)
 
     # Saving.
+
+    _saveable_name = "ITERATOR"
+
+    def _serialize_to_tensors(self):
+        return {"_STATE": _states.SERIALIZE_ITERATOR(self._handle)}
+
+    def _restored_specs(self):
+        return {"_STATE": RestoredSpec(dtypes.variant)}
+
+    def _restore_from_tensors(self, restored_tensors):
+        return _states.DESERIALIZE_ITERATOR(self._handle, restored_tensors["_STATE"])
 
     def state_dict(self) -> dict:
         """Where the iterator has got to, to be given to `load_state_dict` of an iterator over an equal dataset.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.checkpoint.python_state import PythonState as PythonState
     from headrace._src.checkpoint.sharding import MaxShardSizePolicy as MaxShardSizePolicy
     from headrace._src.checkpoint.sharding import ShardByTaskPolicy as ShardByTaskPolicy
     from headrace._src.checkpoint.sharding import ShardableTensor as ShardableTensor
