@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from headrace._src.checkpoint.views import CheckpointView as CheckpointView
     from headrace._src.checkpoint.views import TrackableView as TrackableView
     from headrace._src.compat.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
+    from headrace._src.core.trackable import AutoTrackable as _Checkpointable
     from headrace._src.formats.example_messages import BytesList as BytesList
     from headrace._src.formats.example_messages import Example as Example
     from headrace._src.formats.example_messages import Feature as Feature
@@ -30,5 +31,6 @@ if TYPE_CHECKING:
     from headrace._src.formats.example_messages import SequenceExample as SequenceExample
     from headrace._src.state.coordinator import Coordinator as Coordinator
     from headrace.train import experimental as experimental
+    Checkpointable = _Checkpointable
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

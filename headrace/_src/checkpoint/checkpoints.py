@@ -75,7 +75,6 @@ class ObjectSaver:
 
     def _write_in_graph(self, file_prefix, options, session):
         walk = self.walk()
-        gathered = gather_values(walk)
         in_function = context.graph.building_function
         if options.enable_async:
             _logger.warning(
@@ -83,14 +82,14 @@ class ObjectSaver:
                 "checkpoint instead."
             )
         if options.experimental_sharding_callback is None:
-            path = self.graph_saver.save(file_prefix, gathered, session)
+            path = self.graph_saver.save(file_prefix, walk, session)
         elif in_function:
             raise NotImplementedError(
                 "Checkpoint.write: a function cannot write with experimental_sharding_callback, which wants to see the "
                 "values. Write outside of it."
             )
         else:
-            path = _path(file_prefix)
+            path, gathered = _path(file_prefix), gather_values(walk)
             tensors = [to_tensor(value.tensor) for value in gathered.values]
             arrays = session_of(session).run(tensors)
             values = [

@@ -6,8 +6,10 @@ import os
 import weakref
 from typing import Any
 
-from headrace._src.checkpoint.object_values import OBJECT_GRAPH_KEY, GatheredValues
+from headrace._src.checkpoint.object_values import OBJECT_GRAPH_KEY, SavedAttribute, attributes_of, gather_values
+from headrace._src.checkpoint.object_walk import ObjectWalk, value_key
 from headrace._src.checkpoint.ops import SAVE_V2
+from headrace._src.checkpoint.python_state import PYTHON_STATE, PythonState
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.tensor import Tensor
@@ -27,7 +29,8 @@ def session_of(session: Any) -> Any:
         session = context.graph.default_session()
     if session is None:
         raise RuntimeError(
-            "A checkpoint in graph mode needs a session. Use `with tf.Session():`, or pass one as `session`."
+            "Unable to save or restore a checkpoint in graph mode without a default session. Please use `with "
+            "tf.Session():` to create a session, or pass one as `session`."
         )
     return session
 
@@ -52,25 +55,28 @@ class GraphSaver:
     def restore_operations(self) -> dict | None:
         return None if context.graph is None else self._of_graph().restoring
 
-    def save(self, file_prefix: Any, gathered: GatheredValues, session: Any) -> Any:
+    def save(self, file_prefix: Any, walk: ObjectWalk, session: Any) -> Any:
         """Saves when the function runs, and returns the path as a tensor; in a 1.x graph, saves now, in a session."""
         if context.graph.building_function:
             if not isinstance(file_prefix, Tensor):
                 file_prefix = files.path_string(file_prefix)
             prefix = to_tensor(file_prefix, dtypes.string)
+            gathered = gather_values(walk)
             message = to_tensor(gathered.message.SerializeToString(), dtypes.string)
             return _saved(prefix, message, gathered)
         path = files.path_string(file_prefix)
         session = session_of(session)
         durable_files.make_folders(os.path.dirname(path))
         operations = self._of_graph()
+        gathered = gather_values(walk, operations.values_of)
         text = gathered.message.SerializeToString()
         if operations.saved is None or operations.text != text:
             prefix, message = constant("", dtypes.string), constant("", dtypes.string)
             operations.text, operations.fed = text, (prefix, message)
             operations.saved = _saved(prefix, message, gathered)
         prefix, message = operations.fed
-        session.run(operations.saved, feed_dict={prefix: path, message: text})
+        feeds = {fed: obj.serialize() for obj, fed in operations.python_states.values()}
+        session.run(operations.saved, feed_dict={prefix: path, message: text, **feeds})
         return path
 
     def fed_prefix(self, path: str) -> tuple[Tensor, dict[Tensor, str]]:
@@ -95,11 +101,26 @@ class _Operations:
 
     def __init__(self) -> None:
         self.restoring: dict = {}
+        self.python_states: dict[int, tuple[PythonState, Tensor]] = {}  # by id, with the tensors that they are fed to
+        self._values: dict[tuple[int, str], tuple[Any, list[SavedAttribute]]] = {}
         self.text = b""
         self.fed: Any = None
         self.saved: Any = None
         self.prefix: Any = None
         self.counting: Any = None
+
+    def values_of(self, obj: Any, path: str) -> list[SavedAttribute]:
+        """The values of an object: tensors that are made once, and are read when a session runs."""
+        key = (id(obj), path)
+        if key not in self._values:
+            if isinstance(obj, PythonState):
+                self.python_states[id(obj)] = (obj, constant("", dtypes.string))
+                name = value_key(path, PYTHON_STATE)
+                attributes = [SavedAttribute(PYTHON_STATE, name, [(name, self.python_states[id(obj)][1], "")])]
+            else:
+                attributes = attributes_of(obj, path)
+            self._values[key] = (obj, attributes)
+        return self._values[key][1]
 
 
 def _saved(prefix, message, gathered):

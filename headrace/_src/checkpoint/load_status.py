@@ -242,7 +242,8 @@ class NameBasedSaverStatus(LoadStatus):
 
     def run_restore_ops(self, session: Any = None) -> None:
         if context.graph is not None:
-            self._restore.run(self._walk().objects, self._session_of(session))
+            objects = [obj for obj in self._walk().objects if id(obj) not in self._optional]
+            self._restore.run(objects, self._session_of(session))
 
     def initialize_or_restore(self, session: Any = None) -> None:
         self.run_restore_ops(session)

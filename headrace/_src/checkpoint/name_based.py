@@ -7,6 +7,7 @@ from typing import Any
 from headrace._src.checkpoint.object_values import VARIABLE_VALUE, full_name, has_values, restorer_of
 from headrace._src.checkpoint.restored_values import Restored, check, restore_eagerly, restore_in_graph
 from headrace._src.checkpoint.restoring import last_restore, restore_numbers, set_last_restore
+from headrace._src.core import errors
 from headrace._src.core.context import context
 from headrace._src.core.trackable import Trackable
 from headrace._src.graph.building.variable_creation import init_scope
@@ -46,9 +47,16 @@ class NameBasedRestore:
             self.restore([obj])
 
     def run(self, objects: list[Any], session: Any) -> None:
-        """Restores objects of a 1.x graph in a session."""
-        operations = []
-        for item in self._restored(objects):
+        """Restores objects of a 1.x graph in a session.
+
+        Raises:
+            NotFoundError: the checkpoint does not have all of them.
+        """
+        operations, restored = [], self._restored(objects)
+        missing = [name for obj in objects for name in self.unused_of(obj)]
+        if missing:
+            raise errors.not_found(f"Key {missing[0]} not found in checkpoint {self.reader.prefix}.")
+        for item in restored:
             check(self.reader, [item])
             operations += restore_in_graph(to_tensor(self.reader.prefix), self.reader, item)
         if operations:

@@ -10,7 +10,7 @@ from headrace._src.graph.building.variable_creation import init_scope
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 
-_NAME = "py_state"
+PYTHON_STATE = "py_state"  # what checkpoints call it
 
 
 @api("train.experimental.PythonState", dispatch=False)
@@ -43,13 +43,13 @@ class PythonState(Trackable, metaclass=abc.ABCMeta):
 
     def _serialize_to_tensors(self):
         with init_scope():
-            return {_NAME: to_tensor(self.serialize(), dtypes.string)}
+            return {PYTHON_STATE: to_tensor(self.serialize(), dtypes.string)}
 
     def _restored_specs(self):
-        return {_NAME: RestoredSpec(dtypes.string)}
+        return {PYTHON_STATE: RestoredSpec(dtypes.string)}
 
     def _restore_from_tensors(self, restored_tensors):
-        tensor = restored_tensors[_NAME]
+        tensor = restored_tensors[PYTHON_STATE]
         if not isinstance(tensor, EagerTensor):
             raise NotImplementedError(
                 f"{type(self).__name__}: the state of Python objects is restored outside of functions only."

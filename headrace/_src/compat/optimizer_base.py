@@ -1,5 +1,6 @@
 """What the optimizers of 1.x share: gradients of a loss, the updates of variables, and the state kept for each."""
 
+import functools
 from typing import Any
 
 from headrace._src.autodiff.gradient_tape import GradientTape
@@ -9,7 +10,7 @@ from headrace._src.compat.variables import make_variable
 from headrace._src.core.context import context, outside_functions
 from headrace._src.core.names import name_scope
 from headrace._src.core.tensor import Tensor
-from headrace._src.core.trackable import Trackable
+from headrace._src.core.trackable import SaveType, Trackable
 from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.building.graph_variables import GraphVariable, RefVariable
 from headrace._src.graph.building.operation import Operation
@@ -43,6 +44,7 @@ class Optimizer(Trackable):
         self._name = name
         self._slots: dict[str, dict] = {}  # name of the slot to the id of a variable to both variables
         self._non_slots: dict = {}  # (name, graph or None) to variable
+        self._waiting_slots: dict = {}  # (name of the slot, id of a variable) to restores that wait for it
 
     def get_name(self) -> str:
         """The name of this optimizer."""
@@ -231,21 +233,20 @@ class Optimizer(Trackable):
         return sorted(own, key=lambda variable: variable.name)
 
     def _zeros_slot(self, var, slot_name, op_name):
-        slots = self._slot_dict(slot_name)
-        if id(var) not in slots:
-            slots[id(var)] = (var, create_zeros_slot(var, op_name))
-        return slots[id(var)][1]
+        return self._slot(var, slot_name, lambda: create_zeros_slot(var, op_name))
 
     def _get_or_make_slot(self, var, val, slot_name, op_name):
-        slots = self._slot_dict(slot_name)
-        if id(var) not in slots:
-            slots[id(var)] = (var, create_slot(var, val, op_name))
-        return slots[id(var)][1]
+        return self._slot(var, slot_name, lambda: create_slot(var, val, op_name))
 
     def _get_or_make_slot_with_initializer(self, var, initializer, shape, dtype, slot_name, op_name):
+        make = functools.partial(initializer, shape.as_list(), dtype=dtype)
+        return self._slot(var, slot_name, lambda: create_slot(var, make, op_name))
+
+    def _slot(self, var, slot_name, make):
         slots = self._slot_dict(slot_name)
         if id(var) not in slots:
-            slots[id(var)] = (var, create_slot(var, lambda: initializer(shape.as_list(), dtype=dtype), op_name))
+            slots[id(var)] = (var, make())
+            self._restore_slot_variable(slot_name=slot_name, variable=var, slot_variable=slots[id(var)][1])
         return slots[id(var)][1]
 
     def _create_non_slot_variable(self, initial_value, name, colocate_with):
@@ -256,6 +257,7 @@ class Optimizer(Trackable):
                 initial_value=initial_value, name=name, trainable=False,
                 use_resource=not isinstance(colocate_with, RefVariable) if graph is not None else None,
             )  # fmt: skip
+            self._handle_deferred_dependencies(name, self._non_slots[key])
         return self._non_slots[key]
 
     def _get_non_slot_variable(self, name, graph=None):
@@ -265,6 +267,34 @@ class Optimizer(Trackable):
         """The graph whose state belongs to the updates made now; None eagerly."""
         graph = outside_functions(context.graph)
         return graph
+
+
+    # Checkpoints.
+
+    def _trackable_children(self, save_type=SaveType.CHECKPOINT, cache=None, **kwargs):
+        graph = self._state_graph()
+        own = {name: variable for (name, owner), variable in sorted(self._non_slots.items(), key=lambda x: x[0][0])
+               if owner is graph}
+        return {**super()._trackable_children(save_type, cache, **kwargs), **own}
+
+    def _lookup_dependency(self, name, cached_dependencies=None):
+        found = super()._lookup_dependency(name, cached_dependencies)
+        return self._get_non_slot_variable(name, self._state_graph()) if found is None else found
+
+    def _create_or_restore_slot_variable(self, slot_variable_position, slot_name, variable):
+        """Restore what is kept for a variable: now, or as soon as there is something."""
+        slot = self.get_slot(variable, slot_name)
+        if slot is None and context.graph is None:
+            slot = self._get_or_make_slot(variable, slot_variable_position.value(), slot_name, self._name)
+        if slot is not None:
+            slot_variable_position.restore(slot)
+        else:
+            self._waiting_slots.setdefault((slot_name, id(variable)), []).append(slot_variable_position)
+
+    def _restore_slot_variable(self, slot_name, variable, slot_variable):
+        """Restore what has just been made for a variable; the latest checkpoint wins."""
+        for position in reversed(self._waiting_slots.pop((slot_name, id(variable)), [])):
+            position.restore(slot_variable)
 
 
 def _converted(gradient):

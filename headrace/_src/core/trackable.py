@@ -310,4 +310,6 @@ PUBLIC = {
     "__internal__.tracking.no_automatic_dependency_tracking": no_automatic_dependency_tracking,
     "__internal__.tracking.sticky_attribute_assignment": sticky_attribute_assignment,
     "__internal__.tracking.wrap": wrap,
+    # What TensorFlow called the class before its release 2.0, and books still do.
+    "train.Checkpointable": AutoTrackable,
 }

@@ -10,6 +10,7 @@ from headrace._src.core.lazy import LazyModule
 from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
+from headrace._src.core.trackable import RestoredSpec
 from headrace._src.graph.building.graph import Graph
 from headrace._src.graph.building.operation import Operation
 from headrace._src.graph.control.conditional import cond
@@ -477,6 +478,12 @@ class RefVariable(GraphVariable):
         for recorder in mode.recorders:
             recorder.variable_read(self, tensor)
         return tensor
+
+    def _restored_specs(self):
+        return {"VARIABLE_VALUE": RestoredSpec(self._dtype, self.shape)}
+
+    def _restore_from_tensors(self, restored_tensors):
+        return self.assign(restored_tensors["VARIABLE_VALUE"]).op
 
     def _as_graph_element(self):
         return self._handle
