@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from headrace._src.core.trackable import Trackable, register_parts, wrap
 
+
 def serialize_variable(original, self):
     """`Variable._serialize_to_tensors`: nothing while there is no value, and never a value cast for a layer."""
     return {"VARIABLE_VALUE": None} if self._value is None else self._value._serialize_to_tensors()
