@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from headrace._src.checkpoint.reading import load_checkpoint as load_checkpoint
     from headrace._src.checkpoint.reading import load_variable as load_variable
     from headrace._src.checkpoint.reading import new_checkpoint_reader as _NewCheckpointReader
+    from headrace._src.checkpoint.session_checkpoints import CheckpointV1 as _Checkpoint
     from headrace._src.compat.matched_files import match_filenames_once as match_filenames_once
     from headrace._src.compat.meta_graph_import import import_meta_graph as import_meta_graph
     from headrace._src.compat.meta_graphs import export_meta_graph as export_meta_graph
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from headrace._src.graph.messages.graph_files import write_graph as write_graph
     from headrace._src.state.coordinator import Coordinator as Coordinator
     from headrace.compat.v1.train import experimental as experimental
+    Checkpoint = _Checkpoint
     NewCheckpointReader = _NewCheckpointReader
     piecewise_constant_decay = _piecewise_constant_decay
 else:
