@@ -147,7 +147,7 @@ class ObjectSaver:
         reader = open_checkpoint(_path(save_path))
         if OBJECT_GRAPH_KEY not in reader:
             return self._restore_names(reader)
-        graph = FileGraph.decoded(reader.read(OBJECT_GRAPH_KEY)[()], f"{reader.prefix}.index")
+        graph = FileGraph.of(reader)
         skip_slots = options is not None and options.experimental_skip_slot_variables
         prefix = feeds = None
         in_function = context.graph is not None and context.graph.building_function

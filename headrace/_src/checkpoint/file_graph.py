@@ -9,9 +9,26 @@ from typing import Any
 
 from headrace._src.checkpoint.object_values import OBJECT_GRAPH_KEY
 from headrace._src.checkpoint.object_walk import Slot
-from headrace._src.core import errors
+from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import protobuf_message
 from headrace._src.formats.checkpoint_messages import TrackableObjectGraph
+
+
+def object_graph_of(reader: Any) -> tuple[Any, bytes]:
+    """The `TrackableObjectGraph` that a checkpoint has, and its encoded form.
+
+    Raises:
+        DataLossError: what is stored under its key is damaged, or is no such message.
+    """
+    where = f"{reader.prefix}.index"
+    entry = reader.entry(OBJECT_GRAPH_KEY)
+    if entry.dtype is not dtypes.string or tuple(entry.shape):
+        raise _damaged(where, f"it is {entry.dtype.name} of shape {list(entry.shape)}, and should be a string")
+    text = reader.read(OBJECT_GRAPH_KEY)[()]
+    try:
+        return TrackableObjectGraph.FromString(text), text
+    except protobuf_message.DecodeError as error:
+        raise _damaged(where, str(error)) from None
 
 
 class FileNode:
@@ -46,20 +63,17 @@ class FileGraph:
         self.text = text
 
     @classmethod
-    def decoded(cls, text: bytes, where: str) -> FileGraph:
-        """The graph of an encoded `TrackableObjectGraph`.
+    def of(cls, reader: Any) -> FileGraph:
+        """The graph of a checkpoint that has one.
 
         Args:
-            text: the message.
-            where: the file, for errors.
+            reader: of the checkpoint.
 
         Raises:
             DataLossError: it cannot be read, or refers to objects that are not there.
         """
-        try:
-            message = TrackableObjectGraph.FromString(text)
-        except protobuf_message.DecodeError as error:
-            raise _damaged(where, str(error)) from None
+        message, text = object_graph_of(reader)
+        where = f"{reader.prefix}.index"
         count = len(message.nodes)
         if not count:
             raise _damaged(where, "it has no objects")

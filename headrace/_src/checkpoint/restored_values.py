@@ -47,7 +47,13 @@ def restore_eagerly(reader: Any, restored: list[Restored]) -> None:
     else:
         arrays = iter([reader.read(value.key) for value in wanted])
     for item in ordered:
-        item.restorer.take([EagerTensor(next(arrays), value.spec.dtype) for value in item.restorer.wanted])
+        tensors = [EagerTensor(next(arrays), value.spec.dtype) for value in item.restorer.wanted]
+        try:
+            item.restorer.take(tensors)
+        except errors.OpError as error:
+            keys = ", ".join(value.key for value in item.restorer.wanted)
+            text = f"{reader.prefix}: {item.name} does not take what is stored as {keys}: {error.message}"
+            raise errors.from_code(error.error_code, text) from error
 
 
 def _size(entry):

@@ -169,7 +169,7 @@ class LoadedConcreteFunction(ConcreteFunction):
     def _flat_arguments(self, args, kwargs):
         try:
             args, kwargs = self._placed(args, kwargs)
-            return self.tensors_for(args, kwargs, convert=True)
+            return checked_values(self.tensors_for(args, kwargs, convert=True), self._python_name)
         except Mismatch as error:
             flat = self._by_keyword(args, kwargs)
             if flat is not None:
@@ -239,6 +239,18 @@ class LoadedConcreteFunction(ConcreteFunction):
 def python_name(name: str) -> str:
     """The name of the Python function in that of a trace: "f" for "__inference_f_12"."""
     return name.removeprefix(_PREFIX).rstrip("0123456789").removesuffix("_") or name
+
+
+def checked_values(tensors: list, name: str) -> list:
+    """The arguments of a call. A spec, which may stand for one where a trace is asked for, has no value.
+
+    Raises:
+        TypeError: one of them is a spec.
+    """
+    for tensor in tensors:
+        if isinstance(tensor, TypeSpec | VariableSpec):
+            raise TypeError(f"{name}: expected a value of {tensor}, got this spec itself. Pass a tensor.")
+    return tensors
 
 
 def _identifier(name):
@@ -339,7 +351,7 @@ class RestoredFunction(Function):
                 if len(self._quick) > 1000:
                     self._quick.clear()
                 self._quick[key] = concrete
-        return concrete.call_flat(tensors)
+        return concrete.call_flat(checked_values(tensors, self._name))
 
     def _chosen(self, args, kwargs):
         """The trace for some arguments, and their tensors."""

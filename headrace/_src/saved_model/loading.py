@@ -1,7 +1,9 @@
 """`tf.saved_model.load`: a SavedModel as an object with variables and functions."""
 
+import contextlib
 from typing import Any
 
+from headrace._src.core import errors
 from headrace._src.core.context import context
 from headrace._src.core.file_access import FilePolicy
 from headrace._src.core.names import fresh_scope
@@ -41,8 +43,20 @@ def load(export_dir, tags=None, options=None) -> Any:
     place = users_line()
     saved_model = read_saved_model(folder)
     meta_graph = meta_graph_of(saved_model, tags, folder)
-    with context.changed(graph=None, recorders=(), device=None), fresh_scope():
+    with context.changed(graph=None, recorders=(), device=None), fresh_scope(), _naming(folder):
         return _loaded(folder, meta_graph, options, place)
+
+
+@contextlib.contextmanager
+def _naming(folder):
+    """Lets errors of the block say which SavedModel they are about."""
+    try:
+        yield
+    except errors.OpError as error:
+        if folder in error.message:
+            raise
+        text = f"{error.message}\nThis came up while the SavedModel in {folder} was loaded."
+        raise errors.from_code(error.error_code, text).with_traceback(error.__traceback__) from error.__cause__
 
 
 def _loaded(folder, meta_graph, options, place):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from headrace._src.checkpoint.file_graph import object_graph_of
+from headrace._src.checkpoint.object_values import OBJECT_GRAPH_KEY
 from headrace._src.core import errors
-from headrace._src.core.lazy import protobuf_message
 from headrace._src.formats import files
-from headrace._src.formats.checkpoint_messages import TrackableObjectGraph
 from headrace._src.formats.tensor_bundle import BundleReader
 from headrace._src.saved_model.constants import VARIABLES_DIRECTORY, VARIABLES_FILENAME
 
-_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE = "VARIABLE_VALUE"
 
 
@@ -29,15 +28,8 @@ class SavedValues:
         self._reader = None
         if files.exists(f"{self.prefix}.index"):
             self._reader = BundleReader(self.prefix)
-            if _GRAPH in self._reader:
-                self._keys = matched_keys(nodes, self._object_graph())
-
-    def _object_graph(self):
-        message = self._reader.read(_GRAPH)[()]
-        try:
-            return TrackableObjectGraph.FromString(message)
-        except protobuf_message.DecodeError as error:
-            raise errors.data_loss(f"{self.prefix}.index: {_GRAPH} is damaged: {error}") from None
+            if OBJECT_GRAPH_KEY in self._reader:
+                self._keys = matched_keys(nodes, object_graph_of(self._reader)[0])
 
     def names(self, node: int) -> dict[str, str]:
         """The names of the values of an object, and their keys in the checkpoint."""
