@@ -68,7 +68,7 @@ class GraphSaver:
         session = session_of(session)
         durable_files.make_folders(os.path.dirname(path))
         operations = self._of_graph()
-        gathered = gather_values(walk, operations.values_of)
+        gathered = gather_values(walk, values_of=operations.values_of)
         text = gathered.message.SerializeToString()
         if operations.saved is None or operations.text != text:
             prefix, message = constant("", dtypes.string), constant("", dtypes.string)

@@ -45,12 +45,15 @@ class GatheredValues(NamedTuple):
 
 
 def gather_values(
-    walk: ObjectWalk, values_of: Callable[[Any, str], list[SavedAttribute]] | None = None
+    walk: ObjectWalk,
+    substitutes: dict[int, Any] | None = None,
+    values_of: Callable[[Any, str], list[SavedAttribute]] | None = None,
 ) -> GatheredValues:
     """What a walk has found to save: eager tensors, or symbolic ones while a graph is built.
 
     Args:
         walk: the objects.
+        substitutes: objects whose values are saved in the place of others, by the number of these.
         values_of: gives the values of an object at a path, in the place of `attributes_of`.
     """
     values_of = values_of or attributes_of
@@ -58,6 +61,8 @@ def gather_values(
     values: list[ObjectValue] = []
     owners = set(walk.slots)
     for number, obj in enumerate(walk.objects):
+        if substitutes is not None:
+            obj = substitutes.get(number, obj)
         # A variable without a value is left out: a file that listed it would have nothing to restore.
         attributes = [each for each in values_of(obj, walk.paths[number]) if _has_tensors(each)]
         if not attributes:
