@@ -129,7 +129,7 @@ class ObjectSaver:
 
     def _values(self):
         walk = self.walk()
-        values, message = gather_values(walk)
+        values, message, _ = gather_values(walk)
         saved = [
             SavedValue(
                 value.key, value.tensor.dtype, _array(value.tensor), value.slice_spec, walk.objects[value.number]

@@ -38,10 +38,17 @@ class SavedAttribute(NamedTuple):
 
 
 class GatheredValues(NamedTuple):
-    """All values that are reached from an object, and the `TrackableObjectGraph` that describes them."""
+    """All values that are reached from an object.
+
+    Attributes:
+        values: the values.
+        message: the `TrackableObjectGraph` that describes them.
+        empty: numbers of variables that have no value yet: they are left out, as nothing could be restored.
+    """
 
     values: list[ObjectValue]
     message: Any
+    empty: list[int]
 
 
 def gather_values(
@@ -59,12 +66,15 @@ def gather_values(
     values_of = values_of or attributes_of
     graph = walk.message()
     values: list[ObjectValue] = []
+    empty: list[int] = []
     owners = set(walk.slots)
     for number, obj in enumerate(walk.objects):
         if substitutes is not None:
             obj = substitutes.get(number, obj)
-        # A variable without a value is left out: a file that listed it would have nothing to restore.
-        attributes = [each for each in values_of(obj, walk.paths[number]) if _has_tensors(each)]
+        attributes = values_of(obj, walk.paths[number])
+        if not all(map(_has_tensors, attributes)):
+            empty.append(number)
+            continue
         if not attributes:
             continue
         owners.add(number)
@@ -73,7 +83,7 @@ def gather_values(
             node.attributes.add(name=attribute.name, full_name=name, checkpoint_key=attribute.key)
             values += [ObjectValue(number, *value) for value in attribute.values]
     _mark_owners(graph, walk, owners)
-    return GatheredValues(values, graph)
+    return GatheredValues(values, graph, empty)
 
 
 def _has_tensors(attribute):

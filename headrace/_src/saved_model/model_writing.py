@@ -70,15 +70,14 @@ def _serialized(message, path):
 def _write_values(model, folder, options):
     """Write the values of variables and tables; returns the bytes of the index."""
     gathered = gather_values(model.objects.walk)
+    for number in gathered.empty:
+        raise errors.FailedPreconditionError(
+            None, None,
+            f"The variable {model.objects.described(number)} ({model.objects.objects[number]._shared_name!r}) has no "
+            "value that could be saved. Assign one first.",
+        )  # fmt: skip
     values = []
     for value in gathered.values:
-        if value.tensor is None:
-            where = model.objects.described(value.number)
-            raise errors.FailedPreconditionError(
-                None, None,
-                f"The variable {where} ({model.objects.objects[value.number]._shared_name!r}) has no value that could "
-                "be saved. Assign one first.",
-            )  # fmt: skip
         obj = model.objects.objects[value.number]
         values.append(SavedValue(value.key, value.tensor.dtype, value.tensor._a, value.slice_spec, obj))
     text = string_array([gathered.message.SerializeToString()], ())

@@ -64,7 +64,7 @@ def _save_function(graph, objects, substitutes):
         is_remote = lookup("StaticRegexFullMatch")(prefix, pattern="^s3://.*")
         part = lookup("Select")(is_remote, _text(".part"), _text("_temp/part"))
         base = lookup("StringJoin")([prefix, part])
-        values, message = gather_values(objects.walk, substitutes)
+        values, message, _ = gather_values(objects.walk, substitutes)
         kept = [value for value in values if value.tensor is not None]
         names = [*(value.key for value in kept), OBJECT_GRAPH_KEY]
         slices = [*(value.slice_spec for value in kept), ""]
