@@ -9,6 +9,8 @@ from headrace._src.graph.compiling import queue as compile_queue
 
 # They put another module in their own place, which pytest takes for a mistake; they have no doctests.
 collect_ignore = ["headrace/compat/v1/compat.py", "headrace/compat/v2.py"]
+# A program of a user, which imports tensorflow.
+collect_ignore += ["tests/tensorboard/log_program.py"]
 
 
 @pytest.fixture(autouse=True)

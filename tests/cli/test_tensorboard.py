@@ -1,4 +1,4 @@
-"""`headrace tensorboard` starts the installed TensorBoard, without headrace in its process."""
+"""`headrace tensorboard` starts the installed TensorBoard; `tensorflow` does not mean headrace there."""
 
 import os
 import subprocess
@@ -10,9 +10,26 @@ from headrace._src.cli import tensorboard
 
 STAND_IN = """
 import json, sys
-print(json.dumps([sys.argv[1:], sorted(name for name in sys.modules if name.startswith(("headrace", "tensorflow")))]))
-raise SystemExit(5)
+from tensorboard.plugins.projector.projector_plugin import tf
+
+def run_main():
+    try:
+        import tensorflow
+    except ImportError:
+        tensorflow = None
+    print(json.dumps([sys.argv[1:], tensorflow is None, tf.__name__, hasattr(tf.train, "load_checkpoint")]))
+    raise SystemExit(5)
 """
+STUB = "class tf:\n    __name__ = 'stub'\n    __version__ = {!r}\n    class train: pass\n"
+
+
+def stand_in(tmp_path, version):
+    """A package in the place of TensorBoard, whose projector has a `tf` of some version."""
+    files = {"main.py": STAND_IN, "plugins/projector/projector_plugin.py": STUB.format(version)}
+    for path in ["__init__.py", "plugins/__init__.py", "plugins/projector/__init__.py", *files]:
+        place = tmp_path / "tensorboard" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(files.get(path, ""))
 
 
 def started(tmp_path, *arguments):
@@ -22,13 +39,21 @@ def started(tmp_path, *arguments):
 
 
 def test_starts_the_installed_one(tmp_path):
-    package = tmp_path / "tensorboard"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "main.py").write_text(STAND_IN)
+    stand_in(tmp_path, "stub")
     result = started(tmp_path, "--logdir", "logs", "--port=0")
-    assert result.stdout == '[["--logdir", "logs", "--port=0"], []]\n', result.stderr
+    # Its projector reads checkpoints with headrace.
+    assert result.stdout == '[["--logdir", "logs", "--port=0"], true, "headrace", true]\n', result.stderr
     assert result.returncode == 5
+
+
+def test_leaves_tensorflow_to_the_projector(tmp_path, monkeypatch):
+    stand_in(tmp_path, "2.21.0")
+    monkeypatch.syspath_prepend(tmp_path)
+    tensorboard.lend_checkpoints()
+    plugin = sys.modules["tensorboard.plugins.projector.projector_plugin"]
+    assert plugin.tf.__version__ == "2.21.0"
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tensorboard"]:
+        monkeypatch.delitem(sys.modules, name)
 
 
 def test_says_how_to_install_it(monkeypatch, capsys):
@@ -42,5 +67,5 @@ def test_says_what_profiles_need(monkeypatch, capsys, plugin):
     monkeypatch.setattr(tensorboard.importlib.util, "find_spec", lambda name: name in ("tensorboard", plugin) or None)
     monkeypatch.setattr(tensorboard.os, "name", "nt")
     monkeypatch.setattr(tensorboard.subprocess, "call", lambda command: command)
-    assert tensorboard.tensorboard(["--logdir", "logs"])[1:] == ["-m", "tensorboard.main", "--logdir", "logs"]
+    assert tensorboard.tensorboard(["--logdir", "logs"])[1:] == ["-m", tensorboard.__name__, "--logdir", "logs"]
     assert ("pip install xprof" in capsys.readouterr().err) == (plugin is None)

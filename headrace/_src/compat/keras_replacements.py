@@ -3,7 +3,8 @@
 Keras's own files stay as they are. When one of the modules below has been imported, `replace_in` goes through the
 module's rows, in the order of the table. What is put there stands in the files that the rows name: `keras_additions.py`
 (names and rules of TensorFlow 2.0), `keras_former_calls.py` (its arguments and methods), `keras_functional.py`
-(functions of `tf` on symbolic tensors), `keras_tracking.py` and `keras_checkpoints.py` (parts of checkpoints) and
+(functions of `tf` on symbolic tensors), `keras_tracking.py` and `keras_checkpoints.py` (parts of checkpoints),
+`keras_embeddings.py` (what the projector of TensorBoard shows) and
 `keras_speed.py` (short ways to the same results).
 
 All rows find their names in Keras 3.10 to 3.15. To see which rows a release of Keras does not fit, run
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 
 from headrace._src.compat import keras_additions as additions
 from headrace._src.compat import keras_checkpoints as checkpoints
+from headrace._src.compat import keras_embeddings as embeddings
 from headrace._src.compat import keras_former_calls as former
 from headrace._src.compat import keras_former_configs as configs
 from headrace._src.compat import keras_former_graphs as graphs
@@ -98,6 +100,12 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     ("keras.src.optimizers.base_optimizer", "BaseOptimizer.get_weights", ADDED, former.get_weights, "2.0 has it"),
     (f"{_BACKEND}.optimizer", "TFOptimizer._backend_update_step", WRAPPED, speed.update,
      "speed: one traced function updates all variables"),
+
+    # TensorBoard.
+    ("keras.src.callbacks.tensorboard", "TensorBoard._configure_embeddings", WRAPPED, embeddings.configure_embeddings,
+     "TensorBoard's package is needed to look, not to write"),
+    ("keras.src.callbacks.tensorboard", "TensorBoard._log_embeddings", WRAPPED, embeddings.log_embeddings,
+     "the projector cannot read the HDF5 file"),
 
     # Variables and dtypes.
     (f"{_COMMON}.variables", "Variable.__repr__", WRAPPED, additions.repr_of_variable, "2.0: shown as a tf.Variable"),

@@ -8,8 +8,8 @@ from headrace._src.profiler.recording import clock, current
 class Trace:
     """A part of a time line, with a name: `with tf.profiler.experimental.Trace("train", step_num=i, _r=1): ...`.
 
-    With `step_num` and `_r=1`, and one of the names "train" and "test", TensorBoard takes it for a step, and groups
-    what runs in it. Without a profile that is recorded it does nothing.
+    With `step_num`, TensorBoard takes it for a step, and groups what runs in it. Without a profile that is recorded it
+    does nothing.
 
     >>> with tf.profiler.experimental.Trace("train", step_num=0, _r=1) as part:
     ...     part.set_metadata(rows=32)
@@ -22,6 +22,8 @@ class Trace:
     def __init__(self, name, **kwargs) -> None:
         self._name = name
         self._stats = kwargs
+        if "step_num" in kwargs:
+            kwargs.setdefault("_r", 1)  # Keras's batches have no such mark, and would be no steps
         self._recorder = current.recorder
         self._start = 0 if self._recorder is None else clock()
 
