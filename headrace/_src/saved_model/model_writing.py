@@ -28,6 +28,7 @@ from headrace._src.saved_model.constants import (
 from headrace._src.saved_model.model_building import BuiltModel
 from headrace._src.saved_model.model_files import LARGEST
 from headrace._src.saved_model.model_folder import new_folder
+from headrace._src.saved_model.model_objects import is_variable
 from headrace._src.saved_model.options import SaveOptions
 
 _FINGERPRINT_VERSION = 4
@@ -69,6 +70,7 @@ def _serialized(message, path):
 
 def _write_values(model, folder, options):
     """Write the values of variables and tables; returns the bytes of the index."""
+    _check_values(model.objects)
     gathered = gather_values(model.objects.walk)
     for number in gathered.empty:
         raise errors.FailedPreconditionError(
@@ -86,6 +88,18 @@ def _write_values(model, folder, options):
     sharding = options.experimental_sharding_callback
     write_values(prefix, values, CheckpointOptions(experimental_sharding_callback=sharding) if sharding else None)
     return files.read(f"{prefix}.index")
+
+
+def _check_values(objects):
+    """Refuse variables without a value."""
+    for number, obj in enumerate(objects.walk.objects):
+        if is_variable(obj) and not obj.handle._a[()].is_initialized:
+            raise errors.FailedPreconditionError(
+                None,
+                None,
+                f"The variable {objects.described(number)} ({obj._shared_name!r}) has no value that could be saved. "
+                "Assign one first.",
+            )
 
 
 def _copy(source, target):
