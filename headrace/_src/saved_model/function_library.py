@@ -14,6 +14,7 @@ from headrace._src.saved_model.counted_loops import (
     count_in_condition,
     lacks_counter,
 )
+from headrace._src.saved_model.debugging_parts import DebugInformation, strip_check
 from headrace._src.saved_model.gradient_functions import GradientFunctions
 
 
@@ -25,14 +26,24 @@ class ModelLibrary(FunctionLibrary):
         add_shapes: whether nodes say the shapes of their outputs.
         functions: graphs that must be there with names for them, which are changed where two are the same.
         gradients: the gradient functions of operations.
+        debugging: is told the lines of operations, if there is one.
+        without_checks: whether operations that check or print are to do nothing.
     """
 
     def __init__(
-        self, proto: Any, add_shapes: bool, functions: list[tuple[Any, str]], gradients: GradientFunctions
+        self,
+        proto: Any,
+        add_shapes: bool,
+        functions: list[tuple[Any, str]],
+        gradients: GradientFunctions,
+        debugging: DebugInformation | None = None,
+        without_checks: bool = False,
     ) -> None:
         super().__init__(proto, add_shapes)
         self._functions = functions
         self._gradients = gradients
+        self._debugging = debugging
+        self._without_checks = without_checks
         self._wanted = {id(graph): name for graph, name in functions}
         self._taken: set[str] = set(self._wanted.values())
         self._assigned: set[str] = set()
@@ -65,13 +76,15 @@ class ModelLibrary(FunctionLibrary):
         name = self._gradients.name_of(operation)
         if name is not None:
             proto.attr["_gradient_op_type"].s = name.encode()
+        if self._without_checks:
+            strip_check(proto)
         constants = add_counter(operation, proto, taken, in_function) if id(operation) in self._counted else []
         return [*constants, proto]
 
     def outputs_before(self, operation):
         return ADDED if id(operation) in self._counted else 0
 
-    def describe(self, graph, proto, reference):
+    def describe(self, graph, proto, reference, nodes):
         proto.attr["_construction_context"].s = b"kEagerRuntime"
         proto.attr["_input_shapes"].CopyFrom(shapes_to_attr_value([tensor.shape for tensor in graph.inputs]))
         if graph.base.jit_compile:
@@ -84,6 +97,8 @@ class ModelLibrary(FunctionLibrary):
             count_in_body(proto)
         elif id(graph) in self._conditions:
             count_in_condition(proto)
+        if self._debugging is not None:
+            self._debugging.add(proto.signature.name, nodes)
         self._references[id(graph.base)] = reference
         self._written[id(graph.base)] = proto.signature.name
 

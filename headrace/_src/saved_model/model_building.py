@@ -22,6 +22,7 @@ from headrace._src.saved_model.constants import (
     SAVED_MODEL_SCHEMA_VERSION,
     SERVING,
 )
+from headrace._src.saved_model.debugging_parts import DebugInformation
 from headrace._src.saved_model.function_library import ModelLibrary
 from headrace._src.saved_model.gradient_functions import GradientFunctions
 from headrace._src.saved_model.model_objects import ModelObjects
@@ -31,6 +32,8 @@ from headrace._src.saved_model.saver_graph import add_saver
 from headrace._src.saved_model.serving_graph import ServingGraph
 from headrace._src.saved_model.structured_values import encode
 from headrace._src.state.assets import Asset
+from headrace._src.tracing.concrete_function import ConcreteFunction
+from headrace._src.tracing.function import Function
 from headrace._src.version import GIT_VERSION, VERSION
 
 
@@ -41,11 +44,13 @@ class BuiltModel(NamedTuple):
         message: the `SavedModel`.
         objects: the objects whose values are to be written.
         assets: files to copy, by their names in the model's folder.
+        debugging: which line made which operation, if that was wanted.
     """
 
     message: Any
     objects: ModelObjects
     assets: dict[str, str]
+    debugging: DebugInformation | None
 
 
 def build_model(root: Trackable, signatures: Any, options: SaveOptions) -> BuiltModel:
@@ -54,11 +59,12 @@ def build_model(root: Trackable, signatures: Any, options: SaveOptions) -> Built
     with context.changed(graph=None, recorders=(), device=None), fresh_scope():
         objects = ModelObjects(root, signatures)
         meta_graph = saved_model.meta_graphs.add()
-        assets = _fill(meta_graph, objects, options)
-    return BuiltModel(saved_model, objects, assets)
+        debugging = DebugInformation() if options.save_debug_info else None
+        assets = _fill(meta_graph, objects, options, debugging)
+    return BuiltModel(saved_model, objects, assets, debugging)
 
 
-def _fill(meta_graph, objects, options):
+def _fill(meta_graph, objects, options, debugging):
     serving = ServingGraph(objects)
     for key, concrete in objects.signatures.items():
         serving.add_signature(key, concrete)
@@ -77,7 +83,9 @@ def _fill(meta_graph, objects, options):
         for tensor in function.captured:
             if isinstance(tensor, Tensor):
                 serving.tensor(objects.number_of_tensor(tensor))
-    library = _write_graph(meta_graph, serving, objects, gradients)
+    library = _write_graph(meta_graph, serving, objects, gradients, debugging, options)
+    _check_namespaces(meta_graph.graph_def, options.namespace_whitelist)
+    _write_aliases(meta_graph.meta_info_def, objects, library, options.function_aliases)
     devices = options.experimental_variable_policy._save_variable_devices()
     meta_graph.object_graph_def.CopyFrom(ObjectMessages(objects, serving, library, gradients, devices).message())
     _write_information(meta_graph, options)
@@ -90,13 +98,14 @@ def _fill(meta_graph, objects, options):
     return _write_assets(meta_graph, serving)
 
 
-def _write_graph(meta_graph, serving, objects, gradients):
+def _write_graph(meta_graph, serving, objects, gradients, debugging, options):
     functions = [(objects.functions.graph(concrete), concrete.name) for concrete in objects.concrete_functions()]
     functions += [(f.graph, f"__inference_{f.graph.name}_{i}") for i, f in enumerate(gradients.functions)]
     made = []
 
     def make(proto, add_shapes):
-        made.append(ModelLibrary(proto, add_shapes, functions, gradients))
+        without_checks = options.experimental_debug_stripper
+        made.append(ModelLibrary(proto, add_shapes, functions, gradients, debugging, without_checks))
         return made[0]
 
     meta_graph.graph_def.CopyFrom(graph_def_of(serving.graph, add_shapes=True, make_library=make))
@@ -108,12 +117,50 @@ def _write_information(meta_graph, options):
     information.tags.extend(sorted({SERVING, *(options.extra_tags or ())}))
     information.tensorflow_version = VERSION
     information.tensorflow_git_version = GIT_VERSION
-    graph = meta_graph.graph_def
+    for name in sorted(_ops(meta_graph.graph_def)):
+        information.stripped_op_list.op.append(op_def_of(lookup(name)))
+
+
+def _ops(graph):
+    """The names of all ops in a graph and its functions."""
     names = {node.op for node in graph.node}
     for function in graph.library.function:
         names.update(node.op for node in function.node_def)
-    for name in sorted(names):
-        information.stripped_op_list.op.append(op_def_of(lookup(name)))
+    return names
+
+
+def _check_namespaces(graph, allowed):
+    """Refuse ops that come from packages which the user has not named."""
+    if allowed is None:
+        return
+    foreign = {op: op.partition(">")[0] for op in sorted(_ops(graph)) if ">" in op}
+    foreign = {op: namespace for op, namespace in foreign.items() if namespace not in allowed}
+    if foreign:
+        raise ValueError(
+            f"Attempted to save ops from non-whitelisted namespaces to SavedModel: {list(foreign)}. Please verify that "
+            "these ops should be saved, since they must be available when loading the SavedModel. Once you've "
+            "confirmed this, add the following namespaces to the `namespace_whitelist` argument in "
+            f"tf.saved_model.SaveOptions: {sorted(set(foreign.values()))}."
+        )
+
+
+def _write_aliases(information, objects, library, aliases):
+    """Say which functions have names that the user gave."""
+    for alias, function in aliases.items():
+        if isinstance(function, Function):
+            function = objects.children_of(function).values()
+        for concrete in [function] if isinstance(function, ConcreteFunction) else function:
+            if not isinstance(concrete, ConcreteFunction):
+                raise TypeError(
+                    f"Unsupported type {type(concrete)}. Functions in `function_aliases` should be created by "
+                    "tf.function, or concrete functions, or collections of concrete functions."
+                )
+            if objects.number(concrete) is None:
+                raise ValueError(
+                    f"function_aliases: {alias!r} is {concrete.name}, which the saved object does not hold. Make the "
+                    "function an attribute of it."
+                )
+            information.function_aliases[library.name_of(objects.functions.graph(concrete))] = alias
 
 
 def _write_signatures(meta_graph, serving):

@@ -15,7 +15,9 @@ from headrace._src.formats import durable_files, files
 from headrace._src.formats.durable_files import disk, folder_of, local_path, saving_errors
 
 # What a SavedModel consists of; whatever else is in its folder is not ours, and stays.
-_OWN = frozenset({"saved_model.pb", "saved_model.pbtxt", "saved_model.cpb", "fingerprint.pb", "variables", "assets"})
+_OWN = frozenset(
+    {"saved_model.pb", "saved_model.pbtxt", "saved_model.cpb", "fingerprint.pb", "variables", "assets", "debug"}
+)
 
 
 @contextlib.contextmanager

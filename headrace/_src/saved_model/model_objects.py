@@ -16,6 +16,7 @@ from headrace._src.saved_model.signatures import SignatureMap, concrete_signatur
 from headrace._src.saved_model.structured_values import can_encode
 from headrace._src.state.assets import Asset
 from headrace._src.state.resources import TrackableResource
+from headrace._src.state.variables import Variable
 from headrace._src.tracing.concrete_function import ConcreteFunction
 from headrace._src.tracing.function import Function
 
@@ -238,3 +239,8 @@ def is_variable(obj: Any) -> bool:
         return False
     handle = obj.handle
     return isinstance(handle, Tensor) and handle.dtype is dtypes.resource
+
+
+def plain_variable(obj: Any) -> Any:
+    """The `tf.Variable` that is meant: a variable of Keras has one."""
+    return obj if isinstance(obj, Variable) else obj._value

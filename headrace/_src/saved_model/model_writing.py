@@ -20,6 +20,8 @@ from headrace._src.ops.strings.hashing import fingerprint64
 from headrace._src.ops.strings.kernel_arrays import string_array
 from headrace._src.saved_model.constants import (
     ASSETS_DIRECTORY,
+    DEBUG_DIRECTORY,
+    DEBUG_INFO_FILENAME_PB,
     FINGERPRINT_FILENAME,
     SAVED_MODEL_FILENAME_PB,
     VARIABLES_DIRECTORY,
@@ -50,6 +52,10 @@ def write_model(model: BuiltModel, path: str, options: SaveOptions) -> None:
         for name, source in model.assets.items():
             _copy(source, files.join(folder, ASSETS_DIRECTORY, name))
         fingerprint = _fingerprint(model.message.meta_graphs[0], contents, index)
+        if model.debugging is not None:
+            files.make_directories(files.join(folder, DEBUG_DIRECTORY))
+            path = files.join(folder, DEBUG_DIRECTORY, DEBUG_INFO_FILENAME_PB)
+            durable_files.replace(path, model.debugging.serialized())
         durable_files.replace(files.join(folder, FINGERPRINT_FILENAME), fingerprint.SerializeToString())
         durable_files.replace(files.join(folder, SAVED_MODEL_FILENAME_PB), contents)
 

@@ -106,6 +106,21 @@ class ObjectBuilder:
             if isinstance(obj, RestoredResource):
                 obj._initialize_resource()
 
+    def functions_by_alias(self, aliases: Any) -> dict[str, Any]:
+        """The functions that have names besides their own: a `tf.function`, or a list of traces that are in none."""
+        found: dict[str, Any] = {}
+        names = {id(self.concrete_functions[name]): alias for name, alias in aliases.items()
+                 if name in self.concrete_functions}  # fmt: skip
+        for obj in self._objects.values():
+            if isinstance(obj, RestoredFunction):
+                for concrete in obj.concrete_functions:
+                    if id(concrete) in names:
+                        found[names[id(concrete)]] = obj
+        for name, alias in aliases.items():
+            if name in self.concrete_functions and not isinstance(found.get(alias), RestoredFunction):
+                found.setdefault(alias, []).append(self.concrete_functions[name])
+        return found
+
     def _check_references(self):
         """Refuse numbers of objects that are not there."""
         count = len(self._proto.nodes)

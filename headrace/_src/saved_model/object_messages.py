@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace._src.core.shapes import TensorShape
 from headrace._src.formats.model_messages import SavedObjectGraph
 from headrace._src.formats.tensor_protos import shape_to_proto
 from headrace._src.saved_model.function_library import ModelLibrary
@@ -14,7 +13,7 @@ from headrace._src.saved_model.function_messages import (
     function_spec_message,
 )
 from headrace._src.saved_model.gradient_functions import GradientFunctions, InnerTensor
-from headrace._src.saved_model.model_objects import Constant, ModelObjects, is_variable
+from headrace._src.saved_model.model_objects import Constant, ModelObjects, is_variable, plain_variable
 from headrace._src.saved_model.serving_graph import ServingGraph, has_resource
 from headrace._src.state.assets import Asset
 from headrace._src.tracing.concrete_function import ConcreteFunction
@@ -86,7 +85,7 @@ class ObjectMessages:
 
     def _fill(self, node, obj, number):
         if is_variable(obj):
-            self._fill_variable(node.variable, obj)
+            self._fill_variable(node.variable, plain_variable(obj))
         elif isinstance(obj, Function):
             names = [self._name(self._objects.objects[n]) for _, n in self._objects.children[number]]
             node.function.concrete_functions.extend(names)
@@ -110,9 +109,8 @@ class ObjectMessages:
             node.user_object.version.min_consumer = 1
 
     def _fill_variable(self, proto, variable):
-        variable = getattr(variable, "_value", variable)  # of one of Keras's
         proto.dtype = variable.dtype.as_datatype_enum
-        proto.shape.CopyFrom(shape_to_proto(TensorShape(variable.shape)._dims))
+        proto.shape.CopyFrom(shape_to_proto(variable.shape._dims))
         proto.trainable = bool(variable.trainable)
         proto.synchronization = variable.synchronization.value
         proto.aggregation = variable.aggregation.value

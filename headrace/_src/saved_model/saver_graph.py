@@ -9,7 +9,6 @@ import numpy as np
 from headrace._src.checkpoint.object_values import OBJECT_GRAPH_KEY, gather_values, restorer_of
 from headrace._src.checkpoint.ops import MERGE_V2_CHECKPOINTS, RESTORE_V2, SAVE_V2, SHARDED_FILENAME
 from headrace._src.core import dtypes
-from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.building.func_graph import FuncGraph
 from headrace._src.graph.control.calls import call_graph
@@ -17,7 +16,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.joining import PACK
 from headrace._src.ops.arrays.passing import IDENTITY
-from headrace._src.saved_model.model_objects import ModelObjects, is_variable
+from headrace._src.saved_model.model_objects import ModelObjects, is_variable, plain_variable
 from headrace._src.saved_model.saving_functions import WithSavingFunctions
 from headrace._src.saved_model.serving_graph import ServingGraph
 from headrace._src.tracing.variable_specs import ArgumentVariable
@@ -36,7 +35,7 @@ def add_saver(serving: ServingGraph, objects: ModelObjects) -> Saver:
     substitutes: dict[int, Any] = {}
     for number, obj in enumerate(objects.walk.objects):
         if is_variable(obj):
-            substitutes[number] = _variable(obj, serving.tensor(number))
+            substitutes[number] = _variable(plain_variable(obj), serving.tensor(number))
         elif number in objects.saving:
             substitutes[number] = WithSavingFunctions(objects.saving[number], serving.call_here)
     graph = serving.graph
@@ -51,7 +50,7 @@ def add_saver(serving: ServingGraph, objects: ModelObjects) -> Saver:
 
 def _variable(obj, handle):
     """A variable whose value is saved and restored in the graph."""
-    variable = ArgumentVariable(handle, getattr(obj, "_value", obj).dtype, TensorShape(obj.shape), obj.trainable)
+    variable = ArgumentVariable(handle, obj.dtype, obj.shape, obj.trainable)
     variable._name = handle.op.name
     return variable
 

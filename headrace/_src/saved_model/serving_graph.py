@@ -21,7 +21,7 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.graph.building.graph import PLACEHOLDER, Graph
 from headrace._src.graph.control.calls import call_graph
 from headrace._src.ops.arrays.passing import NO_OP
-from headrace._src.saved_model.model_objects import Constant, ModelObjects, is_variable
+from headrace._src.saved_model.model_objects import Constant, ModelObjects, is_variable, plain_variable
 from headrace._src.state import storage
 from headrace._src.state.assets import Asset
 from headrace._src.state.resources import TrackableResource, creating_as
@@ -67,7 +67,8 @@ class ServingGraph:
 
     def _made(self, obj, number):
         if is_variable(obj):
-            return variable_handle(obj._shared_name, obj.dtype, obj.shape)
+            variable = plain_variable(obj)
+            return variable_handle(variable._shared_name, variable.dtype, variable.shape)
         if isinstance(obj, Asset):
             return self._asset(obj)
         if isinstance(obj, Constant):
@@ -117,17 +118,14 @@ class ServingGraph:
 
     def add_signature(self, key: str, concrete: Any) -> None:
         """Add a call of a signature, with placeholders for its arguments."""
-        inputs, outputs = {}, {}
+        inputs = {}
         functions = self._objects.functions
         with self.building():
             for name, tensor in zip(functions.keywords(concrete), functions.graph(concrete).inputs):
                 wish = valid_name(f"{key}_{name}")
                 inputs[name] = self.placeholder(tensor.shape, tensor.dtype, wish)
-        flat = iter(self.call(concrete, list(inputs.values())))
-        for name, value in concrete.structured_outputs.items():
-            parts = nest.flatten(value, expand_composites=True)
-            outputs[name] = nest.pack_sequence_as(value, [next(flat) for _ in parts], expand_composites=True)
-        self.signatures[key] = inputs, outputs
+        flat = self.call(concrete, list(inputs.values()))
+        self.signatures[key] = inputs, nest.pack_sequence_as(concrete.structured_outputs, flat, expand_composites=True)
 
     def add_main_op(self) -> None:
         """Add the operation that a server runs once: it sets the paths of assets and fills tables."""

@@ -1,6 +1,8 @@
 """Signatures: the functions of a SavedModel that servers call, with named tensors in and named tensors out."""
 
 import inspect
+import keyword
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -134,20 +136,35 @@ def argument_keywords(concrete: ConcreteFunction) -> list[str]:
 def _wrapped(concrete, key):
     """A function of keyword arguments that calls another one, and returns a dictionary."""
     keywords = argument_keywords(concrete)
-    inputs = concrete.inputs[: len(keywords)]
-    specs = {name: TensorSpec(tensor.shape, tensor.dtype, name) for name, tensor in zip(keywords, inputs)}
+    parameters = _identifiers(keywords)
+    specs = {
+        parameter: TensorSpec(tensor.shape, tensor.dtype, name)
+        for parameter, name, tensor in zip(parameters, keywords, concrete.inputs)
+    }
 
     def signature_wrapper(**kwargs):
-        results = concrete.call_flat([kwargs[name] for name in keywords])
+        results = concrete.call_flat([kwargs[name] for name in parameters])
         return _named_outputs(results, concrete.name, key)
 
     parameter = inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD)
     name = f"signature_wrapper_{concrete._python_name}"
     wrapper, _ = trace(signature_wrapper, (parameter,), (Typing().type_of(specs),), name, False)
-    wrapper._arg_keywords = keywords
+    wrapper._arg_keywords = [name for _, name in sorted(zip(parameters, keywords))]
     wrapper._num_positional_args = 1 if len(keywords) == 1 else 0
     wrapper._is_signature = True
     return wrapper
+
+
+def _identifiers(names):
+    """For names of tensors, names that parameters of a Python function can have."""
+    found: list[str] = []
+    for name in names:
+        name = re.sub(r"\W", "_", name)
+        name = name if name.isidentifier() and not keyword.iskeyword(name) else f"arg_{name}"
+        while name in found:
+            name += "_"
+        found.append(name)
+    return found
 
 
 def _named_outputs(outputs, function_name, key):

@@ -269,10 +269,16 @@ class Function(Trackable, Generic[P, R]):
 
     @property
     def input_signature(self):
-        """The `input_signature` that was given, as a tuple of specs; None without one."""
-        return None if self._input_signature is None else tuple(
-            kind for kind, p in zip(self._input_signature, self._parameters) if not isinstance(kind, Literal)
-        )
+        """The `input_signature` that was given, as a tuple of specs and structures of specs; None without one."""
+        if self._input_signature is None:
+            return None
+        specs: list = []
+        for kind, parameter in zip(self._input_signature, self._parameters):
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                specs.extend(map(_structure_of, kind.children))
+            elif parameter.kind is not parameter.VAR_KEYWORD and not isinstance(kind, Literal):
+                specs.append(_structure_of(kind))
+        return tuple(specs)
 
     @property
     def autograph(self):
@@ -434,6 +440,12 @@ class Function(Trackable, Generic[P, R]):
 
     def __reduce__(self):
         return _restore, (self._python_function, self._name, self._autograph, self._jit_compile, self._reduce_retracing)
+
+
+def _structure_of(kind):
+    """The structure of specs that the type of an argument stands for."""
+    children = getattr(kind, "children", None)
+    return kind if children is None else kind.packed([_structure_of(child) for child in children])
 
 
 def _restore(python_function, name, autograph, jit_compile, reduce_retracing):

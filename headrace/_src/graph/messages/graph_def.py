@@ -248,8 +248,15 @@ class FunctionLibrary:
         """How many outputs an operation has, as it is written, before its own."""
         return 0
 
-    def describe(self, graph, proto, reference) -> None:
-        """Add attributes to the message of a function. `reference(tensor)` is what a tensor is called there."""
+    def describe(self, graph, proto, reference, nodes) -> None:
+        """Add attributes to the message of a function.
+
+        Args:
+            graph: the graph.
+            proto: its message.
+            reference: gives what a tensor is called there.
+            nodes: the operations by their names there.
+        """
 
     def complete(self) -> None:
         """Called when all operations of the graph are written."""
@@ -295,7 +302,7 @@ def _function_def(graph, name, library, add_shapes):
             signature.is_stateful = True
             signature.control_output.append(names[node.name])
             proto.control_ret[names[node.name]] = names[node.name]
-    library.describe(graph, proto, reference)
+    library.describe(graph, proto, reference, {names[node.name]: node for node in nodes})
     return proto
 
 
