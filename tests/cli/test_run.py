@@ -43,3 +43,31 @@ def test_unknown_modules_stay_unknown(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import tensorflow.nowhere\n")
     assert "No module named 'tensorflow.nowhere'" in run(script).stderr
+
+
+def test_processes_that_a_script_starts(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import subprocess, sys\n"
+        "if len(sys.argv) == 1:\n"
+        "    subprocess.run([sys.executable, __file__, 'child'], check=True)\n"
+        "else:\n"
+        "    import tensorflow.math\n"
+        "    import tensorflow as tf\n"
+        "    import headrace\n"
+        "    print(tf is headrace and tensorflow.math is headrace.math)\n"
+    )
+    result = run(script)
+    assert result.stdout == "True\n", result.stderr
+
+
+def test_installed_programs_do_not_find_it(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import subprocess, sys\n"
+        "found = subprocess.run([sys.executable, '-m', 'pytest', '-p', 'tensorflow', '--version'],\n"
+        "                       capture_output=True, text=True)\n"
+        "print('headrace' in found.stdout + found.stderr)\n"
+    )
+    result = run(script)
+    assert result.stdout == "False\n", result.stderr

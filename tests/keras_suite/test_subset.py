@@ -12,7 +12,8 @@ if importlib.util.find_spec("keras") is None:
 
 # Those that take a few minutes together.
 PATHS = [
-    "activations", "constraints", "initializers", "layers/activations", "layers/attention", "layers/core",
+    "activations", "backend/tensorflow/saved_model_test.py", "constraints", "export/saved_model_test.py",
+    "export/tfsm_layer_test.py", "initializers", "layers/activations", "layers/attention", "layers/core",
     "layers/layer_test.py", "layers/normalization", "layers/pooling", "layers/rnn", "losses", "metrics", "models",
     "optimizers", "random", "regularizers", "trainers/trainer_test.py", "trainers/compile_utils_test.py", "tree",
 ]  # fmt: skip

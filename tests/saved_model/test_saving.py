@@ -8,6 +8,7 @@ from model_results import close, result_of
 from saved_programs import PROGRAMS
 
 import headrace as tf
+from headrace._src.formats.graph_messages import GraphDebugInfo
 from headrace._src.formats.model_messages import SavedModel
 
 FIXTURES = pathlib.Path(__file__).parents[1] / "fixtures" / "saved_models"
@@ -137,3 +138,128 @@ def test_the_log_line(tmp_path, caplog):
     with caplog.at_level("INFO", "tensorflow"):
         tf.saved_model.save(times(), tmp_path / "model")
     assert f"Assets written to: {tmp_path}/model/assets" in caplog.text
+
+
+# Options.
+
+
+def checked():
+    module = tf.Module()
+    module.rate = tf.Variable(2.0)
+
+    @tf.function(input_signature=[tf.TensorSpec([])])
+    def times(x):
+        tf.debugging.assert_greater(x, 0.0)
+        tf.print("x is", x, output_stream="file:///dev/null")
+        return tf.debugging.check_numerics(x, "x") * module.rate
+
+    module.times = times
+    return module
+
+
+def test_without_checks(tmp_path):
+    tf.saved_model.save(checked(), tmp_path)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.saved_model.load(tmp_path).times(-1.0)
+    tf.saved_model.save(checked(), tmp_path, options=tf.saved_model.SaveOptions(experimental_debug_stripper=True))
+    assert tf.saved_model.load(tmp_path).times(-1.0) == -2.0
+    assert not {"Assert", "CheckNumerics", "PrintV2"} & {
+        op.name for op in message_of(tmp_path).meta_info_def.stripped_op_list.op
+    }
+
+
+def test_lines_of_operations(tmp_path):
+    tf.saved_model.save(checked(), tmp_path, options=tf.saved_model.SaveOptions(save_debug_info=True))
+    data = (tmp_path / "debug" / "saved_model_debug_info.pb").read_bytes()
+    information = GraphDebugInfo.FromString(data)
+    (name,) = [key for key in information.name_to_trace_id if key.startswith("CheckNumerics@__inference_times")]
+    (frame,) = information.traces_by_id[information.name_to_trace_id[name]].frame_id
+    place = information.frames_by_id[frame]
+    assert information.files[place.file_index] == __file__
+    assert "check_numerics" in pathlib.Path(__file__).read_text().splitlines()[place.line - 1]
+
+
+def test_aliases(tmp_path):
+    module = times()
+    options = tf.saved_model.SaveOptions(function_aliases={"other": module.times})
+    tf.saved_model.save(module, tmp_path, options=options)
+    options = tf.saved_model.LoadOptions(experimental_load_function_aliases=True)
+    loaded = tf.saved_model.load(tmp_path, options=options)
+    assert loaded.function_aliases["other"](tf.constant([3.0, 4.0]))["y"].numpy().tolist() == [3.0, 8.0]
+    foreign = tf.function(lambda x: x, input_signature=[tf.TensorSpec([])])
+    with pytest.raises(ValueError, match="does not hold"):
+        tf.saved_model.save(module, tmp_path, options=tf.saved_model.SaveOptions(function_aliases={"f": foreign}))
+
+
+def test_further_options(tmp_path):
+    options = tf.saved_model.SaveOptions(
+        extra_tags=["mine"], experimental_variable_policy="save_variable_devices", experimental_skip_saver=True,
+        namespace_whitelist=["Addons"],
+    )  # fmt: skip
+    tf.saved_model.save(times(), tmp_path, options=options)
+    meta_graph = message_of(tmp_path)
+    assert list(meta_graph.meta_info_def.tags) == ["mine", "serve"]
+    assert "CPU:0" in next(node.variable.device for node in meta_graph.object_graph_def.nodes if node.variable.name)
+    assert not meta_graph.HasField("saver_def")
+    assert not (tmp_path / "variables").exists()
+
+
+# Signatures.
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "outputs", "call", "result"),
+    [
+        (
+            lambda zz, aa: {"q": zz, "b": aa},
+            [tf.TensorSpec([]), tf.TensorSpec([2])],
+            {"b": "PartitionedCall:0", "q": "PartitionedCall:1"},
+            {"zz": 1.0, "aa": [2.0, 3.0]},
+            {"q": 1.0, "b": [2.0, 3.0]},
+        ),
+        (
+            lambda x: x,
+            [tf.TensorSpec([], name="a-b")],
+            {"output_0": "PartitionedCall:0"},
+            {"a-b": 1.0},
+            {"output_0": 1.0},
+        ),
+        (
+            lambda x: x["a"] + x["b"][0],
+            [{"a": tf.TensorSpec([]), "b": [tf.TensorSpec([])]}],
+            {"output_0": "PartitionedCall:0"},
+            {"x": 1.0, "x_1": 2.0},
+            {"output_0": 3.0},
+        ),
+        (
+            lambda x: {"sum": tf.reduce_sum(x, 1)},
+            [tf.RaggedTensorSpec([None, None], tf.float32)],
+            {"sum": "PartitionedCall:0"},
+            {"x": [1.0, 2.0, 3.0], "x_1": tf.constant([0, 1, 3], tf.int64)},
+            {"sum": [1.0, 5.0]},
+        ),
+    ],
+)
+def test_signatures(tmp_path, function, inputs, outputs, call, result):
+    tf.saved_model.save(tf.Module(), tmp_path, signatures=tf.function(function, input_signature=inputs))
+    signature = message_of(tmp_path).signature_def["serving_default"]
+    assert {name: info.name for name, info in signature.inputs.items()} == {
+        name: f"serving_default_{name}:0" for name in call
+    }
+    assert {name: info.name for name, info in signature.outputs.items()} == outputs
+    found = tf.saved_model.load(tmp_path).signatures["serving_default"](**call)
+    assert {name: value.numpy().tolist() for name, value in found.items()} == result
+
+
+def test_composite_outputs(tmp_path):
+    def parts(x):
+        return {"ragged": tf.RaggedTensor.from_row_lengths(x, [1, 2]), "sparse": tf.sparse.from_dense(x)}
+
+    function = tf.function(parts, input_signature=[tf.TensorSpec([3])])
+    tf.saved_model.save(tf.Module(), tmp_path, signatures=function)
+    outputs = message_of(tmp_path).signature_def["serving_default"].outputs
+    assert outputs["ragged"].WhichOneof("encoding") == "composite_tensor"
+    assert outputs["sparse"].WhichOneof("encoding") == "coo_sparse"
+    found = tf.saved_model.load(tmp_path).signatures["serving_default"](x=tf.constant([1.0, 0.0, 3.0]))
+    assert found["ragged"].to_list() == [[1.0], [0.0, 3.0]]
+    assert tf.sparse.to_dense(found["sparse"]).numpy().tolist() == [1.0, 0.0, 3.0]

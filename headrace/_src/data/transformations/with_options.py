@@ -46,7 +46,9 @@ class OptionsStage(Stage):
 
 
 def _make(input_dataset, serialized_options, output_types, output_shapes, metadata):
-    data = serialized_options.encode("latin-1") if isinstance(serialized_options, str) else serialized_options
+    data = serialized_options
+    if isinstance(data, str):
+        data = data.encode("utf-8", "surrogateescape")
     return OptionsStage(stage_of(input_dataset), parsed(data), shapes_of(output_shapes))
 
 

@@ -74,7 +74,7 @@ def _run(args, version, module, Sout, Tout, platforms, function_list, disabled_c
             None, None,
             f"The current platform CPU is not among the platforms required by the module: [{', '.join(platforms)}]",
         )  # fmt: skip
-    data = module if isinstance(module, bytes) else module.encode("latin-1")
+    data = module if isinstance(module, bytes) else module.encode("utf-8", "surrogateescape")
     try:
         program = _compiled(data, tuple(x.shape for x in args), platforms)
         with jax.enable_x64(True):
