@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.saved_model.structured_values import decode as _decode_proto
+    from headrace._src.saved_model.structured_values import decode_type_spec as _decode_proto
     from headrace._src.saved_model.structured_values import encode as _encode_structure
     decode_proto = _decode_proto
     encode_structure = _encode_structure

@@ -346,7 +346,7 @@ MODULES: dict = {
         "yield_flat_paths": "core.nest:yield_flat_paths",
     },
     "__internal__.saved_model": {
-        "decode_proto": "saved_model.structured_values:decode",
+        "decode_proto": "saved_model.structured_values:decode_type_spec",
         "encode_structure": "saved_model.structured_values:encode",
     },
     "__internal__.smart_cond": {
@@ -2051,6 +2051,7 @@ MODULES: dict = {
     "compat.v1.saved_model": {
         "ASSETS_DIRECTORY": "saved_model.constants:ASSETS_DIRECTORY",
         "ASSETS_KEY": "saved_model.constants:ASSETS_KEY",
+        "Builder": "compat.model_building:SavedModelBuilder",
         "CLASSIFY_INPUTS": "saved_model.constants:CLASSIFY_INPUTS",
         "CLASSIFY_METHOD_NAME": "saved_model.constants:CLASSIFY_METHOD_NAME",
         "CLASSIFY_OUTPUT_CLASSES": "saved_model.constants:CLASSIFY_OUTPUT_CLASSES",
@@ -2075,12 +2076,31 @@ MODULES: dict = {
         "TRAINING": "saved_model.constants:TRAINING",
         "VARIABLES_DIRECTORY": "saved_model.constants:VARIABLES_DIRECTORY",
         "VARIABLES_FILENAME": "saved_model.constants:VARIABLES_FILENAME",
+        "build_signature_def": "compat.signature_messages:build_signature_def",
+        "build_tensor_info": "compat.tensor_infos:build_tensor_info",
+        "builder": "",
+        "classification_signature_def": "compat.signature_messages:classification_signature_def",
         "constants": "",
         "contains_saved_model": "saved_model.model_files:contains_saved_model",
         "experimental": "",
+        "get_tensor_from_tensor_info": "compat.tensor_infos:get_tensor_from_tensor_info",
+        "is_valid_signature": "compat.signature_messages:is_valid_signature",
+        "load": "compat.model_loading:load",
         "load_v2": "saved_model.loading:load",
+        "loader": "",
+        "main_op": "",
+        "main_op_with_restore": "compat.model_building:main_op_with_restore",
+        "maybe_saved_model_directory": "compat.model_loading:maybe_saved_model_directory",
+        "predict_signature_def": "compat.signature_messages:predict_signature_def",
+        "regression_signature_def": "compat.signature_messages:regression_signature_def",
         "signature_constants": "",
+        "signature_def_utils": "",
+        "simple_save": "compat.model_building:simple_save",
         "tag_constants": "",
+        "utils": "",
+    },
+    "compat.v1.saved_model.builder": {
+        "SavedModelBuilder": "compat.model_building:SavedModelBuilder",
     },
     "compat.v1.saved_model.constants": {
         "ASSETS_DIRECTORY": "saved_model.constants:ASSETS_DIRECTORY",
@@ -2098,6 +2118,14 @@ MODULES: dict = {
     "compat.v1.saved_model.experimental": {
         "save": "saved_model.saving:save",
     },
+    "compat.v1.saved_model.loader": {
+        "load": "compat.model_loading:load",
+        "maybe_saved_model_directory": "compat.model_loading:maybe_saved_model_directory",
+    },
+    "compat.v1.saved_model.main_op": {
+        "main_op": "compat.model_building:main_op",
+        "main_op_with_restore": "compat.model_building:main_op_with_restore",
+    },
     "compat.v1.saved_model.signature_constants": {
         "CLASSIFY_INPUTS": "saved_model.constants:CLASSIFY_INPUTS",
         "CLASSIFY_METHOD_NAME": "saved_model.constants:CLASSIFY_METHOD_NAME",
@@ -2111,11 +2139,23 @@ MODULES: dict = {
         "REGRESS_METHOD_NAME": "saved_model.constants:REGRESS_METHOD_NAME",
         "REGRESS_OUTPUTS": "saved_model.constants:REGRESS_OUTPUTS",
     },
+    "compat.v1.saved_model.signature_def_utils": {
+        "MethodNameUpdater": "compat.signature_messages:MethodNameUpdater",
+        "build_signature_def": "compat.signature_messages:build_signature_def",
+        "classification_signature_def": "compat.signature_messages:classification_signature_def",
+        "is_valid_signature": "compat.signature_messages:is_valid_signature",
+        "predict_signature_def": "compat.signature_messages:predict_signature_def",
+        "regression_signature_def": "compat.signature_messages:regression_signature_def",
+    },
     "compat.v1.saved_model.tag_constants": {
         "GPU": "saved_model.constants:GPU",
         "SERVING": "saved_model.constants:SERVING",
         "TPU": "saved_model.constants:TPU",
         "TRAINING": "saved_model.constants:TRAINING",
+    },
+    "compat.v1.saved_model.utils": {
+        "build_tensor_info": "compat.tensor_infos:build_tensor_info",
+        "get_tensor_from_tensor_info": "compat.tensor_infos:get_tensor_from_tensor_info",
     },
     "compat.v1.sets": {
         "difference": "ops.arrays.sets:difference",

@@ -7,6 +7,7 @@ Each is run in an empty folder, with the names of `_names`. The last line is an 
 
 import ast
 import contextlib
+import importlib
 import os
 import pathlib
 import re
@@ -14,6 +15,7 @@ import tempfile
 import textwrap
 
 import numpy as np
+import v1_model_programs as models
 import v1_summary_programs as summaries
 
 
@@ -93,10 +95,16 @@ def _names(tf):
                 found.append(f"{event.step} {kind} {shown}")
         return found
 
+    def model(folder):
+        """The message of a SavedModel."""
+        theirs, ours = "tensorflow.core.protobuf.saved_model_pb2", "headrace._src.formats.model_messages"
+        module = importlib.import_module(theirs if tf.__name__ == "tensorflow" else ours)
+        return module.SavedModel.FromString(pathlib.Path(folder, "saved_model.pb").read_bytes())
+
     return {
-        "text": text, "events": events,
+        "text": text, "model": model, "events": events,
         "tf": tf, "v1": tf.compat.v1, "np": np, "os": os, "listing": listing, "operations": operations,
-        "attempt": attempt, "pathlib": pathlib, "re": re, "shown": shown,
+        "attempt": attempt, "pathlib": pathlib, "re": re, "shown": shown, "parts": parts,
     }  # fmt: skip
 
 
@@ -476,12 +484,18 @@ def shown(message):
     return [ops, text_of(kept), [[node.name, _sorted_controls(node.input)] for node in message.graph_def.node]]
 
 
+def parts(signature):
+    """A `SignatureDef` with its maps in alphabetical order."""
+    maps = [{key: str(named[key]) for key in sorted(named)} for named in (signature.inputs, signature.outputs)]
+    return [*maps, signature.method_name]
+
+
 def text_of(message):
     """A message as text, its maps in alphabetical order."""
     data = message.SerializeToString(deterministic=True)
     return str(type(message).FromString(data)) if not hasattr(message, "collection_def") else {
         "saver": str(message.saver_def),
-        "signatures": {key: str(message.signature_def[key]) for key in sorted(message.signature_def)},
+        "signatures": {key: parts(message.signature_def[key]) for key in sorted(message.signature_def)},
         "assets": [str(asset) for asset in message.asset_file_def],
         "collections": {key: str(message.collection_def[key]) for key in sorted(message.collection_def)},
     }
@@ -607,7 +621,7 @@ found
 }
 
 FAMILIES = {"savers": SAVERS, "meta graphs": META_GRAPHS, "objects": OBJECTS, "summaries": summaries.OPS,
-            "summary writers": summaries.WRITERS}
+            "summary writers": summaries.WRITERS, "models": models.MODELS}
 
 # Where headrace says or does something else on purpose.
 OTHERWISE: dict[str, dict] = {
@@ -623,6 +637,9 @@ OTHERWISE: dict[str, dict] = {
             "version: V2\n",
         ]
     },
+    # TensorFlow writes the model without the file.
+    "assets that are not there": {"value": ["TypeError: Asset path tensor 3 must be a Tensor.", "NotFoundError"]},
+    "loaded from nowhere": {"value": "NoSavedModelError: SavedModel file does not exist at: none/"},
     # TensorFlow opens the same file again, if no second has passed.
     "closed and opened": {
         "value": [

@@ -369,8 +369,7 @@ def sparse_placeholder(dtype, shape=None, name=None) -> SparseTensor:
     rank = None if known is None else known.rank
     prefix = None if name is None else name + "/"
     if known is not None and known.is_fully_defined():
-        size = to_tensor(np.array(known.as_list(), np.int64))
-        size = context.graph.constant(size, prefix and prefix + "shape")
+        size = to_tensor(np.array(known.as_list(), np.int64), name=prefix and prefix + "shape")
     else:
         size = placeholder(dtypes.int64, [rank], prefix and prefix + "shape")
     values = placeholder(dtype, [None], prefix and prefix + "values")

@@ -12,6 +12,7 @@ from headrace._src.formats import files
 from headrace._src.graph.building.source_lines import users_line
 from headrace._src.op.api import api
 from headrace._src.saved_model.load_options import LoadOptions
+from headrace._src.saved_model.loaded_graphs import load_graph
 from headrace._src.saved_model.model_files import meta_graph_of, read_saved_model
 from headrace._src.saved_model.object_building import ObjectBuilder
 from headrace._src.saved_model.saved_library import SavedLibrary
@@ -61,6 +62,9 @@ def _naming(folder):
 
 def _loaded(folder, meta_graph, options, place):
     policy = None if options.experimental_allow_file_access else FilePolicy(folder, place)
+    if not meta_graph.HasField("object_graph_def"):  # of 1.x
+        root = load_graph(folder, meta_graph, policy, restores=not options.experimental_skip_checkpoint)
+        return _with_versions(root, meta_graph)
     library = SavedLibrary(meta_graph.graph_def.library, policy)
     library.check_ops()
     values = None
@@ -73,6 +77,10 @@ def _loaded(folder, meta_graph, options, place):
     finally:
         if values is not None:
             values.close()
+    return _with_versions(root, meta_graph)
+
+
+def _with_versions(root, meta_graph):
     information = meta_graph.meta_info_def
     if options.experimental_load_function_aliases:
         if "function_aliases" in vars(root):

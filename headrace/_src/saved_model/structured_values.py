@@ -82,6 +82,15 @@ def can_encode(value: Any) -> bool:
 
 
 @api("__internal__.saved_model.decode_proto", dispatch=False)
+def decode_type_spec(proto) -> Any:
+    """The spec that a `TypeSpecProto` describes.
+
+    Raises:
+        ValueError: it describes none that is known.
+    """
+    return _type_spec(proto)
+
+
 def decode(proto) -> Any:
     """The structure that a `StructuredValue` holds.
 

@@ -7,6 +7,7 @@ outside, the update happens in the same memory. Whoever reads it gets a view tha
 
 import sys
 import threading
+import weakref
 
 import numpy as np
 
@@ -264,8 +265,21 @@ DESTROY = Op(
 )
 
 
+# Of models that were loaded outside of any session: their variables, which operations know by these names.
+_loaded: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+
+
+def register_storage(container: str, name: str, storage: Storage) -> None:
+    """Let operations that name a variable find it, as long as somebody has it. The name is of this process alone."""
+    _loaded[container, name] = storage
+
+
 def session_storage(container, name, dtype, shape) -> Storage:
     """The variable of that name of the session that runs; a new one when none does, or it has none."""
+    if _loaded:
+        storage = _loaded.get((container, name))
+        if storage is not None:
+            return storage
     resources = context.resources
     if resources is None or not name:
         return Storage(None, dtype, TensorShape(shape), name or "Variable")

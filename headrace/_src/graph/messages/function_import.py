@@ -59,6 +59,9 @@ class Functions:
     def note(self, operation):
         """Called with each operation that was added."""
 
+    def reference(self, container, shared_name):
+        """The variable in place of one without a handle, for graphs that are functions; None in 1.x graphs."""
+
     def check_ops(self, nodes=()):
         """Refuse ops that headrace does not have: of some nodes, and of the nodes of all functions.
 

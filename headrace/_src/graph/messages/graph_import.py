@@ -66,7 +66,8 @@ def import_graph_def(
         scope, name = graph.as_default(), name or ""
     with scope, name_scope("import" if name is None else name) as prefix:
         mapped = {_full_name(key): _mapped_value(graph, key, value, prefix) for key, value in input_map.items()}
-        adding = _Adding(graph, graph_def, mapped, prefix, producer_op_list)
+        functions = Functions(graph_def.library, add_operation)
+        adding = GraphImport(graph, graph_def.node, functions, mapped, prefix, producer_op_list)
         adding.run()
     unused = [key for key in input_map if not adding.uses(_full_name(key)) and not adding.has(_full_name(key))]
     if unused:
@@ -131,19 +132,28 @@ def _mapped_value(graph, key, value, prefix):
         raise ValueError(f"import_graph_def: cannot convert input_map[{key!r}] to a tensor: {error}") from None
 
 
-class _Adding:
-    """One import: which operation was made for which node of the message."""
+class GraphImport:
+    """One import: which operation was made for which node of the message.
 
-    def __init__(self, graph, graph_def, mapped, prefix, producer_op_list):
+    Args:
+        graph: to which operations are added.
+        nodes: the `NodeDef` messages.
+        functions: those that the nodes call.
+        mapped: by full name ("x:0", "^x"), what to use instead of outputs and operations of the message.
+        prefix: a scope with a slash, or nothing.
+        producer_op_list: see `import_graph_def`.
+    """
+
+    def __init__(self, graph, nodes, functions, mapped, prefix="", producer_op_list=None):
         self._graph = graph
         self._nodes = {}
         self._mapped = mapped
         self._prefix = prefix
         self._used = set()  # what was taken from `mapped`
         self._made = {}
-        self._functions = Functions(graph_def.library, add_operation)
+        self._functions = functions
         self._defaults = _producer_defaults(producer_op_list)
-        for node in graph_def.node:
+        for node in nodes:
             if not is_valid_name(node.name):
                 raise ValueError(f"Node {node.name!r}: Node name contains invalid characters")
             if node.name in self._nodes:
@@ -272,7 +282,7 @@ def add_operation(graph, node, inputs, controls, name, functions, values=None):
     """
     if node.op in functions:
         node = functions.as_call(node, inputs)
-    node, inputs = read_reference(node, inputs, name)
+    node, inputs = read_reference(node, inputs, name, graph, functions.reference)
     inputs = read_anew(graph, inputs, controls, name)
     op = lookup(node.op)
     attributes = {key: substituted(value, values) for key, value in node.attr.items()}

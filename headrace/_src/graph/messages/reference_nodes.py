@@ -29,13 +29,15 @@ def write_reference(node, proto):
             del proto.attr[attribute]
 
 
-def read_reference(node, inputs, name):
+def read_reference(node, inputs, name, graph, reference):
     """The message and inputs of an operation as headrace has them.
 
     Args:
         node: a message as TensorFlow writes it.
         inputs: its inputs.
         name: the full name of the operation.
+        graph: to which it will be added.
+        reference: a function from container and name to the variable with a handle that is meant, or None.
 
     Raises:
         ValueError: the target of an assignment is not a variable.
@@ -46,12 +48,20 @@ def read_reference(node, inputs, name):
         copied.op = "VariableV2"
         if not node.attr["shared_name"].s:
             copied.attr["shared_name"].s = name.encode()
-        return copied, inputs
+        variable = reference(copied.attr["container"].s.decode(), copied.attr["shared_name"].s.decode())
+        return (copied, inputs) if variable is None else (_read_of_handle(copied), [graph.inside(variable.handle)])
     if node.op not in _REFERRING or "shared_name" in node.attr:
         return node, inputs
     if not inputs:
         raise ValueError(f"Node {node.name!r}: {node.op} takes a variable and has no inputs.")
     variable = inputs[0].op
+    if _HANDLE_READ in variable.annotations:
+        copied = NodeDef()
+        copied.CopyFrom(node)
+        named = NodeDef.FromString(variable.annotations[_HANDLE_READ].s)
+        for attribute in _NAMING:
+            copied.attr[attribute].CopyFrom(named.attr[attribute])
+        return copied, inputs[1:]
     if variable.type not in _ASSIGNING | {"VariableV2"}:
         raise ValueError(f"Node {node.name!r}: {node.op} takes a variable, got the output of {variable!r}.")
     copied = NodeDef()
@@ -59,6 +69,18 @@ def read_reference(node, inputs, name):
     for attribute, kind in _NAMING.items():
         copied.attr[attribute].CopyFrom(to_attr_value(kind, variable.attrs[attribute]))
     return copied, inputs[1:]
+
+
+# On an operation that reads a handle in place of a variable without one: the message of that variable.
+_HANDLE_READ = "_headrace_reference"
+
+
+def _read_of_handle(node):
+    """The message of an operation that reads a handle, in place of a variable without one."""
+    read = NodeDef(name=node.name, op="ReadVariableOp", device=node.device)
+    read.attr["dtype"].CopyFrom(node.attr["dtype"])
+    read.attr[_HANDLE_READ].s = node.SerializeToString()
+    return read
 
 
 def read_anew(graph, inputs, controls, name) -> list:
@@ -69,11 +91,27 @@ def read_anew(graph, inputs, controls, name) -> list:
     found = list(inputs)
     for i, tensor in enumerate(inputs):
         source = tensor.op
-        if source.type == "Identity" and source.inputs[0].op.type == "VariableV2":
+        if source.type == "Identity" and _is_variable(source.inputs[0].op):
             source = source.inputs[0].op
-        if source.type == "VariableV2":
-            attrs, types = source.attrs, source.types
-            (found[i],) = graph.create(source.record, (), attrs, types, tensor.shape, f"{name}/variable_{i}/")
+        if _is_variable(source):
+            attrs, types, name_of_read = source.attrs, source.types, f"{name}/variable_{i}/"
+            (found[i],) = graph.create(source.record, source.inputs, attrs, types, tensor.shape, name_of_read)
             # What the Identity waits for must have run all the same.
             graph.nodes[-1].control_inputs = (*controls, tensor.op)
     return found
+
+
+def drop_unread(graph) -> None:
+    """Take reads of variables out of the graph of a function that nobody needs, and that would run all the same.
+
+    A variable without a handle is an input of what assigns it, when there may be nothing to read yet.
+    """
+    wanted = {id(tensor.op) for tensor in graph.outputs}
+    for node in graph.nodes:
+        wanted.update(id(tensor.op) for tensor in node.inputs)
+        wanted.update(map(id, node.control_inputs))
+    graph.nodes[:] = [node for node in graph.nodes if _HANDLE_READ not in node.annotations or id(node) in wanted]
+
+
+def _is_variable(operation):
+    return operation.type == "VariableV2" or _HANDLE_READ in operation.annotations
