@@ -195,7 +195,7 @@ def described_tensor(info: Any, name: str) -> tuple[TypeSpec, list[str]]:
         return TensorSpec(shape, dtypes.as_dtype(info.dtype), name), [info.name]
     if encoding == "coo_sparse":
         parts = info.coo_sparse
-        names = [parts.indicestensor_name, parts.valuestensor_name, parts.dense_shapetensor_name]
+        names = [parts.indices_tensor_name, parts.values_tensor_name, parts.dense_shape_tensor_name]
         return SparseTensorSpec(shape, dtypes.as_dtype(info.dtype)), names
     if encoding == "composite_tensor":
         spec = decode_type_spec(info.composite_tensor.type_spec)

@@ -77,18 +77,18 @@ def _loaded(folder, meta_graph, options, place):
     finally:
         if values is not None:
             values.close()
-    return _with_versions(root, meta_graph)
-
-
-def _with_versions(root, meta_graph):
-    information = meta_graph.meta_info_def
     if options.experimental_load_function_aliases:
         if "function_aliases" in vars(root):
             raise ValueError(
                 "Could not load with experimental_load_function_aliases option because the top-level object already "
                 "has an attribute with name 'function_aliases'"
             )
-        root.function_aliases = builder.functions_by_alias(information.function_aliases)
+        root.function_aliases = builder.functions_by_alias(meta_graph.meta_info_def.function_aliases)
+    return _with_versions(root, meta_graph)
+
+
+def _with_versions(root, meta_graph):
+    information = meta_graph.meta_info_def
     root.tensorflow_version = information.tensorflow_version
     root.tensorflow_git_version = information.tensorflow_git_version
     return root
