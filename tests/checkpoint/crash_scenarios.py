@@ -6,14 +6,19 @@ afterwards must be a version as a whole: the last one that `save` returned for, 
 
 import contextlib
 import os
+import re
+import tempfile
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 import headrace as tf
-from headrace._src.formats import bundle_files
+from headrace._src.formats import bundle_files, durable_files
+from headrace._src.formats.model_messages import FingerprintDef, SavedModel
 from headrace._src.formats.tensor_bundle import BundleReader
+from headrace._src.saved_model import model_folder
 
 SIZES = {"a": 3, "b": 700, "c": 0}
 
@@ -217,6 +222,60 @@ def _merged(folder, version, state):
     tf.raw_ops.MergeV2Checkpoints(checkpoint_prefixes=parts, destination_prefix=os.path.join(folder, "c"))
 
 
+def _saved_model(folder, version, state):
+    """A SavedModel in the place of another. It has an asset, and in its folder is a file of the user's."""
+    values = state or Values()
+    values.become(version)
+    text = f"<version {version}>"
+    values.say = tf.function(lambda: tf.constant(text), input_signature=[])
+    if version == 2:
+        durable_files.replace(os.path.join(folder, "model", "notes.txt"), b"the user's")
+    with tempfile.TemporaryDirectory() as other:
+        with open(os.path.join(other, "words.txt"), "w") as file:
+            file.write(text)
+        values.words = tf.saved_model.Asset(file.name)
+        tf.saved_model.save(values, os.path.join(folder, "model"))
+    return values
+
+
+def _model_in_place(folder, version, state):
+    """A SavedModel in a folder that cannot be renamed, such as one where a disk is mounted."""
+    os.makedirs(os.path.join(folder, "model"), exist_ok=True)
+    with mock.patch.object(model_folder, "_is_fixed", lambda place: True):
+        return _saved_model(folder, version, state)
+
+
+def _look_at_model(folder):
+    path = os.path.join(folder, "model")
+    if not tf.saved_model.contains_saved_model(path):
+        return None
+    with open(os.path.join(path, "saved_model.pb"), "rb") as file:
+        data = file.read()
+    SavedModel.FromString(data)
+    version = int((re.findall(rb"<version (\d+)>", data) or [b"0"])[0])
+    values = version_of(os.path.join(path, "variables", "variables"))
+    with open(os.path.join(path, "assets", "words.txt")) as file:
+        words = file.read()
+    assert words == f"<version {version}>", f"the graph is of version {version}, the asset says {words!r}"
+    assert values == version, f"the graph is of version {version}, the values of version {values}"
+    with open(os.path.join(path, "fingerprint.pb"), "rb") as file:
+        assert FingerprintDef.FromString(file.read()).checkpoint_hash, "no fingerprint"
+    return version
+
+
+def _notes(folder):
+    path = os.path.join(folder, "model", "notes.txt")
+    if not os.path.exists(path):
+        return None
+    with open(path) as file:
+        return file.read()
+
+
+def _files_of_model(version):
+    names = {"saved_model.pb", "fingerprint.pb", "assets/words.txt", "notes.txt", *bundle("variables/variables")}
+    return {f"model/{name}" for name in names}
+
+
 def _shards_of_two_thousand():
     return tf.train.CheckpointOptions(experimental_sharding_callback=tf.train.experimental.MaxShardSizePolicy(2000))
 
@@ -237,5 +296,7 @@ SCENARIOS = [
     _manager_scenario("background", 3, 1, _in_the_background),
     Scenario("same prefix", _same_prefix, _look_at_same, 5, lambda v: bundle("c", _SHARDS.get(v, 1)), _plain_version),
     Scenario("op", _by_op, _look_at_op, 2, lambda v: bundle("new/c")),
+    Scenario("saved model", _saved_model, _look_at_model, 3, _files_of_model, _notes),
+    Scenario("saved model in place", _model_in_place, _look_at_model, 1, _files_of_model, _notes),
     Scenario("merged parts", _merged, _look_at_same, 3, lambda v: bundle("c", 2), _plain_version),
 ]

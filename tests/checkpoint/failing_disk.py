@@ -10,7 +10,7 @@ import power_cuts
 import headrace as tf
 from headrace._src.formats import durable_files
 
-KINDS = ["create", "write", "sync", "rename", "remove", "make_folder", "sync_folder"]
+KINDS = ["create", "write", "sync", "rename", "exchange", "link", "remove", "make_folder", "remove_folder", "sync_folder"]
 
 
 class FailingDisk(durable_files.Disk):
@@ -58,9 +58,21 @@ class FailingDisk(durable_files.Disk):
         self._step("rename")
         super().rename(source, target)
 
+    def exchange(self, a, b):
+        self._step("exchange")
+        super().exchange(a, b)
+
+    def link(self, source, target):
+        self._step("link")
+        super().link(source, target)
+
     def remove(self, path):
         self._step("remove")
         super().remove(path)
+
+    def remove_folder(self, path):
+        self._step("remove_folder")
+        super().remove_folder(path)
 
     def make_folder(self, path):
         self._step("make_folder")

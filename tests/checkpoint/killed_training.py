@@ -155,6 +155,10 @@ class DeadlyDisk(durable_files.Disk):
         self._step(lambda: super(DeadlyDisk, self).write(file, memoryview(data).cast("B")[: len(data) // 2]))
         super().write(file, data)
 
+    def exchange(self, a, b):
+        self._step(lambda: super(DeadlyDisk, self).exchange(a, b))
+        super().exchange(a, b)
+
     def sync(self, file):
         self._step()
         super().sync(file)

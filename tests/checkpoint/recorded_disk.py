@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Iterator
 from typing import Any
 
+import headrace
 from headrace._src.formats import durable_files
 
 
@@ -27,7 +28,7 @@ class Event:
     Args:
         kind: the name of a method of `Disk`, or "mark".
         path: of a file or folder; of the source of a rename.
-        target: of a rename.
+        target: of a rename, an exchange or a link.
         file: the number of the file.
         data: what was written, or the mark.
         site: of a flush, the lines of code that ask for it.
@@ -81,6 +82,14 @@ class RecordedDisk(durable_files.Disk):
         super().rename(source, target)
         self._log("rename", source, target)
 
+    def exchange(self, a, b):
+        super().exchange(a, b)
+        self._log("exchange", a, b)
+
+    def link(self, source, target):
+        super().link(source, target)
+        self._log("link", source, target)
+
     def remove(self, path):
         super().remove(path)
         self._log("remove", path)
@@ -100,7 +109,8 @@ class RecordedDisk(durable_files.Disk):
 
 def _site():
     """Which lines of the package have called the disk: the one there, and the nearest one elsewhere."""
-    frames = [frame for frame in traceback.extract_stack() if "headrace" in frame.filename]
+    package = os.path.dirname(headrace.__file__) + os.sep
+    frames = [frame for frame in traceback.extract_stack() if frame.filename.startswith(package)]
     near = [frame for frame in frames if not frame.filename.endswith("durable_files.py")][-1:]
     inner = [frame for frame in frames if frame.filename.endswith("durable_files.py")][-1:]
     return " > ".join(f"{os.path.basename(frame.filename)}:{frame.lineno} {frame.name}" for frame in [*near, *inner])
@@ -139,8 +149,8 @@ class Names:
         """The folder and the name of a path."""
         parts = os.path.relpath(os.path.abspath(path), self.root).split(os.sep)
         folder = -1
-        for part in parts[:-1]:
-            folder = self.seen[folder, part]
+        for number, part in enumerate(parts[:-1], 1):
+            folder = self.folder(os.path.join(self.root, *parts[:number]))
         return folder, parts[-1]
 
     def folder(self, path):
@@ -148,7 +158,14 @@ class Names:
         path = os.path.abspath(path)
         if path == self.root:
             return -1
-        return self.seen[self.place(path)] if path.startswith(self.root + os.sep) else None
+        if not path.startswith(self.root + os.sep):
+            return None
+        place = self.place(path)
+        if place not in self.seen:  # the user's, who made it by other means and long ago
+            self.folders.add(self._next_folder)
+            self.seen[place] = self.durable[place] = self._next_folder
+            self._next_folder -= 1
+        return self.seen[place]
 
     def change(self, event):
         """What an event does to the names."""
@@ -167,6 +184,12 @@ class Names:
                 arrival = _Change({target: file}, {target[0]})
                 self._apply(arrival)
                 self._apply(_Change({place: None}, {place[0]}, needs=arrival))
+        elif event.kind == "exchange":
+            target = self.place(event.target)
+            self._apply(_Change({place: self.seen[target], target: self.seen[place]}, {place[0], target[0]}))
+        elif event.kind == "link":
+            target = self.place(event.target)
+            self._apply(_Change({target: self.seen[place]}, {target[0]}))
         else:  # a removal
             self._apply(_Change({place: None}, {place[0]}))
 
@@ -294,9 +317,11 @@ class PowerCuts:
                 if number >= 0:
                     some = self._contents[number].variants()
                     # Nobody reads what has no name yet: one variant is enough, and only a name that counts has all.
-                    variants[number] = dict([list(some.items())[-2:][0]]) if path.endswith(".partial") else some
+                    variants[number] = dict([list(some.items())[-2:][0]]) if ".partial" in path else some
             for chosen in self._chosen(variants):
-                key = frozenset((path, number, chosen.get(number, "")) for path, number in paths.items())
+                # Folders that only differ below a folder without a name count as one.
+                counting = {path: number for path, number in paths.items() if ".partial" + os.sep not in path}
+                key = frozenset((path, number, chosen.get(number, "")) for path, number in counting.items())
                 if key not in found:
                     found.add(key)
                     yield key, {path: self._found(number, chosen, variants) for path, number in paths.items()}

@@ -271,8 +271,8 @@ def remove(path: str) -> None:
         pass
 
 
-def make_folders(path: str) -> None:
-    """Makes a folder and its parents where they are not there, durably."""
+def make_folders(path: str, flush: bool = True) -> None:
+    """Makes a folder and its parents where they are not there, durably unless the caller flushes around it later."""
     place = local_path(path)
     if place is None:
         files.make_directories(path)
@@ -285,7 +285,8 @@ def make_folders(path: str) -> None:
         with saving_errors(path):
             with contextlib.suppress(FileExistsError):  # another process was first
                 disk().make_folder(folder)
-            disk().sync_folder(folder_of(folder.rstrip(os.sep)))
+            if flush:
+                disk().sync_folder(folder_of(folder.rstrip(os.sep)))
 
 
 _active: set[str] = set()  # files that this process is writing

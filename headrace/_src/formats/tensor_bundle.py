@@ -481,8 +481,12 @@ def _write_contiguous(array, write, value):
     if sys.byteorder == "big":
         array = array.byteswap()
     data = array.reshape(-1).view(np.uint8)
-    write(data)
-    return extend_checksum(value, data)
+    # In pieces: what was just summed up is in the cache when it is written, and other threads have their turn.
+    for start in range(0, len(data), _PIECE):
+        piece = data[start : start + _PIECE]
+        value = extend_checksum(value, piece)
+        write(piece)
+    return value
 
 
 def _write_rows(array, write, value=0):

@@ -27,6 +27,8 @@ def new_folder(path: str) -> Iterator[str]:
     if place is None or _is_fixed(place):
         # Without renames, files appear one by one; what is written last in the block makes the model complete.
         files.make_directories(path)
+        for folder in () if place is None else (place, os.path.join(place, "assets")):
+            durable_files.remove_leftovers(folder)
         yield path
         return
     place = os.path.abspath(place)
@@ -53,6 +55,7 @@ def _is_fixed(place):
 
 def _keep_others(old, new):
     """Take over files that do not belong to a SavedModel."""
+    durable_files.remove_leftovers(old)
     names = os.listdir(old) if os.path.isdir(old) else []
     for name in names:
         if name not in _OWN and not os.path.lexists(os.path.join(new, name)):

@@ -48,9 +48,11 @@ def write_model(model: BuiltModel, path: str, options: SaveOptions) -> None:
     contents = _serialized(model.message, path)
     with new_folder(path) as folder:
         index = None if options.experimental_skip_saver else _write_values(model, folder, options)
-        files.make_directories(files.join(folder, ASSETS_DIRECTORY))
+        durable_files.make_folders(files.join(folder, ASSETS_DIRECTORY), flush=False)  # as the fingerprint beside it is
         for name, source in model.assets.items():
             _copy(source, files.join(folder, ASSETS_DIRECTORY, name))
+        if model.assets:  # before the message that names them can be seen
+            durable_files.sync_folder_of(files.join(folder, ASSETS_DIRECTORY, name))
         fingerprint = _fingerprint(model.message.meta_graphs[0], contents, index)
         if model.debugging is not None:
             files.make_directories(files.join(folder, DEBUG_DIRECTORY))
