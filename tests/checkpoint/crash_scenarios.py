@@ -241,7 +241,7 @@ def _saved_model(folder, version, state):
 def _model_in_place(folder, version, state):
     """A SavedModel in a folder that cannot be renamed, such as one where a disk is mounted."""
     os.makedirs(os.path.join(folder, "model"), exist_ok=True)
-    with mock.patch.object(model_folder, "_is_fixed", lambda place: True):
+    with mock.patch.object(model_folder, "_is_fixed", return_value=True):
         return _saved_model(folder, version, state)
 
 

@@ -10,7 +10,18 @@ import power_cuts
 import headrace as tf
 from headrace._src.formats import durable_files
 
-KINDS = ["create", "write", "sync", "rename", "exchange", "link", "remove", "make_folder", "remove_folder", "sync_folder"]
+KINDS = [
+    "create",
+    "write",
+    "sync",
+    "rename",
+    "exchange",
+    "link",
+    "remove",
+    "make_folder",
+    "remove_folder",
+    "sync_folder",
+]
 
 
 class FailingDisk(durable_files.Disk):

@@ -1,22 +1,18 @@
 """Trainings that are killed while they save, and go on from what is there, to the result of one that nobody killed.
 
-    killed_training.py      (serves: a line of JSON with `Order` fields starts a training, whose lines come back)
-
 A training has variables, momentum, random numbers and a shuffled dataset; all of it, with the position in the dataset,
 is in its checkpoints. It says when it begins and ends to save, and with which values.
 """
 
 import dataclasses
 import hashlib
-import json
 import os
-import random
 import signal
-import subprocess
-import sys
 import threading
+import time
 
 import numpy as np
+from killed_processes import Server, say, serve
 
 import headrace as tf
 from headrace._src.formats import durable_files
@@ -176,8 +172,9 @@ class DeadlyDisk(durable_files.Disk):
         super().sync_folder(path)
 
 
-def train(order, say):
-    """Trains to the end, from wherever the folder is."""
+def train(fields):
+    """Trains to the end, from wherever the folder is, as an order says."""
+    order = Order(**fields)
     training = Training()
     saver = WAYS[order.way](training, order.folder)
     saver.restore()
@@ -188,75 +185,14 @@ def train(order, say):
                 training.train_step()
             say("saving", int(training.step), training.digest())
             saver.save()
-            if order.way != "background":
-                say("saved", int(training.step))
+            say("returned", int(training.step))
         saver.finish()
     say("done", int(training.step), training.digest())
 
 
-def serve():
-    """Forks a process for each order: what takes long, importing, is done once."""
-    for line in sys.stdin:
-        order = Order(**json.loads(line))
-        child = os.fork()
-        if not child:
-            status = 1
-            try:
-                train(order, say)
-                status = 0
-            except BaseException as error:
-                say("error", f"{type(error).__name__}: {error}")
-                raise
-            finally:
-                sys.stdout.flush()
-                os._exit(status)
-        say("process", child)
-        _, status = os.waitpid(child, 0)
-        say("ended", os.waitstatus_to_exitcode(status))
-
-
-def say(*words):
-    # In one write: a process that is killed must not leave half a line.
-    os.write(1, (json.dumps(words) + "\n").encode())
-
-
-class Server:
-    """The process that starts trainings. A context manager."""
-
-    def __enter__(self):
-        root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-        self._process = subprocess.Popen(
-            [sys.executable, __file__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": root, "HEADRACE_COMPILE": "0"},
-        )
-        return self
-
-    def __exit__(self, *exception):
-        self._process.stdin.close()
-        self._process.wait()
-        self._process.stdout.close()
-
-    def run(self, order, on_line=lambda words, process: None):
-        """Starts a training and returns all that it said; `on_line` is called meanwhile, with the number to kill."""
-        self._process.stdin.write(json.dumps(dataclasses.asdict(order)) + "\n")
-        self._process.stdin.flush()
-        lines, process, early = [], None, []
-        for line in self._process.stdout:
-            words = json.loads(line)
-            lines.append(words)
-            if words[0] == "process":
-                process = words[1]
-            early.append(words)
-            if process is not None:
-                for one in early:
-                    on_line(one, process)
-                early = []
-            if words[0] == "ended":
-                return lines
-        raise RuntimeError(f"the server has ended: {lines}")
+def server():
+    """What starts trainings."""
+    return Server(__file__)
 
 
 class Killer:
@@ -300,6 +236,7 @@ class Proof:
     Attributes:
         kills, trainings: how many there were, by way of saving.
         failures: what went wrong.
+        time_to_save: somewhat more than a save usually takes, in seconds.
     """
 
     def __init__(self, server, root):
@@ -311,9 +248,16 @@ class Proof:
 
     def _undisturbed(self):
         """Step to digest, of a training that nobody kills."""
-        lines = self._server.run(Order(os.path.join(self._root, "undisturbed"), "manager"))
+        times = []
+        order = Order(os.path.join(self._root, "undisturbed"), "manager")
+        lines = self._server.run(
+            dataclasses.asdict(order), lambda words, process: times.append((words[0], time.monotonic()))
+        )
         if lines[-1] != ["ended", 0]:
             raise RuntimeError(f"a training that nobody kills fails: {lines[-3:]}")
+        begun = [moment for word, moment in times if word == "saving"]
+        ended = [moment for word, moment in times if word == "returned"]
+        self.time_to_save = 1.5 * sorted(end - start for start, end in zip(begun, ended))[len(begun) // 2]
         return {words[1]: words[2] for words in lines if words[0] in ("restored", "saving")}
 
     def run(self, way, kills, order_of, killer_of=lambda: lambda words, process: None):
@@ -333,7 +277,9 @@ class Proof:
             for _ in range(10 * STEPS):
                 may_kill = self.kills[way] < target
                 order = order_of(folder, way) if may_kill else Order(folder, way)
-                lines = self._server.run(order, killer_of() if may_kill else lambda words, process: None)
+                lines = self._server.run(
+                    dataclasses.asdict(order), killer_of() if may_kill else lambda words, process: None
+                )
                 self.kills[way] += lines[-1] == ["ended", -signal.SIGKILL]
                 self._check(way, folder, lines, surely, maybe)
                 surely, maybe = _progress(way, lines, surely)
@@ -362,10 +308,9 @@ def _progress(way, lines, surely):
     """The step that is saved for sure, and steps that may be, after these lines."""
     begun = [words[1] for words in lines if words[0] == "saving"]
     restored = [words[1] for words in lines if words[0] == "restored"]
+    saved = [words[1] for words in lines if words[0] == "returned"]
     if way == "background":  # a save waits for the one before
-        saved = begun[:-1]
-    else:
-        saved = [words[1] for words in lines if words[0] == "saved"]
+        saved = saved[:-1]
     surely = max([surely, *saved, *restored])
     return surely, {step for step in begun if step > surely}
 
@@ -375,10 +320,5 @@ def random_order(generator):
     return lambda folder, way: Order(folder, way, generator.randrange(60), generator.random() < 0.5)
 
 
-def seeded(seed):
-    """A generator of random numbers."""
-    return random.Random(seed)
-
-
 if __name__ == "__main__":
-    serve()
+    serve(train)

@@ -148,10 +148,7 @@ class Names:
     def place(self, path):
         """The folder and the name of a path."""
         parts = os.path.relpath(os.path.abspath(path), self.root).split(os.sep)
-        folder = -1
-        for number, part in enumerate(parts[:-1], 1):
-            folder = self.folder(os.path.join(self.root, *parts[:number]))
-        return folder, parts[-1]
+        return self.folder(os.path.join(self.root, *parts[:-1])), parts[-1]
 
     def folder(self, path):
         """The number of a folder; None for one above all of this, which is taken to be durable."""

@@ -4,9 +4,11 @@ import errno
 import itertools
 import os
 import pathlib
+import random
 
 import crash_scenarios
 import failing_disk
+import killed_training
 import power_cuts
 import pytest
 import two_writers
@@ -138,6 +140,21 @@ def test_harm_is_noticed(tmp_path):
     trace = power_cuts.trace_of(NAIVE, tmp_path / "x")
     observer = power_cuts.Observer(trace, tmp_path / "y")
     assert power_cuts.cut_power(trace, observer, limit=32, first_only=True).failures
+
+
+# Kills.
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks on this system")
+def test_killed_trainings_go_on_to_the_same_result(tmp_path):
+    generator = random.Random(0)
+    with killed_training.server() as server:
+        proof = killed_training.Proof(server, tmp_path)
+        for way in killed_training.WAYS:
+            proof.run(way, 3, killed_training.random_order(generator))
+    assert proof.failures == []
+    assert set(proof.kills.values()) == {3}
 
 
 # Several writers.
