@@ -104,7 +104,7 @@ class QuickFailingDisk(FailingDisk):
         self._step("sync_folder")
 
 
-def failures(scenario, place, kind, code=errno.ENOSPC, disk_class=QuickFailingDisk):
+def failures(scenario, place, kind, code=errno.ENOSPC, disk_class=QuickFailingDisk, stride=1):
     """Lets each step of a kind fail in turn. Yields, for each, what is wrong afterwards.
 
     Args:
@@ -113,6 +113,7 @@ def failures(scenario, place, kind, code=errno.ENOSPC, disk_class=QuickFailingDi
         kind: of the steps.
         code: the error.
         disk_class: the disk.
+        stride: 2 takes every second step.
     """
     number = 0
     while True:
@@ -124,7 +125,7 @@ def failures(scenario, place, kind, code=errno.ENOSPC, disk_class=QuickFailingDi
         if not disk.failed:
             return
         yield [f"{scenario}, {kind} {number} fails with {errno.errorcode[code]}: {text}" for text in wrong]
-        number += 1
+        number += stride
 
 
 def _saved_with_failure(scenario, place, disk):

