@@ -11,6 +11,7 @@ from headrace._src.formats.wire import integer, message, varint
 
 _FIXED = struct.Struct("<I")
 _LARGEST = 2**63
+_MOST_DIMENSIONS = 64  # of NumPy's arrays
 
 
 class Entry(NamedTuple):
@@ -75,7 +76,11 @@ def decode_entry(data: bytes) -> Entry:
             slices.append(_slice(value))
     if max(shard, offset, size) >= _LARGEST:
         raise ValueError("a shard, offset or size is negative")
-    return Entry(_dtype(number), shape, shard, offset, size, checksum, tuple(slices))
+    dtype = _dtype(number)
+    # Also for a tensor without elements: no array has such a shape.
+    if math.prod(filter(None, shape)) * dtype._np.itemsize >= _LARGEST:
+        raise ValueError(f"the shape {list(shape[:16])} of {dtype.name} is too large")
+    return Entry(dtype, shape, shard, offset, size, checksum, tuple(slices))
 
 
 _WIRE_TYPES = {1: 0, 2: 2, 3: 0, 4: 0, 5: 0, 6: 5, 7: 2}
@@ -99,9 +104,8 @@ def _shape(data):
             dims.append(sizes[-1] if sizes else 0)
         elif field == 3 and value:
             raise ValueError("the shape has an unknown rank")
-    # TF: the most dimensions that a tensor can have.
-    if len(dims) > 254 or math.prod(filter(None, dims)) >= _LARGEST:
-        raise ValueError(f"the shape {dims[:16]} is too large")
+    if len(dims) > _MOST_DIMENSIONS:
+        raise ValueError(f"the shape {dims[:16]} has {len(dims)} dimensions, arrays at most {_MOST_DIMENSIONS}")
     return tuple(dims)
 
 
