@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from headrace import ragged as ragged
     from headrace import random as random
     from headrace import raw_ops as raw_ops
+    from headrace import safetensors as safetensors
     from headrace import saved_model as saved_model
     from headrace import sets as sets
     from headrace import signal as signal
