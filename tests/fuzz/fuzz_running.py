@@ -29,7 +29,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from fuzz_limits import fast_folder, limit_memory
 from fuzz_targets import TARGETS, Find, Trial
 
-FILES = ["fuzz_checkpoints", "fuzz_objects", "fuzz_events", "fuzz_models", "fuzz_messages"]  # that have the targets
+FILES = [
+    "fuzz_checkpoints",
+    "fuzz_objects",
+    "fuzz_events",
+    "fuzz_models",
+    "fuzz_safetensors",
+    "fuzz_messages",
+]  # that have the targets
 KEPT = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "fuzz"
 _MEMORY = 1500  # megabytes: allocations fail beyond that
 _BATCH = 100
