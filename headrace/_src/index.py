@@ -229,6 +229,7 @@ MODULES: dict = {
         "rfftnd": "ops.signal.fourier_nd:rfftnd_op",
         "roll": "ops.arrays.rearranging:roll",
         "round": "ops.math.elementwise:round",
+        "safetensors": "",
         "saturate_cast": "ops.arrays.casting:saturate_cast",
         "saved_model": "",
         "scalar_mul": "ops.math.arithmetic:scalar_mul",
@@ -3536,6 +3537,15 @@ MODULES: dict = {
         "stateless_fold_in": "ops.random.uniform_and_normal:fold_in",
         "stateless_shuffle": "ops.random.shuffling:stateless_shuffle",
         "stateless_split": "ops.random.uniform_and_normal:split",
+    },
+    "safetensors": {
+        "load": "checkpoint.safetensors:load",
+        "load_file": "checkpoint.safetensors:load_file",
+        "load_model": "checkpoint.safetensors:load_model",
+        "safe_open": "checkpoint.safetensors:SafeOpen",
+        "save": "checkpoint.safetensors:save",
+        "save_file": "checkpoint.safetensors:save_file",
+        "save_model": "checkpoint.safetensors:save_model",
     },
     "saved_model": {
         "ASSETS_DIRECTORY": "saved_model.constants:ASSETS_DIRECTORY",
