@@ -25,6 +25,32 @@ _FILES = [
         },
         package="tensorflow.profiler",
     ),
+    MessageFile(
+        "tsl/profiler/protobuf/profiler_options.proto",
+        {
+            "ProfileOptions": "version: uint32 = 5, device_type: ProfileOptions.DeviceType = 6, "
+            "include_dataset_ops: bool = 1, host_tracer_level: uint32 = 2, device_tracer_level: uint32 = 3, "
+            "python_tracer_level: uint32 = 4, enable_hlo_proto: bool = 7, start_timestamp_ns: uint64 = 8, "
+            "duration_ms: uint64 = 9, repository_path: string = 10",
+        },
+        {"ProfileOptions.DeviceType": {"UNSPECIFIED": 0, "CPU": 1, "GPU": 2, "TPU": 3, "PLUGGABLE_DEVICE": 4}},
+    ),
+    MessageFile(
+        "tsl/profiler/protobuf/profiler_service.proto",
+        {
+            "ToolRequestOptions": "output_formats: string = 2, save_to_repo: bool = 3",
+            "ProfileRequest": "duration_ms: uint64 = 1, max_events: uint64 = 2, tools: [string] = 3, "
+            "opts: ProfileOptions = 4, repository_root: string = 5, session_id: string = 6, host_name: string = 7, "
+            "tool_options: {string: ToolRequestOptions} = 8, emit_xspace: bool = 9",
+            "ProfileToolData": "name: string = 1, data: bytes = 2",
+            "ProfileResponse": "tool_data: [ProfileToolData] = 6, empty_trace: bool = 7, "
+            "xspace: XSpace = 8",
+            "MonitorRequest": "duration_ms: uint64 = 1, monitoring_level: int32 = 2, timestamp: bool = 3",
+            "MonitorResponse": "data: string = 1",
+            "TerminateRequest": "session_id: string = 1",
+            "TerminateResponse": "",
+        },
+    ),
 ]  # fmt: skip
 
 _CLASSES = make_classes(_FILES)
@@ -36,3 +62,10 @@ XEvent = _CLASSES["XEvent"]
 XStat = _CLASSES["XStat"]
 XEventMetadata = _CLASSES["XEventMetadata"]
 XStatMetadata = _CLASSES["XStatMetadata"]
+ProfileOptions = _CLASSES["ProfileOptions"]
+ProfileRequest = _CLASSES["ProfileRequest"]
+ProfileResponse = _CLASSES["ProfileResponse"]
+MonitorRequest = _CLASSES["MonitorRequest"]
+MonitorResponse = _CLASSES["MonitorResponse"]
+TerminateRequest = _CLASSES["TerminateRequest"]
+TerminateResponse = _CLASSES["TerminateResponse"]

@@ -12,5 +12,7 @@ if TYPE_CHECKING:
     from headrace._src.profiler.session import start as start
     from headrace._src.profiler.session import stop as stop
     from headrace._src.profiler.steps import Trace as Trace
+    from headrace.profiler.experimental import client as client
+    from headrace.profiler.experimental import server as server
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

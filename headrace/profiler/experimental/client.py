@@ -1,0 +1,13 @@
+"""The public names of `tf.profiler.experimental.client`.
+
+Written by scripts/exports from the `@api` declarations: do not edit."""
+
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace._src.profiler.service_client import monitor as monitor
+    from headrace._src.profiler.service_client import trace as trace
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)
