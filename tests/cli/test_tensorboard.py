@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from headrace._src.cli import tensorboard
+from headrace._src.cli import child_path, tensorboard
 
 STAND_IN = """
 import json, sys
@@ -33,7 +33,8 @@ def stand_in(tmp_path, version):
 
 
 def started(tmp_path, *arguments):
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    # As under `headrace run`.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([child_path.FOLDER, str(tmp_path)])}
     command = [sys.executable, "-m", "headrace", "tensorboard", *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
@@ -66,6 +67,6 @@ def test_says_how_to_install_it(monkeypatch, capsys):
 def test_says_what_profiles_need(monkeypatch, capsys, plugin):
     monkeypatch.setattr(tensorboard.importlib.util, "find_spec", lambda name: name in ("tensorboard", plugin) or None)
     monkeypatch.setattr(tensorboard.os, "name", "nt")
-    monkeypatch.setattr(tensorboard.subprocess, "call", lambda command: command)
+    monkeypatch.setattr(tensorboard.subprocess, "call", lambda command, env: command)
     assert tensorboard.tensorboard(["--logdir", "logs"])[1:] == ["-m", tensorboard.__name__, "--logdir", "logs"]
     assert ("pip install xprof" in capsys.readouterr().err) == (plugin is None)

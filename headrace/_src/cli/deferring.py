@@ -4,13 +4,14 @@ Whoever is installed last has its file in the folder of scripts. If that is head
 had would otherwise change its meaning. `HEADRACE_CLI=1` says that headrace is meant; so does `headrace saved-model`.
 """
 
+import importlib.machinery
 import importlib.metadata
-import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from headrace._src.cli import child_path
 from headrace._src.core.lazy import LazyModule
 
 _saved_model = LazyModule("headrace._src.cli.saved_model.commands")
@@ -41,7 +42,8 @@ def _entries(script: str) -> Iterator[importlib.metadata.EntryPoint]:
 
 
 def _can_be_imported(package):
-    return importlib.util.find_spec(package) is not None
+    paths = [path for path in sys.path if path != child_path.FOLDER]  # what is there is headrace
+    return importlib.machinery.PathFinder.find_spec(package, paths) is not None
 
 
 def start(script: str, ours: Callable[[], Any]) -> Any:

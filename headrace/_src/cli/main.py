@@ -5,6 +5,7 @@ import os
 import runpy
 import sys
 
+from headrace._src.cli import child_path
 from headrace._src.cli.doctor import doctor
 from headrace._src.cli.tensorboard import tensorboard
 from headrace._src.compat.tensorflow_alias import install
@@ -14,19 +15,9 @@ from headrace._src.version import HEADRACE_VERSION
 _saved_model_commands = LazyModule("headrace._src.cli.saved_model.commands")
 
 
-_FOR_CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child_processes")
-
-
-def _install_for_children():
-    """Let `import tensorflow` mean headrace also in Python processes that the program starts."""
-    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    if _FOR_CHILDREN not in paths:
-        os.environ["PYTHONPATH"] = os.pathsep.join([_FOR_CHILDREN, *filter(None, paths)])
-
-
 def run(script, arguments, is_module=False):
     """Run a Python script (or module) in which `import tensorflow` means headrace."""
-    _install_for_children()
+    child_path.add_to_environment()
     if is_module:
         install()
         sys.argv = [script, *arguments]

@@ -11,6 +11,8 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
+from headrace._src.cli.child_path import environment_without
+
 _MISSING = """headrace tensorboard: TensorBoard is not installed in {prefix}.
     pip install 'headrace[tensorboard]'
 installs it; for the profile page also
@@ -30,8 +32,8 @@ def tensorboard(arguments: Sequence[str]) -> int:
     command = [sys.executable, "-m", __name__, *arguments]
     sys.stdout.flush()
     if os.name == "posix":
-        os.execv(command[0], command)  # signals then reach it without anybody between
-    return subprocess.call(command)
+        os.execve(command[0], command, environment_without())  # signals then reach it without anybody between
+    return subprocess.call(command, env=environment_without())
 
 
 def lend_checkpoints() -> None:

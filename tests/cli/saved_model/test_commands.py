@@ -44,10 +44,6 @@ OTHERWISE = {
 }  # fmt: skip
 
 
-# SavedModels of 1.x cannot be called yet.
-WAITING = [command for command in COMMANDS if command.startswith("run --dir graphs") and "total" not in command]
-
-
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
@@ -88,7 +84,7 @@ def comparable(text):
     return re.sub(r"(Named Argument) #\d+\n *\w+", lambda match: f"{match[1]} {next(names)}", text)
 
 
-PRINTED = [c for c in COMMANDS if c not in OTHERWISE and c not in WAITING and " --outdir" not in c]
+PRINTED = [c for c in COMMANDS if c not in OTHERWISE and " --outdir" not in c]
 
 
 @pytest.mark.parametrize("command", PRINTED)
