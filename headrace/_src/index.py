@@ -3461,8 +3461,17 @@ MODULES: dict = {
         "Profile": "profiler.session:Profile",
         "ProfilerOptions": "profiler.session:ProfilerOptions",
         "Trace": "profiler.steps:Trace",
+        "client": "",
+        "server": "",
         "start": "profiler.session:start",
         "stop": "profiler.session:stop",
+    },
+    "profiler.experimental.client": {
+        "monitor": "profiler.service_client:monitor",
+        "trace": "profiler.service_client:trace",
+    },
+    "profiler.experimental.server": {
+        "start": "profiler.service:start",
     },
     "quantization": {
         "dequantize": "ops.nn.quantization:dequantize",
