@@ -9,6 +9,22 @@ OPTIMIZERS = {
     "sgd_momentum": ("SGD", {"learning_rate": 0.05, "momentum": 0.9}),
     "rmsprop": ("RMSprop", {"learning_rate": 0.01, "rho": 0.8}),
 }
+# More of them, of which only tf_keras is asked, with a model of one layer.
+MORE_OPTIMIZERS = {
+    "adam_amsgrad": ("Adam", {"learning_rate": 0.01, "amsgrad": True, "beta_1": 0.8}),
+    "adam_average": ("Adam", {"learning_rate": 0.01, "use_ema": True}),
+    "adamw": ("AdamW", {"learning_rate": 0.01}),
+    "sgd": ("SGD", {"learning_rate": 0.05}),
+    "sgd_nesterov": ("SGD", {"learning_rate": 0.05, "momentum": 0.5, "nesterov": True}),
+    "rmsprop_all": ("RMSprop", {"learning_rate": 0.01, "momentum": 0.5, "centered": True}),
+    "adagrad": ("Adagrad", {"learning_rate": 0.05}),
+    "adadelta": ("Adadelta", {"learning_rate": 0.5}),
+    "adamax": ("Adamax", {"learning_rate": 0.01}),
+    "nadam": ("Nadam", {"learning_rate": 0.01}),
+    "ftrl": ("Ftrl", {"learning_rate": 0.05}),
+    "lion": ("Lion", {"learning_rate": 0.001}),
+    "adafactor": ("Adafactor", {"learning_rate": 0.01}),
+}
 
 
 def numbers(shape, seed):
@@ -60,13 +76,67 @@ def subclassed(tf):
     return model
 
 
-MODELS = {"functional": functional, "sequential": sequential, "recurrent": recurrent, "subclassed": subclassed}
+def line(tf):
+    return tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(4,), name="line")])
+
+
+def images(tf):
+    """Convolutions whose arguments are others in Keras 3."""
+    k = tf.keras.layers
+    return tf.keras.Sequential([
+        k.Rescaling(0.5, input_shape=(6, 6, 1)), k.RandomFlip(), k.DepthwiseConv2D(2, depth_multiplier=2),
+        k.BatchNormalization(), k.SeparableConv2D(3, 2), k.Conv2DTranspose(2, 2, activation="relu"), k.PReLU(),
+        k.GlobalAveragePooling2D(),
+    ])  # fmt: skip
+
+
+def attention(tf):
+    """Tensors as arguments by name, functions of tf, and slices."""
+    k = tf.keras.layers
+    x = tf.keras.Input((4, 6))
+    y = k.MultiHeadAttention(2, 3)(x, x)
+    y = k.LayerNormalization(axis=[1, 2])(x + tf.nn.relu(y) * 2.0)
+    y = k.Attention(use_scale=True)([y, y])
+    return tf.keras.Model(x, k.Dense(2)(tf.concat([y[:, 0], tf.reduce_mean(y[:, 1:3], axis=1)], -1)))
+
+
+def nested(tf):
+    """A model that is called twice inside of another one."""
+    k = tf.keras.layers
+    inner = tf.keras.Sequential([k.Dense(3, activation="tanh", input_shape=(4,)), k.Dense(2)])
+    z = tf.keras.Input((2,))
+    last = tf.keras.Model(z, k.Dense(2)(z))
+    x = tf.keras.Input((4,))
+    return tf.keras.Model(x, [last(inner(x)), last(inner(2.0 * x))])
+
+
+def steps(tf):
+    """Recurrent layers with cells in a stack, and `hard_sigmoid`, which is another function in Keras 3."""
+    k = tf.keras.layers
+    return tf.keras.Sequential([
+        k.Input((3, 5, 5, 1)), k.ConvLSTM2D(2, 3), k.Reshape((3, 6)), k.RNN([k.GRUCell(2), k.LSTMCell(3)]),
+        k.Dense(1, activation="hard_sigmoid"),
+    ])  # fmt: skip
+
+
+def adapted(tf):
+    normalization = tf.keras.layers.Normalization()
+    normalization.adapt(numbers([10, 4], 3))
+    return tf.keras.Sequential([tf.keras.Input((4,)), normalization, tf.keras.layers.Dense(2)])
+
+
+FILES = {"images": images, "attention": attention, "nested": nested, "steps": steps, "adapted": adapted}
+SHAPES = {"sequential": [3, 6, 6, 1], "images": [3, 6, 6, 1], "attention": [3, 4, 6], "steps": [2, 3, 5, 5, 1]}
+MODELS = {
+    **FILES, "line": line, "functional": functional, "sequential": sequential, "recurrent": recurrent,
+    "subclassed": subclassed,
+}  # fmt: skip
 
 
 def inputs(model, seed=0):
     if model == "recurrent":
         return np.random.RandomState(seed).randint(0, 8, [3, 5]).astype("int32")
-    return numbers([3, 6, 6, 1] if model == "sequential" else [3, 4], seed)
+    return numbers(SHAPES.get(model, [3, 4]), seed)
 
 
 def train(tf, name, model, optimizer, step):
@@ -79,4 +149,5 @@ def train(tf, name, model, optimizer, step):
 
 
 def outputs(tf, name, model):
-    return np.asarray(model(tf.constant(inputs(name)), training=False))
+    results = model(tf.constant(inputs(name)), training=False)
+    return np.stack(results) if isinstance(results, (list, tuple)) else np.asarray(results)

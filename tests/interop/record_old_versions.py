@@ -30,7 +30,7 @@ def trained(name, optimizer):
 
 
 def optimizer_of(kind, legacy):
-    name, settings = old_models.OPTIMIZERS[kind]
+    name, settings = {**old_models.OPTIMIZERS, **old_models.MORE_OPTIMIZERS}[kind]
     module = tf.keras.optimizers.legacy if legacy else tf.keras.optimizers
     return getattr(module, name)(**settings)
 
@@ -134,6 +134,42 @@ def record_module(folder):
     np.savez_compressed(folder / "results.npz", outputs=outputs, losses=losses, outputs_after=after)
 
 
+def record_files(folder, name):
+    """A model in all the formats that Keras 2 has for one."""
+    tf.keras.utils.set_random_seed(3)
+    model = old_models.MODELS[name](tf)
+    for place, variable in enumerate(model.trainable_weights):  # ones and zeros would hide a wrong order
+        variable.assign(old_models.numbers(variable.shape, place) * 0.5)
+    model.save(str(folder / "model.h5"))
+    model.save(str(folder / "model.keras"))
+    model.save_weights(str(folder / "weights"), save_format="tf")
+    (folder / "model.json").write_text(model.to_json())
+    np.savez_compressed(folder / "results.npz", outputs=old_models.outputs(tf, name, model))
+
+
+def record_optimizer(folder, kind, legacy):
+    """An optimizer in a checkpoint, and in files of the model."""
+    optimizer = optimizer_of(kind, legacy)
+    model = trained("line", optimizer)
+    model.compile(optimizer, "mse")
+    tf.train.Checkpoint(model=model, optimizer=optimizer, step=tf.Variable(7)).save(str(folder / "ck"))
+    model.save(str(folder / "model.h5"))
+    if not legacy:
+        model.save(str(folder / "model.keras"))
+    np.savez_compressed(folder / "results.npz", **go_on("line", model, optimizer))
+
+
+def more_cases():
+    """What is recorded with tf_keras only."""
+    kinds = {**old_models.OPTIMIZERS, **old_models.MORE_OPTIMIZERS}
+    for kind, (name, settings) in kinds.items():
+        yield f"optimizer_{kind}", (record_optimizer, kind, False)
+        if hasattr(tf.keras.optimizers.legacy, name) and "use_ema" not in settings:
+            yield f"optimizer_{kind}_legacy", (record_optimizer, kind, True)
+    for name in old_models.FILES:
+        yield f"files_{name}", (record_files, name)
+
+
 def main(root: pathlib.Path):
     cases = {
         **{
@@ -153,6 +189,8 @@ def main(root: pathlib.Path):
         "saver": (record_saver,),
         "module": (record_module,),
     }
+    if "tf_keras" in tf.keras.__name__:
+        cases.update(more_cases())
     for case, (recorder, *arguments) in cases.items():
         folder = root / case
         folder.mkdir(parents=True)

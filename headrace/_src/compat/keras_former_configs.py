@@ -147,6 +147,8 @@ def _rename(name, settings):
         settings["axis"] = settings["axis"][0]
     if "learning_rate" in settings:  # an optimizer
         settings.pop("jit_compile", None)
+        if name.lower() == "nadam":
+            settings.pop("decay", None)  # there, it was not of the learning rate
     if _of_keras_2.get():
         for argument in ("activation", "recurrent_activation"):
             if settings.get(argument) == "hard_sigmoid":

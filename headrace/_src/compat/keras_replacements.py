@@ -21,13 +21,18 @@ from typing import Any, NamedTuple
 
 from headrace._src.compat import keras_additions as additions
 from headrace._src.compat import keras_checkpoints as checkpoints
+from headrace._src.compat import keras_durable_files as durable
 from headrace._src.compat import keras_embeddings as embeddings
 from headrace._src.compat import keras_former_calls as former
 from headrace._src.compat import keras_former_configs as configs
 from headrace._src.compat import keras_former_graphs as graphs
+from headrace._src.compat import keras_former_layouts as layouts
+from headrace._src.compat import keras_former_optimizer_files as optimizer_files
+from headrace._src.compat import keras_former_optimizers as optimizers
 from headrace._src.compat import keras_functional as functional
 from headrace._src.compat import keras_speed as speed
 from headrace._src.compat import keras_tracking as tracking
+from headrace._src.compat import keras_weights as weights
 
 # How a row changes a module.
 ADDED = "added"  # `by` is put there under the name
@@ -57,6 +62,7 @@ class Replacement(NamedTuple):
 _BACKEND, _COMMON = "keras.src.backend.tensorflow", "keras.src.backend.common"
 _LAYERS, _RNN = "keras.src.layers.layer", "keras.src.layers.rnn"
 _TRACKING = "keras.src.utils.tracking"
+_CHECKPOINT, _BACKUP = "keras.src.callbacks.model_checkpoint", "keras.src.callbacks.backup_and_restore"
 _PUBLIC = "keras._tf_keras.keras"  # what TensorFlow calls tf.keras
 
 REPLACEMENTS = tuple(Replacement(*row) for row in (
@@ -115,6 +121,8 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     # Parts of checkpoints.
     (f"{_BACKEND}.trackable", "sticky_attribute_assignment", WRAPPED, tracking.assign_attribute,
      "2.0: layers in lists and dicts are part of checkpoints"),
+    ("keras.src.optimizers.base_optimizer", "BaseOptimizer.__setattr__", WRAPPED, tracking.assign_in_optimizer,
+     "2.0: lists of optimizers are part of checkpoints"),
     (f"{_BACKEND}.layer", "TFLayer._trackable_children", WRAPPED, tracking.children,
      "lists of numbers are not part of checkpoints"),
     (_TRACKING, "TrackedList.append", WRAPPED, tracking.add_items, "2.0: what is added later is restored then"),
@@ -135,6 +143,27 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     ("keras.src.metrics.metric", "Metric", CALLED, checkpoints.register_metrics, "metrics in checkpoints"),
     ("keras.src.metrics.metric", "Metric.__setattr__", WRAPPED, checkpoints.set_attribute,
      "a variable that a metric makes later is restored then"),
+
+    # Checkpoints of Keras 2.
+    (f"{_BACKEND}.trackable", "KerasAutoTrackable._lookup_dependency", ADDED, tracking.lookup_part,
+     "parts that are only restored"),
+    (_LAYERS, "Layer", CALLED, layouts.register_layer, "kernel is _kernel today"),
+    ("keras.src.models.functional", "Functional", CALLED, layouts.register_functional,
+     "layer-0 is _operations/0 today"),
+    ("keras.src.models.sequential", "Sequential", CALLED, layouts.register_sequential, "layer-0 is _functional today"),
+    ("keras.src.layers.convolutional.base_depthwise_conv", "BaseDepthwiseConv", CALLED, layouts.register_depthwise,
+     "depthwise_kernel is kernel today"),
+    ("keras.src.layers.preprocessing.normalization", "Normalization", CALLED, layouts.register_normalization,
+     "mean is adapt_mean today"),
+    ("keras.src.optimizers.base_optimizer", "BaseOptimizer", CALLED, optimizers.register_optimizer,
+     "variables of optimizers are other ones today"),
+    ("keras.src.optimizers.loss_scale_optimizer", "LossScaleOptimizer", CALLED, optimizers.register_loss_scale,
+     "variables of optimizers are other ones today"),
+    ("keras.src.optimizers.base_optimizer", "BaseOptimizer.get_slot", ADDED, optimizers.get_slot, "2.0 has it"),
+    ("keras.src.optimizers.base_optimizer", "BaseOptimizer._create_or_restore_slot_variable", ADDED,
+     optimizers.restore_slot, "slots of variables are lists today"),
+    (f"{_BACKEND}.optimizer", "TFOptimizer._handle_deferred_dependencies", WRAPPED, optimizers.handle_deferred,
+     "slots of variables are lists today"),
 
     # Functions.
     (f"{_COMMON}.stateless_scope", "in_stateless_scope", CALLED, additions.inline_functions,
@@ -173,6 +202,25 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
      "files of Keras 2: models in models, functions of tf"),
     ("keras.src.models.functional", "deserialize_node", WRAPPED, graphs.deserialize_node,
      "files of Keras 2: tensors as arguments by name"),
+
+    ("keras.src.optimizers", "deserialize", WRAPPED, optimizer_files.deserialize, "files of Keras 2: Custom>Adam"),
+    ("keras.src.legacy.saving.legacy_h5_format", "load_optimizer_weights_from_hdf5_group", WRAPPED,
+     optimizer_files.load_weights, "files of Keras 2: training goes on"),
+    ("keras.src.optimizers.base_optimizer", "BaseOptimizer.set_weights", WRAPPED, optimizer_files.set_weights,
+     "files of Keras 2: training goes on"),
+    ("keras.src.optimizers.base_optimizer", "BaseOptimizer.load_own_variables", WRAPPED,
+     optimizer_files.load_own_variables, "files of Keras 2: training goes on"),
+
+    ("keras.src.models.model", "Model.save_weights", WRAPPED, weights.save_weights, "2.0: checkpoints by path"),
+    ("keras.src.models.model", "Model.load_weights", WRAPPED, weights.load_weights, "2.0: checkpoints by path"),
+    (_CHECKPOINT, "ModelCheckpoint.__init__", WRAPPED, weights.init_model_checkpoint, "2.0: any path, period"),
+    (_CHECKPOINT, "ModelCheckpoint.on_epoch_end", WRAPPED, weights.end_epoch, "2.0: period"),
+    ("keras.src.saving.saving_lib", "save_weights_only", WRAPPED, durable.save_weights, "a crash leaves a whole file"),
+    ("keras.src.saving.saving_lib", "save_model", WRAPPED, durable.save_archive, "a crash leaves a whole file"),
+    ("keras.src.legacy.saving.legacy_h5_format", "save_model_to_hdf5", WRAPPED, durable.save_hdf5,
+     "a crash leaves a whole file"),
+    (_BACKUP, "BackupAndRestore._save_model", WRAPPED, durable.save_backup, "a crash leaves weights of a known epoch"),
+    (_BACKUP, "BackupAndRestore._load_model", WRAPPED, durable.load_backup, "a crash leaves weights of a known epoch"),
 
     # Public modules.
     (f"{_PUBLIC}.losses", "", CALLED, additions.add_modern_names, "2.0: mean_squared_error beside mse"),

@@ -46,14 +46,15 @@ def _is_collection(value) -> bool:
     return isinstance(value, (tracking.TrackedList, tracking.TrackedDict, tracking.TrackedOrderedDict))
 
 
-def _items_of(collection) -> TrackedItems:
+def items_of(collection: Any) -> TrackedItems:
+    """What stands for one of Keras's lists or dicts in a checkpoint."""
     return collection.__dict__.setdefault("_headrace_items", TrackedItems(collection))
 
 
 def _part(value) -> Any:
     """What stands for a value in a checkpoint; None if nothing does."""
     if _is_collection(value):
-        items = _items_of(value)
+        items = items_of(value)
         return items if items._trackable_children() else None
     value = wrap(value)
     return value if isinstance(value, Trackable) else None
@@ -64,8 +65,16 @@ def assign_attribute(original, trackable, name, value):
     value = original(trackable, name, value)
     tracking = importlib.import_module("keras.src.utils.tracking")
     if name != _LAYERS and tracking.is_tracking_enabled() and _is_collection(value):
-        trackable._track_trackable(_items_of(value), name, overwrite=True)
+        trackable._track_trackable(items_of(value), name, overwrite=True)
     return value
+
+
+def assign_in_optimizer(original, self, name, value):
+    """`optimizer.name = value`: Keras keeps a copy of a list, and that one is what grows."""
+    original(self, name, value)
+    kept = self.__dict__.get(name)
+    if kept is not value and _is_collection(kept):
+        self._track_trackable(items_of(kept), name, overwrite=True)
 
 
 def children(original, self, save_type=SaveType.CHECKPOINT, **kwargs):
@@ -74,6 +83,17 @@ def children(original, self, save_type=SaveType.CHECKPOINT, **kwargs):
     return {
         name: part for name, part in parts.items() if not isinstance(part, TrackedItems) or part._trackable_children()
     }
+
+
+def add_part(obj: Any, name: str, part: Trackable) -> None:
+    """Let an object have a part that is restored, but not saved."""
+    obj.__dict__.setdefault("_headrace_parts", {})[name] = part
+
+
+def lookup_part(self, name, cached_dependencies=None):
+    """The part called `name`, or None; also one that is only restored."""
+    parts = self.__dict__.get("_headrace_parts", {})
+    return parts[name] if name in parts else Trackable._lookup_dependency(self, name, cached_dependencies)
 
 
 def add_items(original, self, *args, **kwargs):

@@ -249,6 +249,40 @@ def replace(path: str, contents: bytes) -> None:
     sync_folder_of(path)
 
 
+@contextlib.contextmanager
+def written_beside(path: str, ending: str) -> Iterator[str]:
+    """Lets a library write a file that appears under its name when the block ends, as a whole.
+
+    Args:
+        path: the file, on this machine.
+        ending: what the name must end with for the library to take it, such as ".h5".
+
+    Yields:
+        The path to write to. If the block raises, what is there is removed, and `path` stays as it was.
+    """
+    place = local_path(path)
+    if place is None:
+        raise errors.unimplemented(f"{path} is not a file of this machine.")
+    temporary = _temporary_name(place) + ending
+    _active.add(temporary)
+    try:
+        yield temporary
+        with saving_errors(path):
+            file = os.open(temporary, os.O_RDWR | getattr(os, "O_BINARY", 0))
+            try:
+                disk().sync(file)
+            finally:
+                disk().close(file)
+            disk().rename(temporary, place)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            disk().remove(temporary)
+        raise
+    finally:
+        _active.discard(temporary)
+    sync_folder_of(path)
+
+
 def sync_folder_of(path: str) -> None:
     """Flushes the names in the folder of a file, where the file system has that."""
     place = local_path(path)
@@ -290,7 +324,7 @@ def make_folders(path: str, flush: bool = True) -> None:
 
 
 _active: set[str] = set()  # files that this process is writing
-_PARTIAL = re.compile(r"\..*\.(?P<host>[\w.-]*)-(?P<pid>\d+)-[0-9a-f]{16}\.partial", re.DOTALL)
+_PARTIAL = re.compile(r"\..*\.(?P<host>[\w.-]*)-(?P<pid>\d+)-[0-9a-f]{16}\.partial(\.\w+)*", re.DOTALL)
 
 
 def _host() -> str:
