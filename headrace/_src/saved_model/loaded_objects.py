@@ -25,7 +25,10 @@ class UserObject(AutoTrackable):
 
 
 class CallableUserObject(UserObject):
-    """The same, with a function that a call of the object runs."""
+    """The same, with a function that a call of the object runs, also under the name `call`."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self.__call__ if name == "call" else super().__getattr__(name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         attributes = vars(self)

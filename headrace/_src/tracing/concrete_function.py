@@ -202,11 +202,30 @@ class ConcreteFunction(Trackable):
     def _text_of_signature(self):
         return f"Its signature: {self._short_signature()}"
 
-    def _short_signature(self):
-        parts = []
+    def _single_parameters(self):
+        """(name, kind, type) of each argument, those of `*args` and `**kwargs` one by one."""
+        single = []
         for parameter, kind in zip(self._parameters, self._types):
-            stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
-            parts.append(f"{stars}{parameter.name}: {kind!r}")
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                names = [f"{parameter.name}_{i}" for i in range(len(kind.children))]
+                single += [(name, parameter.POSITIONAL_ONLY, child) for name, child in zip(names, kind.children)]
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                single += [(key, parameter.KEYWORD_ONLY, child) for key, child in zip(kind.keys, kind.children)]
+            else:
+                single.append((parameter.name, parameter.kind, kind))
+        return single
+
+    def _short_signature(self):
+        parts, before = [], None
+        for name, place, kind in self._single_parameters():
+            if before is inspect.Parameter.POSITIONAL_ONLY is not place:
+                parts.append("/")
+            if place is inspect.Parameter.KEYWORD_ONLY is not before:
+                parts.append("*")
+            parts.append(f"{name}: {kind!r}")
+            before = place
+        if before is inspect.Parameter.POSITIONAL_ONLY:
+            parts.append("/")
         return f"({', '.join(parts)}) -> {type_text(self.graph.structured_outputs)}"
 
     def pretty_printed_signature(self, verbose=True) -> str:
@@ -214,10 +233,7 @@ class ConcreteFunction(Trackable):
         if not verbose:
             return self._short_signature()
         lines = ["Input Parameters:"]
-        for parameter, kind in zip(self._parameters, self._types):
-            lines.append(f"  {parameter.name} ({parameter.kind.name}): {kind!r}")
-        if len(lines) == 1:
-            lines[0] += " None"
+        lines += [f"  {name} ({place.name}): {kind!r}" for name, place, kind in self._single_parameters()]
         lines += ["Output Type:", f"  {type_text(self.graph.structured_outputs)}", "Captures:"]
         for outer, inner in self.graph.captures:
             lines.append(f"  {id(outer)}: TensorSpec(shape={inner.shape}, dtype={inner.dtype!r}, name=None)")
