@@ -1,5 +1,6 @@
 """What headrace saves gives, when it is loaded, what TensorFlow's own SavedModels of the same objects give."""
 
+import gc
 import json
 import pathlib
 
@@ -263,3 +264,37 @@ def test_composite_outputs(tmp_path):
     found = tf.saved_model.load(tmp_path).signatures["serving_default"](x=tf.constant([1.0, 0.0, 3.0]))
     assert found["ragged"].to_list() == [[1.0], [0.0, 3.0]]
     assert tf.sparse.to_dense(found["sparse"]).numpy().tolist() == [1.0, 0.0, 3.0]
+
+
+def test_fingerprints_tell_models_apart(tmp_path):
+    def fingerprint(module):
+        tf.saved_model.save(module, tmp_path / "model")
+        return tf.saved_model.experimental.read_fingerprint(tmp_path / "model")
+
+    first, same = fingerprint(times()), fingerprint(times())
+    assert first.singleprint() == same.singleprint()
+    other = times()
+    other.rate.assign([3.0, 3.0])
+    assert fingerprint(other).graph_def_program_hash == first.graph_def_program_hash
+    assert fingerprint(other).checkpoint_hash != first.checkpoint_hash
+    more = times()
+    more.twice = tf.function(lambda x: x * 2.0, input_signature=[tf.TensorSpec([])])
+    assert fingerprint(more).graph_def_program_hash != first.graph_def_program_hash
+    assert fingerprint(more).saved_object_graph_hash != first.saved_object_graph_hash
+
+
+@pytest.mark.parametrize("name", ["gradients", "tables"])
+@pytest.mark.filterwarnings("ignore")
+def test_saving_and_loading_leave_nothing_behind(tmp_path, name):
+    module, keywords = PROGRAMS[name](tf, tmp_path)
+
+    def count():
+        for _ in range(5):
+            tf.saved_model.save(module, tmp_path / "model", **keywords)
+            tf.saved_model.load(tmp_path / "model")
+        gc.collect()
+        return sum(str(type(x).__module__).startswith(("headrace", "_thread")) for x in gc.get_objects())
+
+    count()
+    before = count()
+    assert count() == before

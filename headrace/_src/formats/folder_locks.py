@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 
 from headrace._src.core import errors
@@ -23,7 +24,8 @@ _PAUSE = 0.02
 _HAS_NO_LOCKS = {errno.EBADF, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS}
 
 _guard = threading.Lock()
-_held: dict[str, threading.RLock] = {}
+# Held by those who have or want them: there may be any number of folders.
+_held: weakref.WeakValueDictionary[str, threading.RLock] = weakref.WeakValueDictionary()
 _depth: dict[str, int] = {}
 _handles: set[int] = set()  # of the folders that this process has locked
 

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
-import secrets
-from typing import Any
-
-import numpy as np
-
 from headrace._src.checkpoint.object_values import OBJECT_GRAPH_KEY, gather_values
 from headrace._src.checkpoint.options import CheckpointOptions
 from headrace._src.checkpoint.value_writing import SavedValue, write_values
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import protobuf_message
 from headrace._src.formats import durable_files, files
-from headrace._src.formats.model_messages import FingerprintDef
-from headrace._src.ops.strings.hashing import fingerprint64
 from headrace._src.ops.strings.kernel_arrays import string_array
 from headrace._src.saved_model.constants import (
     ASSETS_DIRECTORY,
@@ -27,13 +18,13 @@ from headrace._src.saved_model.constants import (
     VARIABLES_DIRECTORY,
     VARIABLES_FILENAME,
 )
+from headrace._src.saved_model.fingerprinting import fingerprint_of
 from headrace._src.saved_model.model_building import BuiltModel
 from headrace._src.saved_model.model_files import LARGEST
 from headrace._src.saved_model.model_folder import new_folder
 from headrace._src.saved_model.model_objects import is_variable
 from headrace._src.saved_model.options import SaveOptions
 
-_FINGERPRINT_VERSION = 4
 _PIECE = 1 << 20
 
 
@@ -53,7 +44,7 @@ def write_model(model: BuiltModel, path: str, options: SaveOptions) -> None:
             _copy(source, files.join(folder, ASSETS_DIRECTORY, name))
         if model.assets:  # before the message that names them can be seen
             durable_files.sync_folder_of(files.join(folder, ASSETS_DIRECTORY, name))
-        fingerprint = _fingerprint(model.message.meta_graphs[0], contents, index)
+        fingerprint = fingerprint_of(model.message.meta_graphs[0], contents, index)
         if model.debugging is not None:
             files.make_directories(files.join(folder, DEBUG_DIRECTORY))
             path = files.join(folder, DEBUG_DIRECTORY, DEBUG_INFO_FILENAME_PB)
@@ -122,45 +113,3 @@ def _copy(source, target):
     except BaseException:
         file.discard()
         raise
-
-
-def _fingerprint(meta_graph, contents, index):
-    """What tells this model from others. Numbers that only count functions made in this process do not matter."""
-    fingerprint = FingerprintDef(saved_model_checksum=_digest(contents))
-    plain = _plain_names(meta_graph.graph_def.library)
-    fingerprint.graph_def_program_hash = _hash(meta_graph.graph_def, plain)
-    signatures = b"".join(
-        key.encode() + meta_graph.signature_def[key].SerializeToString(deterministic=True)
-        for key in sorted(meta_graph.signature_def)
-    )
-    fingerprint.signature_def_hash = _digest(signatures)
-    fingerprint.saved_object_graph_hash = _hash(meta_graph.object_graph_def, plain)
-    if index is not None:
-        fingerprint.checkpoint_hash = int(fingerprint64(np.frombuffer(index, np.uint8)[None])[0])
-    fingerprint.uuid = str(secrets.randbits(128))
-    fingerprint.version.producer = _FINGERPRINT_VERSION
-    return fingerprint
-
-
-def _digest(data):
-    # Which hash it is does not matter, and TensorFlow's own would take long.
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
-
-
-def _plain_names(library) -> dict[bytes, bytes]:
-    """For functions with numbers in their names, names with numbers that begin at 0."""
-    counts: dict[str, int] = {}
-    found = {}
-    numbered = [re.fullmatch(r"(.*?)_?(\d+)_*", function.signature.name) for function in library.function]
-    for match in sorted((x for x in numbered if x), key=lambda x: (x[1], int(x[2]))):
-        number = counts[match[1]] = counts.get(match[1], -1) + 1
-        found[match[0].encode()] = f"{match[1]}#{number}".encode()
-    return found
-
-
-def _hash(message: Any, plain: dict[bytes, bytes]) -> int:
-    data = message.SerializeToString(deterministic=True)
-    if plain:
-        names = b"|".join(re.escape(name) for name in sorted(plain, key=len, reverse=True))
-        data = re.sub(names, lambda match: plain[match[0]], data)
-    return _digest(data)
