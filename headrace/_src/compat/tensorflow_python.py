@@ -29,6 +29,9 @@ INTERNALS: dict[str, dict[str, str]] = {
         "enable_op_determinism": "devices.configuration:enable_op_determinism",
         "is_op_determinism_enabled": "compat.internal_namespace:is_op_determinism_enabled",
     },
+    "python.framework.convert_to_constants": {
+        "convert_variables_to_constants_v2": "compat.frozen_functions:convert_variables_to_constants_v2",
+    },
     "python.framework.ops": {},
     "python.framework.sparse_tensor": {},
     "python.framework.tensor": {},

@@ -241,3 +241,59 @@ def test_a_reader_that_has_seen_enough(here):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=here)
     process.stdout.close()
     assert process.communicate()[1] == b""
+
+
+FREEZE = "freeze_model --tag_set serve --dir "
+
+
+def frozen_results(folder, fetches, feeds):
+    """What a frozen graph computes."""
+    graph_def = tf.compat.v1.GraphDef.FromString((folder / "frozen_graph.pb").read_bytes())
+    with tf.Graph().as_default():
+        tf.import_graph_def(graph_def, name="")
+        with tf.compat.v1.Session() as session:
+            return session.run(fetches, feeds)
+
+
+def test_freezes_variables(cli, tmp_path):
+    code, out, error = cli(f"{FREEZE} module --output_prefix {tmp_path}")
+    assert code == 0, error
+    assert out.splitlines()[-1] == f"Writing config_pbtxt to: {tmp_path}/config.pbtxt"
+    text = (tmp_path / "config.pbtxt").read_text()
+    assert re.findall('node_name: "(.*)"', text) == ["serving_default_x", "serving_default_y"] + 2 * [
+        "StatefulPartitionedCall_2"
+    ]
+    assert re.findall(r'name: "(fe.*)"', text) == ["feed_x", "feed_y", "fetch_product", "fetch_sum"]
+    feeds = {"serving_default_x:0": [[1.0, 2.0]], "serving_default_y:0": 3}
+    product, total = frozen_results(tmp_path, ["StatefulPartitionedCall_2:0", "StatefulPartitionedCall_2:1"], feeds)
+    assert (product, total.tolist()) == (2.0, [[14.0, 25.0]])
+
+
+def test_freezes_values_of_another_checkpoint(cli, here, tmp_path):
+    model = tf.saved_model.load("module")
+    model.v.assign([1.0, 2.0])
+    path = tf.train.Checkpoint(model).write(str(tmp_path / "checkpoint"))
+    assert cli(f"{FREEZE} module --output_prefix {tmp_path} --checkpoint_path {path}")[0] == 0
+    feeds = {"serving_default_x:0": [[1.0, 2.0]], "serving_default_y:0": 3}
+    assert frozen_results(tmp_path, "StatefulPartitionedCall_2:1", feeds).tolist() == [[5.0, 7.0]]
+
+
+@pytest.mark.parametrize("names", ["all", "v"])
+def test_some_variables_are_fed(cli, tmp_path, names):
+    assert cli(f"{FREEZE} module --output_prefix {tmp_path} --variables_to_feed {names}")[0] == 0
+    assert 'variable {\n  node_name: "v"\n  name: "param_v"\n' in (tmp_path / "config.pbtxt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ("module --signature_def_key count", "(AssignAddVariableOp) does something else with a variable"),
+        ("module --signature_def_key nothing", 'Could not find signature "nothing"'),
+        ("module --variables_to_feed w", "there are no variables ['w']. There are: ['v']."),
+        ("nowhere", "SavedModel file does not exist at: nowhere"),
+    ],
+)
+def test_does_not_freeze(cli, tmp_path, options, text):
+    code, out, error = cli(f"{FREEZE} {options} --output_prefix {tmp_path}")
+    assert (code, out) == (1, "")
+    assert text in error

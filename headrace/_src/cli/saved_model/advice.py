@@ -10,7 +10,3 @@ AOT_COMPILE = (
     "keeps programs between processes in the folder that HEADRACE_COMPILE_CACHE names. For a C++ program without "
     "Python, use the saved_model_cli of TensorFlow (the SavedModel is the same), TensorFlow Serving, or LiteRT."
 )
-FREEZE = (
-    "Graphs with constants in the place of variables are not made here. Most of what wants one takes the SavedModel "
-    "itself; otherwise use the saved_model_cli of TensorFlow: the SavedModel is the same."
-)

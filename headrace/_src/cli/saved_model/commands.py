@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from headrace._src.cli.saved_model import advice
+from headrace._src.cli.saved_model.freezing import freeze
 from headrace._src.cli.saved_model.inputs import values_of
 from headrace._src.cli.saved_model.models import CommandError
 from headrace._src.cli.saved_model.options import Options
@@ -103,7 +104,10 @@ def _scan(options):
 
 
 def _freeze(options):
-    raise CommandError(advice.FREEZE)
+    return freeze(
+        options.dir, options.tag_set, options.signature_def_key, options.output_prefix,
+        checkpoint=options.checkpoint_path, variables=options.variables_to_feed,
+    )  # fmt: skip
 
 
 def _convert(options):

@@ -152,7 +152,7 @@ def convert_variables_to_constants(
             result.node.add().CopyFrom(_constant(node, node.name, values[node.name]))
         elif any(_source(reference) in handles for reference in node.input if not reference.startswith("^")):
             variable = handles[next(_source(x) for x in node.input if _source(x) in handles)]
-            result.node.extend(_reading(node, nodes[variable].attr["dtype"]))
+            result.node.extend(reading(node, nodes[variable].attr["dtype"]))
         else:
             result.node.add().CopyFrom(node)
     return result
@@ -227,7 +227,7 @@ def _values(sess, names):
     return dict(zip(names, sess.run(reads)))
 
 
-def _reading(node, dtype):
+def reading(node, dtype):
     """The nodes that read a constant where `node` reads a variable."""
     if node.op in ("ReadVariableOp", "Identity"):
         read = NodeDef(name=node.name, op="Identity", input=node.input, device=node.device)
