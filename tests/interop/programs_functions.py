@@ -197,12 +197,11 @@ class ConcreteFunctions(Program):
         obj = Root()
         obj.vector = obj.__call__.get_concrete_function(tf.TensorSpec([4], name="v"))
         obj.matrix = obj.__call__.get_concrete_function(tf.TensorSpec([None, 4], name="m"))
-        obj.frozen = tf.constant([1.0, 2.0])
         return obj
 
     def outputs(self, tf, obj):
         x = tf.constant(numbers([2, 4]))
-        return [obj.vector(x[0]), obj.matrix(x), obj(x), obj(x[1]), obj.frozen]
+        return [obj.vector(x[0]), obj.matrix(x), obj(x), obj(x[1])]
 
     def signatures(self, tf, obj):
         return {"vector": obj.vector, "matrix": obj.matrix}

@@ -9,6 +9,8 @@ ROWS, IMAGE, CUBE, ROW = (2, 8, 3), (2, 8, 8, 3), (2, 6, 6, 6, 2), (3, 4)
 class Layers(Program):
     """A stack of layers, flattened, and two units at the end."""
 
+    rate = 0.05  # of learning: small enough that losses fall
+
     def __init__(self, name, shape, stack, dtype="float32", ends=True, **settings):
         self.name, self.shape, self.stack, self.dtype, self.ends = name, shape, stack, dtype, ends
         vars(self).update(settings)
@@ -20,7 +22,7 @@ class Layers(Program):
         return tf.keras.Sequential([tf.keras.Input(self.shape[1:], dtype=self.dtype), *stack, *end])
 
     def optimizer(self, tf):
-        return tf.keras.optimizers.SGD(0.05, momentum=0.9)
+        return tf.keras.optimizers.SGD(self.rate, momentum=0.9)
 
     def build(self, tf):
         return trainer(tf, self.model(tf), tf.TensorSpec(dynamic(self.shape), self.dtype), self.optimizer(tf))
@@ -158,8 +160,9 @@ TABLE = [
     ),
     ("float64", ROW, lambda k: [k.Dense(5, "gelu", dtype="float64"), k.LayerNormalization(dtype="float64")]),
 ]
+DIVERGING = {"dropout", "reshaping_images", "reshaping_cubes"}  # at the usual rate of learning
 for line in TABLE:
-    add(Layers(*line))
+    add(Layers(*line, **({"rate": 0.005} if line[0] in DIVERGING else {})))
 
 add(Layers("embedding", (3, 5), lambda k: [k.Embedding(8, 4), k.Conv1D(2, 2)], dtype="int32"))
 add(Layers("embedding_mask", (3, 5), lambda k: [k.Embedding(8, 4, mask_zero=True), k.GRU(3)], dtype="int64"))

@@ -18,6 +18,8 @@ import numpy as np
 STEPS = 10
 SECONDS = 300  # for one program
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+# In which forms programs are saved, and which results of the one that loads must be those of the one that saved.
+FORMS = {"checkpoint": ("outputs", "step", "after"), "model": ("outputs", "step", "signatures")}
 
 
 def encoded(results):
@@ -86,11 +88,15 @@ def save(tf, program, folder: pathlib.Path):
     np.savez_compressed(folder / "results.npz", **encoded(results))
 
 
+def forms_of(program):
+    return [form for form in FORMS if form == "checkpoint" or program.has_functions]
+
+
 def load(tf, program, folder: pathlib.Path, target: pathlib.Path):
     """Load both forms and train on; the results go below `target`."""
     target.mkdir(parents=True, exist_ok=True)
     failures = {}
-    for form in ["checkpoint", "model"] if program.has_functions else ["checkpoint"]:
+    for form in forms_of(program):
         try:
             results = (load_checkpoint if form == "checkpoint" else load_model)(tf, program, folder, target)
             np.savez_compressed(target / f"{form}.npz", **encoded(results))
@@ -110,8 +116,9 @@ def load_checkpoint(tf, program, folder, target):
 
 
 def load_model(tf, program, folder, target):
-    loaded = program.load_model(tf, str(folder / "model"))
-    return flat(tf, program.call_signatures(tf, loaded), "signatures") | go_on(tf, program, loaded)
+    # Signatures may have state, such as that of a recurrent layer: they are called on an object of their own.
+    called, trained = (program.load_model(tf, str(folder / "model")) for _ in range(2))
+    return flat(tf, program.call_signatures(tf, called), "signatures") | go_on(tf, program, trained)
 
 
 def described(error):
