@@ -57,7 +57,18 @@ def tensors_of(tf, path):
     """Everything in a checkpoint, but for the description of the objects and the state of iterators."""
     reader = tf.train.load_checkpoint(str(path))
     names = [x for x in reader.get_variable_to_shape_map() if x != OBJECT_GRAPH and not x.endswith("ITERATOR_STATE")]
-    return {f"state/{name}": reader.get_tensor(name) for name in sorted(names)}
+    tensors = {name: reader.get_tensor(name) for name in sorted(names)}
+    for name in names:
+        if name.endswith("-keys"):
+            sort_table(tensors, name, name.removesuffix("keys") + "values")
+    return {f"state/{name}": tensor for name, tensor in tensors.items()}
+
+
+def sort_table(tensors, keys, values):
+    """Put the entries of a table into the order of their keys: in files they stand in that of their hashes."""
+    entries = zip(tensors[keys].tolist(), tensors[values].tolist(), strict=True)
+    order = [place for place, _ in sorted(enumerate(entries), key=lambda item: item[1])]
+    tensors[keys], tensors[values] = tensors[keys][order], tensors[values][order]
 
 
 def with_prefix(prefix, results):
