@@ -17,6 +17,8 @@ class Program:
     has_signature = True  # of `predict`
     trains = True
     warm_up = 3  # steps before saving
+    is_whole_there = True  # TensorFlow leaves nothing out of the checkpoint
+    loads_there = True  # TensorFlow can load what headrace saved
     consumed = True  # everything in the checkpoint has a place in a fresh object
     rtol, atol = 1e-5, 1e-6
     shape = (3, 4)  # of the input, with the batch

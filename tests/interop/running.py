@@ -100,7 +100,8 @@ def save(tf, program, folder: pathlib.Path):
 
 
 def forms_of(program):
-    return [form for form in FORMS if form == "checkpoint" or program.has_functions]
+    """The forms in which a program is exchanged."""
+    return ["checkpoint"] * program.is_whole_there + ["model"] * program.has_functions
 
 
 def load(tf, program, folder: pathlib.Path, target: pathlib.Path):

@@ -26,3 +26,8 @@ def decode_variant(data: bytes) -> tuple[str, bytes]:
         elif number == 2 and kind == 2:
             metadata = value
     return name.decode("utf-8", "replace"), metadata
+
+
+def variant_tensors(data: bytes) -> list[bytes]:
+    """The tensors that a message has besides, as encoded `TensorProto`s."""
+    return [value for number, kind, value in fields(data) if number == 3 and kind == 2]

@@ -50,7 +50,8 @@ def _signed(number: int) -> int:
     return number - 2**64 if number >= 2**63 else number
 
 
-def _shape(data: bytes) -> tuple[int, ...]:
+def shape_of(data: bytes) -> tuple[int, ...]:
+    """The sizes in an encoded `TensorShapeProto`."""
     dims = []
     for number, kind, value in fields(data):
         if number == 3 and value:
@@ -76,7 +77,7 @@ def parse_tensor(data: bytes) -> tuple[np.ndarray, dtypes.DType]:
         if number == 1 and wire == 0:
             kind = value
         elif number == 2 and wire == 2:
-            shape = _shape(value)
+            shape = shape_of(value)
         elif number == 4 and wire == 2:
             content = value
         elif number == 8 and wire == 2:

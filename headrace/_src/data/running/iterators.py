@@ -22,7 +22,7 @@ from headrace._src.core.trackable import RestoredSpec, Trackable
 from headrace._src.data.datasets import DatasetV2, method
 from headrace._src.data.running import structures
 from headrace._src.data.running.optionals import Optional, optional_value
-from headrace._src.data.running.stages import Run, Stage, flat_attrs, stage_of
+from headrace._src.data.running.stages import Cursor, Run, Stage, flat_attrs, stage_of
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 
@@ -78,7 +78,10 @@ class IteratorResource:
         with self._lock:
             if self._cursor is None:
                 return {"ended": True}
-            return {"ended": False, "cursor": self._run.call(self._cursor.state)}
+            state = {"ended": False, "cursor": self._run.call(self._cursor.state)}
+            if isinstance(self._cursor, _Preceded):
+                state["first"] = [list(element) for element in self._cursor.first]
+            return state
 
     def restore(self, state: dict):
         """Go on from where `state` was taken, in a pipeline made of the same steps."""
@@ -88,11 +91,43 @@ class IteratorResource:
                 return
             self.start(self.stage)
             self._run.call(self._cursor.restore, state["cursor"])
+            self._precede([tuple(element) for element in state.get("first", ())])
+
+    def go_to(self, passed: int, first: list[tuple]):
+        """Go on with some elements, and then after the first `passed` elements of a new walk."""
+        with self._lock:
+            self.start(self.stage)
+            self._run.call(self._cursor.skip, passed)
+            self._precede(first)
+
+    def _precede(self, first):
+        if first:
+            self._cursor = _Preceded(first, self._cursor)
 
     def __del__(self):
         run = getattr(self, "_run", None)
         if run is not None:
             self.stop()
+
+
+class _Preceded(Cursor):
+    """Some elements that were made before, then those of a walk."""
+
+    def __init__(self, first: list[tuple], inner: Cursor):
+        self.first = list(first)
+        self._inner = inner
+
+    def next(self):
+        return self.first.pop(0) if self.first else self._inner.next()
+
+    def state(self):
+        return self._inner.state()
+
+    def restore(self, state):
+        self._inner.restore(state)
+
+    def close(self):
+        self._inner.close()
 
 
 def _resource_of(handle: np.ndarray) -> IteratorResource:

@@ -11,8 +11,10 @@ import numpy as np
 from headrace._src.core import errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.data.running.stages import Stage
+from headrace._src.data.saving import foreign_positions
 from headrace._src.data.saving.element_bytes import packed, unpacked
-from headrace._src.formats.encoded_variants import decode_variant, encode_variant
+from headrace._src.data.saving.position_counts import continuation
+from headrace._src.formats.encoded_variants import decode_variant, encode_variant, variant_tensors
 from headrace._src.op.definition import Op
 
 _TYPE = "headrace::IteratorState"
@@ -118,6 +120,9 @@ def _deserialize(resource_handle, serialized):
         name, data = decode_variant(serialized.ravel()[0])
     except (ValueError, IndexError, TypeError) as error:
         raise errors.data_loss(f"The state of an iterator cannot be read: {error}.") from None
+    if name == foreign_positions.TYPE:
+        _go_to_foreign(resource, serialized.ravel())
+        return
     if name != _TYPE:
         raise errors.UnimplementedError(
             None, None,
@@ -139,6 +144,16 @@ def _deserialize(resource_handle, serialized):
         raise errors.invalid_argument(
             f"The position of an iterator over {pipeline} does not fit this dataset: {type(error).__name__}: {error}."
         ) from error
+
+
+def _go_to_foreign(resource, elements):
+    """Let an iterator go to where one of TensorFlow stood."""
+    try:
+        position = foreign_positions.read_positions([(decode_variant(x)[1], variant_tensors(x)) for x in elements])
+        waiting, passed = continuation(position, resource.stage)
+    except _UNFIT as error:
+        raise errors.data_loss(f"The position of an iterator, which TensorFlow saved, is damaged: {error}.") from error
+    resource.go_to(passed, waiting)
 
 
 DESERIALIZE_ITERATOR = Op(

@@ -78,13 +78,33 @@ class Seeds:
         self._words = RandomWords(seed, seed2)
         self._changes = changes
         self._lock = threading.Lock()
+        self._known: list = []  # what the next walks draw, where that was said; None: as usual
 
     def draw(self) -> tuple[int, int]:
         """The two seeds of a new walk."""
-        if not self._changes:
-            return self._words.seeds
         with self._lock:
-            return self._words.next(), self._words.next()
+            drawn = (self._words.next(), self._words.next()) if self._changes else self._words.seeds
+            known = self._known.pop(0) if self._known else None
+            return known or drawn
+
+    def begin(self, walks: int, number: int = 0, known: tuple[int, int] | None = None):
+        """Go to where so many walks have drawn their seeds.
+
+        Args:
+            walks: how many.
+            number: of one of the walks that follow, from 0 on.
+            known: the seeds of that walk, if they are not those that it would draw.
+        """
+        with self._lock:
+            self._words.seek(2 * walks if self._changes else 0)
+            self._known = [None] * number + [known]
+
+    def begin_earlier(self, walks: int):
+        """Go to where `walks` walks fewer have drawn their seeds."""
+        with self._lock:
+            if self._changes:
+                self._words.seek(max(0, self._words.used - 2 * walks))
+            self._known = [None] * walks + self._known
 
     def state(self) -> dict:
         return {"seeds": list(self._words.seeds), "used": self._words.used}
@@ -95,19 +115,20 @@ class Seeds:
             self._words.seek(state["used"])
 
 
-def _seeds_in(stage):
+def seeds_in(stage: Stage) -> list[Seeds]:
+    """Those of all shuffles in a pipeline."""
     own = [stage.seeds] if isinstance(stage.seeds, Seeds) else []
-    return own + [seeds for before in stage.inputs for seeds in _seeds_in(before)]
+    return own + [seeds for before in stage.inputs for seeds in seeds_in(before)]
 
 
 def saved_seeds(stage: Stage) -> list:
     """Where the seeds of all shuffles in a pipeline stand, for cursors that do not walk through all of it."""
-    return [seeds.state() for seeds in _seeds_in(stage)]
+    return [seeds.state() for seeds in seeds_in(stage)]
 
 
 def restore_seeds(stage: Stage, saved: list):
     """Let the seeds of all shuffles in a pipeline stand where they stood."""
-    for seeds, state in zip(_seeds_in(stage), saved):
+    for seeds, state in zip(seeds_in(stage), saved):
         seeds.restore(state)
 
 
