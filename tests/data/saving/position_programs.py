@@ -44,7 +44,7 @@ def pipelines(tf):
         "slices2": (S({"a":np.arange(10.0),"b":np.arange(10)}), 3),
         "tensors": (data.from_tensors([1,2]), 1),
         "enumerate": (R(100).enumerate(), 3),
-        "window": (R(100).window(4), 2),
+        "window": (R(100).window(4).flat_map(lambda part: part.batch(4)), 2),
         "interleave": (R(4).interleave(lambda i: R(i,i+5), cycle_length=2, block_length=2), 5),
         "flat_map": (R(4).flat_map(lambda i: R(i,i+5)), 7),
         "unbatch": (R(100).batch(4).unbatch(), 6),
