@@ -113,7 +113,8 @@ class ShardByTaskPolicy(ShardingCallback):
 class MaxShardSizePolicy(ShardingCallback):
     """Files of a limited size; large tensors are cut into slices.
 
-    A file is larger where a single element is, and by the description of the objects, which is small.
+    A file is larger where a single element or a tensor of strings is, and by the description of the objects, which is
+    small.
 
     Args:
         max_shard_size: in bytes.
@@ -158,11 +159,12 @@ class _Filling:
 
     def add(self, one: ShardableTensor):
         """Adds a tensor, cut where it must be."""
-        unit = _element_size(one)
         rank = one.shape.rank
-        if not rank:
-            self._add_whole(one, unit)
+        if one.dtype in (dtypes.string, dtypes.variant) or not rank:
+            # TensorFlow cuts strings too, but cannot read what it has written then.
+            self._add_whole(one, _whole_size(one))
             return
+        unit = one.dtype.size
         if one.slice_spec:
             full, region = parse_shape_and_slice(one.slice_spec)
             region = region.resolved(full)
@@ -192,8 +194,8 @@ class _Filling:
     def _add_whole(self, one, size):
         if size > self.limit:
             _logger.warning(
-                "Tensor %s is a %s scalar of size %s bytes and cannot be partitioned into a shard of max shard size %s "
-                "bytes. It will be added as an individual shard that exceeds the max shard size.",
+                "Tensor %s of dtype %s has %s bytes and cannot be partitioned into shards of max shard size %s bytes. It "
+                "will be added as an individual shard that exceeds the max shard size.",
                 one.checkpoint_key, one.dtype, size, self.limit,
             )  # fmt: skip
             self.oversized.append({one.checkpoint_key: {one.slice_spec: one.tensor}})
@@ -224,12 +226,12 @@ class _Filling:
         self.oversized.append({one.checkpoint_key: {spec: tensor}})
 
 
-def _element_size(one):
-    """How many bytes an element takes; of strings, the longest."""
+def _whole_size(one):
+    """How many bytes a tensor takes that is not cut."""
     if one.checkpoint_key == OBJECT_GRAPH_KEY or one.dtype == dtypes.variant:
         return 0
     if one.dtype == dtypes.string:
-        return max((len(text) for text in one.tensor._a.ravel().tolist()), default=0)
+        return sum(map(len, one.tensor._a.ravel().tolist()))
     return one.dtype.size
 
 

@@ -68,6 +68,11 @@ def _store() -> _Store:
     return graph.variable_store
 
 
+def variables_of_scopes() -> dict[str, Any]:
+    """The variables that `get_variable` has made in the current graph, by full name."""
+    return _store().variables
+
+
 @api("compat.v1.VariableScope")
 class VariableScope:
     """The defaults that `get_variable` uses, and the name before those of the variables."""

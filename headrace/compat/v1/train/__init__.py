@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from headrace._src.checkpoint.reading import load_variable as load_variable
     from headrace._src.checkpoint.reading import new_checkpoint_reader as _NewCheckpointReader
     from headrace._src.checkpoint.session_checkpoints import CheckpointV1 as _Checkpoint
+    from headrace._src.compat.initial_checkpoints import init_from_checkpoint as init_from_checkpoint
     from headrace._src.compat.matched_files import match_filenames_once as match_filenames_once
     from headrace._src.compat.meta_graph_import import import_meta_graph as import_meta_graph
     from headrace._src.compat.meta_graphs import export_meta_graph as export_meta_graph
