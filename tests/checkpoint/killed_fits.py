@@ -1,9 +1,6 @@
-"""Fits of Keras that are killed, and go on: with `BackupAndRestore`, and from the files of `ModelCheckpoint`.
+"""Fits of Keras that are killed, and go on: with `BackupAndRestore`, and from the files of `ModelCheckpoint`."""
 
-Keras writes these files itself, in place: a kill while it writes leaves a broken one, or weights without the epoch that
-belongs to them (see docs/decisions). Here the kill is between two writes, at a random batch.
-"""
-
+import dataclasses
 import glob
 import hashlib
 import os
@@ -12,8 +9,10 @@ import signal
 
 import numpy as np
 from killed_processes import Server, say, serve
+from killed_training import DeadlyDisk, Killer, Order
 
 import headrace as tf
+from headrace._src.formats import durable_files
 
 tf.install_as_tensorflow()
 
@@ -49,69 +48,79 @@ def checkpoint(folder):
 PROGRAMS = {"BackupAndRestore": backup, "ModelCheckpoint": checkpoint}
 
 
-def fit(order):
-    """Trains to the end, or until the batch at which it is to die, counted from the start of this process."""
-    os.makedirs(order["folder"], exist_ok=True)
-    model, epoch, callbacks = PROGRAMS[order["program"]](order["folder"])
-    left = [order["die_at"]]
+def fit(fields):
+    """Trains to the end, or until it is to die: after a batch, or at a step of the disk."""
+    order = Order(**fields)
+    os.makedirs(order.folder, exist_ok=True)
+    model, epoch, callbacks = PROGRAMS[order.way](order.folder)
 
-    class Death(tf.keras.callbacks.Callback):
+    class Progress(tf.keras.callbacks.Callback):
+        batches = 0
+
         def on_epoch_begin(self, epoch, logs=None):
             say("epoch", epoch)
 
         def on_train_batch_end(self, batch, logs=None):
-            if left[0] == 0:
+            Progress.batches += 1
+            if Progress.batches == -order.die_at - 1:
                 os.kill(os.getpid(), signal.SIGKILL)
-            left[0] -= 1
+
+        def on_epoch_end(self, epoch, logs=None):
+            say("saving", epoch)
 
     generator = np.random.default_rng(0)
     x = generator.normal(size=[BATCHES * 4, 4]).astype("float32")
     y = x.sum(axis=1, keepdims=True)
-    model.fit(
-        x,
-        y,
-        batch_size=4,
-        epochs=EPOCHS,
-        initial_epoch=epoch,
-        shuffle=False,
-        verbose=0,
-        callbacks=[*callbacks, Death()],
-    )
+    with durable_files.disk_replaced(DeadlyDisk(order)):
+        model.fit(
+            x, y, batch_size=4, epochs=EPOCHS, initial_epoch=epoch, shuffle=False, verbose=0,
+            callbacks=[Progress(), *callbacks],
+        )  # fmt: skip
     say("done", digest(model))
 
 
 def kill(program, folder, kills, generator) -> list[str]:
-    """Kills fits so many times. Returns what went wrong.
+    """Kills fits so many times: in turn after a batch, at a step of the disk, and some time after an epoch has ended.
 
     Args:
         program: a key of `PROGRAMS`.
         folder: for the files.
         kills: how often.
         generator: of random numbers.
+
+    Returns:
+        What went wrong.
     """
-    folder, failures = os.path.join(folder, program), []
+    folder, failures, done, number = os.path.join(folder, program), [], 0, 0
     with Server(__file__) as server:
-        run = lambda name, die_at: server.run(
-            {"folder": os.path.join(folder, name), "program": program, "die_at": die_at}
-        )
-        expected = run("undisturbed", -1)[-2]
-        number = 0
-        while kills > 0:
-            name, batches = f"killed-{number}", 0
+        expected = server.run(dataclasses.asdict(Order(os.path.join(folder, "undisturbed"), program)))[-2]
+        while done < kills:
+            place, allowed = os.path.join(folder, f"killed-{number}"), {0}
             number += 1
             for _ in range(100):
-                die_at = generator.randrange(2 * BATCHES) if kills > 0 else -1
-                lines = run(name, die_at)
-                first = [words[1] for words in lines if words[0] == "epoch"][:1]
-                if first and first[0] != batches // BATCHES:
-                    failures.append(f"{program}: goes on at epoch {first[0]}, after {batches} batches")
+                order, killer = Order(place, program), lambda words, process: None
+                if done < kills and done % 3 == 0:
+                    order.die_at = -2 - generator.randrange(2 * BATCHES)
+                elif done < kills and done % 3 == 1:
+                    order.die_at, order.in_the_middle = generator.randrange(12), generator.random() < 0.5
+                elif done < kills:
+                    killer = Killer(generator, 0.1, saves=2)
+                lines = server.run(dataclasses.asdict(order), killer)
+                epochs = [words[1] for words in lines if words[0] == "epoch"]
+                if epochs and epochs[0] not in allowed:
+                    failures.append(f"{program}: goes on at epoch {epochs[0]}, not one of {allowed}")
                 if lines[-1] != ["ended", -signal.SIGKILL]:
                     break
-                kills -= 1
-                batches = batches // BATCHES * BATCHES + die_at  # the deadly one's epoch has not ended
+                done += 1
+                if epochs:
+                    saving = ["saving", epochs[-1]] in lines
+                    allowed = {epochs[-1], epochs[-1] + 1} if saving else {epochs[-1]}
             if lines[-2] != expected:
                 failures.append(f"{program}: {lines[-2:]} in the end, without a kill {expected}")
-            shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
+            left = [name for name in os.listdir(place) if ".partial" in name]
+            if left:
+                failures.append(f"{program}: left over at the end: {left}")
+            shutil.rmtree(place, ignore_errors=True)
     return failures
 
 

@@ -29,7 +29,7 @@ class Order:
     Args:
         folder: where it saves.
         way: how it saves, a key of `WAYS`.
-        die_at: the number of the step of the disk before which it kills itself; -1 for none.
+        die_at: the number of the step of the disk before which it kills itself; below zero for none.
         in_the_middle: whether it does a part of that step before.
     """
 
@@ -201,10 +201,11 @@ class Killer:
     Args:
         generator: of random numbers.
         longest: how long to wait at most, in seconds.
+        saves: it is one of the first of so many saves.
     """
 
-    def __init__(self, generator, longest):
-        self._saves = generator.randrange(4)
+    def __init__(self, generator, longest, saves=4):
+        self._saves = generator.randrange(saves)
         self._delay = generator.uniform(0, longest)
         self._timer = None
 

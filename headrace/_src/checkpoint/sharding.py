@@ -194,8 +194,8 @@ class _Filling:
     def _add_whole(self, one, size):
         if size > self.limit:
             _logger.warning(
-                "Tensor %s of dtype %s has %s bytes and cannot be partitioned into shards of max shard size %s bytes. It "
-                "will be added as an individual shard that exceeds the max shard size.",
+                "Tensor %s of dtype %s has %s bytes and cannot be partitioned into shards of max shard size %s bytes. "
+                "It will be added as an individual shard that exceeds the max shard size.",
                 one.checkpoint_key, one.dtype, size, self.limit,
             )  # fmt: skip
             self.oversized.append({one.checkpoint_key: {one.slice_spec: one.tensor}})

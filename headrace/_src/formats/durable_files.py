@@ -263,6 +263,7 @@ def written_beside(path: str, ending: str) -> Iterator[str]:
     place = local_path(path)
     if place is None:
         raise errors.unimplemented(f"{path} is not a file of this machine.")
+    remove_leftovers(folder_of(place))
     temporary = _temporary_name(place) + ending
     _active.add(temporary)
     try:
