@@ -2370,6 +2370,7 @@ MODULES: dict = {
         "get_or_create_global_step": "compat.training:get_or_create_global_step",
         "global_step": "compat.training:global_step",
         "import_meta_graph": "compat.meta_graph_import:import_meta_graph",
+        "init_from_checkpoint": "compat.initial_checkpoints:init_from_checkpoint",
         "inverse_time_decay": "compat.training:inverse_time_decay",
         "latest_checkpoint": "checkpoint.folder_state:latest_checkpoint",
         "linear_cosine_decay": "compat.training:linear_cosine_decay",
