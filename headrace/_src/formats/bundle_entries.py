@@ -26,10 +26,18 @@ class Entry(NamedTuple):
     slices: tuple[TensorSlice, ...] = ()
 
 
+# What entries of a dtype and shape begin with, and the other way round. A model has few shapes, of many tensors each.
+_beginnings: dict[tuple[dtypes.DType, tuple[int, ...]], bytes] = {}
+_known: dict[bytes, tuple[dtypes.DType, tuple[int, ...]]] = {}
+_MOST_KNOWN = 1 << 12
+
+
 def encode_entry(entry: Entry) -> bytes:
     """An encoded `BundleEntryProto`."""
-    dims = b"".join(_DIMS[size] if size < len(_DIMS) else _dim(size) for size in entry.shape)
-    parts = [b"\x08", varint(entry.dtype.as_datatype_enum), b"\x12", varint(len(dims)), dims]
+    beginning = _beginnings.get((entry.dtype, entry.shape))
+    if beginning is None:
+        beginning = _beginning(entry.dtype, entry.shape)
+    parts = [beginning]
     if entry.shard:
         parts += b"\x18", varint(entry.shard)
     if entry.offset:
@@ -42,11 +50,13 @@ def encode_entry(entry: Entry) -> bytes:
     return b"".join(parts)
 
 
-def _dim(size: int) -> bytes:
-    return message(2, integer(1, size) if size else b"")
-
-
-_DIMS = [_dim(size) for size in range(1025)]
+def _beginning(dtype, shape):
+    dims = b"".join(message(2, integer(1, size) if size else b"") for size in shape)
+    beginning = b"".join((b"\x08", varint(dtype.as_datatype_enum), b"\x12", varint(len(dims)), dims))
+    if len(_beginnings) >= _MOST_KNOWN:
+        _beginnings.clear()
+    _beginnings[dtype, shape] = beginning
+    return beginning
 
 
 def decode_entry(data: bytes) -> Entry:
@@ -55,6 +65,59 @@ def decode_entry(data: bytes) -> Entry:
     Raises:
         ValueError: it is not one, or says what cannot be.
     """
+    # As usual writers write it: dtype and shape, which most entries share with others, then where the bytes are.
+    if len(data) > 3 and data[2] == 0x12 and data[3] < 0x80:
+        end = 4 + data[3]
+        known = _known.get(data[:end])
+        if known is not None:
+            entry = _usual_entry(data, end, *known)
+            if entry is not None:
+                return entry
+        entry = _any_entry(data)
+        if data[0] == 0x08 and data[1] < 0x80 and _usual_entry(data, end, entry.dtype, entry.shape) == entry:
+            if len(_known) >= _MOST_KNOWN:
+                _known.clear()
+            _known[data[:end]] = entry.dtype, entry.shape
+        return entry
+    return _any_entry(data)
+
+
+def _usual_entry(data, at, dtype, shape):
+    """The entry, after its dtype and shape, if it has each field at most once and no others; None otherwise."""
+    end = len(data)
+    shard = offset = size = checksum = last = 0
+    while at < end:
+        tag = data[at]
+        if tag <= last:
+            return None
+        last = tag
+        if tag == 0x35:
+            checksum = int.from_bytes(data[at + 1 : at + 5], "little")
+            at += 5
+            continue
+        value = shift = 0
+        while True:
+            at += 1
+            if at >= end or shift > 56:  # nine bytes: below 2**63
+                return None
+            byte = data[at]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                break
+            shift += 7
+        at += 1
+        if tag == 0x20:
+            offset = value
+        elif tag == 0x28:
+            size = value
+        elif tag == 0x18:
+            shard = value
+        else:
+            return None
+    return Entry(dtype, shape, shard, offset, size, checksum) if at == end else None
+
+
+def _any_entry(data):
     number, shape, shard, offset, size, checksum = 0, (), 0, 0, 0, 0
     slices: list[TensorSlice] = []
     for field, kind, value in fields(data):

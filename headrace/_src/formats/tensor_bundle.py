@@ -140,6 +140,8 @@ class BundleReader:
     def read(self, key: str, part: TensorSlice | None = None) -> np.ndarray:
         """A tensor, or a part of it, as an array of its own. Partitioned ones are put together."""
         entry = self.entry(key)
+        if part is None and not entry.slices:
+            return self._read_entry(entry, key)
         try:
             part = (part or whole(len(entry.shape))).resolved(entry.shape)
         except ValueError as error:

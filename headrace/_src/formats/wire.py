@@ -6,9 +6,13 @@ import numpy as np
 
 from headrace._src.core import dtypes
 
+_SHORT = [bytes([number]) for number in range(0x80)]
+
 
 def varint(number: int) -> bytes:
     """An integer, seven bits to a byte; negative ones as 64-bit two's complement."""
+    if 0 <= number < 0x80:
+        return _SHORT[number]
     number &= 2**64 - 1
     out = bytearray()
     while number > 0x7F:
