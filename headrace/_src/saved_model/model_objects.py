@@ -6,16 +6,17 @@ import logging
 from typing import Any
 
 from headrace._src.checkpoint.object_walk import ObjectWalk
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, nest
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.trackable import SaveType, Trackable, wrap
-from headrace._src.saved_model.resource_functions import new_name, resource_functions
+from headrace._src.core.type_specs import TypeSpec
+from headrace._src.data.datasets import DatasetV2
+from headrace._src.saved_model.resource_functions import DatasetTracker, makes_resource, new_name, resource_functions
 from headrace._src.saved_model.saved_functions import SavedFunctions
 from headrace._src.saved_model.saving_functions import SavingFunctions, saving_functions
 from headrace._src.saved_model.signatures import SignatureMap, concrete_signatures, default_signature
 from headrace._src.saved_model.structured_values import can_encode
 from headrace._src.state.assets import Asset
-from headrace._src.state.resources import TrackableResource
 from headrace._src.state.variables import Variable
 from headrace._src.tracing.concrete_function import ConcreteFunction
 from headrace._src.tracing.function import Function
@@ -102,7 +103,9 @@ class ModelObjects:
             child = wrap(child)
             if isinstance(child, Trackable):
                 found[name] = child
-        if isinstance(obj, TrackableResource) and obj.resource_handle is not None:
+        if isinstance(obj, DatasetV2) and isinstance(obj._variant_tensor, EagerTensor):
+            found["_variant_tracker"] = DatasetTracker(obj)  # TF: under this name
+        if makes_resource(obj):
             self.resource_names[id(obj)] = name = new_name(obj)
             found.update(resource_functions(obj, name))
         return found
@@ -127,12 +130,12 @@ class ModelObjects:
     # What functions capture.
 
     def _find_holders(self):
-        """By id of a tensor, the number of the object that it belongs to."""
-        holders: dict[int, int] = {}
+        """By the key of a tensor, the number of the object that it belongs to."""
+        holders: dict[Any, int] = {}
         for number, obj in enumerate(self.objects):
             tensor = tensor_of(obj)
             if tensor is not None:
-                holders.setdefault(id(tensor), number)
+                holders.setdefault(_key(tensor), number)
         return holders
 
     def _add_constants(self):
@@ -147,14 +150,14 @@ class ModelObjects:
 
     def number_of_tensor(self, tensor: Any) -> int:
         """The number of the object that a captured tensor belongs to; a constant is added when first asked for."""
-        if id(tensor) not in self._holders:
+        if _key(tensor) not in self._holders:
             if not isinstance(tensor, EagerTensor):
                 raise ValueError(
                     f"A function that is saved captures {tensor!r} of another graph. Call it there, or give it that "
                     "tensor as an argument."
                 )
-            self._holders[id(tensor)] = self.add(Constant(tensor))
-        return self._holders[id(tensor)]
+            self._holders[_key(tensor)] = self.add(Constant(tensor))
+        return self._holders[_key(tensor)]
 
     def number_of_capture(self, concrete: ConcreteFunction, tensor: Any) -> int:
         """The number of the object that a tensor belongs to which a function captures.
@@ -191,7 +194,7 @@ class ModelObjects:
 
     def holds(self, tensor: Any) -> bool:
         """Whether a tensor belongs to one of the objects."""
-        return id(tensor) in self._holders
+        return _key(tensor) in self._holders
 
     def add(self, obj: Any) -> int:
         """The number of an object that is not reached from the root."""
@@ -213,9 +216,17 @@ class ModelObjects:
         return self.walk.described(number)
 
 
+def _key(tensor):
+    """What tells a tensor from others: a resource may be in several tensors."""
+    if type(tensor) is EagerTensor and tensor.dtype._kind in "rv" and not tensor._a.ndim:
+        return "content", id(tensor._a[()])
+    return id(tensor)
+
+
 def _is_saved(concrete):
-    """Whether a trace can be found by its arguments where it is loaded: all must have a form in files."""
-    if can_encode(concrete.structured_input_signature):
+    """Whether a trace is of use where it is loaded: not if an argument was an object of this program."""
+    leaves = nest.flatten(concrete.structured_input_signature)
+    if all(isinstance(leaf, TypeSpec) or can_encode(leaf) for leaf in leaves):
         return True
     _logger.info("Unsupported signature for serialization: %s.", concrete.structured_input_signature)
     return False

@@ -252,7 +252,7 @@ class ObjectBuilder:
         for name in names:
             self._bind(name, self._proto.concrete_functions[name].bound_inputs)
         handle = function()
-        if not isinstance(handle, EagerTensor) or handle.dtype is not dtypes.resource:
+        if not isinstance(handle, EagerTensor) or handle.dtype._kind not in "rv":  # a dataset is a variant
             raise self._unsound(f"the function that creates the resource of object {number} returns {handle!r}")
         resource._create(handle)
         return resource

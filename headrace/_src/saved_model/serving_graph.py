@@ -22,9 +22,10 @@ from headrace._src.graph.building.graph import PLACEHOLDER, Graph
 from headrace._src.graph.control.calls import call_graph
 from headrace._src.ops.arrays.passing import NO_OP
 from headrace._src.saved_model.model_objects import Constant, ModelObjects, is_variable, plain_variable
+from headrace._src.saved_model.resource_functions import makes_resource
 from headrace._src.state import storage
 from headrace._src.state.assets import Asset
-from headrace._src.state.resources import TrackableResource, creating_as
+from headrace._src.state.resources import creating_as
 
 _INVALID = re.compile(r"[^A-Za-z0-9_.\\/>-]")
 _INVALID_FIRST = re.compile(r"^[^A-Za-z0-9.]+")
@@ -86,7 +87,7 @@ class ServingGraph:
             return storage.READ_VARIABLE(handle, dtype=dtypes.string)
 
     def _resource(self, obj, number):
-        if isinstance(obj, TrackableResource):
+        if makes_resource(obj):
             with creating_as(self._objects.resource_names[id(obj)]):
                 return obj._create_resource()
         children = dict(self._objects.children[number])

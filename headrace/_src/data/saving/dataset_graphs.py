@@ -10,6 +10,8 @@ import struct
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.context import context
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.data.running.stages import Stage, stage_of
 from headrace._src.data.saving.element_bytes import packed, unpacked
 from headrace._src.data.sources.generators import PYTHON_GENERATOR_DATASET
@@ -82,6 +84,29 @@ def _check(graph, stage):
             raise _cannot(f"the function of {stage.where()} calls Python functions")
         for inner in called_graphs(node.attrs):
             _check(inner, stage)
+
+
+def made_anew(stage: Stage) -> Tensor:
+    """Makes a pipeline once more, in the current graph: the tensor of the dataset.
+
+    Variables, tables and other resources that its functions use are captured.
+
+    Raises:
+        UnimplementedError: it depends on this process in other ways.
+    """
+    return _Rebuilder(context.graph).tensor(stage)
+
+
+class _Rebuilder(_Writer):
+    def _input(self, value):
+        if isinstance(value, np.ndarray) and value.dtype == object and value.ndim == 0:
+            item = value[()]
+            if item is not None and not isinstance(item, (Stage, bytes)):
+                return EagerTensor(value, dtypes.resource)
+        found = super()._input(value)
+        if self.given:
+            raise _cannot("it holds ragged or sparse tensors, which have no form in a graph")
+        return found
 
 
 def encoded(stage: Stage) -> bytes:
