@@ -11,6 +11,7 @@ from saved_programs import PROGRAMS
 import headrace as tf
 from headrace._src.formats.graph_messages import GraphDebugInfo
 from headrace._src.formats.model_messages import SavedModel
+from headrace._src.saved_model import model_writing
 
 FIXTURES = pathlib.Path(__file__).parents[1] / "fixtures" / "saved_models"
 RESULTS = json.loads((FIXTURES / "results.json").read_text())
@@ -298,3 +299,111 @@ def test_saving_and_loading_leave_nothing_behind(tmp_path, name):
     count()
     before = count()
     assert count() == before
+
+
+def test_a_message_that_is_too_large(tmp_path, monkeypatch):
+    monkeypatch.setattr(model_writing, "LARGEST", 1000)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"2 GB.*tf\.Variables"):
+        tf.saved_model.save(times(), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+# What functions use besides variables and tables.
+
+
+def with_dataset(folder):
+    module = tf.Module()
+    module.base = tf.Variable(10, dtype=tf.int64)
+    module.numbers = tf.data.Dataset.range(3).map(lambda x: x + module.base)
+    zero = tf.constant(0, tf.int64)
+    module.run = tf.function(lambda: module.numbers.reduce(zero, lambda a, b: a + b), input_signature=[])
+    return module, lambda loaded: (loaded.run().numpy(), loaded.base.assign(20), loaded.run().numpy())[::2], (33, 63)
+
+
+def with_generator(folder):
+    module = tf.Module()
+    module.generator = tf.random.Generator.from_seed(1)
+    module.run = tf.function(lambda: module.generator.uniform([]), input_signature=[])
+    expected = tf.random.Generator.from_seed(1).uniform([2]).numpy()[0]
+    return module, lambda loaded: loaded.run().numpy(), expected
+
+
+def with_constants(folder):
+    module = tf.Module()
+    large = tf.range(1000.0)
+    module.run = tf.function(lambda: tf.reduce_sum(large), input_signature=[])
+    module.again = tf.function(lambda: tf.reduce_max(large), input_signature=[])
+    return module, lambda loaded: (loaded.run().numpy(), loaded.again().numpy()), (499500.0, 999.0)
+
+
+def with_writer(folder):
+    module = tf.Module()
+    module.writer = tf.summary.create_file_writer(str(folder / "model" / "logs"), experimental_trackable=True)
+
+    @tf.function(input_signature=[tf.TensorSpec([])])
+    def run(x):
+        with module.writer.as_default():
+            return tf.summary.scalar("x", x, step=1)
+
+    module.run = run
+    return module, lambda loaded: bool(loaded.run(1.0)), True
+
+
+def with_itself(folder):
+    module = tf.Module()
+    module.inner = tf.Module()
+    module.inner.outer, module.other = module, module.inner
+    module.inner.v = tf.Variable(3.0)
+    return module, lambda loaded: (loaded.inner.outer is loaded, loaded.other is loaded.inner), (True, True)
+
+
+@pytest.mark.parametrize("build", [with_dataset, with_generator, with_constants, with_writer, with_itself])
+def test_what_functions_use(tmp_path, build):
+    module, result, expected = build(tmp_path)
+    tf.saved_model.save(module, tmp_path / "model")
+    assert result(tf.saved_model.load(tmp_path / "model")) == expected
+    tf.saved_model.save(tf.saved_model.load(tmp_path / "model"), tmp_path / "model")
+    assert result(tf.saved_model.load(tmp_path / "model")) == expected
+
+
+def test_traces_that_are_of_no_use_elsewhere(tmp_path):
+    module = tf.Module()
+    module.run = tf.function(lambda x, of=None: x)
+    module.run(tf.constant(1.0))
+    module.run(tf.constant(1.0), object())
+    tf.saved_model.save(module, tmp_path)
+    assert len(tf.saved_model.load(tmp_path).run.concrete_functions) == 1
+
+
+def test_a_third_derivative_of_a_custom_gradient_is_refused(tmp_path):
+    @tf.custom_gradient
+    def cube(x):
+        return x * x * x, lambda dy: dy * 3.0 * square(x)
+
+    @tf.custom_gradient
+    def square(x):
+        return x * x, lambda dy: dy * 2.0 * same(x)
+
+    @tf.custom_gradient
+    def same(x):
+        return x + 0.0, lambda dy: dy
+
+    module = tf.Module()
+    module.cube = tf.function(cube, input_signature=[tf.TensorSpec([])])
+    tf.saved_model.save(module, tmp_path)
+    loaded = tf.saved_model.load(tmp_path)
+
+    def derivative(f):
+        def derived(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)
+            return tape.gradient(y, x)
+
+        return derived
+
+    first = derivative(loaded.cube)
+    second = derivative(first)
+    assert (first(tf.constant(2.0)).numpy(), second(tf.constant(2.0)).numpy()) == (12.0, 12.0)
+    with pytest.raises(LookupError, match="No gradient defined"):
+        derivative(second)(tf.constant(2.0))
