@@ -153,9 +153,10 @@ class Optimizer(Trackable):
         with name_scope(name or self._name) as scope:
             self._prepare()
             updates = []
+            first = _gradients_of_references(given)
             for gradient, variable in given:
                 label = base_name(variable).replace(":", "_")
-                with name_scope(f"update_{label}"):
+                with name_scope(f"update_{label}"), graph.control_dependencies(first):
                     updates.append(self._update(gradient, variable))
             updates = [operation for operation in map(operation_of, updates) if operation is not None]
             if global_step is None:
@@ -339,3 +340,14 @@ class _Nothing:
 
 
 _NOTHING = _Nothing()
+
+
+def _gradients_of_references(pairs):
+    """What updates wait for where a variable has no handle: all gradients.
+
+    Operations here run in the order in which they were made. TensorFlow, which may take over the graph, would read such
+    a variable for one gradient when it has been changed by another already.
+    """
+    if not any(isinstance(variable, RefVariable) for _, variable in pairs):
+        return []
+    return [gradient.values if isinstance(gradient, IndexedSlices) else gradient for gradient, _ in pairs]

@@ -52,6 +52,8 @@ class Op:
         types: for each type attribute, the dtypes that it may be.
     """
 
+    # With the trait WRITES_VARIABLE: how many of the first inputs are variables that it changes.
+    writes = 1
     # While something times eager execution: `(op, kernel)` to what eager execution calls in the place of the kernel.
     eager_timing: ClassVar[Callable | None] = None
 

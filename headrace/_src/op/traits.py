@@ -62,7 +62,7 @@ READS_RESOURCE = Trait("READS_RESOURCE")
 READS_FILES = Trait("READS_FILES")
 # Stateful only so that it is not moved, shared or left out. To explain its time, a function with it may run again.
 CHANGES_NOTHING = Trait("CHANGES_NOTHING")
-# It changes the variable that is its first input. Compiled programs hand the new value back.
+# It changes the variable that is its first input (`Op.writes` of them). Compiled programs hand the new value back.
 WRITES_VARIABLE = Trait("WRITES_VARIABLE")
 # Graphs are among its attributes; what it does depends on these. Everything that walks through graphs follows them.
 CALLS_FUNCTIONS = Trait("CALLS_FUNCTIONS")

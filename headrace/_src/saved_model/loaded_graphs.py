@@ -13,6 +13,7 @@ from headrace._src.formats.model_messages import VariableDef
 from headrace._src.formats.tensor_protos import proto_to_shape
 from headrace._src.graph.building.func_graph import FuncGraph
 from headrace._src.graph.messages.graph_def import function_def_of
+from headrace._src.graph.messages.reference_nodes import text_attribute
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
 from headrace._src.saved_model.constants import INIT_OP_SIGNATURE_KEY, VARIABLES_DIRECTORY, VARIABLES_FILENAME
@@ -149,7 +150,7 @@ class GraphSource:
         for name, node in self._nodes.items():
             if node.op not in _VARIABLE_OPS:
                 continue
-            key = (node.attr["container"].s.decode(), node.attr["shared_name"].s.decode() or name)
+            key = (text_attribute(node, "container"), text_attribute(node, "shared_name") or name)
             variable = self.library.variables.get(key)
             if variable is None:
                 variable = self.library.variables[key] = self._variable(node, described.get(name))

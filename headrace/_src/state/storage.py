@@ -118,9 +118,7 @@ EXCLUSIVE = _count_of_exclusive()
 
 def make_handle(storage: Storage) -> EagerTensor:
     """The resource tensor by which ops and tapes know the storage."""
-    box = np.empty((), object)
-    box[()] = storage
-    return EagerTensor(box, dtypes.resource)
+    return EagerTensor(_boxed(storage), dtypes.resource)
 
 
 def storage_of(resource: np.ndarray) -> Storage:
@@ -250,6 +248,24 @@ DISABLE_COPY_ON_READ = Op(
 )
 
 
+# In place of a variable without a handle, for ops of imported graphs that take a reference to it.
+VARIABLE_REFERENCE = Op(
+    "VariableReference",
+    "*, shape: shape, dtype: type, container: string = '', shared_name: string = '' -> reference: resource",
+    infer=lambda **attrs: TensorShape([]),
+    kernel=lambda shape, dtype, container, shared_name: _boxed(session_storage(container, shared_name, dtype, shape)),
+    lower=None,  # makes state on the host
+    grad=None,
+    stateful=True,
+)
+
+
+def _boxed(storage):
+    box = np.empty((), object)
+    box[()] = storage
+    return box
+
+
 def _destroy(resource, ignore_lookup_error):
     storage_of(resource).set(None)
 
@@ -289,9 +305,7 @@ def session_storage(container, name, dtype, shape) -> Storage:
 
 
 def _var_handle(container, shared_name, debug_name, dtype, shape, allowed_devices):
-    box = np.empty((), object)
-    box[()] = session_storage(container, shared_name or debug_name, dtype, shape)
-    return box
+    return _boxed(session_storage(container, shared_name or debug_name, dtype, shape))
 
 
 VAR_HANDLE = Op(

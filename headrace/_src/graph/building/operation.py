@@ -40,6 +40,9 @@ class OperationNotes(StreamOwner):
     # replaces, which others may still refer to, and the first of them, which runs when nobody reads the new outputs.
     earlier: tuple["Operation", ...] = ()
     original: "Operation | None" = None
+    # Of an operation that was made for a reader of an imported graph: the tensor of that graph in whose place it is. It
+    # is not written again.
+    stands_for: object = None
     # Of an input of a function: the user's name for it, where an operation cannot have that name.
     argument_name: str | None = None
     # Whether a constant was made for an operation yet to come, which will name it after itself.

@@ -63,7 +63,7 @@ class Block:
             self.count += 1
             op = REGISTRY[instruction.op]
             if WRITES_VARIABLE in op.traits:
-                written.add(instruction.inputs[0])
+                written.update(instruction.inputs[: op.writes])
             if instruction.stream is not None:
                 streams.add(instruction.stream)
             if op.calls_functions:

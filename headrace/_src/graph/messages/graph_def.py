@@ -79,11 +79,15 @@ def graph_def_of(graph, from_version=None, add_shapes=False, make_library=None) 
     order = control_inputs_of_effects(graph.nodes) if graph.building_function else {}
 
     def reference(tensor):
+        if tensor.op.stands_for is not None:
+            tensor = tensor.op.stands_for
         name, index = names[tensor.op.name], tensor.value_index + library.outputs_before(tensor.op)
         return name if index == 0 else f"{name}:{index}"
 
     taken = set(names.values())
     for node in graph.nodes[from_version or 0 :]:
+        if node.stands_for is not None:
+            continue
         message = _node_def(node, names, reference, order.get(id(node), ()), library, add_shapes)
         proto.node.extend(library.rewritten(node, message, taken, False))
     library.complete()
@@ -155,7 +159,9 @@ def _node_def(node, names, reference, before, library, add_shapes, for_tensorflo
         return proto
     proto.input.extend(reference(tensor) for tensor in node.inputs)
     # A name that is missing here is an argument of the function: there is nothing to wait for.
-    controls = dict.fromkeys(names[other.name] for other in (*node.control_inputs, *before) if other.name in names)
+    referred = [tensor.op.stands_for.op for tensor in node.inputs if tensor.op.stands_for is not None]
+    waits = [other for other in (*node.control_inputs, *before) if other not in referred]
+    controls = dict.fromkeys(names[other.name] for other in waits if other.name in names)
     proto.input.extend(f"^{name}" for name in controls)
     if for_tensorflow and is_retired(node):
         _write_call(proto, replacement(node), library)

@@ -13,7 +13,12 @@ from headrace._src.graph.building.graph import Graph
 from headrace._src.graph.building.symbolic import SymbolicTensor
 from headrace._src.graph.messages.attribute_values import from_attr_value
 from headrace._src.graph.messages.function_import import Functions, in_order, substituted
-from headrace._src.graph.messages.reference_nodes import read_anew, read_reference
+from headrace._src.graph.messages.reference_nodes import (
+    assigned_before,
+    read_anew,
+    read_reference,
+    reference_messages,
+)
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
@@ -282,6 +287,11 @@ def add_operation(graph, node, inputs, controls, name, functions, values=None):
     """
     if node.op in functions:
         node = functions.as_call(node, inputs)
+    controls = [*controls, *assigned_before(node, inputs)]
+    for i, message in enumerate(reference_messages(node, inputs)):
+        handle = add_operation(graph, message, [], controls, f"{name}/reference_{i}", functions, values)
+        handle.stands_for = inputs[i]
+        inputs[i] = handle.outputs[0]
     node, inputs = read_reference(node, inputs, name, graph, functions.reference)
     inputs = read_anew(graph, inputs, controls, name)
     op = lookup(node.op)

@@ -1,28 +1,52 @@
 """1.x variables without handles as messages: TensorFlow passes a reference where headrace names the variable."""
 
+import re
+
+from headrace._src.core import dtypes
 from headrace._src.formats.graph_messages import NodeDef
 from headrace._src.graph.messages.attribute_values import to_attr_value
+from headrace._src.op.registry import lookup
+from headrace._src.state.storage import VARIABLE_REFERENCE
 
+# Ops whose first inputs are variables without handles. Here they are given a handle for each, by such operations:
+REFERENCE = VARIABLE_REFERENCE.name
+_GIVEN_HANDLES = re.compile(
+    r"(?:Sparse)?Apply\w+|Scatter(?:Nd)?(?:Update|Add|Sub|Mul|Div|Min|Max)|StridedSliceAssign|CountUpTo"
+)
 _ASSIGNING = frozenset({"Assign", "AssignAdd", "AssignSub"})
 _REFERRING = _ASSIGNING | {"IsVariableInitialized"}
 # Attributes that name the variable, and their kinds.
 _NAMING = {"shape": "shape", "dtype": "type", "container": "string", "shared_name": "string"}
 
 
+def text_attribute(node, name: str) -> str:
+    """An attribute that is text; empty if it is not said. Looking it up in a message would add it."""
+    return node.attr[name].s.decode() if name in node.attr else ""
+
+
 def takes_reference(op: str) -> bool:
     """Whether an op of this name takes a variable without a handle in TensorFlow."""
-    return op in _REFERRING
+    return op in _REFERRING or _GIVEN_HANDLES.fullmatch(op) is not None
+
+
+def variable_of(node):
+    """The operation that is the variable without a handle which an operation names.
+
+    Raises:
+        ValueError: the graph does not have it.
+    """
+    name = node.attrs["shared_name"]
+    variable = next((x for x in node.graph.nodes if x.type == "VariableV2" and x.attrs["shared_name"] == name), None)
+    if variable is None:
+        raise ValueError(f"{node.name!r} assigns the variable {name!r}, which the graph does not have.")
+    return variable
 
 
 def write_reference(node, proto):
     """Let a message say what TensorFlow's op takes: the variable as its first input."""
     if node.type not in _REFERRING:
         return
-    name = node.attrs["shared_name"]
-    variable = next((x for x in node.graph.nodes if x.type == "VariableV2" and x.attrs["shared_name"] == name), None)
-    if variable is None:
-        raise ValueError(f"{node.name!r} assigns the variable {name!r}, which the graph does not have.")
-    proto.input.insert(0, variable.name)
+    proto.input.insert(0, variable_of(node).name)
     dropped = set(_NAMING) - ({"dtype"} if node.type == "IsVariableInitialized" else set())
     for attribute in dropped | ({"validate_shape"} if node.type in ("AssignAdd", "AssignSub") else set()):
         if attribute in proto.attr:
@@ -46,29 +70,65 @@ def read_reference(node, inputs, name, graph, reference):
         copied = NodeDef()
         copied.CopyFrom(node)
         copied.op = "VariableV2"
-        if not node.attr["shared_name"].s:
-            copied.attr["shared_name"].s = name.encode()
-        variable = reference(copied.attr["container"].s.decode(), copied.attr["shared_name"].s.decode())
+        container, shared_name = text_attribute(node, "container"), text_attribute(node, "shared_name") or name
+        copied.attr["container"].s, copied.attr["shared_name"].s = container.encode(), shared_name.encode()
+        variable = reference(container, shared_name)
         return (copied, inputs) if variable is None else (_read_of_handle(copied), [graph.inside(variable.handle)])
     if node.op not in _REFERRING or "shared_name" in node.attr:
         return node, inputs
     if not inputs:
         raise ValueError(f"Node {node.name!r}: {node.op} takes a variable and has no inputs.")
-    variable = inputs[0].op
-    if _HANDLE_READ in variable.annotations:
-        copied = NodeDef()
-        copied.CopyFrom(node)
-        named = NodeDef.FromString(variable.annotations[_HANDLE_READ].s)
-        for attribute in _NAMING:
-            copied.attr[attribute].CopyFrom(named.attr[attribute])
-        return copied, inputs[1:]
-    if variable.type not in _ASSIGNING | {"VariableV2"}:
-        raise ValueError(f"Node {node.name!r}: {node.op} takes a variable, got the output of {variable!r}.")
     copied = NodeDef()
     copied.CopyFrom(node)
-    for attribute, kind in _NAMING.items():
-        copied.attr[attribute].CopyFrom(to_attr_value(kind, variable.attrs[attribute]))
+    _copy_naming(copied, inputs[0].op, node)
     return copied, inputs[1:]
+
+
+def _copy_naming(proto, variable, node):
+    """Let a message name the variable that an operation reads or has assigned."""
+    if _HANDLE_READ in variable.annotations:
+        named = NodeDef.FromString(variable.annotations[_HANDLE_READ].s)
+        for attribute in _NAMING:
+            proto.attr[attribute].CopyFrom(named.attr[attribute])
+        return
+    if takes_reference(variable.type) and variable.type not in _REFERRING:
+        variable = variable.inputs[0].op  # it returns the variable
+    if variable.type not in _ASSIGNING | {"VariableV2", REFERENCE}:
+        raise ValueError(f"Node {node.name!r}: {node.op} takes a variable, got the output of {variable!r}.")
+    for attribute, kind in _NAMING.items():
+        proto.attr[attribute].CopyFrom(to_attr_value(kind, variable.attrs[attribute]))
+
+
+def assigned_before(node, inputs) -> list:
+    """The operations whose results are variables that an operation changes in turn, and so must have run."""
+    if node.op in _REFERRING:
+        count = 1
+    else:
+        count = _references_of(node.op)
+    return [x.op for x in inputs[:count] if x.op.type in _ASSIGNING or _GIVEN_HANDLES.fullmatch(x.op.type)]
+
+
+def _references_of(op):
+    if not _GIVEN_HANDLES.fullmatch(op):
+        return 0
+    return sum(argument.dtype is dtypes.resource for argument in lookup(op).signature.inputs)
+
+
+def reference_messages(node, inputs) -> list:
+    """For an op whose first inputs are variables, a message for each of an operation that gives its handle.
+
+    Raises:
+        ValueError: an input is no variable.
+    """
+    count = _references_of(node.op)
+    if len(inputs) < count:
+        raise ValueError(f"Node {node.name!r}: {node.op} takes {count} variables, and has {len(inputs)} inputs.")
+    messages = []
+    for tensor in inputs[:count]:
+        message = NodeDef(name=node.name, op=REFERENCE)
+        _copy_naming(message, tensor.op, node)
+        messages.append(message)
+    return messages
 
 
 # On an operation that reads a handle in place of a variable without one: the message of that variable.
@@ -98,6 +158,7 @@ def read_anew(graph, inputs, controls, name) -> list:
             (found[i],) = graph.create(source.record, source.inputs, attrs, types, tensor.shape, name_of_read)
             # What the Identity waits for must have run all the same.
             graph.nodes[-1].control_inputs = (*controls, tensor.op)
+            graph.nodes[-1].stands_for = tensor
     return found
 
 
