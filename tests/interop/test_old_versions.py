@@ -113,6 +113,26 @@ def test_weights_of_a_saved_model(old_version, version, case):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
+def test_a_saved_model_becomes_a_model_whose_training_goes_on(old_version, version):
+    folder = old_version(version) / "saved_functional"
+    model = tf.keras.models.load_model(str(folder / "model"))
+    results = fixtures.results(folder)
+    assert [layer.name for layer in model.layers if layer.weights] == ["right", "left", "norm", "end"]
+    assert old_models.outputs(tf, "functional", model) == pytest.approx(results["outputs"], abs=1e-6)
+    steps = range(old_models.WARM_UP, old_models.WARM_UP + old_models.STEPS)
+    losses = [old_models.train(tf, "functional", model, model.optimizer, step) for step in steps]
+    assert losses == pytest.approx(results["losses"], rel=1e-5)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_saved_model_without_a_description_computes(old_version, version):
+    folder = old_version(version) / "saved_subclassed"
+    model = tf.keras.models.load_model(str(folder / "model"))
+    expected = fixtures.results(folder)["outputs"]
+    assert model.predict(old_models.inputs("subclassed"), verbose=0) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
 def test_a_module_goes_on_training(old_version, version):
     folder = old_version(version) / "module"
     results = fixtures.results(folder)

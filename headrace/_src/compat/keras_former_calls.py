@@ -69,6 +69,18 @@ class ShapeOf:
         return tuple(tensors.shape)
 
 
+def _built(model):
+    """The functional model of a `Sequential` that knows its shapes, or the model itself."""
+    built = model.__dict__.get("_functional")
+    if built is None and type(model).__name__ == "Sequential":
+        raise AttributeError(f"{model.name!r} has no inputs yet: it was not called, and has no Input layer.")
+    return model if built is None else built
+
+
+input_names = property(lambda self: [x.name for x in _built(self).inputs], doc="The names of the inputs.")
+output_names = property(lambda self: list(_built(self).output_names), doc="The names of the layers of the outputs.")
+
+
 def init_dense(original, self, units, *args, **kwargs):
     """`Dense(np.int64(3))`."""
     original(self, int(units) if isinstance(units, np.integer) else units, *args, **kwargs)

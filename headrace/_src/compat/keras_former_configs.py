@@ -12,6 +12,7 @@ import functools
 import importlib
 import json
 import zipfile
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from headrace._src.ops.math.clipping import clip_by_value
@@ -53,7 +54,8 @@ _of_keras_2 = contextvars.ContextVar("of_keras_2", default=False)  # whether a f
 
 
 @contextlib.contextmanager
-def _reading(version):
+def reading(version: str | None) -> Iterator[None]:
+    """Lets descriptions that are read in the block mean what they mean in this version of Keras."""
     token = _of_keras_2.set(str(version or "").startswith(("1.", "2.")))
     try:
         yield
@@ -69,7 +71,7 @@ def load_model_from_hdf5(original, filepath, *args, **kwargs):
     else:
         with h5py.File(filepath, "r") as file:
             version = file.attrs.get("keras_version")
-    with _reading(version.decode() if isinstance(version, bytes) else version):
+    with reading(version.decode() if isinstance(version, bytes) else version):
         return original(filepath, *args, **kwargs)
 
 
@@ -79,14 +81,14 @@ def load_model_from_archive(original, fileobj, *args, **kwargs):
         known = "metadata.json" in archive.namelist()
         version = json.loads(archive.read("metadata.json")).get("keras_version") if known else None
     fileobj.seek(0)
-    with _reading(version):
+    with reading(version):
         return original(fileobj, *args, **kwargs)
 
 
 def deserialize(original, config, *args, **kwargs):
     """Make an object from its description, which may be one of Keras 2."""
     if isinstance(config, dict) and "keras_version" in config:  # a model in JSON
-        with _reading(config["keras_version"]):
+        with reading(config["keras_version"]):
             return original(modern(config), *args, **kwargs)
     return original(modern(config), *args, **kwargs)
 
@@ -161,6 +163,8 @@ def _rename(name, settings):
 def _place(config) -> dict[str, Any]:
     """Where the class of an object is today, if it has moved."""
     module = config.get("module") or ""
+    if not module and _of_keras_2.get() and config["class_name"] in vars(importlib.import_module("keras").layers):
+        return {"module": "keras.layers", "registered_name": None}
     if not module and "keras_version" in config and config["class_name"] in _MODELS:
         return {"module": _MODELS[config["class_name"]], "registered_name": config["class_name"]}
     if module.startswith("keras.optimizers.legacy"):

@@ -30,6 +30,7 @@ from headrace._src.compat import keras_former_layouts as layouts
 from headrace._src.compat import keras_former_optimizer_files as optimizer_files
 from headrace._src.compat import keras_former_optimizers as optimizers
 from headrace._src.compat import keras_functional as functional
+from headrace._src.compat import keras_saved_models as saved_models
 from headrace._src.compat import keras_speed as speed
 from headrace._src.compat import keras_tracking as tracking
 from headrace._src.compat import keras_weights as weights
@@ -83,6 +84,9 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     ("keras.src.models.sequential", "Sequential.input", MADE, additions.OfBuilt, "2.0: there once shapes are known"),
     ("keras.src.models.sequential", "Sequential.output", MADE, additions.OfBuilt, "2.0: there once shapes are known"),
     ("keras.src.models.sequential", "Sequential.add", WRAPPED, former.add_layer, "2.0: batch_input_shape"),
+    ("keras.src.models.sequential", "Sequential.input_names", ADDED, former.input_names, "2.0 has it"),
+    ("keras.src.models.sequential", "Sequential.output_names", ADDED, former.output_names, "2.0 has it"),
+    ("keras.src.models.functional", "Functional.input_names", ADDED, former.input_names, "2.0 has it"),
     ("keras.src.models.sequential", "Sequential.predict_classes", ADDED, former.predict_classes, "2.0 has it"),
     ("keras.src.models.sequential", "Sequential.predict_proba", ADDED, former.predict_proba, "2.0 has it"),
     ("keras.src.models.model", "Model.reset_states", ADDED, former.reset_states, "2.0 has it"),
@@ -211,6 +215,8 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     ("keras.src.optimizers.base_optimizer", "BaseOptimizer.load_own_variables", WRAPPED,
      optimizer_files.load_own_variables, "files of Keras 2: training goes on"),
 
+    ("keras.src.saving.saving_api", "save_model", WRAPPED, saved_models.save_model, "2.0: folders"),
+    ("keras.src.saving.saving_api", "load_model", WRAPPED, saved_models.load_model, "2.0: folders"),
     ("keras.src.models.model", "Model.save_weights", WRAPPED, weights.save_weights, "2.0: checkpoints by path"),
     ("keras.src.models.model", "Model.load_weights", WRAPPED, weights.load_weights, "2.0: checkpoints by path"),
     (_CHECKPOINT, "ModelCheckpoint.__init__", WRAPPED, weights.init_model_checkpoint, "2.0: any path, period"),

@@ -80,9 +80,16 @@ def assign_in_optimizer(original, self, name, value):
 def children(original, self, save_type=SaveType.CHECKPOINT, **kwargs):
     """The parts of a layer, without lists and dicts in which there is nothing to save."""
     parts = original(self, save_type, **kwargs)
-    return {
+    parts = {
         name: part for name, part in parts.items() if not isinstance(part, TrackedItems) or part._trackable_children()
     }
+    if save_type == SaveType.SAVEDMODEL:
+        # Functions may use the states of random numbers, which are no part of checkpoints.
+        generators = importlib.import_module("keras").random.SeedGenerator
+        for name, value in list(vars(self).items()):
+            if isinstance(value, generators):
+                parts.setdefault(f"{name}_state", value.state)
+    return parts
 
 
 def add_part(obj: Any, name: str, part: Trackable) -> None:

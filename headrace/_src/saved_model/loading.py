@@ -66,7 +66,7 @@ def _loaded(folder, meta_graph, options, place):
         root = load_graph(folder, meta_graph, policy, restores=not options.experimental_skip_checkpoint)
         return _with_versions(root, meta_graph)
     library = SavedLibrary(meta_graph.graph_def.library, policy)
-    library.check_ops()
+    library.check_ops(functions=meta_graph.object_graph_def.concrete_functions)
     values = None
     if not options.experimental_skip_checkpoint:
         values = SavedValues(folder, meta_graph.object_graph_def.nodes)

@@ -17,6 +17,8 @@ from headrace._src.formats.durable_files import disk, folder_of, local_path, sav
 # What a SavedModel consists of; whatever else is in its folder is not ours, and stays.
 _OWN = frozenset(
     {"saved_model.pb", "saved_model.pbtxt", "saved_model.cpb", "fingerprint.pb", "variables", "assets", "debug"}
+    # What Keras adds: the description of a model, which would be that of another one.
+    | {"keras_metadata.pb", "config.json", "metadata.json", "model.weights.h5"}
 )
 
 

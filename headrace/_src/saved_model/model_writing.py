@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from headrace._src.checkpoint.object_values import OBJECT_GRAPH_KEY, gather_values
 from headrace._src.checkpoint.options import CheckpointOptions
 from headrace._src.checkpoint.value_writing import SavedValue, write_values
@@ -28,8 +30,16 @@ from headrace._src.saved_model.options import SaveOptions
 _PIECE = 1 << 20
 
 
-def write_model(model: BuiltModel, path: str, options: SaveOptions) -> None:
+def write_model(
+    model: BuiltModel, path: str, options: SaveOptions, beside: Callable[[str], None] | None = None
+) -> None:
     """Write a model to a folder. When this returns, it would survive a power cut.
+
+    Args:
+        model: the model.
+        path: the folder.
+        options: how to write it.
+        beside: called with a folder, into which it may write more files, that appear with the model.
 
     Raises:
         InvalidArgumentError: the message would have more than 2 GB.
@@ -49,6 +59,8 @@ def write_model(model: BuiltModel, path: str, options: SaveOptions) -> None:
             files.make_directories(files.join(folder, DEBUG_DIRECTORY))
             path = files.join(folder, DEBUG_DIRECTORY, DEBUG_INFO_FILENAME_PB)
             durable_files.replace(path, model.debugging.serialized())
+        if beside is not None:
+            beside(folder)
         durable_files.replace(files.join(folder, FINGERPRINT_FILENAME), fingerprint.SerializeToString())
         durable_files.replace(files.join(folder, SAVED_MODEL_FILENAME_PB), contents)
 

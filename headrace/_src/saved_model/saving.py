@@ -1,6 +1,8 @@
 """`tf.saved_model.save`: an object with variables and functions as a folder that TensorFlow and its servers load."""
 
 import logging
+from collections.abc import Callable
+from typing import Any
 
 from headrace._src.core.context import context
 from headrace._src.core.trackable import Trackable
@@ -45,6 +47,13 @@ def save(obj, export_dir, signatures=None, options=None) -> None:
     >>> float(tf.saved_model.load(folder).times(2.0))
     6.0
     """
+    save_with(obj, export_dir, signatures, options)
+
+
+def save_with(
+    obj: Any, export_dir: Any, signatures: Any, options: Any, beside: Callable[[str], None] | None = None
+) -> None:
+    """As `save`; `beside` is called with the folder that is being written, and may write more files into it."""
     if context.graph is not None and context.graph.building_function:
         raise AssertionError(
             "`tf.saved_model.save` is not supported inside a traced @tf.function. Move the call to the outer "
@@ -61,5 +70,5 @@ def save(obj, export_dir, signatures=None, options=None) -> None:
     path = files.path_string(export_dir)
     track_containers()
     model = build_model(obj, signatures, options)
-    write_model(model, path, options)
+    write_model(model, path, options, beside)
     _logger.info("Assets written to: %s", files.join(path, ASSETS_DIRECTORY))

@@ -62,15 +62,26 @@ class Functions:
     def reference(self, container, shared_name):
         """The variable in place of one without a handle, for graphs that are functions; None in 1.x graphs."""
 
-    def check_ops(self, nodes=()):
-        """Refuse ops that headrace does not have: of some nodes, and of the nodes of all functions.
+    def check_ops(self, nodes=(), functions=None):
+        """Refuse ops that headrace does not have: of some nodes, and of the nodes of functions.
+
+        Args:
+            nodes: nodes outside of functions.
+            functions: the names of functions that may be called, with those that these call; all by default. A model
+                with recurrent layers, for one, has functions for other devices, which nobody calls here.
 
         Raises:
             NotFoundError: one for all of them, which says how often and where they are.
         """
         unknown: dict[str, dict[str, list[str]]] = {}  # by op and function, the names of the nodes
         known = set(self._definitions)
-        for function, members in [("", nodes), *((f.signature.name, f.node_def) for f in self._library.function)]:
+        reached = None if functions is None else self._reached(functions)
+        bodies = [
+            (f.signature.name, f.node_def)
+            for f in self._library.function
+            if reached is None or f.signature.name in reached
+        ]
+        for function, members in [("", nodes), *bodies]:
             for node in members:
                 op = node.op
                 if op in known:
@@ -81,6 +92,23 @@ class Functions:
                     unknown.setdefault(op, {}).setdefault(function, []).append(node.name)
         if unknown:
             raise errors.NotFoundError(None, None, _unknown_ops_text(unknown))
+
+    def _reached(self, functions):
+        """The names of functions, and of those that they call."""
+        reached, waiting = set(), list(functions)
+        while waiting:
+            name = waiting.pop()
+            if name in reached or name not in self._definitions:
+                continue
+            reached.add(name)
+            for node in self._definitions[name].node_def:
+                waiting.append(node.op)
+                for value in node.attr.values():
+                    if value.HasField("func"):
+                        waiting.append(value.func.name)
+                    elif value.HasField("list"):
+                        waiting += [function.name for function in value.list.func]
+        return reached
 
     def as_call(self, node, inputs) -> NodeDef:
         """TF: an op may be the name of a function. The same as a node that calls it."""
