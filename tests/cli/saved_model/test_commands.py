@@ -186,6 +186,15 @@ def test_refuses_files_outside_of_the_model_unless_allowed(cli, tmp_path):
     assert (code, "some text" in out) == (0, True), error
 
 
+def test_scans_functions_that_no_signature_calls(cli, tmp_path):
+    # TensorFlow's says that this model has no such ops.
+    with zipfile.ZipFile(TESTS / "fixtures" / "saved_models" / "models.zip") as archive:
+        archive.extractall(tmp_path)
+    code, out, _ = cli(f"scan --dir {tmp_path}/file_access")
+    assert code == 0
+    assert out == "MetaGraph with tag set ['serve'] contains the following denylisted ops: {'ReadFile', 'WriteFile'}\n"
+
+
 def test_dumps_tensors(cli, tmp_path):
     command = "run --dir dense --tag_set serve --signature_def serve --input_exprs features=[[1,2,3]] --tf_debug"
     code, out, error = cli(f"{command} --outdir {tmp_path}")

@@ -55,7 +55,7 @@ def signature_of(meta_graph: Any, key: str) -> Any:
 
 
 def ops_of(meta_graph: Any) -> set[str]:
-    """The names of all ops, also those of functions."""
+    """The names of all ops, also those of functions: any of these can be called by who loads the model."""
     graph = meta_graph.graph_def
     nodes = [graph.node, *(function.node_def for function in graph.library.function)]
     return {node.op for group in nodes for node in group}
