@@ -31,6 +31,7 @@ PLUGIN_RUNS = {
 PROFILES = {
     "training/train": ["Profiled batch", "multi_step_on_iterator"],
     "function": ["my_func", "product/MatMul:MatMul"],
+    "compiled": ["train", "update:XlaLaunch", "XLA compile here", "tf.function-graph_building"],
 }
 EMBEDDINGS = "training/train/keras_embedding_words.tsv"
 

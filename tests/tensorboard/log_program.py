@@ -57,6 +57,20 @@ def traces(folder):
         tf.summary.trace_export(name="my_func_trace", step=0, profiler_outdir=os.path.join(folder, "function"))
 
 
+def compiling(folder):
+    """A profile of steps of a loop, with a function that XLA compiles meanwhile."""
+
+    @tf.function(jit_compile=True)
+    def update(x):
+        return tf.tanh(tf.matmul(x, x)) + 1.0
+
+    x = tf.ones((8, 8))
+    with tf.profiler.experimental.Profile(os.path.join(folder, "compiled")):
+        for step in range(3):
+            with tf.profiler.experimental.Trace("train", step_num=step, _r=1):
+                x = update(x)
+
+
 def data():
     generator = np.random.default_rng(0)
     words = generator.integers(0, 30, [256, 5])
@@ -146,6 +160,7 @@ if __name__ == "__main__":
     folder = sys.argv[1]
     summaries(folder)
     traces(folder)
+    compiling(folder)
     training(folder)
     if "--without_plugins" not in sys.argv:
         searching(folder)

@@ -234,10 +234,19 @@ def profile_of_function(board):
     board.shows("/host:CPU")
 
 
+def profile_of_compiled(board):
+    data = _tool(board, "compiled", "trace_viewer@")
+    names = {event.get("name") for event in data["traceEvents"]}
+    assert {"train 0", "train 2", "update", "XlaLaunch", "XLA compile here"} <= names, sorted(map(str, names))
+    threads = [e["args"]["name"] for e in data["traceEvents"] if e.get("name") == "thread_name"]
+    assert any(name.startswith("XLA: ") for name in threads), threads  # what XLA itself recorded
+    board.shows("/host:CPU", "python", "XLA: ")
+
+
 PAGES = [
     time_series, scalars, images, audio, histograms, distributions, texts, graph_of_function, graph_of_training,
     graph_of_layers, hyperparameters, projector, projector_of_checkpoint, profile_overview, profile_time_line,
-    profile_ops, profile_of_function,
+    profile_ops, profile_of_function, profile_of_compiled,
 ]  # fmt: skip
 
 
