@@ -164,6 +164,18 @@ def test_metrics(tmp_path):
     assert float(fresh.result()) == 4.0
 
 
+def test_lists_of_metrics(tmp_path):
+    def make():
+        return tf.train.Checkpoint(metrics=[keras.metrics.Mean(), {"auc": keras.metrics.AUC(num_thresholds=5)}])
+
+    checkpoint, fresh = make(), make()
+    checkpoint.metrics[0].update_state(3.0)
+    checkpoint.metrics[1]["auc"].update_state([0, 1, 1], [0.1, 0.4, 0.9])
+    fresh.read(checkpoint.write(tmp_path / "x")).assert_consumed()
+    assert float(fresh.metrics[0].result()) == 3.0
+    assert fresh.metrics[1]["auc"].result() == checkpoint.metrics[1]["auc"].result()
+
+
 def test_a_metric_that_makes_its_variables_later(tmp_path):
     def make():
         return keras.metrics.F1Score()

@@ -11,7 +11,7 @@ import copy
 import functools
 from typing import Any
 
-from headrace._src.core.trackable import NAMED_TUPLE, SaveType, Trackable, register_container, wrap
+from headrace._src.core.trackable import NAMED_TUPLE, SaveType, Trackable, as_trackable, register_container, wrap
 
 
 class TrackedContainer(Trackable):
@@ -25,8 +25,9 @@ class TrackedContainer(Trackable):
     def _track(self, name, value):
         """`value` as it is kept: a list or dict in a container of its own; what waits for this name is restored."""
         value = wrap(value)
-        if isinstance(value, Trackable):
-            self._handle_deferred_dependencies(str(name), value)
+        part = as_trackable(value)
+        if isinstance(part, Trackable):
+            self._handle_deferred_dependencies(str(name), part)
         return value
 
     @property
@@ -34,7 +35,8 @@ class TrackedContainer(Trackable):
         return [value for _, value in self._items_by_name()]
 
     def _trackable_children(self, save_type=SaveType.CHECKPOINT, cache=None, **kwargs):
-        children = {str(name): value for name, value in self._items_by_name() if isinstance(value, Trackable)}
+        parts = ((str(name), as_trackable(value)) for name, value in self._items_by_name())
+        children = {name: part for name, part in parts if isinstance(part, Trackable)}
         return {**super()._trackable_children(save_type, cache, **kwargs), **children}
 
     def _lookup_dependency(self, name, cached_dependencies=None):
