@@ -13,9 +13,10 @@ import record_bundles
 import headrace as tf
 from headrace._src.core import dtypes
 from headrace._src.formats import bundle_files, durable_files
+from headrace._src.formats.bundle_entries import Entry, decode_entry, encode_entry
 from headrace._src.formats.sorted_table import Table
 from headrace._src.formats.tensor_bundle import BundleReader, BundleWriter, write_bundle
-from headrace._src.formats.tensor_slices import TensorSlice
+from headrace._src.formats.tensor_slices import TensorSlice, whole
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "bundles"
 DATA = "data-00000-of-00001"
@@ -311,3 +312,50 @@ def test_other_file_systems(tmp_path):
     assert BundleReader(prefix).read("a").tolist() == [2, 2, 2]
     bundle_files.remove_bundles([prefix])
     assert tf.io.gfile.listdir(prefix[:-2]) == []
+
+
+@pytest.mark.parametrize("size", [0, 1, 127, 128, 2**35, 2**62])
+@pytest.mark.parametrize("shape", [(), (0,), (1, 1024, 1025), (2**40,), (1,) * 60])
+def test_entries_there_and_back(shape, size):
+    entry = Entry(tf.float32, shape, size % 7, size, size // 3, size % 2**32)
+    assert decode_entry(encode_entry(entry)) == entry
+    sliced = entry._replace(slices=(whole(len(shape)),))
+    assert decode_entry(encode_entry(sliced))[:6] == entry[:6]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x08\x01\x12\x05\x12\x03\x08\x01",  # the shape is said to be longer
+        b"\x08\x01\x12\x04\x12\x03\x08\x01",  # a dimension is said to be longer
+        b"\x08\x15\x12\x00\x28\x80",  # the size ends too soon
+        b"\x08\x00\x12\x00",  # no dtype
+        b"\x08\x14\x12\x00",  # a resource
+    ],
+)
+def test_entries_that_are_cut_off(data):
+    with pytest.raises(ValueError, match="cut off|dtype|wire"):
+        decode_entry(data)
+
+
+def test_small_tensors_that_are_read_together(tmp_path):
+    arrays = {f"k{i}": np.full((i % 5, 3), i, np.int64) for i in range(2000)} | {
+        "large": np.arange(100_000, dtype=np.float32),
+        "text": np.array([b"a", b""], object),
+    }
+    kinds = {"large": tf.float32, "text": tf.string}
+    write_bundle(tmp_path / "x", [(key, kinds.get(key, tf.int64), array) for key, array in arrays.items()], shards=3)
+    keys = list(reversed(arrays))
+    with BundleReader(tmp_path / "x") as reader:
+        for key, array in zip(keys, reader.read_many(keys), strict=True):
+            np.testing.assert_array_equal(array, arrays[key])
+            assert array.flags.writeable
+            assert array.flags.owndata or array.base.flags.owndata
+        with pytest.raises(tf.errors.NotFoundError, match="Key none"):
+            reader.read_many(["k1", "none"])
+    path = tmp_path / "x.data-00001-of-00003"
+    content = bytearray(path.read_bytes())
+    content[100] ^= 1
+    path.write_bytes(content)
+    with BundleReader(tmp_path / "x") as reader, pytest.raises(tf.errors.DataLossError, match="checksum"):
+        reader.read_many(keys)

@@ -30,6 +30,7 @@ from headrace._src.checkpoint.restoring import Restoration, restore_numbers
 from headrace._src.checkpoint.value_writing import SavedValue, write_values
 from headrace._src.core import dtypes, errors
 from headrace._src.core.context import context
+from headrace._src.core.garbage import collection_paused
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.trackable import AutoTrackable, Trackable, as_trackable
 from headrace._src.formats import files
@@ -115,10 +116,12 @@ class ObjectSaver:
         in_background = options is not None and options.enable_async
         if not in_background:
             self.background.wait()
-        values = self._values()
+        with collection_paused():
+            values = self._values()
 
         def job():
-            write_values(path, values, options)
+            with collection_paused():
+                write_values(path, values, options)
             then()
             call_write_callbacks(options, path)
 
@@ -144,7 +147,10 @@ class ObjectSaver:
         if save_path is None:
             return InitializationOnlyStatus(next(restore_numbers), self._walk_for_status(), session_of)
         self.background.wait()
-        reader = open_checkpoint(_path(save_path))
+        with collection_paused():
+            return self._restored(open_checkpoint(_path(save_path)), options)
+
+    def _restored(self, reader, options):
         if OBJECT_GRAPH_KEY not in reader:
             return self._restore_names(reader)
         graph = FileGraph.of(reader)

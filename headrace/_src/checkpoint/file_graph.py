@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from headrace._src.checkpoint.object_values import OBJECT_GRAPH_KEY
@@ -44,9 +44,9 @@ class FileNode:
     __slots__ = ("attributes", "children", "saver", "slots")
 
     def __init__(self, children=(), attributes=(), slots=(), saver=""):
-        self.children: list[tuple[str, int]] = list(children)
-        self.attributes: list[tuple[str, str]] = list(attributes)
-        self.slots: list[Slot] = list(slots)
+        self.children: Sequence[tuple[str, int]] = children
+        self.attributes: Sequence[tuple[str, str]] = attributes
+        self.slots: Sequence[Slot] = slots
         self.saver: str = saver
 
 
@@ -84,12 +84,13 @@ class FileGraph:
                 Slot(slot.original_variable_node_id, slot.slot_name, slot.slot_variable_node_id)
                 for slot in node.slot_variables
             ]
-            references = [child for _, child in children] + [n for slot in slots for n in (slot.variable, slot.slot)]
-            for reference in references:
-                if not 0 <= reference < count:
-                    raise _damaged(where, f"object {number} refers to object {reference} of {count}")
+            if children or slots:
+                references = [child for _, child in children] + [n for one in slots for n in (one.variable, one.slot)]
+                if min(references) < 0 or max(references) >= count:
+                    raise _damaged(where, f"object {number} refers to object {max(references)} of {count}")
             attributes = [(attribute.name, attribute.checkpoint_key) for attribute in node.attributes]
-            nodes.append(FileNode(children, attributes, slots, node.registered_saver.name))
+            saver = node.registered_saver.name if node.HasField("registered_saver") else ""
+            nodes.append(FileNode(children, attributes, slots, saver))
         return cls(nodes, text)
 
     def add(self, node: FileNode) -> int:
@@ -124,7 +125,7 @@ def _damaged(where, what):
 
 # Older layouts.
 
-Layout = Callable[[FileGraph, int, Any], list[tuple[str, int]]]
+Layout = Callable[[FileGraph, int, Any], Sequence[tuple[str, int]]]
 _layouts: dict[type, Layout] = {}
 
 
@@ -139,7 +140,7 @@ def register_layout(cls: type, layout: Layout) -> None:
     _layouts[cls] = layout
 
 
-def children_in_file(graph: FileGraph, number: int, obj: Any) -> list[tuple[str, int]]:
+def children_in_file(graph: FileGraph, number: int, obj: Any) -> Sequence[tuple[str, int]]:
     """The children that a file has for an object, under the names that they have today."""
     for cls in type(obj).__mro__ if _layouts else ():
         layout = _layouts.get(cls)

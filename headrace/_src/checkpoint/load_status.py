@@ -6,9 +6,10 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from headrace._src.checkpoint.object_matching import last_restore
 from headrace._src.checkpoint.object_values import has_values
 from headrace._src.checkpoint.object_walk import ObjectWalk
-from headrace._src.checkpoint.restoring import Restoration, last_restore
+from headrace._src.checkpoint.restoring import Restoration
 from headrace._src.core.context import context
 from headrace._src.core.tracked_containers import TrackedContainer
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from headrace._src.checkpoint.object_matching import last_restore, set_last_restore
 from headrace._src.checkpoint.object_values import VARIABLE_VALUE, full_name, has_values, restorer_of
 from headrace._src.checkpoint.restored_values import Restored, check, restore_eagerly, restore_in_graph
-from headrace._src.checkpoint.restoring import last_restore, restore_numbers, set_last_restore
+from headrace._src.checkpoint.restoring import restore_numbers
 from headrace._src.core import errors
 from headrace._src.core.context import context
 from headrace._src.core.trackable import Trackable
@@ -36,7 +37,8 @@ class NameBasedRestore:
     def restore(self, objects: list[Any]) -> None:
         """Restores objects now; those that are added to them later follow."""
         with init_scope():
-            restore_eagerly(self.reader, self._restored(objects))
+            restored, names = self._restored(objects)
+            restore_eagerly(self.reader, restored, names.__getitem__)
         self._take_down(objects)
         for obj in objects:
             if isinstance(obj, Trackable):
@@ -52,12 +54,13 @@ class NameBasedRestore:
         Raises:
             NotFoundError: the checkpoint does not have all of them.
         """
-        operations, restored = [], self._restored(objects)
+        operations: list[Any] = []
+        restored, names = self._restored(objects)
         missing = [name for obj in objects for name in self.unused_of(obj)]
         if missing:
             raise errors.not_found(f"Key {missing[0]} not found in checkpoint {self.reader.prefix}.")
+        check(self.reader, restored, names.__getitem__)
         for item in restored:
-            check(self.reader, [item])
             operations += restore_in_graph(to_tensor(self.reader.prefix), self.reader, item)
         if operations:
             session.run(operations)
@@ -68,8 +71,9 @@ class NameBasedRestore:
             if isinstance(obj, Trackable) and not self.unused_of(obj) and last_restore(obj) < self.number:
                 set_last_restore(obj, self.number)
 
-    def _restored(self, objects):
-        restored = []
+    def _restored(self, objects) -> tuple[list[Restored], list[str]]:
+        restored: list[Restored] = []
+        names: list[str] = []
         for obj in objects:
             if last_restore(obj) >= self.number or not has_values(obj):
                 continue
@@ -79,5 +83,6 @@ class NameBasedRestore:
                 continue
             restorer = restorer_of(obj, [(VARIABLE_VALUE, name)])
             if restorer is not None and restorer.wanted:
-                restored.append(Restored(obj, name, restorer))
-        return restored
+                restored.append(Restored(obj, len(names), restorer))
+                names.append(name)
+        return restored, names

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from headrace._src.checkpoint.object_walk import ObjectWalk, value_key
 from headrace._src.core import types
 from headrace._src.core.trackable import RestoredSpec, Trackable
+from headrace._src.state.variables import Variable
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VARIABLE_VALUE = "VARIABLE_VALUE"
@@ -189,16 +190,22 @@ class Restorer(NamedTuple):
 
     wanted: list[WantedValue]
     take: Callable[[list[Any]], Any]
-    unused: list[str]
+    unused: Sequence[str]
 
 
-def restorer_of(obj: Any, attributes: list[tuple[str, str]]) -> Restorer | None:
+_NOTHING = ()
+
+
+def restorer_of(obj: Any, attributes: Sequence[tuple[str, str]]) -> Restorer | None:
     """How an object takes back what a file has for it; None for an object that has no values.
 
     Args:
         obj: the object.
         attributes: pairs of a name and a key, as the file lists them.
     """
+    if isinstance(obj, Variable) and len(attributes) == 1 and attributes[0][0] == VARIABLE_VALUE:
+        spec = obj._restored_specs()[VARIABLE_VALUE]
+        return Restorer([WantedValue(VARIABLE_VALUE, attributes[0][1], spec)], obj._restore_from_list, _NOTHING)
     if not isinstance(obj, Trackable):
         return None
     if type(obj)._serialize_to_tensors is not Trackable._serialize_to_tensors:

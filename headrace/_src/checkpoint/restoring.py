@@ -6,31 +6,21 @@ import contextlib
 import itertools
 import logging
 import weakref
-from collections import deque
 from collections.abc import KeysView
 from typing import Any
 
-from headrace._src.checkpoint.file_graph import FileGraph, children_in_file
-from headrace._src.checkpoint.object_values import VARIABLE_VALUE, restorer_of
-from headrace._src.checkpoint.object_walk import Slot, slot_of
-from headrace._src.checkpoint.restored_values import Restored, check, restore_eagerly, restore_in_graph
+from headrace._src.checkpoint.file_graph import FileGraph
+from headrace._src.checkpoint.object_matching import Match
+from headrace._src.checkpoint.object_values import VARIABLE_VALUE
+from headrace._src.checkpoint.object_walk import Slot
+from headrace._src.checkpoint.restored_values import check, restore_eagerly, restore_in_graph
 from headrace._src.core.context import context
+from headrace._src.core.garbage import collection_paused
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.core.trackable import SaveType, Trackable, wrap
 from headrace._src.graph.building.variable_creation import init_scope
 
 _logger = logging.getLogger("tensorflow")
 restore_numbers = itertools.count()  # a later restore has a higher one
-_NUMBER = "_self_update_uid"  # where an object keeps the number of the restore that it has its values from
-
-
-def last_restore(obj: Any) -> int:
-    """The number of the restore that an object has its values from; -1 if there was none."""
-    return getattr(obj, "__dict__", {}).get(_NUMBER, -1)
-
-
-def set_last_restore(obj: Any, number: int) -> None:
-    obj.__dict__[_NUMBER] = number
 
 
 class Restoration:
@@ -104,8 +94,8 @@ class Restoration:
         Raises:
             What `restore_eagerly` raises.
         """
-        with contextlib.nullcontext() if self._in_function else init_scope():
-            match = _Match(self)
+        with contextlib.nullcontext() if self._in_function else init_scope(), collection_paused():
+            match = Match(self)
             try:
                 match.walk(node, obj, attached or {})
                 self._give_values(match.restored)
@@ -117,16 +107,24 @@ class Restoration:
 
     def _give_values(self, restored):
         if context.graph is None:
-            restore_eagerly(self.reader, restored)
+            restore_eagerly(self.reader, restored, self._name_of)
             return
-        check(self.reader, restored)
+        check(self.reader, restored, self._name_of)
         for item in restored:
             key = (id(item.obj), *(value.key for value in item.restorer.wanted))
             if key not in self._known_operations:
                 self._known_operations[key] = (item.obj, restore_in_graph(self._prefix, self.reader, item))
             self.restore_operations += self._known_operations[key][1]
 
+    def _name_of(self, node):
+        return self.graph.names[node]
+
+    def position(self, node: int) -> Position:
+        """What waits for the object of a node."""
+        return Position(self, node)
+
     def bind(self, node: int, obj: Any) -> None:
+        """Says which object belongs to a node."""
         self.matched.add(node)
         self._objects[node] = _weak(obj)
 
@@ -186,138 +184,6 @@ class Position:
             and other.number < self.number
             and other.restoration.graph.text == self.restoration.graph.text
         )
-
-
-class _Match:
-    """Objects for nodes, found by walking through both from one object on; nothing has changed yet."""
-
-    def __init__(self, restoration):
-        self._restoration = restoration
-        self._graph = restoration.graph
-        self._found: dict[int, Any] = {}
-        self._deferred: list[tuple[Any, str, int]] = []
-        self._unused: dict[int, list[str]] = {}
-        self._queue: deque[tuple[int, Any, dict]] = deque()
-        self.restored: list[Restored] = []
-
-    def walk(self, node, obj, attached):
-        self._bind(node, obj, attached)
-        while self._queue:
-            while self._queue:
-                node, obj, attached = self._queue.popleft()
-                self._add_values(node, obj)
-                self._match_children(node, obj, attached)
-            self._bind_slots()
-
-    def _object_of(self, node):
-        obj = self._found.get(node)
-        return self._restoration.object_of(node) if obj is None else obj
-
-    def _bind(self, node, obj, attached=()):
-        current = self._object_of(node)
-        if current is None:
-            self._found[node] = obj
-            self._queue.append((node, obj, attached))
-        elif current is not obj:
-            _logger.warning(
-                "Inconsistent references when loading the checkpoint into this object graph. For example, in the saved "
-                "checkpoint object, `model.layer.weight` and `model.layer_copy.weight` reference the same variable, "
-                "while in the current object these are two different variables. The referenced variables are:"
-                "(%s and %s). Both would be %s.", current, obj, self._graph.names[node],
-            )  # fmt: skip
-
-    def _add_values(self, node, obj):
-        number = self._restoration.number
-        if last_restore(obj) >= number:
-            return  # a later restore was there first
-        attributes = self._graph.nodes[node].attributes
-        if not attributes:
-            return
-        restorer = restorer_of(obj, attributes)
-        unused = [name for name, _ in attributes] if restorer is None else restorer.unused
-        if unused:
-            self._unused[node] = unused
-        if restorer is not None and restorer.wanted:
-            self.restored.append(Restored(obj, self._graph.names[node], restorer))
-
-    def _match_children(self, node, obj, attached):
-        if not isinstance(obj, Trackable):
-            return
-        children = children_in_file(self._graph, node, obj)
-        if not children:
-            return
-        own = {**obj._trackable_children(SaveType.CHECKPOINT), **dict(attached)}
-        for name, child in children:
-            local = own.get(name)
-            if local is None:
-                local = obj._lookup_dependency(name)
-            local = wrap(local)
-            if isinstance(local, Trackable):
-                self._bind(child, local)
-            else:
-                self._deferred.append((obj, name, child))
-
-    def _bind_slots(self):
-        """Match variables that optimizers keep already."""
-        for node in self._nodes_with_slots():
-            variable = self._object_of(node)
-            if variable is None:
-                continue
-            for number, slot in self._restoration.slots_of(node):
-                optimizer = self._object_of(number)
-                if optimizer is not None and self._object_of(slot.slot) is None:
-                    existing = slot_of(optimizer, variable, slot.name)
-                    if existing is not None:
-                        self._bind(slot.slot, existing)
-
-    def _nodes_with_slots(self):
-        """Nodes for which something can have changed about slots: new variables, or all if there is a new optimizer."""
-        waiting = self._restoration.nodes_with_slots
-        if any(self._graph.nodes[node].slots for node in self._found):
-            return list(waiting)
-        return [node for node in self._found if node in waiting]
-
-    def commit(self):
-        """Takes down what was found, lets names wait, and asks optimizers for what they do not have yet."""
-        restoration = self._restoration
-        for node, obj in self._found.items():
-            restoration.bind(node, obj)
-            if last_restore(obj) < restoration.number:
-                set_last_restore(obj, restoration.number)
-        restoration.unused.update(self._unused)
-        for obj, name, node in self._deferred:
-            self._defer(obj, name, Position(restoration, node))
-        self._make_slots()
-
-    def _defer(self, obj, name, position):
-        """Let a name wait. What an earlier restore of the same objects left there will not be needed."""
-        waiting = obj._deferred_dependencies.get(name, [])
-        replaced = [other for other in waiting if position.replaces(other)]
-        for other in replaced:
-            waiting.remove(other)
-            other.restoration.leftovers.is_expected = True  # those of this restoration are the same
-        obj._defer_restoration(name, position)
-
-    def _make_slots(self):
-        restoration = self._restoration
-        for node in self._nodes_with_slots():
-            variable = restoration.object_of(node)
-            if variable is None:
-                continue
-            waiting = []
-            for number, slot in restoration.slots_of(node):
-                optimizer = restoration.object_of(number)
-                if optimizer is None:
-                    waiting.append((number, slot))
-                elif restoration.object_of(slot.slot) is None and hasattr(optimizer, _MAKE_SLOT):
-                    position = Position(restoration, slot.slot)
-                    getattr(optimizer, _MAKE_SLOT)(
-                        slot_variable_position=position, slot_name=slot.name, variable=variable
-                    )
-            restoration.set_slots(node, waiting)
-
-
-_MAKE_SLOT = "_create_or_restore_slot_variable"
 
 
 def _weak(obj):

@@ -5,7 +5,7 @@ A checkpoint of several shards is several such files, which are found by a patte
 
 import math
 import os
-from collections.abc import Iterable, KeysView
+from collections.abc import Iterable, KeysView, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -125,6 +125,10 @@ class SliceFiles:
             values = piece.values()[common.shifted(piece.resolved.starts).indices()]
             result[common.shifted(wanted.starts).indices()] = values
         return result
+
+    def read_many(self, names: Sequence[str]) -> list[np.ndarray]:
+        """Several tensors."""
+        return [self.read(name) for name in names]
 
     def verify(self, name: str) -> None:
         """Reads a tensor to see whether it is as it was written.

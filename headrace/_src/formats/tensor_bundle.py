@@ -7,7 +7,7 @@ so that no more memory is taken than for one.
 import contextlib
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from headrace._src.formats.sorted_table import Table, TableWriter
 from headrace._src.formats.tensor_slices import TensorSlice, disjoint, whole
 
 _PIECE = 1 << 20
+_SMALL = 1 << 14  # tensors of so many bytes are read together with their neighbours
 _ATTEMPTS = 5
 _MOST_OPENED = 64  # of more files of data, only those are opened that are asked for
 _HEADER_KEY = b""
@@ -150,6 +151,42 @@ class BundleReader:
             return self._joined(key, entry, part)
         array = self._read_entry(entry, key)
         return array if part.lengths == entry.shape else array[part.indices()].copy()
+
+    def read_many(self, keys: Sequence[str]) -> list[np.ndarray]:
+        """Several tensors, as arrays of their own. Small ones that lie together are read together."""
+        entries = [self.entry(key) for key in keys]
+        arrays: list[Any] = [None] * len(keys)
+        together: list[int] = []
+        for number in sorted(range(len(keys)), key=lambda n: (entries[n].shard, entries[n].offset)):
+            entry = entries[number]
+            if entry.slices or entry.dtype._kind in "sv" or entry.size > _SMALL or not entry.size:
+                arrays[number] = self.read(keys[number])
+                continue
+            first = entries[together[0]] if together else entry
+            last = entries[together[-1]] if together else entry
+            end = entry.offset + entry.size
+            if entry.shard != first.shard or end - first.offset > _PIECE or entry.offset - last.offset > 2 * _SMALL:
+                self._read_together(keys, entries, together, arrays)
+                together = []
+            together.append(number)
+        self._read_together(keys, entries, together, arrays)
+        return arrays
+
+    def _read_together(self, keys, entries, together, arrays):
+        """Read a part of a file that has several small tensors, and take these from it."""
+        if not together:
+            return
+        for number in together:
+            file = self._sized_data_of(entries[number], keys[number])
+        start = entries[together[0]].offset
+        data = file.read_at(start, max(entries[n].offset + entries[n].size for n in together) - start)
+        for number in together:
+            entry = entries[number]
+            at = entry.offset - start
+            piece = data[at : at + entry.size]
+            self._verify(entry, keys[number], extend_checksum(0, piece))
+            array = np.frombuffer(piece, entry.dtype._np).reshape(entry.shape)
+            arrays[number] = array.byteswap() if self._order == ">" else array.copy()
 
     def verify(self, key: str) -> None:
         """Reads a tensor to see whether it is as it was written, in little memory; strings as a whole.

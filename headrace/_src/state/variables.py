@@ -545,6 +545,9 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
             return self
         return storage.ASSIGN(self._handle, tensor)
 
+    def _restore_from_list(self, tensors):
+        return self._restore_from_tensors({_VALUE: tensors[0]})
+
     def _gather_saveables_for_checkpoint(self):
         return {_VALUE: self}
 
