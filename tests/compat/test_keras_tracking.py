@@ -90,6 +90,18 @@ def test_what_is_added_to_lists_and_dicts_later_is_restored_then(saved):
     status.assert_consumed()
 
 
+def test_a_list_that_contains_itself(tmp_path):
+    layer = tf.keras.layers.Dense(1)
+    layer.blocks = []
+    layer.blocks.append(layer.blocks)
+    layer(X)
+    assert "blocks" not in layer._trackable_children()
+    layer.blocks.append(dense())
+    layer.blocks[1](X)
+    path = tf.train.Checkpoint(layer=layer).write(str(tmp_path / "ck"))
+    assert "layer/blocks/1/_kernel" in keys(path)
+
+
 def test_cells_of_a_stack_are_saved(tmp_path):
     def make():
         cells = [tf.keras.layers.GRUCell(2), tf.keras.layers.LSTMCell(3)]

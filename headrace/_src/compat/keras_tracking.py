@@ -54,10 +54,19 @@ def items_of(collection: Any) -> TrackedItems:
 def _part(value) -> Any:
     """What stands for a value in a checkpoint; None if nothing does."""
     if _is_collection(value):
-        items = items_of(value)
-        return items if items._trackable_children() else None
+        return items_of(value) if _holds_parts(value, set()) else None
     value = wrap(value)
     return value if isinstance(value, Trackable) else None
+
+
+def _holds_parts(value, seen) -> bool:
+    """Whether there is anything to save in a list or dict, which may contain itself."""
+    if not _is_collection(value):
+        return isinstance(wrap(value), Trackable)
+    if id(value) in seen:
+        return False
+    seen.add(id(value))
+    return any(_holds_parts(item, seen) for item in (value.values() if isinstance(value, dict) else value))
 
 
 def assign_attribute(original, trackable, name, value):
