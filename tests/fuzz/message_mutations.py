@@ -1,6 +1,9 @@
 """Changes of protobuf messages in their structure: fields set to extremes, left out, doubled, exchanged, nested."""
 
+import contextlib
+
 from byte_mutations import any_bytes
+from google.protobuf import message as protobuf_message
 
 INTEGERS = [0, 1, -1, 2, 7, 100, 127, 255, 2**15, 2**31 - 1, -(2**31), 2**32 - 1, 2**33, 2**62, 2**63 - 1, -(2**63),
             2**64 - 1]  # fmt: skip
@@ -25,8 +28,12 @@ def mutated_message(rng, data, make, others=()):
         donor.ParseFromString(rng.choice(others) if others else data)
     except Exception:
         return None
-    change_message(rng, message, donor)
-    return message.SerializePartialToString()
+    with contextlib.suppress(protobuf_message.DecodeError):  # too deeply nested to be copied: it stays
+        change_message(rng, message, donor)
+    try:
+        return message.SerializePartialToString()
+    except protobuf_message.EncodeError:
+        return None
 
 
 def change_message(rng, message, donor=None):
