@@ -11,6 +11,7 @@ from headrace._src.core.tracked_containers import track_containers
 from headrace._src.formats import files
 from headrace._src.graph.building.source_lines import users_line
 from headrace._src.op.api import api
+from headrace._src.saved_model.graph_parts import UnknownNameError
 from headrace._src.saved_model.load_options import LoadOptions
 from headrace._src.saved_model.loaded_graphs import load_graph
 from headrace._src.saved_model.model_files import meta_graph_of, read_saved_model
@@ -53,6 +54,8 @@ def _naming(folder):
     """Lets errors of the block say which SavedModel they are about."""
     try:
         yield
+    except UnknownNameError as error:  # here the names are those of the file
+        raise errors.invalid_argument(error.args[0]) from None
     except errors.OpError as error:
         if folder in error.message:
             raise
