@@ -18,7 +18,7 @@ from headrace._src.ops.strings.regular_expressions import Rewrite, compile_regex
 
 
 def _full_match(op, input, pattern):
-    return map_values(compile_regex(op, pattern).matches, input, np.bool_)
+    return map_values(compile_regex(op, pattern).matcher(), input, np.bool_)
 
 
 REGEX_FULL_MATCH = Op(
@@ -64,8 +64,7 @@ def regex_full_match(input, pattern, name=None) -> Tensor:
 
 
 def _replace(op, input, pattern, rewrite, everywhere):
-    regex, new = compile_regex(op, pattern), Rewrite(rewrite)
-    return map_strings(lambda item: regex.replace(item, new, everywhere), input)
+    return map_strings(compile_regex(op, pattern).replacer(Rewrite(rewrite), everywhere), input)
 
 
 REGEX_REPLACE = Op(

@@ -1,9 +1,8 @@
 """Character classes of regular expressions as ranges of code points: Perl's, POSIX's, Unicode's, by case."""
 
 import functools
-import unicodedata
 
-from headrace._src.ops.strings.unicode_scripts import NUMBER_OF_SCRIPT, ranges_of_script
+from headrace._src.ops.strings import regex_tables as tables
 
 LAST = 0x10FFFF
 Ranges = list[tuple[int, int]]  # sorted, disjoint, both ends included
@@ -29,12 +28,6 @@ POSIX = {
     "word": PERL["w"],
     "xdigit": [(0x30, 0x39), (0x41, 0x46), (0x61, 0x66)],
 }
-CATEGORIES = frozenset(
-    "C Cc Cf Co Cs L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp "
-    "Zs".split()
-)
-
-
 def normalized(ranges) -> Ranges:
     """Sorted, with overlapping and adjacent ranges merged."""
     merged: Ranges = []
@@ -58,53 +51,52 @@ def negated(ranges) -> Ranges:
     return result
 
 
-@functools.cache
-def _categories() -> dict[str, Ranges]:
-    found: dict[str, Ranges] = {}
-    start, current = 0, unicodedata.category("\0")
-    for code in range(1, LAST + 2):
-        category = unicodedata.category(chr(code)) if code <= LAST else None
-        if category != current:
-            found.setdefault(current, []).append((start, code - 1))
-            start, current = code, category
+def without(ranges, others) -> Ranges:
+    """The code points of the ranges that are in none of the others."""
+    return negated([*negated(ranges), *others])
+
+
+def _runs(text: str, names: list[str]) -> dict[str, Ranges]:
+    """The ranges of each name in a table of runs."""
+    found: dict[str, Ranges] = {name: [] for name in names}
+    start = 0
+    for run in text.split():
+        number, _, length = run.partition(".")
+        end = start + (int(length, 36) if length else 1)
+        if int(number, 36) < len(names):
+            found[names[int(number, 36)]].append((start, end - 1))
+        start = end
     return found
+
+
+@functools.cache
+def _unicode_classes() -> dict[str, Ranges]:
+    categories = _runs(tables.CATEGORY_RUNS, tables.CATEGORIES)
+    letters: dict[str, Ranges] = {name[0]: [] for name in categories}
+    for name, ranges in categories.items():
+        letters[name[0]] += ranges
+    larger = {letter: normalized(ranges) for letter, ranges in letters.items()}
+    return {"Any": [(0, LAST)], **_runs(tables.SCRIPT_RUNS, tables.SCRIPTS), **categories, **larger}
 
 
 def unicode_class(name: str) -> Ranges | None:
     """The ranges of a general category, a script or `Any`; None when there is no such class."""
-    if name == "Any":
-        return [(0, LAST)]
-    if name in CATEGORIES:
-        return normalized(
-            pair
-            for category, ranges in _categories().items()
-            if category.startswith(name) and category != "Cn"
-            for pair in ranges
-        )
-    return ranges_of_script(name) if name in NUMBER_OF_SCRIPT and name != "Unknown" else None
-
-
-def _simple_fold(character: str) -> str:
-    for folded in (character.casefold(), character.lower()):
-        if len(folded) == 1:
-            return folded
-    return character
+    return _unicode_classes().get(name)
 
 
 @functools.cache
 def _orbits() -> dict[int, tuple[int, ...]]:
-    """For each code point that has case variants: all of them."""
-    members: dict[str, list[int]] = {}
-    for code in range(0x1E944):  # no letter above has case
-        character = chr(code)
-        if any(form != character for form in (character.upper(), character.lower(), character.casefold())):
-            members.setdefault(_simple_fold(character), []).append(code)
-    return {
-        code: orbit
-        for codes in members.values()
-        if len(orbit := tuple(sorted({*codes, ord(_simple_fold(chr(codes[0])))}))) > 1
-        for code in orbit
-    }
+    """For each code point that has case variants: all of them; in order."""
+    found: dict[int, tuple[int, ...]] = {}
+    for word in tables.CASES.split():
+        numbers = tuple(int(number, 36) for number in word.removeprefix("=").split("."))
+        orbits = [numbers]
+        if not word.startswith("="):
+            first, count, step, distance = numbers
+            orbits = [(code, code + distance) for code in range(first, first + count * step, step)]
+        for orbit in orbits:
+            found.update(dict.fromkeys(orbit, orbit))
+    return dict(sorted(found.items()))
 
 
 def variants(code: int) -> tuple[int, ...]:
@@ -117,7 +109,7 @@ def folded(ranges) -> Ranges:
     ranges = normalized(ranges)
     extra = []
     at = 0
-    for code, orbit in sorted(_orbits().items()):
+    for code, orbit in _orbits().items():
         while at < len(ranges) and ranges[at][1] < code:
             at += 1
         if at == len(ranges):
@@ -129,6 +121,10 @@ def folded(ranges) -> Ranges:
 
 def utf8_sequences(low: int, high: int) -> list[list[tuple[int, int]]]:
     """The UTF-8 encodings of a range of code points, as sequences of byte ranges."""
+    if (low, high) == (0x80, LAST):
+        # RE2 does not look closer when a class ends so: longer forms of other characters fit, and more than `LAST`.
+        rest = (0x80, 0xBF)
+        return [[(0xC2, 0xDF), rest], [(0xE0, 0xEF), rest, rest], [(0xF0, 0xF4), rest, rest, rest]]
     for limit in (0x7F, 0x7FF, 0xFFFF):
         if low <= limit < high:
             return utf8_sequences(low, limit) + utf8_sequences(limit + 1, high)

@@ -23,7 +23,6 @@ Newa Osage - - - Masaram_Gondi Soyombo Zanabazar_Square Dogra Gunjala_Gondi Maka
 Hanifi_Rohingya Sogdian Old_Sogdian Elymaic Nyiakeng_Puachue_Hmong Nandinagari Wancho Chorasmian
 Dives_Akuru Khitan_Small_Script Yezidi
 """.split()
-NUMBER_OF_SCRIPT = {name: number for number, name in enumerate(SCRIPTS) if name != "-"}
 
 # Runs of code points of one script, from 0 to 0x10FFFF, as `script.length` in base 36 (length 1 is left out).
 _RUNS = """
@@ -111,10 +110,3 @@ def scripts_of(code_points: np.ndarray) -> np.ndarray:
     found = scripts[np.searchsorted(starts, code_points, side="right") - 1]
     return np.where((code_points < 0) | (code_points > 0x10FFFF), np.int32(-1), found)
 
-
-def ranges_of_script(name: str) -> list[tuple[int, int]]:
-    """The ranges of code points of a script, both ends included."""
-    starts, scripts = script_runs()
-    ends = np.append(starts[1:], 0x110000) - 1
-    chosen = scripts == NUMBER_OF_SCRIPT[name]
-    return list(zip(starts[chosen].tolist(), ends[chosen].tolist()))
