@@ -235,20 +235,27 @@ def test_elements_of_other_shapes_are_no_cache(tmp_path):
         list(Dataset.from_tensor_slices([[1, 2, 3]]).cache(path))
 
 
-def test_a_service_that_gives_other_elements(tmp_path):
+def test_a_service_that_gives_other_elements():
     service = tf.data.experimental.service
     dispatcher = service.DispatchServer()
     address = dispatcher.target.partition("://")[2]
     worker = service.WorkerServer(service.WorkerConfig(address, heartbeat_interval_ms=50))
+    service.register_dataset(dispatcher.target, Dataset.range(3), dataset_id="mine")
+    for spec, message in [
+        (tf.TensorSpec([], tf.string), "expected string but got int64"),
+        (tf.TensorSpec([2], tf.int64), r"expected \(2,\) but got \[\]"),
+        ((tf.TensorSpec([], tf.int64), tf.TensorSpec([], tf.int64)), "has 1 components, expected 2"),
+    ]:
+        read = service.from_dataset_id("parallel_epochs", dispatcher.target, "mine", element_spec=spec)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"(?s){message}.*started anew"):
+            list(read)
     dataset = Dataset.range(3).apply(service.distribute("parallel_epochs", dispatcher.target))
     assert [int(x) for x in dataset] == [0, 1, 2]
     worker.stop()
     dispatcher.stop()
     port = int(address.partition(":")[2])
     dispatcher = service.DispatchServer(service.DispatcherConfig(port=port))
-    worker = service.WorkerServer(service.WorkerConfig(address, heartbeat_interval_ms=50))
-    Dataset.from_tensors("a").apply(service.distribute("parallel_epochs", dispatcher.target))
-    with pytest.raises(tf.errors.InvalidArgumentError, match="(?s)expected int64.*started anew"):
+    Dataset.range(4).apply(service.distribute("parallel_epochs", dispatcher.target))
+    with pytest.raises(tf.errors.NotFoundError, match="Dataset id"):
         list(dataset)
-    worker.stop()
     dispatcher.stop()

@@ -1,11 +1,9 @@
 """The data service: dispatchers and workers in this program and in others, and who reads from them."""
 
 import collections
-import contextlib
 import gc
 import os
 import socket
-import struct
 import subprocess
 import sys
 import textwrap
@@ -19,7 +17,6 @@ import headrace as tf
 from headrace._src.data.datasets import dataset_of
 from headrace._src.data.running.stages import dataset_tensor
 from headrace._src.data.saving import dataset_graphs
-from headrace._src.data.service import messages as service_messages
 
 service = tf.data.experimental.service
 Dataset = tf.data.Dataset
@@ -480,32 +477,6 @@ def test_other_programs():
     finally:
         for one in [*workers, dispatcher]:
             one.close()
-
-
-def test_bytes_that_are_no_messages():
-    dispatcher = service.DispatchServer()
-    port = int(dispatcher.target.rpartition(":")[2])
-    rng = np.random.default_rng(0)
-    head = struct.Struct("<4sIQ")
-    attacks = [
-        b"GET / HTTP/1.0\r\n\r\n", head.pack(b"HDS1", 1 << 31, 0), head.pack(b"HDS1", 2, 1 << 60) + b"{}",
-        head.pack(b"HDS1", 3, 0) + b"[1]", head.pack(b"HDS1", 6, 0) + b"{}{}{}",
-        head.pack(b"HDS1", 4000, 0) + b"[" * 4000,
-        *[rng.bytes(40) for _ in range(20)],
-    ]  # fmt: skip
-    for attack in attacks:
-        with socket.create_connection(("127.0.0.1", port), SECONDS) as one:
-            one.settimeout(SECONDS)
-            with contextlib.suppress(OSError):
-                one.sendall(attack)
-                one.shutdown(socket.SHUT_WR)
-                assert one.recv(100) == b""
-    for fields in ({"kind": "nothing"}, {"kind": "tasks"}, {"kind": "tasks", "iteration": "x"}, {"kind": 3}, {}):
-        with socket.create_connection(("127.0.0.1", port), SECONDS) as one:
-            service_messages.send(one, fields)
-            answer, _ = service_messages.receive(one)
-            assert answer["error"] in (tf.errors.UNIMPLEMENTED, tf.errors.INVALID_ARGUMENT, tf.errors.NOT_FOUND)
-    dispatcher.stop()
 
 
 @pytest.mark.parametrize(

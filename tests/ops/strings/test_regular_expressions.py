@@ -2,6 +2,7 @@
 
 import hashlib
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -245,6 +246,35 @@ def test_usual_patterns_stay_with_the_fast_engine(pattern, text):
     tree = Parser(pattern).parse()
     assert Costs(for_searching(tree), 3).allows_search(text)
     assert Costs(tree, 3).allows_match(text[:20])
+
+
+LEADING = [
+    ".*foo", ".*fo.*", r"\w+o\w*f", r"\s+$", "(?m)\\s+$", ".*?f(?:.*o)?", "(o*)f.*", "(?s).*(f)(.*)o", ".+?f.*?o",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", LEADING)
+def test_patterns_that_begin_with_a_repetition(pattern, monkeypatch):
+    """Looked for from few places, they are found in the same ones."""
+    monkeypatch.setattr(regular_expressions, "ATTEMPTS", 1000)
+    form = Regex(pattern.encode()).of_characters
+    assert form.search_costs.leading_class is not None
+    rng = random.Random(pattern)
+    for size in range(60):
+        text = "".join(rng.choice("fo \n_") for _ in range(size))
+        few, all_places = regular_expressions._FewPlaces(form, text).search, form.machine.scan(text).search
+        for at in range(size + 1):
+            one, two = few(at), all_places(at)
+            assert (one and one.span()) == (two and two.span()), (text, at)
+
+
+def test_patterns_that_begin_with_a_repetition_are_looked_for_from_few_places():
+    costs = Costs(Parser(".*fo.*").parse(), 3)
+    text = "f" * 400
+    assert not costs.allows_search(text)
+    assert costs.allows_guarded_search(text)
+    assert not costs.allows_guarded_search("f\n" * 4000 + "f" * 4000)
+    assert both(".*fo.*", text.encode() + b"o")[0][1] == b"<" + text.encode() + b"o>"
 
 
 def test_lazy_ends_are_searched_for_directly():

@@ -13,6 +13,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.data.running.stages import Stage, stage_of
+from headrace._src.data.saving import received_graphs
 from headrace._src.data.saving.element_bytes import packed, unpacked
 from headrace._src.data.sources.generators import PYTHON_GENERATOR_DATASET
 from headrace._src.data.transformations.shuffling import DUMMY_SEED_GENERATOR
@@ -120,16 +121,21 @@ def encoded(stage: Stage) -> bytes:
         writer = _Writer(graph)
         result = IDENTITY(writer.tensor(stage), name=_RESULT)
         graph.outputs = [result]
-    message = graph_def_of(graph).SerializeToString()
+    graph_def = graph_def_of(graph)
+    reason = received_graphs.refusal(graph_def)
+    if reason is not None:
+        raise _cannot(reason)
+    message = graph_def.SerializeToString()
     given = packed(tuple(writer.given))
     return _SIZES.pack(len(message), len(writer.given)) + message + given
 
 
 def decoded(data: bytes) -> Stage:
-    """The pipeline in bytes.
+    """The pipeline in bytes, which may come from anywhere.
 
     Raises:
         DataLossError: there is none in them.
+        PermissionDeniedError: it does what pipelines of other processes may not do.
     """
     try:
         size, count = _SIZES.unpack_from(data)
@@ -143,10 +149,14 @@ def decoded(data: bytes) -> Stage:
         if type(error).__name__ != "DecodeError":
             raise
         raise errors.data_loss(f"These bytes hold no dataset: {error}.") from error
+    received_graphs.check(message)
     graph = FuncGraph("dataset", None)
-    with graph.building():
-        inputs = {_GIVEN.format(i): graph.add_input(value.shape, dtypes.variant) for i, value in enumerate(given)}
-        (result,) = import_graph_def(message, input_map=inputs, return_elements=[f"{_RESULT}:0"], name="")
-        graph.outputs = [result]
+    try:
+        with graph.building():
+            inputs = {_GIVEN.format(i): graph.add_input(value.shape, dtypes.variant) for i, value in enumerate(given)}
+            (result,) = import_graph_def(message, input_map=inputs, return_elements=[f"{_RESULT}:0"], name="")
+            graph.outputs = [result]
+    except (ValueError, TypeError) as error:
+        raise errors.data_loss(f"These bytes hold no dataset: {error}") from error
     (variant,) = graph.plan().run(list(given))
     return stage_of(variant)

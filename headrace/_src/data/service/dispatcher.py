@@ -5,20 +5,42 @@ from __future__ import annotations
 import collections
 import itertools
 import os
+import secrets
 import threading
 import time
 from typing import Any
 
+import numpy as np
+
 from headrace._src.core import errors
 from headrace._src.data.running.stages import Stage
 from headrace._src.data.saving import dataset_graphs, spec_messages
-from headrace._src.data.service.messages import Server
+from headrace._src.data.service.credentials import Credentials
+from headrace._src.data.service.messages import Server, checked_fields
 from headrace._src.data.service.shards import STATIC, WHERE, ShardingPolicy, chunk
 from headrace._src.op.api import api
 
 PROTOCOL = "grpc"  # TF: the name that addresses begin with; what is spoken is headrace's own
 _JOB_SECONDS = 300.0
 _WORKER_SECONDS = 60.0
+
+
+_NUMBER, _TEXT, _NO_TEXT = (int, np.integer), (str,), (str, type(None))
+_FIELDS = {
+    "register": {"dataset_id": _NO_TEXT, "spec": _NO_TEXT, "cardinality": _NUMBER},
+    "describe": {"dataset_id": _TEXT},
+    "dataset": {"dataset_id": _TEXT},
+    "worker": {"address": _TEXT, "process": _NUMBER},
+    "worker_ends": {"address": _TEXT},
+    "iteration": {
+        "dataset_id": _TEXT, "mode": _NUMBER, "job_name": _TEXT, "repetition": _NUMBER, "consumers": _NUMBER,
+        "cached": (bool,),
+    },
+    "tasks": {"iteration": _NUMBER},
+    "task": {"task": _NUMBER},
+    "split": {"iteration": _NUMBER, "source": _NUMBER, "walk": _NUMBER, "size": _NUMBER},
+    "release": {"iteration": _NUMBER},
+}  # fmt: skip
 
 
 class Definition:
@@ -110,6 +132,9 @@ class Dispatcher(Server):
         self._by_job: dict[tuple, _Iteration] = {}
         self._task_of: dict[int, tuple] = {}
         self._numbers = itertools.count(1000)
+        # Datasets of a dispatcher that was here before are not taken for those of this one.
+        self._dataset_numbers = itertools.count(secrets.randbits(48))
+        self._credentials: Credentials | None = None
 
     @property
     def worker_count(self) -> int:
@@ -117,18 +142,31 @@ class Dispatcher(Server):
         with self._state:
             return len(self._workers)
 
+    @property
+    def credentials(self):
+        return self._credentials
+
+    def start(self):
+        if self._credentials is None:
+            self._credentials = Credentials.new()
+        super().start()
+
+    def stop(self):
+        super().stop()
+        credentials, self._credentials = self._credentials, None
+        if credentials is not None:
+            credentials.forget()
+
     def handle(self, kind, fields, payload):
-        answer = getattr(self, f"_on_{kind}", None)
-        if answer is None:
-            raise errors.UnimplementedError(None, None, f"{WHERE}: the dispatcher does not know the message {kind!r}.")
+        checked_fields(kind, fields, _FIELDS, "dispatcher")
         with self._state:
-            return answer(payload, **fields)
+            return getattr(self, f"_on_{kind}")(payload, **fields)
 
     # Datasets.
 
     def _on_register(self, payload, dataset_id, spec, cardinality):
         if not isinstance(payload, Definition):
-            payload = Definition(None, payload, None if spec is None else bytes.fromhex(spec), None, cardinality)
+            payload = Definition(None, payload, _from_hex(spec), None, cardinality)
         known = self._datasets.get(dataset_id) if dataset_id else None
         if known is not None and known.spec != payload.spec:
             raise errors.invalid_argument(
@@ -136,7 +174,7 @@ class Dispatcher(Server):
                 f"{dataset_id} has another element_spec."
             )
         if known is None:
-            dataset_id = dataset_id or str(next(self._numbers))
+            dataset_id = dataset_id or str(next(self._dataset_numbers))
             self._datasets[dataset_id] = payload
         return {"dataset_id": dataset_id}, b""
 
@@ -187,6 +225,8 @@ class Dispatcher(Server):
 
     def _on_iteration(self, payload, dataset_id, mode, job_name, repetition, consumers, cached):
         definition = self._dataset(dataset_id)
+        if mode not in list(ShardingPolicy) or consumers < 0:
+            raise errors.invalid_argument(f"{WHERE}: there is no mode {mode} for {consumers} consumers.")
         self._forget_old()
         if cached:
             self._check_cached(definition, job_name)
@@ -279,6 +319,13 @@ class Dispatcher(Server):
                 if one is found and not found.clients and key[0].startswith("anonymous "):
                     self._forget(key, found)
         return {}, b""
+
+
+def _from_hex(spec):
+    try:
+        return None if spec is None else bytes.fromhex(spec)
+    except ValueError:
+        raise errors.invalid_argument(f"{WHERE}: the spec of a dataset is not hexadecimal: {spec!r:.100}.") from None
 
 
 def _seconds(milliseconds, default):

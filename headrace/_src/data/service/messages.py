@@ -1,13 +1,16 @@
 """What the programs of the data service say to each other: a dictionary and some bytes, over a socket of this machine.
 
 A message is four letters, the length of the dictionary as JSON, the length of the bytes, and both. Nothing in it is
-code. A server answers each message with one; an error is an answer with its code. Servers of the same program are
-called directly. See docs/decisions/0035-data-service.md.
+code. A server answers each message with one; an error is an answer with its code. Before the first one, both sides
+prove that they know the secret of the dispatcher (`credentials`). Servers of the same program are called directly. See
+docs/decisions/0035-data-service.md.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import socket
 import struct
 import threading
@@ -16,10 +19,14 @@ from typing import Any
 
 from headrace._src.core import errors
 from headrace._src.data.saving.element_bytes import buffers
+from headrace._src.data.service.credentials import Credentials, introduce
 
 _HEAD = struct.Struct("<4sIQ")
-_LETTERS = b"HDS1"
+_LETTERS = b"HDS2"
 _LONGEST_TEXT = 1 << 20
+LIMIT_VARIABLE = "HEADRACE_SERVICE_LARGEST_MESSAGE"
+_LARGEST = 1 << 30
+_MOST_STRANGERS = 64  # connections that have not shown yet that they know the secret
 _PART = 1 << 20
 _CONNECT_SECONDS = 5.0
 
@@ -34,13 +41,37 @@ def send(connection: socket.socket, fields: dict, payload: Any = b"") -> None:
         fields: numbers, strings, lists and dictionaries.
         payload: bytes, an element (a tuple of arrays), or something with `encoded()`.
     """
-    parts = buffers(payload) if isinstance(payload, tuple) else [payload.encoded() if payload else b""]
-    if isinstance(payload, bytes):
-        parts = [payload]
+    parts = [payload] if isinstance(payload, bytes) else None
+    if parts is None:
+        parts = buffers(payload) if isinstance(payload, tuple) else [payload.encoded()]
     text = json.dumps(fields).encode()
-    connection.sendall(_HEAD.pack(_LETTERS, len(text), sum(map(len, parts))) + text)
+    size = sum(map(len, parts))
+    _check_size(size)
+    connection.sendall(_HEAD.pack(_LETTERS, len(text), size) + text)
     for part in parts:
         connection.sendall(part)
+
+
+def largest_message() -> int:
+    """How many bytes a message may have: `HEADRACE_SERVICE_LARGEST_MESSAGE`, or 1 GiB.
+
+    Raises:
+        InvalidArgumentError: the variable is no number of bytes.
+    """
+    given = os.environ.get(LIMIT_VARIABLE)
+    if not given:
+        return _LARGEST
+    if not given.isdecimal():
+        raise errors.invalid_argument(f"{LIMIT_VARIABLE} must be a number of bytes, got {given!r}.")
+    return int(given)
+
+
+def _check_size(size):
+    if size > largest_message():
+        raise errors.resource_exhausted(
+            f"data.experimental.service: a dataset or an element of {size} bytes is more than a message may have, "
+            f"{largest_message()} bytes. Set {LIMIT_VARIABLE} to a larger number in all programs that take part."
+        )
 
 
 def receive(connection: socket.socket) -> tuple[dict, bytes] | None:
@@ -48,6 +79,7 @@ def receive(connection: socket.socket) -> tuple[dict, bytes] | None:
 
     Raises:
         DataLossError: the bytes are not a message.
+        ResourceExhaustedError: it is larger than messages may be.
     """
     head = _exactly(connection, _HEAD.size, can_end=True)
     if head is None:
@@ -55,6 +87,7 @@ def receive(connection: socket.socket) -> tuple[dict, bytes] | None:
     letters, length, size = _HEAD.unpack(head)
     if letters != _LETTERS or length > _LONGEST_TEXT:
         raise errors.data_loss("data.experimental.service: what came over a connection is no message of the service.")
+    _check_size(size)
     try:
         fields = json.loads(_exactly(connection, length))
     except (ValueError, RecursionError):
@@ -92,7 +125,13 @@ class Server:
         self._listener: socket.socket | None = None
         self._connections: set = set()
         self._lock = threading.Lock()
+        self._strangers = threading.BoundedSemaphore(_MOST_STRANGERS)
         self.ended = threading.Event()
+
+    @property
+    def credentials(self) -> Credentials | None:
+        """What those must know who connect; None as long as nobody may."""
+        raise NotImplementedError(type(self).__name__)
 
     @property
     def address(self) -> str:
@@ -140,6 +179,16 @@ class Server:
         """Answer a message."""
         raise NotImplementedError(type(self).__name__)
 
+    def admit(self, connection: socket.socket) -> bool:
+        """Whether who has connected may talk to this server."""
+        credentials = self.credentials
+        if credentials is None or not self._strangers.acquire(blocking=False):
+            return False
+        try:
+            return credentials.admit(connection)
+        finally:
+            self._strangers.release()
+
     def _keep(self, connection, is_open):
         with self._lock:
             (self._connections.add if is_open else self._connections.discard)(connection)
@@ -147,6 +196,35 @@ class Server:
     def __del__(self):
         if getattr(self, "_listener", None) is not None:
             self.stop()
+
+
+def checked_fields(kind: str, fields: dict, known: dict[str, dict[str, tuple]], who: str) -> None:
+    """Compare the fields of a message with those that it must have.
+
+    Args:
+        kind: of the message.
+        fields: of the message.
+        known: for each kind, the fields and their classes.
+        who: the server, for messages.
+
+    Raises:
+        UnimplementedError: there is no such kind.
+        InvalidArgumentError: a field is missing, of another class, or one too many.
+    """
+    where = "data.experimental.service"
+    expected = known.get(kind)
+    if expected is None:
+        raise errors.unimplemented(f"{where}: the {who} does not know the message {kind!r}.")
+    if fields.keys() != expected.keys():
+        raise errors.invalid_argument(
+            f"{where}: the message {kind!r} must have the fields {sorted(expected)}, got {sorted(map(str, fields))}."
+        )
+    for name, classes in expected.items():
+        value = fields[name]
+        if not isinstance(value, classes) or (isinstance(value, bool) and bool not in classes):
+            raise errors.invalid_argument(
+                f"{where}: the field {name} of the message {kind!r} must be {classes[0].__name__}, got {value!r:.100}."
+            )
 
 
 def start_thread(name: str, function, *arguments) -> threading.Thread:
@@ -172,8 +250,10 @@ def _answer(connection, server_of):
         connection.close()
         return
     server._keep(connection, True)
-    del server
     try:
+        if not server.admit(connection):
+            return
+        del server
         while (message := receive(connection)) is not None:
             server = server_of()
             if server is None or not server.is_running:
@@ -184,9 +264,14 @@ def _answer(connection, server_of):
                 send(connection, fields, payload)
             except errors.OpError as error:
                 send(connection, {"error": error.error_code, "message": error.message})
-            except (KeyError, TypeError, ValueError) as error:
-                send(connection, {"error": errors.INVALID_ARGUMENT, "message": f"{type(error).__name__}: {error}"})
+            except OSError:
+                raise
+            except Exception as error:  # the reader is told; the server goes on
+                send(connection, {"error": errors.INTERNAL, "message": f"{type(error).__name__}: {error}"})
             del server
+    except errors.ResourceExhaustedError as error:
+        with contextlib.suppress(OSError):
+            send(connection, {"error": error.error_code, "message": error.message})
     except (OSError, errors.OpError):
         pass  # the other side has gone, or does not speak this protocol
     finally:
@@ -206,6 +291,7 @@ class Peer:
     def __init__(self, address: str, what: str):
         self.address = address
         self._what = what
+        self.credentials: Credentials | None = None  # once a connection was made
         self._idle: list[socket.socket] = []
         self._lock = threading.Lock()
         self._is_closed = False
@@ -255,8 +341,14 @@ class Peer:
             connection = socket.create_connection((host, int(port)), _CONNECT_SECONDS)
         except (OSError, ValueError, OverflowError) as error:
             raise self._gone(error) from error
-        connection.settimeout(None)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            self.credentials = introduce(connection, self.address)
+        except BaseException as error:
+            connection.close()
+            if isinstance(error, OSError):
+                raise self._gone(error) from error
+            raise
         return connection
 
     def _gone(self, error):

@@ -7,6 +7,8 @@ import threading
 import time
 import weakref
 
+import numpy as np
+
 from headrace._src.core import errors
 from headrace._src.data.running.iterators import IteratorResource
 from headrace._src.data.running.reading_ahead import bytes_of
@@ -18,13 +20,18 @@ from headrace._src.data.service.dispatcher import (
     check_protocol,
     process_number,
 )
-from headrace._src.data.service.messages import Peer, Server, start_thread
+from headrace._src.data.service.messages import Peer, Server, checked_fields, start_thread
 from headrace._src.data.service.shards import STATIC, WHERE, ShardingPolicy, divided, with_splits
 from headrace._src.op.api import api
 
 _HEARTBEAT_SECONDS = 1.0
 _DISPATCHER_SECONDS = 10.0
 _CACHED_BYTES = 256 << 20
+_MOST_ROUNDS = 1024  # that some of several consumers have not read yet
+_NO_NUMBER = (int, np.integer, type(None))
+_FIELDS = {"element": {
+    "task": (int, np.integer), "trainer": (str, type(None)), "consumer": _NO_NUMBER, "round": _NO_NUMBER,
+}}  # fmt: skip
 
 
 class _Task:
@@ -62,8 +69,16 @@ class _Rounds(_Task):
         self._rounds: dict[int, list] = {}
 
     def element(self, consumer, round_number, **unused):
+        if consumer is None or round_number is None or not 0 <= consumer < self._consumers or round_number < 0:
+            raise errors.invalid_argument(
+                f"{WHERE}: there is no consumer {consumer} of {self._consumers} in round {round_number}."
+            )
         with self._lock:
             if round_number not in self._rounds:
+                if len(self._rounds) >= _MOST_ROUNDS:
+                    raise errors.resource_exhausted(
+                        f"{WHERE}: consumers of a job are {_MOST_ROUNDS} rounds apart: one of them does not read."
+                    )
                 self._rounds[round_number] = [self._iterator.next() for _ in range(self._consumers)]
             elements = self._rounds[round_number]
             found, elements[consumer] = elements[consumer], None
@@ -168,11 +183,17 @@ class Worker(Server):
         for task in dropped:
             task.stop()
 
+    @property
+    def credentials(self):
+        """Those of the dispatcher, once it was heard of."""
+        local = self._dispatcher.local
+        return self._dispatcher.credentials if local is None else local.credentials
+
     def handle(self, kind, fields, payload):
-        if kind != "element":
-            raise errors.UnimplementedError(None, None, f"{WHERE}: a worker does not know the message {kind!r}.")
-        element = self._task(int(fields["task"])).element(
-            consumer=fields.get("consumer"), round_number=fields.get("round"), trainer=fields.get("trainer")
+        fields = {"trainer": None, "consumer": None, "round": None, **fields}
+        checked_fields(kind, fields, _FIELDS, "worker")
+        element = self._task(fields["task"]).element(
+            consumer=fields["consumer"], round_number=fields["round"], trainer=fields["trainer"]
         )
         return ({"end": True}, b"") if element is None else ({"end": False}, tuple(element))
 

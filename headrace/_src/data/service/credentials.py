@@ -1,0 +1,161 @@
+"""Who may talk to a data service: whoever knows the secret of its dispatcher.
+
+A dispatcher makes a secret when it starts, and puts it into a file that only its user can read, under a name that it
+tells everybody who connects. So programs of the same user find it, and those of others do not. Where programs run as
+different users or in containers, `HEADRACE_SERVICE_SECRET` gives all of them the same one. The secret itself is never
+sent: both sides prove that they know it, so that a reader does not take elements from a stranger at the port either.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import socket
+import struct
+
+from headrace._src.core import errors, private_files
+
+SECRET_VARIABLE = "HEADRACE_SERVICE_SECRET"
+_GREETING = struct.Struct("<4s16s32s")  # letters, the name of the dispatcher, and what must be signed
+_REPLY = struct.Struct("<32s32s")  # what must be signed in return, and the signature
+_LETTERS = b"HDS2"
+_FILE = re.compile(r"service-([0-9a-f]{32})-(\d+)")
+_SECONDS = 10.0  # for the first words of a connection
+WHERE = "data.experimental.service"
+
+
+class Credentials:
+    """The name and the secret of a dispatcher.
+
+    Args:
+        name: 16 bytes, known to everybody.
+        secret: known to those who may.
+        path: the file in which it is, of those who made it.
+    """
+
+    def __init__(self, name: bytes, secret: bytes, path: str | None = None):
+        self.name = name
+        self._secret = secret
+        self._path = path
+
+    @classmethod
+    def new(cls) -> Credentials:
+        """Those of a dispatcher that starts.
+
+        Raises:
+            FailedPreconditionError: the secret cannot be kept from others.
+        """
+        name = secrets.token_bytes(16)
+        given = os.environ.get(SECRET_VARIABLE)
+        if given:
+            return cls(name, given.encode())
+        secret = secrets.token_bytes(32)
+        try:
+            folder = private_files.runtime_folder()
+            _forget_the_dead(folder)
+            path = os.path.join(folder, f"service-{name.hex()}-{os.getpid()}")
+            private_files.write(path, secret)
+        except (OSError, private_files.NotPrivate) as error:
+            raise errors.failed_precondition(
+                f"{WHERE}: the secret of the dispatcher cannot be kept: {error}. Set XDG_RUNTIME_DIR to a folder of "
+                f"your own, or {SECRET_VARIABLE} to a secret, in all programs that take part."
+            ) from error
+        return cls(name, secret, path)
+
+    @classmethod
+    def found(cls, name: bytes, address: str) -> Credentials:
+        """Those of a dispatcher of another program.
+
+        Raises:
+            UnauthenticatedError: the secret is not known to this user.
+        """
+        given = os.environ.get(SECRET_VARIABLE)
+        if given:
+            return cls(name, given.encode())
+        try:
+            folder = private_files.runtime_folder()
+            (file,) = [file for file in os.listdir(folder) if file.startswith(f"service-{name.hex()}-")]
+            return cls(name, private_files.read(os.path.join(folder, file), secret=True))
+        except (OSError, ValueError, private_files.NotPrivate):
+            raise errors.unauthenticated(
+                f"{WHERE}: this program does not know the secret of the service at {address}: the dispatcher runs as "
+                f"another user, or in a container of its own. Set {SECRET_VARIABLE} to the same secret in all programs."
+            ) from None
+
+    def forget(self) -> None:
+        """The dispatcher has ended."""
+        if self._path is not None:
+            try:
+                os.unlink(self._path)
+            except OSError:
+                pass
+            self._path = None
+
+    def _signed(self, who, *parts):
+        return hmac.digest(self._secret, b"".join([who, self.name, *parts]), hashlib.sha256)
+
+    def admit(self, connection: socket.socket) -> bool:
+        """Find out whether who has connected knows the secret, and show that this side does."""
+        connection.settimeout(_SECONDS)
+        asked = secrets.token_bytes(32)
+        connection.sendall(_GREETING.pack(_LETTERS, self.name, asked))
+        asked_back, signature = _REPLY.unpack(_exactly(connection, _REPLY.size))
+        if not hmac.compare_digest(signature, self._signed(b"client", asked, asked_back)):
+            return False
+        connection.sendall(self._signed(b"server", asked_back, asked))
+        connection.settimeout(None)
+        return True
+
+
+def introduce(connection: socket.socket, address: str) -> Credentials:
+    """Prove to a server that this program knows the secret, and have it prove the same.
+
+    Raises:
+        UnauthenticatedError: one of them does not.
+        OSError: the connection was closed.
+    """
+    connection.settimeout(_SECONDS)
+    letters, name, asked = _GREETING.unpack(_exactly(connection, _GREETING.size))
+    if letters != _LETTERS:
+        raise errors.unauthenticated(f"{WHERE}: what listens at {address} is no server of a data service.")
+    credentials = Credentials.found(name, address)
+    asked_back = secrets.token_bytes(32)
+    connection.sendall(_REPLY.pack(asked_back, credentials._signed(b"client", asked, asked_back)))
+    try:
+        signature = _exactly(connection, 32)
+    except ConnectionError:
+        signature = b""
+    if not hmac.compare_digest(signature, credentials._signed(b"server", asked_back, asked)):
+        raise errors.unauthenticated(
+            f"{WHERE}: the server at {address} has another secret than this program. Is {SECRET_VARIABLE} the same for "
+            "both?"
+        )
+    connection.settimeout(None)
+    return credentials
+
+
+def _exactly(connection, size):
+    data = b""
+    while len(data) < size:
+        part = connection.recv(size - len(data))
+        if not part:
+            raise ConnectionResetError("the connection was closed during the first words")
+        data += part
+    return data
+
+
+def _forget_the_dead(folder):
+    """Remove the files of dispatchers that were killed."""
+    for file in os.listdir(folder):
+        found = _FILE.fullmatch(file)
+        if found is None:
+            continue
+        try:
+            os.kill(int(found[2]), 0)
+        except ProcessLookupError:
+            os.unlink(os.path.join(folder, file))
+        except OSError:
+            pass  # it is alive
