@@ -123,5 +123,3 @@ def test_arguments_that_are_refused():
         v1.variable_scope(None, default_name="d", reuse=True)
     with pytest.raises(TypeError, match="must be a string or VariableScope"):
         v1.variable_scope(3)
-    with pytest.raises(NotImplementedError, match="partitioner"):
-        v1.get_variable("p", [4], partitioner=lambda shape, dtype: [2])

@@ -394,6 +394,97 @@ with tf.Graph().as_default(), v1.Session() as sess:
 }
 
 
+_PARTS = """
+def made(use_resource=True, count=2):
+    p = v1.get_variable("s/p", [5, 3], initializer=v1.ones_initializer(), use_resource=use_resource,
+                        partitioner=v1.fixed_size_partitioner(count))
+    loss = tf.reduce_sum(tf.square(tf.convert_to_tensor(p)))
+    return p, v1.train.MomentumOptimizer(0.1, 0.5).minimize(loss)
+"""
+PARTITIONED = {
+    "saved as one": _PARTS
+    + """
+with tf.Graph().as_default() as g, v1.Session() as sess:
+    p, train = made()
+    s = v1.train.Saver()
+    sess.run(v1.global_variables_initializer())
+    sess.run(train)
+    path = s.save(sess, "./m")
+    names = sess.run(["save/SaveV2/tensor_names:0", "save/SaveV2/shape_and_slices:0"])
+with tf.Graph().as_default(), v1.Session() as sess:
+    whole = [v1.get_variable(n, [5, 3]) for n in ("s/p", "s/p/Momentum")]
+    v1.train.Saver().restore(sess, path)
+    found = sess.run(whole)
+[tf.train.list_variables(path), names, found]
+""",
+    "restored into other parts": _PARTS
+    + """
+with tf.Graph().as_default(), v1.Session() as sess:
+    p, train = made(False, 2)
+    sess.run(v1.global_variables_initializer())
+    sess.run(p.assign(np.arange(15, dtype=np.float32).reshape(5, 3)))
+    path = v1.train.Saver({"k": p}).save(sess, "./m")
+with tf.Graph().as_default(), v1.Session() as sess:
+    p, train = made(True, 3)
+    v1.train.Saver({"k": p}).restore(sess, path)
+    found = [sess.run(x) for x in p] + [sess.run(tf.convert_to_tensor(p))]
+found
+""",
+    "in a meta graph": _PARTS
+    + """
+with tf.Graph().as_default(), v1.Session() as sess:
+    p, train = made()
+    v1.add_to_collection("train", train)
+    sess.run(v1.global_variables_initializer())
+    path = v1.train.Saver().save(sess, "./m")
+with tf.Graph().as_default(), v1.Session() as sess:
+    s = v1.train.import_meta_graph(path + ".meta")
+    s.restore(sess, path)
+    sess.run(v1.get_collection("train")[0])
+    infos = [[v.name, v._save_slice_info.full_name, v._save_slice_info.spec] for v in v1.global_variables()]
+    found = [infos, sess.run("s/p/part_1:0" if False else v1.global_variables()[1])]
+found
+""",
+    "operations": _PARTS
+    + """
+with tf.Graph().as_default() as g:
+    p = v1.get_variable("p", [4, 2], initializer=v1.zeros_initializer(), partitioner=v1.fixed_size_partitioner(2))
+    v1.train.Saver()
+    found = operations(g)
+found
+""",
+    "one part is missing": """
+with tf.Graph().as_default(), v1.Session() as sess:
+    p = v1.get_variable("p", [4, 2], initializer=v1.zeros_initializer(), partitioner=v1.fixed_size_partitioner(2))
+    sess.run(v1.global_variables_initializer())
+    path = v1.train.Saver([list(p)[0]]).save(sess, "./m")
+    found = [tf.train.list_variables(path)]
+    v1.train.Saver([list(p)[0]]).restore(sess, path)
+found
+""",
+    "partitions": """
+shapes = [tf.TensorShape(s) for s in ([7, 3], [10], [3, 9], [1, 1])]
+makers = [v1.fixed_size_partitioner(3), v1.fixed_size_partitioner(2, -1), v1.variable_axis_size_partitioner(16),
+          v1.variable_axis_size_partitioner(16, max_shards=2), v1.min_max_variable_partitioner(4, 0, 8)]
+[[[m(shape=s, dtype=d) for s in shapes] for d in (tf.float32, tf.string)] for m in makers]
+""",
+    "refused": """
+with tf.Graph().as_default():
+    found = [attempt(v1.get_variable, "a", [4, 2], partitioner=p) for p in (
+        lambda shape, dtype: [2, 2], lambda shape, dtype: [1], lambda shape, dtype: 3, lambda shape, dtype: [0, 1])]
+    found.append(attempt(v1.get_variable, "b", partitioner=v1.fixed_size_partitioner(2)))
+    found.append([x.name for x in v1.create_partitioned_variables([4, 2], [2, 1], v1.zeros_initializer())])
+    p = v1.get_variable("p", [4], partitioner=v1.fixed_size_partitioner(2))
+    with v1.variable_scope("", reuse=True):
+        found.append(v1.get_variable("p", [4], partitioner=v1.fixed_size_partitioner(2)) is p)
+        found.append(attempt(v1.get_variable, "p", [4], partitioner=v1.fixed_size_partitioner(4)))
+        found.append(attempt(v1.get_variable, "p", [5], partitioner=v1.fixed_size_partitioner(2)))
+        found.append(attempt(v1.get_variable, "q", [5], partitioner=v1.fixed_size_partitioner(2)))
+    found.append(attempt(v1.get_variable, "p", [4], partitioner=v1.fixed_size_partitioner(2)))
+found
+""",
+}
+
 # Between savers and checkpoints of objects.
 OBJECTS = {
     "eagerly from objects": """
@@ -620,8 +711,10 @@ found
 """,
 }
 
-FAMILIES = {"savers": SAVERS, "meta graphs": META_GRAPHS, "objects": OBJECTS, "summaries": summaries.OPS,
-            "summary writers": summaries.WRITERS, "models": models.MODELS}
+FAMILIES = {
+    "savers": SAVERS, "meta graphs": META_GRAPHS, "objects": OBJECTS, "partitioned": PARTITIONED,
+    "summaries": summaries.OPS, "summary writers": summaries.WRITERS, "models": models.MODELS,
+}  # fmt: skip
 
 # Where headrace says or does something else on purpose.
 OTHERWISE: dict[str, dict] = {

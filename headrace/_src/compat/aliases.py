@@ -155,6 +155,8 @@ SAME = {
         Algorithm Generator create_rng_state get_global_generator index_shuffle set_global_generator stateless_fold_in
         stateless_shuffle stateless_split
     """,
+    "saved_model": "Asset SaveOptions save",
+    "saved_model.experimental": "TrackableResource VariablePolicy",
     "sets": "difference intersection size union",
     "image": """
         adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_jpeg_quality adjust_saturation central_crop

@@ -179,7 +179,8 @@ class VarianceScaling(Initializer):
 
     def __call__(self, shape, dtype=None, partition_info=None) -> Tensor:
         dtype = self._dtype(dtype)
-        inputs, outputs = fans(TensorShape(shape).as_list())
+        whole = shape if partition_info is None else partition_info.full_shape
+        inputs, outputs = fans(TensorShape(whole).as_list())
         count = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2.0}[self.mode]
         scale = self.scale / max(1.0, count)
         if self.distribution in ("normal", "truncated_normal"):

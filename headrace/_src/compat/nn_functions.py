@@ -3,6 +3,7 @@
 from typing import Any
 
 from headrace._src.compat.deprecated import renamed, required
+from headrace._src.compat.partitioned_variables import PartitionedVariable
 from headrace._src.core import dtypes
 from headrace._src.core.names import name_scope
 from headrace._src.core.tensor import Tensor
@@ -204,6 +205,8 @@ def fused_batch_norm(
 def _one_part(label, params, partition_strategy):
     if partition_strategy not in ("mod", "div"):
         raise ValueError(f"{label}: partition_strategy must be 'mod' or 'div', got {partition_strategy!r}.")
+    if isinstance(params, PartitionedVariable):
+        params = list(params)
     if isinstance(params, (list, tuple)) and len(params) > 1 and partition_strategy == "mod":
         # Row i of the whole is row i // n of part i % n.
         parts = [to_tensor(part) for part in params]

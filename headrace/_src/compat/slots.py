@@ -27,11 +27,18 @@ def create_slot(primary, initial_value, name):
         full = scope.name
     in_graph = isinstance(primary, GraphVariable)
     with name_scope(""):
-        return make_variable(
+        slot = make_variable(
             initial_value=initial_value, trainable=False, name=full, collections=None,
             validate_shape=primary.shape.is_fully_defined(), dtype=primary.dtype.base_dtype,
             use_resource=not isinstance(primary, RefVariable) if in_graph else None,
         )  # fmt: skip
+    info = primary._save_slice_info
+    if info is not None and slot.shape == primary.shape:  # what belongs to a part of a variable is such a part too
+        whole = info.full_name + full.removeprefix(base_name(primary))
+        slot._set_save_slice_info(
+            primary.SaveSliceInfo(whole, info.full_shape, info.var_offset, info.var_shape)
+        )
+    return slot
 
 
 def create_zeros_slot(primary, name, dtype=None):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from headrace._src.compat.behavior import get_default_graph
 from headrace._src.compat.graph_keys import GraphKeys, get_collection
 from headrace._src.compat.initializers import GlorotUniform, Zeros
+from headrace._src.compat.partitioned_variables import check_reuse, divided, partitions_of
 from headrace._src.compat.variables import make_variable
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
@@ -168,7 +169,7 @@ class VariableScope:
                      use_resource=None, custom_getter=None, constraint=None,
                      synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE) -> Variable:
         """The variable of that name in this scope, made if it need be."""
-        full = f"{self._name}/{name}" if self._name else name
+        full = "/".join(filter(None, (self._name, name)))
         if initializer is not None and dtype is not None and not callable(initializer):
             found = to_tensor_dtype(initializer)
             if found is not None and found != dtypes.as_dtype(dtype).base_dtype:
@@ -215,6 +216,18 @@ def _get(store, name, *, shape, dtype, initializer, regularizer, reuse, trainabl
     eager = context.graph is None and not getattr(store, "keeps_eager_variables", False)
     found = None if eager else store.variables.get(name)
     wanted = None if shape is None else TensorShape(shape)
+    if partitioner is not None and context.graph is not None and (wanted is None or wanted.rank != 0):
+        if found is None and reuse is True:
+            raise ValueError(
+                f"PartitionedVariable {name} does not exist, or was not created with tf.get_variable(). "
+                "Did you mean to set reuse=False or reuse=tf.AUTO_REUSE in VarScope?"
+            )
+        keywords = dict(
+            dtype=dtype, initializer=initializer, regularizer=regularizer, reuse=False, trainable=trainable,
+            collections=collections, caching_device=caching_device, partitioner=None, validate_shape=validate_shape,
+            use_resource=use_resource, constraint=constraint, synchronization=synchronization, aggregation=aggregation,
+        )  # fmt: skip
+        return _divided(store, name, found, partitions_of(partitioner, wanted, dtype), wanted, reuse, keywords)
     if found is not None:
         return _shared(found, name, wanted, dtype, reuse)
     if reuse is True and not eager:
@@ -222,8 +235,6 @@ def _get(store, name, *, shape, dtype, initializer, regularizer, reuse, trainabl
             f"Variable {name} does not exist, or was not created with tf.get_variable(). "
             "Did you mean to set reuse=tf.AUTO_REUSE in VarScope?"
         )
-    if partitioner is not None and wanted is not None and any(n != 1 for n in partitioner(shape=wanted, dtype=dtype)):
-        raise NotImplementedError(f"get_variable: {name} would be divided by its partitioner, which is not supported.")
     value, dtype, shape_of_variable = _initial_value(name, wanted, dtype, initializer)
     if trainable is None:
         trainable = synchronization is not VariableSynchronization.ON_READ
@@ -240,6 +251,19 @@ def _get(store, name, *, shape, dtype, initializer, regularizer, reuse, trainabl
         if loss is not None:
             get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
     return variable
+
+
+def _divided(store, name, found, partitions, shape, reuse, keywords):
+    """Find or make a variable that is divided into parts, each a variable of its own."""
+    if found is not None:
+        check_reuse(found, name, shape, partitions, reuse)
+        return _shared(found, name, None, keywords["dtype"], reuse)
+
+    def make(full_name, part_shape, initializer):
+        return _get(store, full_name, shape=part_shape, **{**keywords, "initializer": initializer})
+
+    whole = store.variables[name] = divided(name, shape, keywords["dtype"], partitions, keywords["initializer"], make)
+    return whole
 
 
 def _shared(variable, name, shape, dtype, reuse):
@@ -346,7 +370,7 @@ def get_variable(
         trainable: whether optimizers change it.
         collections: the collections that it is added to; by default that of the global variables.
         caching_device: accepted.
-        partitioner: must leave the variable whole.
+        partitioner: says into how many parts each axis is divided; the result is then a `PartitionedVariable`.
         validate_shape: whether its shape is fixed.
         use_resource: whether it has a handle.
         custom_getter: called instead, with the function that gets the variable and the arguments.

@@ -183,6 +183,10 @@ if TYPE_CHECKING:
     from headrace._src.compat.parsing import parse_single_example as parse_single_example
     from headrace._src.compat.parsing import serialize_many_sparse_first as _serialize_many_sparse
     from headrace._src.compat.parsing import serialize_sparse_first as _serialize_sparse
+    from headrace._src.compat.partitioners import create_partitioned_variables as create_partitioned_variables
+    from headrace._src.compat.partitioners import fixed_size_partitioner as fixed_size_partitioner
+    from headrace._src.compat.partitioners import min_max_variable_partitioner as min_max_variable_partitioner
+    from headrace._src.compat.partitioners import variable_axis_size_partitioner as variable_axis_size_partitioner
     from headrace._src.compat.session import InteractiveSession as InteractiveSession
     from headrace._src.compat.session import Session as Session
     from headrace._src.compat.session import get_default_session as get_default_session

@@ -93,7 +93,8 @@ def embedding_lookup(params, ids, max_norm=None, name=None) -> Tensor:
     """
     if params is None or (isinstance(params, (list, tuple)) and not params):
         raise ValueError("nn.embedding_lookup: params must be a tensor or a list of tensors.")
-    tables = list(params) if isinstance(params, (list, tuple)) else [params]
+    divided = isinstance(params, (list, tuple)) or hasattr(params, "_get_partitions")  # of 1.x
+    tables = list(params) if divided else [params]
     tables = [table if hasattr(table, "shape") else to_tensor(table) for table in tables]
     ids = to_tensor(ids)
     if len(tables) == 1:

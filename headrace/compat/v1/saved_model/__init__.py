@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from headrace._src.saved_model.constants import VARIABLES_FILENAME as VARIABLES_FILENAME
     from headrace._src.saved_model.loading import load as _load_v2
     from headrace._src.saved_model.model_files import contains_saved_model as contains_saved_model
+    from headrace._src.saved_model.options import SaveOptions as SaveOptions
+    from headrace._src.saved_model.saving import save as save
+    from headrace._src.state.assets import Asset as Asset
     from headrace.compat.v1.saved_model import builder as builder
     from headrace.compat.v1.saved_model import constants as constants
     from headrace.compat.v1.saved_model import experimental as experimental
