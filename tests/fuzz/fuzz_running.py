@@ -78,20 +78,17 @@ def run_input(target, files, place, number, which=None):
 def work(state_path, seed, *files):
     """The loop of a worker."""
     targets, warmed = load(files), set()
-    place = tempfile.mkdtemp(prefix="fuzz-", dir=fast_folder())
-    try:
-        with open(state_path, "r+b") as file, mmap.mmap(file.fileno(), 0) as state:
-            for line in sys.stdin:
-                name, start, stop = line.split()
-                if name not in warmed:
-                    limit_memory(None)
-                    _warm(targets[name], place)
-                    limit_memory(_MEMORY)
-                    warmed.add(name)
-                numbers = range(int(start), int(stop))
-                print(json.dumps(_batch(targets[name], int(seed), numbers, place, state)), flush=True)
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+    place = os.path.dirname(state_path)  # the supervisor removes it, however this process ends
+    with open(state_path, "r+b") as file, mmap.mmap(file.fileno(), 0) as state:
+        for line in sys.stdin:
+            name, start, stop = line.split()
+            if name not in warmed:
+                limit_memory(None)
+                _warm(targets[name], place)
+                limit_memory(_MEMORY)
+                warmed.add(name)
+            numbers = range(int(start), int(stop))
+            print(json.dumps(_batch(targets[name], int(seed), numbers, place, state)), flush=True)
 
 
 def _warm(target, place):
@@ -168,7 +165,7 @@ class Worker:
     """
 
     def __init__(self, seed: int, files=FILES):
-        self._folder = tempfile.TemporaryDirectory()
+        self._folder = tempfile.TemporaryDirectory(prefix="fuzz-", dir=fast_folder())
         self._state_path = os.path.join(self._folder.name, "state")
         pathlib.Path(self._state_path).write_bytes(_NUMBER.pack(-1))
         self._stderr = open(os.path.join(self._folder.name, "stderr"), "w+")
@@ -273,7 +270,7 @@ class Supervisor:
                 number = self._lost(result, number)
                 continue
             base = answer["resident"] if base is None else base
-            result.grown = max(result.grown, answer["resident"] - base)
+            result.grown = answer["resident"] - base  # not the most: what an input has freed may stay for a while
             result.add(answer, stop - number)
             number = stop
         return result
