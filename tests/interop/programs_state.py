@@ -107,7 +107,7 @@ class VariablesNamed(Holder):
         obj.b = tf.Variable(seeded(tf, [2]), name="same", trainable=False)
         obj.__dict__["unseen"] = 3
         obj.with_dot = {"a.b": tf.Variable(seeded(tf, [1])), "c/d": tf.Variable(seeded(tf, [1]))}
-        obj.with_mark = {".S": tf.Variable(seeded(tf, [1])), ".ATTRIBUTES": tf.Variable(seeded(tf, [1]))}
+        obj.with_mark = {".S": tf.Variable(seeded(tf, [1])), ".SLOT": tf.Variable(seeded(tf, [1]))}
         return obj
 
 

@@ -58,16 +58,20 @@ FROM_DATA = {
     "autodiff.registered": (1, "the op that tf.RegisterGradient names"),
     "compat.keras_functional": (1, "the function that a step of a saved Keras model names"),
     "data.saving.dataset_graphs": (1, "the ops of a saved pipeline"),
+    "data.saving.received_graphs": (1, "the ops of a pipeline from another process"),
     "data.service.shards": (2, "the op that made a stage, from its recipe"),
     "graph.compiling.blocks": (1, "the op of an instruction, as the compiling process is sent it"),
     "graph.compiling.lowering": (1, "the op of an instruction, as the compiling process is sent it"),
-    "graph.messages.function_import": (1, "the ops of a GraphDef"),
     "graph.messages.graph_import": (2, "the ops of a GraphDef"),
-    "graph.messages.op_definitions": (1, "the op that tf.Graph.op_def_for_type is asked for"),
+    "graph.messages.op_definitions": (3, "the ops of a GraphDef, and that tf.Graph.op_def_for_type is asked for"),
+    "graph.messages.reference_nodes": (1, "the ops of a GraphDef"),
     "op.definition": (1, "the op of a pickle"),
-    "op.registry": (2, "this is `lookup`"),
+    "op.registry": (3, "this is `lookup`"),
     "op.type_dispatch": (1, "the element-wise functions, from the index"),
     "ops.arrays.casting": (1, "Real and Imag, which import this file"),
+    "saved_model.loaded_graphs": (1, "the ops of a SavedModel"),
+    "saved_model.model_building": (1, "the ops of the graph that is saved"),
+    "state.reference_ops": (2, "the ops on handles, whose names follow from those on 1.x variables"),
 }
 
 

@@ -16,6 +16,8 @@ from headrace._src.ops.arrays.measuring import shape
 from headrace._src.ops.arrays.passing import IDENTITY
 from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.state import storage
+from headrace._src.state.scatter import RESOURCE_GATHER
+from headrace._src.state.storage import READ_VARIABLE
 from headrace._src.state.variables import Variable
 
 _VALUE = "VARIABLE_VALUE"  # what a variable calls its only value
@@ -233,11 +235,14 @@ def _key_of(item):
     return tensor.op.name if tensor.op.type == "VariableV2" else tensor.op.inputs[0].op.name
 
 
+_READING = ("VariableV2", READ_VARIABLE.name, RESOURCE_GATHER.name)  # ops whose results are variables
+
+
 def _variable_tensor(item):
     """The tensor that reads a variable, if the item is one."""
     if not isinstance(item, SymbolicTensor):
         return None
-    return item if item.op.type in ("VariableV2", "ReadVariableOp", "ResourceGather") else None
+    return item if item.op.type in _READING else None
 
 
 def saveable_objects(names_to_values) -> list[SaveableObject]:

@@ -13,9 +13,11 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.building.func_graph import FuncGraph
 from headrace._src.graph.control.calls import call_graph
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.joining import PACK
 from headrace._src.ops.arrays.passing import IDENTITY
+from headrace._src.ops.arrays.selecting import SELECT
+from headrace._src.ops.strings.editing import STRING_JOIN
+from headrace._src.ops.strings.matching import STATIC_REGEX_FULL_MATCH
 from headrace._src.saved_model.model_objects import ModelObjects, is_variable, plain_variable
 from headrace._src.saved_model.saving_functions import WithSavingFunctions
 from headrace._src.saved_model.serving_graph import ServingGraph
@@ -60,9 +62,9 @@ def _save_function(graph, objects, substitutes):
     with function.building():
         prefix = function.add_input([], dtypes.string, "file_prefix")
         # TF: parts of a checkpoint are written beside it and moved; not on S3, where moving is copying.
-        is_remote = lookup("StaticRegexFullMatch")(prefix, pattern="^s3://.*")
-        part = lookup("Select")(is_remote, _text(".part"), _text("_temp/part"))
-        base = lookup("StringJoin")([prefix, part])
+        is_remote = STATIC_REGEX_FULL_MATCH(prefix, pattern="^s3://.*")
+        part = SELECT(is_remote, _text(".part"), _text("_temp/part"))
+        base = STRING_JOIN([prefix, part])
         values, message, _ = gather_values(objects.walk, substitutes)
         kept = [value for value in values if value.tensor is not None]
         names = [*(value.key for value in kept), OBJECT_GRAPH_KEY]

@@ -12,7 +12,7 @@ from headrace._src.core.context import context
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.trackable import RestoredSpec, Trackable
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.registry import lookup
+from headrace._src.ops.strings.editing import STRING_JOIN
 from headrace._src.tracing.concrete_function import ConcreteFunction
 from headrace._src.tracing.trace_types import Typing
 from headrace._src.tracing.traces import trace
@@ -111,7 +111,7 @@ def _by_key(obj):
     def save(checkpoint_key):
         found = []
         for name, tensor in obj._serialize_to_tensors().items():
-            key = lookup("StringJoin")([checkpoint_key, to_tensor(name, dtypes.string)])
+            key = STRING_JOIN([checkpoint_key, to_tensor(name, dtypes.string)])
             found.append({"name": key, "slice_spec": to_tensor("", dtypes.string), "tensor": tensor})
         return found
 

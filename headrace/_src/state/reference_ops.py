@@ -4,7 +4,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.op.definition import Op
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import WRITES_VARIABLE
-from headrace._src.state import scatter
+from headrace._src.state import scatter, storage
 from headrace._src.state.storage import shape_in, storage_of
 
 
@@ -64,7 +64,7 @@ COUNT_UP_TO = Op(
     "ref: resource, *, limit: int, T: type -> output: T",
     traits=WRITES_VARIABLE,
     infer=lambda ref, limit, T: shape_in(ref),
-    kernel=lambda ref, limit, T: lookup("ResourceCountUpTo").kernel(ref, limit=limit, T=T),
+    kernel=lambda ref, limit, T: storage.COUNT_UP_TO.kernel(ref, limit=limit, T=T),
     lower=None,  # it stops at a value
     grad=None,
     stateful=True,

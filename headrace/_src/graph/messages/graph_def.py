@@ -286,7 +286,9 @@ def _function_def(graph, name, library, add_shapes):
         argument = _add_argument(signature.input_arg, tensor, taken)
         if id(tensor) not in references:
             references[id(tensor)] = argument.name
-        proto.arg_attr[i].attr["_output_shapes"].CopyFrom(shapes_to_attr_value([tensor.shape]))
+        # TF: the shape of a handle is taken for that of the variable by some ops, where no more is known.
+        if tensor.dtype is not dtypes.resource:
+            proto.arg_attr[i].attr["_output_shapes"].CopyFrom(shapes_to_attr_value([tensor.shape]))
 
     def reference(tensor):
         found = references.get(id(tensor))
