@@ -15,6 +15,7 @@ import tempfile
 import textwrap
 
 import numpy as np
+import v1_hook_programs as hooks
 import v1_model_programs as models
 import v1_summary_programs as summaries
 
@@ -714,6 +715,7 @@ found
 FAMILIES = {
     "savers": SAVERS, "meta graphs": META_GRAPHS, "objects": OBJECTS, "partitioned": PARTITIONED,
     "summaries": summaries.OPS, "summary writers": summaries.WRITERS, "models": models.MODELS,
+    "hooks": hooks.HOOKS,
 }  # fmt: skip
 
 # Where headrace says or does something else on purpose.
@@ -730,6 +732,8 @@ OTHERWISE: dict[str, dict] = {
             "version: V2\n",
         ]
     },
+    # TensorFlow looks for `run` in None.
+    "after the end": {"value": ["RuntimeError: Session is already closed: the monitored session has ended.", True]},
     # TensorFlow writes the model without the file.
     "assets that are not there": {"value": ["TypeError: Asset path tensor 3 must be a Tensor.", "NotFoundError"]},
     "loaded from nowhere": {"value": "NoSavedModelError: SavedModel file does not exist at: none/"},

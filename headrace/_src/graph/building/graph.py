@@ -488,6 +488,10 @@ class Graph(BaseGraph, metaclass=_GraphClass):
         """Refuse further operations."""
         self._finalized = True
 
+    def _unsafe_unfinalize(self) -> None:
+        """Allow further operations again. TF: who monitors a session lets go of its graph so."""
+        self._finalized = False
+
     @property
     def finalized(self) -> bool:
         return self._finalized

@@ -22,10 +22,17 @@ if TYPE_CHECKING:
     from headrace._src.checkpoint.reading import load_variable as load_variable
     from headrace._src.checkpoint.reading import new_checkpoint_reader as _NewCheckpointReader
     from headrace._src.checkpoint.session_checkpoints import CheckpointV1 as _Checkpoint
+    from headrace._src.compat.checkpoint_hook import CheckpointSaverHook as CheckpointSaverHook
     from headrace._src.compat.initial_checkpoints import init_from_checkpoint as init_from_checkpoint
     from headrace._src.compat.matched_files import match_filenames_once as match_filenames_once
     from headrace._src.compat.meta_graph_import import import_meta_graph as import_meta_graph
     from headrace._src.compat.meta_graphs import export_meta_graph as export_meta_graph
+    from headrace._src.compat.monitored_sessions import ChiefSessionCreator as ChiefSessionCreator
+    from headrace._src.compat.monitored_sessions import MonitoredSession as MonitoredSession
+    from headrace._src.compat.monitored_sessions import MonitoredTrainingSession as MonitoredTrainingSession
+    from headrace._src.compat.monitored_sessions import SessionCreator as SessionCreator
+    from headrace._src.compat.monitored_sessions import SingularMonitoredSession as SingularMonitoredSession
+    from headrace._src.compat.monitored_sessions import WorkerSessionCreator as WorkerSessionCreator
     from headrace._src.compat.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
     from headrace._src.compat.optimizer_base import Optimizer as Optimizer
     from headrace._src.compat.optimizers import AdadeltaOptimizer as AdadeltaOptimizer
@@ -39,6 +46,13 @@ if TYPE_CHECKING:
     from headrace._src.compat.optimizers import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
     from headrace._src.compat.optimizers import RMSPropOptimizer as RMSPropOptimizer
     from headrace._src.compat.saver import Saver as Saver
+    from headrace._src.compat.scaffold import Scaffold as Scaffold
+    from headrace._src.compat.session_hooks import CheckpointSaverListener as CheckpointSaverListener
+    from headrace._src.compat.session_hooks import SecondOrStepTimer as SecondOrStepTimer
+    from headrace._src.compat.session_hooks import SessionRunArgs as SessionRunArgs
+    from headrace._src.compat.session_hooks import SessionRunContext as SessionRunContext
+    from headrace._src.compat.session_hooks import SessionRunHook as SessionRunHook
+    from headrace._src.compat.session_hooks import SessionRunValues as SessionRunValues
     from headrace._src.compat.summary_iterator import summary_iterator as summary_iterator
     from headrace._src.compat.training import assert_global_step as assert_global_step
     from headrace._src.compat.training import cosine_decay as cosine_decay
@@ -54,6 +68,15 @@ if TYPE_CHECKING:
     from headrace._src.compat.training import piecewise_constant as _piecewise_constant_decay
     from headrace._src.compat.training import piecewise_constant as piecewise_constant
     from headrace._src.compat.training import polynomial_decay as polynomial_decay
+    from headrace._src.compat.training_hooks import FeedFnHook as FeedFnHook
+    from headrace._src.compat.training_hooks import FinalOpsHook as FinalOpsHook
+    from headrace._src.compat.training_hooks import GlobalStepWaiterHook as GlobalStepWaiterHook
+    from headrace._src.compat.training_hooks import LoggingTensorHook as LoggingTensorHook
+    from headrace._src.compat.training_hooks import NanLossDuringTrainingError as NanLossDuringTrainingError
+    from headrace._src.compat.training_hooks import NanTensorHook as NanTensorHook
+    from headrace._src.compat.training_hooks import StepCounterHook as StepCounterHook
+    from headrace._src.compat.training_hooks import StopAtStepHook as StopAtStepHook
+    from headrace._src.compat.training_hooks import SummarySaverHook as SummarySaverHook
     from headrace._src.formats.example_messages import BytesList as BytesList
     from headrace._src.formats.example_messages import Example as Example
     from headrace._src.formats.example_messages import Feature as Feature
