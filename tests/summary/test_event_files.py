@@ -119,6 +119,7 @@ def test_many_threads(tmp_path):
     assert len(set(records)) == len(records) == 1600
 
 
+@pytest.mark.filterwarnings("ignore:os.fork")  # of jax, where an earlier test has loaded it; the child does not use it
 def test_a_fork_writes_to_a_file_of_its_own(tmp_path):
     file = EventFile(str(tmp_path), max_queue=10)
     file.add(EVENT)

@@ -32,7 +32,7 @@ def create_slot(primary, initial_value, name):
             validate_shape=primary.shape.is_fully_defined(), dtype=primary.dtype.base_dtype,
             use_resource=not isinstance(primary, RefVariable) if in_graph else None,
         )  # fmt: skip
-    info = primary._save_slice_info
+    info = getattr(primary, "_save_slice_info", None)  # a moving average may be that of a tensor
     if info is not None and slot.shape == primary.shape:  # what belongs to a part of a variable is such a part too
         whole = info.full_name + full.removeprefix(base_name(primary))
         slot._set_save_slice_info(
