@@ -215,3 +215,10 @@ def test_variables_without_a_value_are_left_out(tmp_path):
     v = tf.Variable(0.0)
     tf.train.Checkpoint(empty=tf.Variable(4.0), v=v).read(path)
     assert float(v) == 1.0
+
+
+def test_what_does_not_fit_is_named_as_the_restored_object_has_it(tmp_path):
+    variable = tf.Variable([1.0, 2.0])
+    path = tf.train.Checkpoint(a=variable, z=tf.train.Checkpoint(v=variable)).write(str(tmp_path / "ck"))
+    with pytest.raises(ValueError, match=r"\(root\)\.z\.v with the name Variable:0, stored as a/.ATTRIBUTES"):
+        tf.train.Checkpoint(z=tf.train.Checkpoint(v=tf.Variable([1.0]))).restore(path)

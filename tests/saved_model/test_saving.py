@@ -407,3 +407,21 @@ def test_a_third_derivative_of_a_custom_gradient_is_refused(tmp_path):
     assert (first(tf.constant(2.0)).numpy(), second(tf.constant(2.0)).numpy()) == (12.0, 12.0)
     with pytest.raises(LookupError, match="No gradient defined"):
         derivative(second)(tf.constant(2.0))
+
+
+def test_python_functions_are_named_when_they_are_saved(tmp_path, caplog):
+    module = tf.Module()
+    module.double = tf.function(
+        lambda x: tf.numpy_function(lambda y: y * 2, [x], tf.float32), input_signature=[tf.TensorSpec([2])]
+    )
+    tf.saved_model.save(module, str(tmp_path / "model"))
+    assert "calls Python functions (PyFunc), which are not saved with it" in caplog.text
+
+
+def test_a_model_without_its_variables_says_which_file_is_missing(tmp_path):
+    module = tf.Module()
+    module.v = tf.Variable(1.0)
+    tf.saved_model.save(module, str(tmp_path / "model"))
+    (tmp_path / "model" / "variables" / "variables.index").unlink()
+    with pytest.raises(tf.errors.NotFoundError, match=r"variables.index: there is no such file.*Copy the whole folder"):
+        tf.saved_model.load(str(tmp_path / "model"))

@@ -34,6 +34,7 @@ class Match:
         self._restoration = restoration
         self._graph = restoration.graph
         self._found: dict[int, Any] = {}
+        self._ways: dict[int, tuple[int, str]] = {}  # by which object and name a node was reached
         self._deferred: list[tuple[Any, str, int]] = []
         self._unused: dict[int, list[str]] = {}
         self._queue: deque[tuple[int, Any, dict]] = deque()
@@ -48,6 +49,14 @@ class Match:
                 self._add_values(node, obj)
                 self._match_children(node, obj, attached)
             self._bind_slots()
+
+    def name_of(self, node: int) -> str:
+        """The place of an object among those that are restored, for people: in the file it may be known by another."""
+        names: list[str] = []
+        while node in self._ways and len(names) <= len(self._ways):
+            node, name = self._ways[node]
+            names.insert(0, name)
+        return ".".join([self._graph.names[node], *names])
 
     def _object_of(self, node):
         obj = self._found.get(node)
@@ -93,6 +102,7 @@ class Match:
                 local = obj._lookup_dependency(name)
             local = wrap(local)
             if isinstance(local, Trackable):
+                self._ways.setdefault(child, (node, name))
                 self._bind(child, local)
             else:
                 self._deferred.append((obj, name, child))

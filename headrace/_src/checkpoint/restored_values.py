@@ -128,7 +128,7 @@ def _wrong_shape(name, obj, value, entry):
 
 
 def _named(obj):
-    name = getattr(obj, "name", None)
+    name = getattr(obj, "path", None) or getattr(obj, "name", None)  # of a Keras variable: its layer is in the path
     return f" with the name {name}" if isinstance(name, str) else ""
 
 

@@ -98,26 +98,23 @@ class Restoration:
             match = Match(self)
             try:
                 match.walk(node, obj, attached or {})
-                self._give_values(match.restored)
+                self._give_values(match.restored, match.name_of)
             except BaseException:
                 self.leftovers.is_expected = True  # the error says more
                 raise
             self._in_function = False  # what comes later is restored when it comes
             match.commit()
 
-    def _give_values(self, restored):
+    def _give_values(self, restored, name_of):
         if context.graph is None:
-            restore_eagerly(self.reader, restored, self._name_of)
+            restore_eagerly(self.reader, restored, name_of)
             return
-        check(self.reader, restored, self._name_of)
+        check(self.reader, restored, name_of)
         for item in restored:
             key = (id(item.obj), *(value.key for value in item.restorer.wanted))
             if key not in self._known_operations:
                 self._known_operations[key] = (item.obj, restore_in_graph(self._prefix, self.reader, item))
             self.restore_operations += self._known_operations[key][1]
-
-    def _name_of(self, node):
-        return self.graph.names[node]
 
     def position(self, node: int) -> Position:
         """What waits for the object of a node."""

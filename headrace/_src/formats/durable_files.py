@@ -275,9 +275,11 @@ def written_beside(path: str, ending: str) -> Iterator[str]:
             finally:
                 disk().close(file)
             disk().rename(temporary, place)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             disk().remove(temporary)
+        if isinstance(error, OSError) and error.filename == temporary:
+            error.filename = path  # the other name would say nothing to whoever reads it
         raise
     finally:
         _active.discard(temporary)

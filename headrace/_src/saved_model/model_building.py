@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, NamedTuple
 
 from headrace._src.core import nest
@@ -14,6 +15,7 @@ from headrace._src.formats.tensor_protos import shape_to_proto
 from headrace._src.graph.messages.graph_def import graph_def_of
 from headrace._src.graph.messages.op_definitions import op_def_of
 from headrace._src.op.registry import lookup
+from headrace._src.op.traits import CALLS_PYTHON
 from headrace._src.ops.sparse.tensor import SparseTensor
 from headrace._src.saved_model.constants import (
     INIT_OP_SIGNATURE_KEY,
@@ -35,6 +37,8 @@ from headrace._src.state.assets import Asset
 from headrace._src.tracing.concrete_function import ConcreteFunction
 from headrace._src.tracing.function import Function
 from headrace._src.version import GIT_VERSION, VERSION
+
+_logger = logging.getLogger("tensorflow")
 
 
 class BuiltModel(NamedTuple):
@@ -117,8 +121,15 @@ def _write_information(meta_graph, options):
     information.tags.extend(sorted({SERVING, *(options.extra_tags or ())}))
     information.tensorflow_version = VERSION
     information.tensorflow_git_version = GIT_VERSION
-    for name in sorted(_ops(meta_graph.graph_def)):
-        information.stripped_op_list.op.append(op_def_of(lookup(name)))
+    records = [lookup(name) for name in sorted(_ops(meta_graph.graph_def))]
+    information.stripped_op_list.op.extend(map(op_def_of, records))
+    python = [record.name for record in records if CALLS_PYTHON in record.traits]
+    if python:
+        _logger.warning(
+            "The SavedModel calls Python functions (%s), which are not saved with it: what calls them runs in this "
+            "process only. Write them with functions of `tf` instead of tf.py_function and tf.numpy_function.",
+            ", ".join(python),
+        )  # fmt: skip
 
 
 def _ops(graph):

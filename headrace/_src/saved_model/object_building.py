@@ -218,6 +218,11 @@ class ObjectBuilder:
     def _check_values(self):
         if self._without_value and not self._options.allow_partial_checkpoint:
             missing = self._without_value
+            if not self._values.is_there:
+                raise errors.not_found(
+                    f"{self._values.prefix}.index: there is no such file, so that the {len(missing)} variables of the "
+                    "SavedModel have no values. Copy the whole folder, `variables` included."
+                )
             raise errors.not_found(
                 f"{self._values.prefix}: the checkpoint of the SavedModel has no values for {len(missing)} of its "
                 f"variables: {', '.join(missing[:5])}{', ...' if len(missing) > 5 else ''}. To load it without them, "

@@ -31,6 +31,11 @@ class SavedValues:
             if OBJECT_GRAPH_KEY in self._reader:
                 self._keys = matched_keys(nodes, object_graph_of(self._reader)[0])
 
+    @property
+    def is_there(self) -> bool:
+        """Whether the SavedModel has a checkpoint."""
+        return self._reader is not None
+
     def names(self, node: int) -> dict[str, str]:
         """The names of the values of an object, and their keys in the checkpoint."""
         return self._keys.get(node, {})
