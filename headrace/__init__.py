@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from headrace._src.autodiff.registered import AggregationMethod as AggregationMethod
     from headrace._src.autodiff.registered import RegisterGradient as RegisterGradient
     from headrace._src.autodiff.registered import no_gradient as no_gradient
-    from headrace._src.compat.initializers import GlorotUniform as _glorot_uniform_initializer
-    from headrace._src.compat.tensorflow_alias import install as _install_as_tensorflow
+    from headrace._src.compat.tensorflow_names.alias import install as _install_as_tensorflow
+    from headrace._src.compat.variables.initializers import GlorotUniform as _glorot_uniform_initializer
     from headrace._src.core.context import executing_eagerly as executing_eagerly
     from headrace._src.core.devices import DeviceSpec as DeviceSpec
     from headrace._src.core.dtypes import DType as DType

@@ -29,7 +29,7 @@ except AttributeError as error:
 else:
     raise AssertionError
 import importlib
-from headrace._src.compat.tensorflow_messages import FILES
+from headrace._src.compat.tensorflow_names.messages import FILES
 for name in FILES:
     assert importlib.import_module("tensorflow." + name).DESCRIPTOR.message_types_by_name or name.endswith("types_pb2")
 """

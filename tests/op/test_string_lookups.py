@@ -56,7 +56,7 @@ QUOTED = {
 # Module to how often it looks up a name that is not a constant, and where the names come from.
 FROM_DATA = {
     "autodiff.registered": (1, "the op that tf.RegisterGradient names"),
-    "compat.keras_functional": (1, "the function that a step of a saved Keras model names"),
+    "compat.keras.functional": (1, "the function that a step of a saved Keras model names"),
     "data.saving.dataset_graphs": (1, "the ops of a saved pipeline"),
     "data.saving.received_graphs": (1, "the ops of a pipeline from another process"),
     "data.service.shards": (2, "the op that made a stage, from its recipe"),

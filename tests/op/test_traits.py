@@ -34,8 +34,8 @@ OTHER_WORDS = {"graph.building.graph_variables", "state.reference_ops"}
 # They look at graphs in messages, which hold names, also of ops that are not known here.
 OF_MESSAGES = {
     "cli.saved_model.scanning",
-    "compat.meta_graphs",
-    "compat.model_loading",
+    "compat.saving.meta_graphs",
+    "compat.saving.model_loading",
     "data.saving.received_graphs",
     "saved_model.debugging_parts",
 }

@@ -8,7 +8,7 @@ import sys
 from headrace._src.cli import child_path
 from headrace._src.cli.doctor import doctor
 from headrace._src.cli.tensorboard import tensorboard
-from headrace._src.compat.tensorflow_alias import install
+from headrace._src.compat.tensorflow_names.alias import install
 from headrace._src.core.lazy import LazyModule
 from headrace._src.version import HEADRACE_VERSION
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from headrace._src.compat.graph_keys import GraphKeys
-from headrace._src.compat.variables import make_variable
+from headrace._src.compat.variables.variables import make_variable
 from headrace._src.core.context import context
 from headrace._src.op.api import api
 from headrace._src.ops.parsing.file_ops import matching_files

@@ -25,7 +25,7 @@ Function = TypeVar("Function", bound=Callable)
 
 # Open class to name to the module that attaches it, as far as modules have been imported. `scripts/exports` reads it.
 ATTACHED: dict[type, dict[str, str]] = {}
-# The same from the index. A class may later be said to be from another module; see compat/tensorflow_alias.py.
+# The same from the index. A class may later be said to be from another module; see compat/tensorflow_names/alias.py.
 _PLACES: dict[type, dict[str, str]] = {}
 
 

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from headrace._src.compat.options import ConfigProto
+from headrace._src.compat.sessions.options import ConfigProto
 from headrace._src.core import nest
 from headrace._src.op.api import api
 

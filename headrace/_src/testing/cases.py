@@ -15,7 +15,7 @@ import numpy as np
 from absl.testing import absltest
 
 from headrace._src.compat.behavior import get_default_graph, reset_default_graph
-from headrace._src.compat.session import Session, get_default_session
+from headrace._src.compat.sessions.session import Session, get_default_session
 from headrace._src.core import nest, tensor
 from headrace._src.core.context import context
 from headrace._src.op.api import api

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.compat.image_functions import ResizeMethod as ResizeMethod
-    from headrace._src.compat.image_functions import crop_and_resize as crop_and_resize
-    from headrace._src.compat.image_functions import draw_bounding_boxes as draw_bounding_boxes
-    from headrace._src.compat.image_functions import extract_glimpse as extract_glimpse
-    from headrace._src.compat.image_functions import extract_image_patches as extract_image_patches
-    from headrace._src.compat.image_functions import resize as _resize_images
-    from headrace._src.compat.image_functions import resize as resize
-    from headrace._src.compat.image_functions import resize_area as resize_area
-    from headrace._src.compat.image_functions import resize_bicubic as resize_bicubic
-    from headrace._src.compat.image_functions import resize_bilinear as resize_bilinear
-    from headrace._src.compat.image_functions import resize_image_with_pad as resize_image_with_pad
-    from headrace._src.compat.image_functions import resize_nearest_neighbor as resize_nearest_neighbor
-    from headrace._src.compat.image_functions import sample_distorted_bounding_box as sample_distorted_bounding_box
+    from headrace._src.compat.functions.images import ResizeMethod as ResizeMethod
+    from headrace._src.compat.functions.images import crop_and_resize as crop_and_resize
+    from headrace._src.compat.functions.images import draw_bounding_boxes as draw_bounding_boxes
+    from headrace._src.compat.functions.images import extract_glimpse as extract_glimpse
+    from headrace._src.compat.functions.images import extract_image_patches as extract_image_patches
+    from headrace._src.compat.functions.images import resize as _resize_images
+    from headrace._src.compat.functions.images import resize as resize
+    from headrace._src.compat.functions.images import resize_area as resize_area
+    from headrace._src.compat.functions.images import resize_bicubic as resize_bicubic
+    from headrace._src.compat.functions.images import resize_bilinear as resize_bilinear
+    from headrace._src.compat.functions.images import resize_image_with_pad as resize_image_with_pad
+    from headrace._src.compat.functions.images import resize_nearest_neighbor as resize_nearest_neighbor
+    from headrace._src.compat.functions.images import sample_distorted_bounding_box as sample_distorted_bounding_box
     from headrace._src.ops.images.adjustments import adjust_brightness as adjust_brightness
     from headrace._src.ops.images.adjustments import adjust_contrast as adjust_contrast
     from headrace._src.ops.images.adjustments import adjust_gamma as adjust_gamma

@@ -11,22 +11,22 @@ if TYPE_CHECKING:
     from headrace._src.compat.graph_keys import local_variables_initializer as _local_variables
     from headrace._src.compat.graph_keys import tables_initializer as tables_initializer
     from headrace._src.compat.graph_keys import variables_initializer as _variables
-    from headrace._src.compat.initializers import Constant as _constant
-    from headrace._src.compat.initializers import GlorotNormal as _glorot_normal
-    from headrace._src.compat.initializers import GlorotUniform as _glorot_uniform
-    from headrace._src.compat.initializers import Identity as _identity
-    from headrace._src.compat.initializers import Ones as _ones
-    from headrace._src.compat.initializers import Orthogonal as _orthogonal
-    from headrace._src.compat.initializers import RandomNormal as _random_normal
-    from headrace._src.compat.initializers import RandomUniform as _random_uniform
-    from headrace._src.compat.initializers import TruncatedNormal as _truncated_normal
-    from headrace._src.compat.initializers import UniformUnitScaling as _uniform_unit_scaling
-    from headrace._src.compat.initializers import VarianceScaling as _variance_scaling
-    from headrace._src.compat.initializers import Zeros as _zeros
-    from headrace._src.compat.initializers import he_normal as he_normal
-    from headrace._src.compat.initializers import he_uniform as he_uniform
-    from headrace._src.compat.initializers import lecun_normal as lecun_normal
-    from headrace._src.compat.initializers import lecun_uniform as lecun_uniform
+    from headrace._src.compat.variables.initializers import Constant as _constant
+    from headrace._src.compat.variables.initializers import GlorotNormal as _glorot_normal
+    from headrace._src.compat.variables.initializers import GlorotUniform as _glorot_uniform
+    from headrace._src.compat.variables.initializers import Identity as _identity
+    from headrace._src.compat.variables.initializers import Ones as _ones
+    from headrace._src.compat.variables.initializers import Orthogonal as _orthogonal
+    from headrace._src.compat.variables.initializers import RandomNormal as _random_normal
+    from headrace._src.compat.variables.initializers import RandomUniform as _random_uniform
+    from headrace._src.compat.variables.initializers import TruncatedNormal as _truncated_normal
+    from headrace._src.compat.variables.initializers import UniformUnitScaling as _uniform_unit_scaling
+    from headrace._src.compat.variables.initializers import VarianceScaling as _variance_scaling
+    from headrace._src.compat.variables.initializers import Zeros as _zeros
+    from headrace._src.compat.variables.initializers import he_normal as he_normal
+    from headrace._src.compat.variables.initializers import he_uniform as he_uniform
+    from headrace._src.compat.variables.initializers import lecun_normal as lecun_normal
+    from headrace._src.compat.variables.initializers import lecun_uniform as lecun_uniform
     constant = _constant
     global_variables = _global_variables
     glorot_normal = _glorot_normal

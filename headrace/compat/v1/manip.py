@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.compat.array_functions import batch_to_space_nd as batch_to_space_nd
-    from headrace._src.compat.array_functions import gather_nd as gather_nd
-    from headrace._src.compat.array_functions import manip_reshape as _reshape
+    from headrace._src.compat.functions.arrays import batch_to_space_nd as batch_to_space_nd
+    from headrace._src.compat.functions.arrays import gather_nd as gather_nd
+    from headrace._src.compat.functions.arrays import manip_reshape as _reshape
     from headrace._src.ops.arrays.rearranging import reverse as reverse
     from headrace._src.ops.arrays.rearranging import roll as roll
     from headrace._src.ops.arrays.scattering import scatter_nd as scatter_nd

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.compat.array_functions import sparse_add as _add
-    from headrace._src.compat.array_functions import sparse_concat as _concat
-    from headrace._src.compat.array_functions import sparse_reduce_max as _reduce_max
-    from headrace._src.compat.array_functions import sparse_reduce_max_sparse as _reduce_max_sparse
-    from headrace._src.compat.array_functions import sparse_reduce_sum as _reduce_sum
-    from headrace._src.compat.array_functions import sparse_reduce_sum_sparse as _reduce_sum_sparse
-    from headrace._src.compat.array_functions import sparse_segment_mean as _segment_mean
-    from headrace._src.compat.array_functions import sparse_segment_sqrt_n as _segment_sqrt_n
-    from headrace._src.compat.array_functions import sparse_segment_sum as _segment_sum
-    from headrace._src.compat.array_functions import sparse_split as _split
-    from headrace._src.compat.session import sparse_placeholder as _placeholder
+    from headrace._src.compat.functions.arrays import sparse_add as _add
+    from headrace._src.compat.functions.arrays import sparse_concat as _concat
+    from headrace._src.compat.functions.arrays import sparse_reduce_max as _reduce_max
+    from headrace._src.compat.functions.arrays import sparse_reduce_max_sparse as _reduce_max_sparse
+    from headrace._src.compat.functions.arrays import sparse_reduce_sum as _reduce_sum
+    from headrace._src.compat.functions.arrays import sparse_reduce_sum_sparse as _reduce_sum_sparse
+    from headrace._src.compat.functions.arrays import sparse_segment_mean as _segment_mean
+    from headrace._src.compat.functions.arrays import sparse_segment_sqrt_n as _segment_sqrt_n
+    from headrace._src.compat.functions.arrays import sparse_segment_sum as _segment_sum
+    from headrace._src.compat.functions.arrays import sparse_split as _split
+    from headrace._src.compat.sessions.session import sparse_placeholder as _placeholder
     from headrace._src.ops.sparse.arithmetic import mask as mask
     from headrace._src.ops.sparse.arithmetic import maximum as maximum
     from headrace._src.ops.sparse.arithmetic import minimum as minimum

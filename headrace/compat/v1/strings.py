@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.compat.array_functions import reduce_join as reduce_join
-    from headrace._src.compat.array_functions import string_length as _length
-    from headrace._src.compat.array_functions import string_to_hash_bucket as _to_hash_bucket
-    from headrace._src.compat.array_functions import string_to_number as _to_number
-    from headrace._src.compat.array_functions import strings_split as _split
-    from headrace._src.compat.array_functions import substr as substr
+    from headrace._src.compat.functions.arrays import reduce_join as reduce_join
+    from headrace._src.compat.functions.arrays import string_length as _length
+    from headrace._src.compat.functions.arrays import string_to_hash_bucket as _to_hash_bucket
+    from headrace._src.compat.functions.arrays import string_to_number as _to_number
+    from headrace._src.compat.functions.arrays import strings_split as _split
+    from headrace._src.compat.functions.arrays import substr as substr
     from headrace._src.ops.strings.editing import join as join
     from headrace._src.ops.strings.editing import lower as lower
     from headrace._src.ops.strings.editing import strip as strip

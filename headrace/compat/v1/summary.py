@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.compat.file_writers import FileWriter as FileWriter
-    from headrace._src.compat.file_writers import FileWriterCache as FileWriterCache
-    from headrace._src.compat.summaries import all_v2_summary_ops as all_v2_summary_ops
-    from headrace._src.compat.summaries import audio as audio
-    from headrace._src.compat.summaries import get_summary_description as get_summary_description
-    from headrace._src.compat.summaries import histogram as histogram
-    from headrace._src.compat.summaries import image as image
-    from headrace._src.compat.summaries import initialize as initialize
-    from headrace._src.compat.summaries import merge as merge
-    from headrace._src.compat.summaries import merge_all as merge_all
-    from headrace._src.compat.summaries import scalar as scalar
-    from headrace._src.compat.summaries import tensor_summary as tensor_summary
-    from headrace._src.compat.summaries import text as text
+    from headrace._src.compat.summaries.file_writers import FileWriter as FileWriter
+    from headrace._src.compat.summaries.file_writers import FileWriterCache as FileWriterCache
+    from headrace._src.compat.summaries.summary_operations import all_v2_summary_ops as all_v2_summary_ops
+    from headrace._src.compat.summaries.summary_operations import audio as audio
+    from headrace._src.compat.summaries.summary_operations import get_summary_description as get_summary_description
+    from headrace._src.compat.summaries.summary_operations import histogram as histogram
+    from headrace._src.compat.summaries.summary_operations import image as image
+    from headrace._src.compat.summaries.summary_operations import initialize as initialize
+    from headrace._src.compat.summaries.summary_operations import merge as merge
+    from headrace._src.compat.summaries.summary_operations import merge_all as merge_all
+    from headrace._src.compat.summaries.summary_operations import scalar as scalar
+    from headrace._src.compat.summaries.summary_operations import tensor_summary as tensor_summary
+    from headrace._src.compat.summaries.summary_operations import text as text
     from headrace._src.formats.event_messages import Event as Event
     from headrace._src.formats.event_messages import SessionLog as SessionLog
     from headrace._src.formats.event_messages import Summary as Summary

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
-from headrace._src.compat.frozen_functions import convert_variables_to_constants_v2
+from headrace._src.compat.saving.frozen_functions import convert_variables_to_constants_v2
 from headrace._src.graph.messages.frozen_graphs import frozen_graph, name_of
 
 X = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)

@@ -30,7 +30,7 @@ from headrace._src.program import device_scopes
 
 if TYPE_CHECKING:
     from headrace._src.attached import BaseGraphMethods
-    from headrace._src.compat.session import BaseSession
+    from headrace._src.compat.sessions.session import BaseSession
 else:
     BaseGraphMethods = types.FOR_CHECKERS
 
@@ -71,7 +71,7 @@ sessions = _Sessions()
 class BaseGraph(BaseGraphMethods, CurrentGraph):
     """What all graphs share: operations are added by `apply`, in order, while the graph is the current one."""
 
-    # Where compat/variable_scopes.py keeps what `tf.compat.v1.get_variable` made.
+    # Where compat/variables/scopes.py keeps what `tf.compat.v1.get_variable` made.
     variable_store: object = None
     # Of the body of an operation: what that is called, with its scopes. Tags of summaries in it begin so.
     body_scope: str = ""

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.compat.math_functions import assert_equal as assert_equal
-    from headrace._src.compat.math_functions import assert_greater as assert_greater
-    from headrace._src.compat.math_functions import assert_greater_equal as assert_greater_equal
-    from headrace._src.compat.math_functions import assert_less as assert_less
-    from headrace._src.compat.math_functions import assert_less_equal as assert_less_equal
-    from headrace._src.compat.math_functions import assert_near as assert_near
-    from headrace._src.compat.math_functions import assert_negative as assert_negative
-    from headrace._src.compat.math_functions import assert_non_negative as assert_non_negative
-    from headrace._src.compat.math_functions import assert_non_positive as assert_non_positive
-    from headrace._src.compat.math_functions import assert_none_equal as assert_none_equal
-    from headrace._src.compat.math_functions import assert_positive as assert_positive
-    from headrace._src.compat.math_functions import assert_rank as assert_rank
-    from headrace._src.compat.math_functions import assert_rank_at_least as assert_rank_at_least
-    from headrace._src.compat.math_functions import assert_rank_in as assert_rank_in
-    from headrace._src.compat.math_functions import assert_scalar as assert_scalar
-    from headrace._src.compat.math_functions import verify_tensor_all_finite as _assert_all_finite
+    from headrace._src.compat.functions.mathematics import assert_equal as assert_equal
+    from headrace._src.compat.functions.mathematics import assert_greater as assert_greater
+    from headrace._src.compat.functions.mathematics import assert_greater_equal as assert_greater_equal
+    from headrace._src.compat.functions.mathematics import assert_less as assert_less
+    from headrace._src.compat.functions.mathematics import assert_less_equal as assert_less_equal
+    from headrace._src.compat.functions.mathematics import assert_near as assert_near
+    from headrace._src.compat.functions.mathematics import assert_negative as assert_negative
+    from headrace._src.compat.functions.mathematics import assert_non_negative as assert_non_negative
+    from headrace._src.compat.functions.mathematics import assert_non_positive as assert_non_positive
+    from headrace._src.compat.functions.mathematics import assert_none_equal as assert_none_equal
+    from headrace._src.compat.functions.mathematics import assert_positive as assert_positive
+    from headrace._src.compat.functions.mathematics import assert_rank as assert_rank
+    from headrace._src.compat.functions.mathematics import assert_rank_at_least as assert_rank_at_least
+    from headrace._src.compat.functions.mathematics import assert_rank_in as assert_rank_in
+    from headrace._src.compat.functions.mathematics import assert_scalar as assert_scalar
+    from headrace._src.compat.functions.mathematics import verify_tensor_all_finite as _assert_all_finite
     from headrace._src.core.tracebacks import disable_traceback_filtering as disable_traceback_filtering
     from headrace._src.core.tracebacks import enable_traceback_filtering as enable_traceback_filtering
     from headrace._src.core.tracebacks import is_traceback_filtering_enabled as is_traceback_filtering_enabled

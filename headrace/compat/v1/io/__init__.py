@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.compat.functions.parsing import decode_csv as decode_csv
+    from headrace._src.compat.functions.parsing import decode_raw as decode_raw
+    from headrace._src.compat.functions.parsing import parse_example as parse_example
+    from headrace._src.compat.functions.parsing import parse_single_example as parse_single_example
+    from headrace._src.compat.functions.parsing import serialize_many_sparse_first as _serialize_many_sparse
+    from headrace._src.compat.functions.parsing import serialize_sparse_first as _serialize_sparse
     from headrace._src.compat.matched_files import match_filenames_once as match_filenames_once
-    from headrace._src.compat.parsing import decode_csv as decode_csv
-    from headrace._src.compat.parsing import decode_raw as decode_raw
-    from headrace._src.compat.parsing import parse_example as parse_example
-    from headrace._src.compat.parsing import parse_single_example as parse_single_example
-    from headrace._src.compat.parsing import serialize_many_sparse_first as _serialize_many_sparse
-    from headrace._src.compat.parsing import serialize_sparse_first as _serialize_sparse
     from headrace._src.graph.messages.graph_files import write_graph as write_graph
     from headrace._src.ops.images.decoding import decode_and_crop_jpeg as decode_and_crop_jpeg
     from headrace._src.ops.images.decoding import decode_bmp as decode_bmp

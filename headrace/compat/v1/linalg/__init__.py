@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.compat.array_functions import matrix_transpose as _transpose
-    from headrace._src.compat.math_functions import norm as norm
+    from headrace._src.compat.functions.arrays import matrix_transpose as _transpose
+    from headrace._src.compat.functions.mathematics import norm as norm
     from headrace._src.ops.linalg.banded import tridiagonal_matmul as tridiagonal_matmul
     from headrace._src.ops.linalg.banded import tridiagonal_solve as tridiagonal_solve
     from headrace._src.ops.linalg.decompositions import cholesky as cholesky

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.compat.math_functions import argmax as argmax
-    from headrace._src.compat.math_functions import argmin as argmin
-    from headrace._src.compat.math_functions import bincount as bincount
-    from headrace._src.compat.math_functions import confusion_matrix as confusion_matrix
-    from headrace._src.compat.math_functions import count_nonzero as count_nonzero
-    from headrace._src.compat.math_functions import reduce_all as reduce_all
-    from headrace._src.compat.math_functions import reduce_any as reduce_any
-    from headrace._src.compat.math_functions import reduce_logsumexp as reduce_logsumexp
-    from headrace._src.compat.math_functions import reduce_max as reduce_max
-    from headrace._src.compat.math_functions import reduce_mean as reduce_mean
-    from headrace._src.compat.math_functions import reduce_min as reduce_min
-    from headrace._src.compat.math_functions import reduce_prod as reduce_prod
-    from headrace._src.compat.math_functions import reduce_sum as reduce_sum
-    from headrace._src.compat.nn_functions import in_top_k as in_top_k
-    from headrace._src.compat.nn_functions import log_softmax as log_softmax
-    from headrace._src.compat.nn_functions import softmax as softmax
+    from headrace._src.compat.functions.mathematics import argmax as argmax
+    from headrace._src.compat.functions.mathematics import argmin as argmin
+    from headrace._src.compat.functions.mathematics import bincount as bincount
+    from headrace._src.compat.functions.mathematics import confusion_matrix as confusion_matrix
+    from headrace._src.compat.functions.mathematics import count_nonzero as count_nonzero
+    from headrace._src.compat.functions.mathematics import reduce_all as reduce_all
+    from headrace._src.compat.functions.mathematics import reduce_any as reduce_any
+    from headrace._src.compat.functions.mathematics import reduce_logsumexp as reduce_logsumexp
+    from headrace._src.compat.functions.mathematics import reduce_max as reduce_max
+    from headrace._src.compat.functions.mathematics import reduce_mean as reduce_mean
+    from headrace._src.compat.functions.mathematics import reduce_min as reduce_min
+    from headrace._src.compat.functions.mathematics import reduce_prod as reduce_prod
+    from headrace._src.compat.functions.mathematics import reduce_sum as reduce_sum
+    from headrace._src.compat.functions.networks import in_top_k as in_top_k
+    from headrace._src.compat.functions.networks import log_softmax as log_softmax
+    from headrace._src.compat.functions.networks import softmax as softmax
     from headrace._src.ops.arrays.ranking import approx_max_k as approx_max_k
     from headrace._src.ops.arrays.ranking import approx_min_k as approx_min_k
     from headrace._src.ops.arrays.ranking import top_k as top_k

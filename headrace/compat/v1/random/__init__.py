@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.compat.array_functions import get_seed as get_seed
-    from headrace._src.compat.array_functions import set_random_seed as set_random_seed
-    from headrace._src.compat.math_functions import multinomial as multinomial
-    from headrace._src.compat.math_functions import random_poisson as _poisson
-    from headrace._src.compat.math_functions import stateless_multinomial as stateless_multinomial
+    from headrace._src.compat.functions.arrays import get_seed as get_seed
+    from headrace._src.compat.functions.arrays import set_random_seed as set_random_seed
+    from headrace._src.compat.functions.mathematics import multinomial as multinomial
+    from headrace._src.compat.functions.mathematics import random_poisson as _poisson
+    from headrace._src.compat.functions.mathematics import stateless_multinomial as stateless_multinomial
     from headrace._src.ops.nn.candidate_sampling import all_candidate_sampler as all_candidate_sampler
     from headrace._src.ops.nn.candidate_sampling import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
     from headrace._src.ops.nn.candidate_sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler

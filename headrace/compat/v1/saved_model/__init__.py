@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.compat.model_building import SavedModelBuilder as _Builder
-    from headrace._src.compat.model_building import main_op_with_restore as main_op_with_restore
-    from headrace._src.compat.model_building import simple_save as simple_save
-    from headrace._src.compat.model_loading import load as load
-    from headrace._src.compat.model_loading import maybe_saved_model_directory as maybe_saved_model_directory
-    from headrace._src.compat.signature_messages import build_signature_def as build_signature_def
-    from headrace._src.compat.signature_messages import classification_signature_def as classification_signature_def
-    from headrace._src.compat.signature_messages import is_valid_signature as is_valid_signature
-    from headrace._src.compat.signature_messages import predict_signature_def as predict_signature_def
-    from headrace._src.compat.signature_messages import regression_signature_def as regression_signature_def
-    from headrace._src.compat.tensor_infos import build_tensor_info as build_tensor_info
-    from headrace._src.compat.tensor_infos import get_tensor_from_tensor_info as get_tensor_from_tensor_info
+    from headrace._src.compat.saving.model_building import SavedModelBuilder as _Builder
+    from headrace._src.compat.saving.model_building import main_op_with_restore as main_op_with_restore
+    from headrace._src.compat.saving.model_building import simple_save as simple_save
+    from headrace._src.compat.saving.model_loading import load as load
+    from headrace._src.compat.saving.model_loading import maybe_saved_model_directory as maybe_saved_model_directory
+    from headrace._src.compat.saving.signature_messages import build_signature_def as build_signature_def
+    from headrace._src.compat.saving.signature_messages import classification_signature_def as classification_signature_def
+    from headrace._src.compat.saving.signature_messages import is_valid_signature as is_valid_signature
+    from headrace._src.compat.saving.signature_messages import predict_signature_def as predict_signature_def
+    from headrace._src.compat.saving.signature_messages import regression_signature_def as regression_signature_def
+    from headrace._src.compat.saving.tensor_infos import build_tensor_info as build_tensor_info
+    from headrace._src.compat.saving.tensor_infos import get_tensor_from_tensor_info as get_tensor_from_tensor_info
     from headrace._src.saved_model.constants import ASSETS_DIRECTORY as ASSETS_DIRECTORY
     from headrace._src.saved_model.constants import ASSETS_KEY as ASSETS_KEY
     from headrace._src.saved_model.constants import CLASSIFY_INPUTS as CLASSIFY_INPUTS

@@ -7,6 +7,6 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.compat.model_building import SavedModelBuilder as SavedModelBuilder
+    from headrace._src.compat.saving.model_building import SavedModelBuilder as SavedModelBuilder
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

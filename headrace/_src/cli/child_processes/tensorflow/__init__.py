@@ -7,7 +7,7 @@ import importlib
 import os
 import sys
 
-from headrace._src.compat.tensorflow_alias import install
+from headrace._src.compat.tensorflow_names.alias import install
 
 
 def _is_installed_program():

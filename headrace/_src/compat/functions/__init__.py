@@ -1,0 +1,1 @@
+"""Functions with their 1.x signatures, by subject."""

@@ -1,0 +1,102 @@
+"""Short ways through Keras's eager paths: the same results, without finding out the same things again and again.
+
+What they are worth: `python benchmarks/keras_training.py eager`. In a profile of such a step, most of Keras's own time
+goes to the names of dtypes, to which dtype results have, and to the optimizer's many small operations.
+
+`replacements.py` says where in Keras each of these goes.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+
+from headrace._src.core.context import context
+from headrace._src.core.dtypes import DType
+from headrace._src.core.tensor import EagerTensor
+from headrace._src.op.convert import to_tensor
+from headrace._src.tracing.function import function, functions_run_eagerly
+
+# Functions of one optimizer are kept for so many lists of variables; a program that makes new ones in each step is
+# better off without.
+_MOST_FUNCTIONS = 8
+_SETTINGS = frozenset((int, float, bool, str))
+
+
+def with_known_names(original):
+    """`standardize_dtype`, which finds out the name of each dtype once."""
+    names: dict = {}  # by id: dtypes live as long as the process
+
+    @functools.wraps(original)
+    def standardize_dtype(dtype):
+        if type(dtype) is DType:
+            name = names.get(id(dtype))
+            if name is None:
+                name = names[id(dtype)] = original(dtype)
+            return name
+        return original(dtype)
+
+    return standardize_dtype
+
+
+def with_known_results(original):
+    """`result_type`, which finds out the dtype of each combination once."""
+    config = importlib.import_module("keras.src.backend.config")
+    known: dict = {}
+
+    @functools.wraps(original)
+    def result_type(*dtypes):
+        key: list = [config.floatx()]
+        for dtype in dtypes:
+            kind = type(dtype)
+            if kind is DType or kind is type:
+                key.append(id(dtype))
+            elif kind is str or dtype is None:
+                key.append(dtype)
+            else:
+                return original(*dtypes)
+        places = tuple(key)
+        result = known.get(places)
+        if result is None:
+            result = known[places] = original(*dtypes)
+        return result
+
+    return result_type
+
+
+class _Updates(dict):
+    """Functions of one optimizer, which copies of it and its pickles do not have."""
+
+    def __deepcopy__(self, memo):
+        return _Updates()
+
+    def __copy__(self):
+        return _Updates()
+
+    def __reduce__(self):
+        return _Updates, ()
+
+
+def update(original, self, grads, trainable_variables, learning_rate):
+    """Let Keras's own optimizers update all variables in one call of a function, traced when it is first used."""
+    # What a user's own optimizer does in Python is done in each step, as the user wrote it.
+    is_kerass = type(self).__module__.startswith("keras.src.optimizers.")
+    if context.graph is not None or not is_kerass or functions_run_eagerly():
+        return original(self, grads, trainable_variables, learning_rate)
+    rate = to_tensor(learning_rate)
+    if type(rate) is not EagerTensor or not all(type(grad) is EagerTensor for grad in grads):
+        return original(self, grads, trainable_variables, learning_rate)
+    updates = self.__dict__.setdefault("_headrace_updates", _Updates())
+    # Settings such as beta_1 are Python numbers, and part of the trace.
+    settings = tuple([(k, v) for k, v in self.__dict__.items() if type(v) in _SETTINGS])
+    key = (tuple(map(id, trainable_variables)), settings)
+    step = updates.get(key)
+    if step is None:
+        if len(updates) >= _MOST_FUNCTIONS:
+            return original(self, grads, trainable_variables, learning_rate)
+        variables = list(trainable_variables)
+        traced = function(lambda grads, rate: original(self, grads, variables, rate), autograph=False)
+        step = traced.get_concrete_function(grads, rate)
+        step.graph.stays_interpreted = True
+        updates[key] = step
+    step.call_flat([*grads, rate])

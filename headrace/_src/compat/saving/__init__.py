@@ -1,0 +1,1 @@
+"""Checkpoints, meta graphs and SavedModels of 1.x graphs."""

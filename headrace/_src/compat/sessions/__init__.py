@@ -1,0 +1,1 @@
+"""Running 1.x graphs: sessions, what they fetch, and hooks around their runs."""

@@ -1,0 +1,1 @@
+"""`tf.compat.v1.summary`: operations that make summaries, and files of events."""

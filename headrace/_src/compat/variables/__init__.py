@@ -1,0 +1,1 @@
+"""Variables of 1.x: made, shared by name, divided into parts."""
