@@ -6,6 +6,7 @@ import runpy
 import sys
 
 from headrace._src.cli import child_path
+from headrace._src.cli.cache import cache
 from headrace._src.cli.doctor import doctor
 from headrace._src.cli.tensorboard import tensorboard
 from headrace._src.compat.tensorflow_names.alias import install
@@ -52,6 +53,8 @@ def _parser():
     runner.add_argument("script")
     runner.add_argument("arguments", nargs=argparse.REMAINDER)
     commands.add_parser("doctor", help="say what is installed, whether the fast paths are on, and what to do if not")
+    kept = commands.add_parser("cache", help="show or clear the compiled programs that are kept from run to run")
+    kept.add_argument("action", nargs="?", choices=["show", "clear"], default="show")
     for name, (help, _) in _WITH_OWN_PARSER.items():
         commands.add_parser(name, help=help, add_help=False)
     return parser
@@ -65,4 +68,6 @@ def main(argv=None):
     options = _parser().parse_args(argv)
     if options.command == "doctor":
         raise SystemExit(doctor())
+    if options.command == "cache":
+        raise SystemExit(cache(options.action))
     run(options.script, options.arguments, options.is_module)

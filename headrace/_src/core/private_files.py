@@ -21,8 +21,13 @@ class NotPrivate(Exception):
     """A file or folder that somebody else could have made, or can change; the message says how that shows."""
 
 
-def private_folder(path: str) -> str:
+def private_folder(path: str, secret: bool = True) -> str:
     """Make a folder that only this user can enter, or take the one that is there.
+
+    Args:
+        path: the folder.
+        secret: whether one that is there must be such that nobody else can look into it; otherwise it is enough that
+            nobody else can write to it.
 
     Raises:
         NotPrivate: what is there is somebody else's.
@@ -33,7 +38,7 @@ def private_folder(path: str) -> str:
         os.mkdir(path, 0o700)
     except FileExistsError:
         pass
-    _check(os.lstat(path), path, stat.S_ISDIR, _OTHERS_READ)
+    _check(os.lstat(path), path, stat.S_ISDIR, _OTHERS_READ if secret else _OTHERS_WRITE)
     return path
 
 
@@ -84,16 +89,47 @@ def write(path: str, data: bytes) -> None:
     Raises:
         OSError: it cannot be made.
     """
+    temporary = _written_beside(path, data)
+    try:
+        os.replace(temporary, path)  # a link in its place is replaced, not followed
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def write_new(path: str, data: bytes) -> bool:
+    """The same, unless there is something of that name already. Returns whether the file was made.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    temporary = _written_beside(path, data)
+    try:
+        if hasattr(os, "link"):
+            os.link(temporary, path)
+        else:
+            os.rename(temporary, path)
+            return True
+    except FileExistsError:
+        return False
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+    return True
+
+
+def _written_beside(path, data):
+    """The name of a new file with these contents."""
     temporary = f"{path}.{secrets.token_hex(8)}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(temporary, flags, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
-        os.replace(temporary, path)  # a link in its place is replaced, not followed
     except BaseException:
         os.unlink(temporary)
         raise
+    return temporary
 
 
 def _check(about, path, is_kind, forbidden):

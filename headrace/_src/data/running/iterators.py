@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import contextlib
 import dataclasses
 import functools
 import threading
@@ -20,7 +21,7 @@ from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.trackable import RestoredSpec, Trackable
 from headrace._src.data.datasets import DatasetV2, method
-from headrace._src.data.running import structures
+from headrace._src.data.running import state_checks, structures
 from headrace._src.data.running.optionals import Optional, optional_value
 from headrace._src.data.running.stages import Cursor, Run, Stage, flat_attrs, stage_of
 from headrace._src.op.api import api
@@ -68,6 +69,10 @@ class IteratorResource:
     def stop(self):
         """Give the walk up."""
         run, cursor, self._run, self._cursor = self._run, self._cursor, None, None
+        self._give_up(run, cursor)
+
+    @staticmethod
+    def _give_up(run, cursor):
         if run is not None:
             run.stopped.set()
         if cursor is not None:
@@ -76,22 +81,59 @@ class IteratorResource:
     def state(self) -> dict:
         """What `restore` needs to go on from here."""
         with self._lock:
-            if self._cursor is None:
-                return {"ended": True}
-            state = {"ended": False, "cursor": self._run.call(self._cursor.state)}
-            if isinstance(self._cursor, _Preceded):
-                state["first"] = [list(element) for element in self._cursor.first]
-            return state
+            position = self._position()
+            return position if self.stage is None else state_checks.sealed(position, self.stage)
+
+    def _position(self):
+        if self._cursor is None:
+            return {"ended": True}
+        position = {"ended": False, "cursor": self._run.call(self._cursor.state)}
+        if isinstance(self._cursor, _Preceded):
+            position["first"] = [list(element) for element in self._cursor.first]
+        return position
 
     def restore(self, state: dict):
-        """Go on from where `state` was taken, in a pipeline made of the same steps."""
+        """Go on from where `state` was taken, in a pipeline made of the same steps.
+
+        Raises:
+            InvalidArgumentError, DataLossError: it belongs to another pipeline, or was changed; the walk is where it
+                was.
+        """
+        state_checks.check(state, self.stage)
         with self._lock:
             if state["ended"]:
                 self.stop()
                 return
-            self.start(self.stage)
-            self._run.call(self._cursor.restore, state["cursor"])
-            self._precede([tuple(element) for element in state.get("first", ())])
+            with self._kept_on_failure():
+                try:
+                    self._go_on(state)
+                except state_checks.UNFIT as error:
+                    raise state_checks.unfit(self.stage, error) from error
+
+    @contextlib.contextmanager
+    def _kept_on_failure(self):
+        """The block makes another walk; if it fails, the one that was is there again."""
+        shared, kept, position = state_checks.shared(self.stage), (None, None), None
+        if not state_checks.writes_files(self.stage):
+            kept, self._run, self._cursor = (self._run, self._cursor), None, None
+        elif self._cursor is not None:  # the new walk will not find the files free unless this one ends
+            with contextlib.suppress(errors.UnimplementedError):
+                position = self._position()
+        try:
+            yield
+        except BaseException:
+            self.stop()
+            self._run, self._cursor = kept
+            if position is not None:
+                self._go_on(position)
+            state_checks.share(shared)
+            raise
+        self._give_up(*kept)
+
+    def _go_on(self, state):
+        self.start(self.stage)
+        self._run.call(self._cursor.restore, state["cursor"])
+        self._precede([tuple(element) for element in state.get("first", ())])
 
     def go_to(self, passed: int, first: list[tuple]):
         """Go on with some elements, and then after the first `passed` elements of a new walk."""
@@ -329,12 +371,26 @@ class OwnedIterator(IteratorBase):
     def state_dict(self) -> dict:
         """Where the iterator has got to, to be given to `load_state_dict` of an iterator over an equal dataset.
 
-        It consists of dicts, lists, numbers, strings, bytes and NumPy arrays.
+        It consists of dicts, lists, numbers, strings, bytes and NumPy arrays. It says which steps the dataset is made
+        of, and has a checksum: it cannot be changed by hand.
+
+        >>> iterator = iter(tf.data.Dataset.range(5))
+        >>> state = [next(iterator), iterator.state_dict()][1]
+        >>> [int(x) for x in iterator]
+        [1, 2, 3, 4]
+        >>> iterator.load_state_dict(state)
+        >>> [int(x) for x in iterator]
+        [1, 2, 3, 4]
         """
         return _resource_of(self._handle._a).state()
 
     def load_state_dict(self, state: dict) -> None:
-        """Go on from where `state_dict` was taken."""
+        """Go on from where `state_dict` was taken.
+
+        Raises:
+            InvalidArgumentError: it belongs to a dataset of other steps or other elements, or is no such state.
+            DataLossError: it was changed since it was taken. In either case the iterator stays where it is.
+        """
         _resource_of(self._handle._a).restore(state)
 
 

@@ -88,6 +88,7 @@ class Stage:
     batch_size: int | None = None  # how many elements of its input make one of its elements, the last one apart
     stacks = False  # whether its elements are blocks of its input; it then has `source`, `size` and `drops`
     passes_on = False  # whether its elements are elements of its inputs
+    writes_files = False  # whether a walk writes files, which two walks cannot do at once
     is_in_memory = False  # whether its elements are parts of arrays that are there anyway
     # TF: the method that is done together with this one when it comes right after it.
     fuses_with = ""

@@ -37,6 +37,7 @@ class SnapshotStage(Stage):
 
     method = "Dataset.snapshot"
     passes_on = True
+    writes_files = True
 
     def __init__(self, source, path, graph_hash, compression, shard_of, reader, types, shapes):
         super().__init__(shapes, [source])

@@ -46,6 +46,7 @@ class SaveStage(Stage):
     """
 
     method = "Dataset.save"
+    writes_files = True
 
     def __init__(self, source, path, compression, shard_of, types, shapes):
         super().__init__(shapes, [source])

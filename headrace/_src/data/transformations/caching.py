@@ -173,6 +173,7 @@ class FileCacheStage(Stage):
 
     method = "Dataset.cache"
     passes_on = True
+    writes_files = True
 
     def __init__(self, source, path, types, shapes):
         super().__init__(shapes, [source])

@@ -54,8 +54,8 @@ def set_background_compilation(enabled) -> None:
     """Whether functions that are called often are compiled. By default they are.
 
     Functions with `jit_compile=True` are compiled in any case. The environment variable `HEADRACE_COMPILE=0` has the
-    same effect from the start of a program. `HEADRACE_COMPILE_CACHE` names a directory in which compiled programs
-    are kept from run to run; without it none are.
+    same effect from the start of a program. `HEADRACE_COMPILE_CACHE` names a folder in which compiled programs are
+    kept from run to run, `HEADRACE_COMPILE_CACHE_MB` says how many megabytes of them; without the first none are.
 
     Args:
         enabled: False keeps to the interpreter.
@@ -286,8 +286,7 @@ class _Entry:
         if job is None or _Settings.forked or (self._swap is not None and self._count < self._swap):
             return owner.plan.run(arrays)
         if self._swap is not None:
-            result = job.result if job.wait(self._patience) else self._built_here(owner, job.signature)
-            self._take(owner, result)
+            self._take(owner, job.result if job.wait(self._patience) else self._built_here(owner, job))
             self._job = None
             return owner.run(arrays)
         if not job.done:
@@ -302,13 +301,21 @@ class _Entry:
             self._count = 0
         return owner.run(arrays)
 
-    def _built_here(self, owner, signature):
+    def _built_here(self, owner, job):
         """The program, compiled in this thread: on a busy machine, a process of low priority may never get to it."""
-        block, nodes = owner.block()
+        if job.deaths:  # it must not end this one too
+            return compile_queue.DeadlyJob(owner.name)
         try:
-            return Program(compile_queue.built_here(block, signature), signature, nodes, owner.fixed)
+            return self._loaded_here(owner, job.signature)
         except Exception as error:
             return error
+
+    @staticmethod
+    def _loaded_here(owner, signature):
+        block, nodes = owner.block()
+        return compile_queue.loaded_here(
+            block, signature, lambda built: Program(built, signature, nodes, owner.fixed)
+        )
 
     def _note(self, which, start):
         self._best[which] = min(self._best[which], time.perf_counter() - start)
@@ -345,7 +352,6 @@ class _Entry:
         signature, _ = signature_of(arrays)
         if signature is None or _Settings.forked:
             return owner.plan.run(arrays)
-        block, nodes = owner.block()
         try:
             if owner.must_compile and owner.hosts:
                 found = path_to_host(owner.plan.steps, allowed=BETWEEN_PROGRAMS)
@@ -353,7 +359,9 @@ class _Entry:
                     raise CannotLower(*found, "only the host can run it")
                 owner.split_at(owner.hosts)
                 return owner.run(arrays)
-            result = Program(compile_queue.built_here(block, signature), signature, nodes, owner.fixed)
+            result = self._loaded_here(owner, signature)
+        except compile_queue.DeadlyJob as error:
+            result = error
         except CannotLower as error:
             if owner.must_compile and not error.needs_value:
                 raise owner.refuse(error) from None

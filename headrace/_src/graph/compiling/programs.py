@@ -19,7 +19,7 @@ from headrace._src.state.storage import Storage
 # What XLA wants of addresses, and from how many bytes on it pays to see to it.
 ALIGNMENT, _STAGED = 64, 8192
 # One thread for making machine code: compiling must not take all processors.
-_OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
+OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
 
 # Where an output of the function comes from.
 COMPUTED, GIVEN, CONSTANT, LISTED = "computed", "given", "constant", "listed"
@@ -135,7 +135,7 @@ def build(block, signature) -> Built:
 
 def _compiled(lowered):
     try:
-        return lowered.compile(compiler_options=_OPTIONS)
+        return lowered.compile(compiler_options=OPTIONS)
     except jax.errors.JaxRuntimeError as error:
         if "No such compile option" not in str(error):
             raise

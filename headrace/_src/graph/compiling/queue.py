@@ -2,7 +2,7 @@
 
 One thread takes the jobs in turn, has each compiled by a process of low priority, and loads the program. The process
 is started when first needed, killed when this one ends, and never waited for. Where it cannot be had, the thread
-compiles itself.
+compiles itself; but what has ended the process twice is not compiled at all.
 """
 
 import atexit
@@ -17,22 +17,46 @@ import sys
 import threading
 import weakref
 
-from headrace._src.core.lazy import jax
 from headrace._src.core.product_threads import one_processor_left
 from headrace._src.core.random_state import random_state
 from headrace._src.core.tracebacks import PARENT
+from headrace._src.graph.compiling import program_store
 from headrace._src.graph.compiling.lowering import CannotLower
 from headrace._src.graph.compiling.programs import Built, build
-from headrace._src.graph.compiling.worker import answer, read_message, write_message
-from headrace._src.version import HEADRACE_VERSION
+from headrace._src.graph.compiling.worker import READY, answer, read_message, write_message
 
 logger = logging.getLogger("headrace")
 
 # How much lower the priority of the process is. Matrix products of the caller wait for all their threads: none of these
 # must wait for the process.
 _NICENESS = 19
-# The environment variable that names a directory in which programs are kept from run to run.
-CACHE_VARIABLE = "HEADRACE_COMPILE_CACHE"
+# How often a process is started that dies before it is ready, or a job given to one that dies of it.
+_ATTEMPTS = 2
+# Digests of the requests of which processes have died.
+_deadly: set[bytes] = set()
+
+
+class DeadlyJob(Exception):
+    """A job that ends any process that is given it; the function stays interpreted."""
+
+    def __init__(self, name=""):
+        super().__init__(
+            f"the compiling process died {_ATTEMPTS} times of {name or 'this function'}; it is not tried again"
+        )
+
+
+def refuse_deadly(request: bytes) -> None:
+    """Refuse what has ended the compiling process before.
+
+    Raises:
+        DeadlyJob: it has.
+    """
+    if _deadly and _digest(request) in _deadly:
+        raise DeadlyJob()
+
+
+def _digest(request):
+    return hashlib.sha256(request).digest()
 
 
 class Job:
@@ -41,6 +65,7 @@ class Job:
     Attributes:
         done: set when `result` is there.
         result: what `finish` made of the program, a CannotLower, or another exception.
+        deaths: how many processes have died of it.
     """
 
     def __init__(self, owner, block, signature, finish, name=""):
@@ -57,6 +82,7 @@ class Job:
         self.finish = finish
         self.name = name
         self.done = False
+        self.deaths = 0
         self.result = None
         self._event = threading.Event()
 
@@ -128,14 +154,27 @@ class CompileQueue:
     def _result(self, job):
         try:
             request = pickle.dumps((job.block, job.signature), pickle.HIGHEST_PROTOCOL)
-            built = self._built(request)
-            if isinstance(built, Built):
-                with self._here(), _gently():
-                    return job.finish(built) if job.is_wanted else None
-            return built
+            name = program_store.name_of(request)
+            kept = None if name is None else program_store.read(name)
+            if kept is not None:
+                try:
+                    return self._finished(job, kept)
+                except Exception as error:  # it was made by another release of XLA, say
+                    logger.debug("A kept program cannot be loaded: %s", error)
+                    program_store.discard(name)
+            built = self._built(request, job)
+            if not isinstance(built, Built):
+                return built
+            if name is not None:
+                program_store.write(name, built)
+            return self._finished(job, built)
         except Exception as error:  # whatever it is, the function stays interpreted
             logger.debug("A function stays interpreted: %s", error, exc_info=True)
             return error
+
+    def _finished(self, job, built):
+        with self._here(), _gently():
+            return job.finish(built) if job.is_wanted else None
 
     @contextlib.contextmanager
     def _here(self):
@@ -151,13 +190,9 @@ class CompileQueue:
                 self._is_busy_here = False
                 self._changed.notify_all()
 
-    def _built(self, request):
-        cache = cache_file(request)
-        if cache is not None:
-            found = read_cache(cache)
-            if found is not None:
-                return found
-        reply = self._ask_worker(request) if self._has_worker else None
+    def _built(self, request, job):
+        refuse_deadly(request)
+        reply = self._ask_worker(request, job) if self._has_worker else None
         result = None if reply is None else pickle.loads(reply)
         if not isinstance(result, (Built, CannotLower)):
             # No process, or one that does not know an op that is defined here.
@@ -167,41 +202,61 @@ class CompileQueue:
                 result = pickle.loads(answer(request))
             if isinstance(result, str):
                 raise RuntimeError(result)
-        if cache is not None and isinstance(result, Built):
-            write_cache(cache, result)
         return result
 
-    def _ask_worker(self, request):
-        for _ in range(2):  # it may have died
+    def _ask_worker(self, request, job):
+        """What the process answers; None where there can be none.
+
+        Raises:
+            DeadlyJob: the process has died of the request, and another one too.
+        """
+        for _ in range(_ATTEMPTS):
+            if self._worker is None and not self._start():
+                self._has_worker = False
+                logger.warning(
+                    "headrace: no process for compiling could be started; functions are compiled in a thread."
+                )
+                return None
             try:
-                if self._worker is None and not self._start():
-                    break
                 write_message(self._worker.requests, request)
                 reply = read_message(self._worker.replies)
             except OSError:
                 reply = None
             if reply is not None:
                 return reply
-            with self._changed:
-                if self._is_closing:
-                    raise RuntimeError("The program ends.")
-                self._worker.end()
-                self._worker.forget()
-                self._worker = None
-        self._has_worker = False
-        logger.warning("headrace: no process for compiling could be started; functions are compiled in a thread.")
-        return None
+            self._bury()
+            job.deaths += 1
+        _deadly.add(_digest(request))
+        raise DeadlyJob(job.name)
+
+    def _bury(self):
+        """Forget the process, which is dead."""
+        with self._changed:
+            if self._is_closing:
+                raise RuntimeError("The program ends.")
+            self._worker.end()
+            self._worker.forget()
+            self._worker = None
 
     def _start(self):
-        """Start the process; whether there is one now."""
-        worker = _start_worker(self._niceness)
-        with self._changed:
-            if worker is not None and self._is_closing:
-                worker.end()
-                worker.forget()
-                raise RuntimeError("The program ends.")
-            self._worker = worker
-        return worker is not None
+        """Start the process; whether there is one now, which has said that it is ready."""
+        for _ in range(_ATTEMPTS):
+            worker = _start_worker(self._niceness)
+            with self._changed:
+                if worker is not None and self._is_closing:
+                    worker.end()
+                    worker.forget()
+                    raise RuntimeError("The program ends.")
+                self._worker = worker
+            if worker is None:
+                return False
+            try:
+                if read_message(worker.replies) == READY:
+                    return True
+            except OSError:
+                pass
+            self._bury()
+        return False
 
     def close(self):
         """End the process and the thread; wait only for what must not be cut off."""
@@ -251,7 +306,7 @@ def _start_worker(niceness):
     paths = [root, environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     environment["JAX_PLATFORMS"] = "cpu"
-    environment.pop(CACHE_VARIABLE, None)
+    environment.pop(program_store.VARIABLE, None)
     there, requests = os.pipe()
     replies, back = os.pipe()
     try:
@@ -289,64 +344,36 @@ def built_here(block, signature) -> Built:
 
     Raises:
         CannotLower: an instruction that a program cannot have.
+        DeadlyJob: the compiling process has died of it.
     """
-    if not os.environ.get(CACHE_VARIABLE):
+    if program_store.folder() is None and not _deadly:
         return build(block, signature)
-    path = cache_file(pickle.dumps((block, signature), pickle.HIGHEST_PROTOCOL))
-    built = read_cache(path)
+    request = pickle.dumps((block, signature), pickle.HIGHEST_PROTOCOL)
+    name = program_store.name_of(request)
+    built = None if name is None else program_store.read(name)
     if built is None:
+        refuse_deadly(request)
         built = build(block, signature)
-        write_cache(path, built)
+        if name is not None:
+            program_store.write(name, built)
     return built
 
 
-# Programs kept on disk.
+def loaded_here(block, signature, load):
+    """The same, loaded: a program from disk that cannot be is compiled anew.
 
-
-def cache_file(request: bytes) -> str | None:
-    """Where the program for a request is kept; None when nothing is to be kept."""
-    directory = os.environ.get(CACHE_VARIABLE)
-    if not directory:
-        return None
-    digest = hashlib.sha256(request)
-    for part in (HEADRACE_VERSION, jax.__version__, sys.version, _processor()):
-        digest.update(part.encode())
-    return os.path.join(directory, f"{digest.hexdigest()}.program")
-
-
-def _processor():
-    """What the machine code depends on."""
+    Args:
+        block, signature: see `programs.build`.
+        load: makes what can be called of a `Built`.
+    """
+    built = built_here(block, signature)
     try:
-        with open("/proc/cpuinfo") as file:
-            return "".join(sorted({line for line in file if line.startswith(("flags", "model name"))}))
-    except OSError:
-        return ""
-
-
-def read_cache(path) -> Built | None:
-    """A program that was kept; None when there is none or it is damaged."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except OSError:
-        return None
-    digest, content = data[:32], data[32:]
-    if hashlib.sha256(content).digest() != digest:
-        return None
-    return pickle.loads(content)
-
-
-def write_cache(path, built):
-    """Keep a program: wholly or not at all."""
-    content = pickle.dumps(built, pickle.HIGHEST_PROTOCOL)
-    temporary = f"{path}.{os.getpid()}.{threading.get_ident()}"  # two threads may keep the same program
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(temporary, "wb") as file:
-            file.write(hashlib.sha256(content).digest() + content)
-        os.replace(temporary, path)
-    except OSError as error:
-        logger.warning("headrace: a compiled program could not be kept: %s", error)
+        return load(built)
+    except Exception:
+        if program_store.folder() is None:
+            raise
+        program_store.discard(program_store.name_of(pickle.dumps((block, signature), pickle.HIGHEST_PROTOCOL)))
+        return load(built_here(block, signature))
 
 
 queue = CompileQueue()

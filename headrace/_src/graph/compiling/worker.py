@@ -14,6 +14,8 @@ from headrace._src.graph.compiling.programs import build
 
 # How a message begins: its length.
 HEADER = struct.Struct("<Q")
+# The first message of the process: what ends it from now on is what it is asked for.
+READY = b"ready"
 
 
 def write_message(file: int, data: bytes):
@@ -59,6 +61,7 @@ def main():
         os.nice(int(sys.argv[1]))
     results = os.dup(1)
     os.dup2(2, 1)  # whatever prints must not disturb the messages
+    write_message(results, READY)
     while True:
         request = read_message(0)
         if request is None:
