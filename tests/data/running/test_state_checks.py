@@ -139,7 +139,7 @@ def test_states_of_other_pipelines_are_refused(tmp_path):
     described = {state["pipeline"] for state in states.values()}
     for name, make in PIPELINES.items():
         iterator = iter(make(tmp_path / "again"))
-        for other, state in states.items():
+        for state in states.values():
             if state["pipeline"] == states[name]["pipeline"]:
                 continue
             with pytest.raises(tf.errors.InvalidArgumentError, match="belongs to the pipeline"):
@@ -155,7 +155,7 @@ def nested_in_itself():
     return {"pipeline": "x", "checksum": "y", "cursor": inner}
 
 
-@pytest.mark.parametrize("state", [None, 3, [], {}, "x", {"ended": True}, {"pipeline": 1}, nested_in_itself()], ids=repr)
+@pytest.mark.parametrize("state", [None, 3, [], {}, "x", {"ended": True}, {"pipeline": 1}, nested_in_itself()])
 def test_what_is_no_state_is_refused(state):
     iterator = iter(data.range(3))
     next(iterator)

@@ -1,4 +1,4 @@
-"""Programs that are kept on disk: only what this user wrote is read, and whatever is wrong is as if it was not there."""
+"""Programs that are kept on disk: only what this user wrote is read; whatever is wrong is as if it was not there."""
 
 import os
 import pathlib
@@ -40,7 +40,7 @@ def kept(folder):
 
 
 def test_a_program_comes_back(folder):
-    name, path = kept(folder)
+    name, _ = kept(folder)
     assert program_store.read(name).payload == b"code"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert [stat.S_IMODE(each.stat().st_mode) for each in folder.iterdir()] == [0o600, 0o600]
@@ -68,9 +68,12 @@ def unsigned(folder, name, path):
     path.write_bytes(program_store._LETTERS + bytes(32) + pickle.dumps(Bomb()))
 
 
+def write_signed(path, name, content, key):
+    path.write_bytes(program_store._LETTERS + program_store._signature(content, name, key) + content)
+
+
 def signed_with_another_key(folder, name, path):
-    content = pickle.dumps(Bomb())
-    path.write_bytes(program_store._LETTERS + program_store._signature(content, name, b"k" * 32) + content)
+    write_signed(path, name, pickle.dumps(Bomb()), b"k" * 32)
 
 
 def of_another_name(folder, name, path):
@@ -80,13 +83,11 @@ def of_another_name(folder, name, path):
 
 
 def signed_but_no_program(folder, name, path):
-    content = pickle.dumps({"no": "program"})
-    path.write_bytes(program_store._LETTERS + program_store._signature(content, name, program_store._key(folder)) + content)
+    write_signed(path, name, pickle.dumps({"no": "program"}), program_store._key(folder))
 
 
 def signed_but_of_a_class_that_is_gone(folder, name, path):
-    content = b"cheadrace._src.graph.compiling.programs\nGone\n."
-    path.write_bytes(program_store._LETTERS + program_store._signature(content, name, program_store._key(folder)) + content)
+    write_signed(path, name, b"cheadrace._src.graph.compiling.programs\nGone\n.", program_store._key(folder))
 
 
 WRONG = {

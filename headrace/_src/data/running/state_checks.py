@@ -2,8 +2,8 @@
 
 A position is a tree of dicts, lists, numbers, strings, bytes and arrays, which the cursors of a pipeline made and which
 only they understand. So that what was kept elsewhere is applied as a whole or refused as a whole, it says what pipeline
-it belongs to, and has a checksum of all that is in it. The checksum does not depend on what stores change: tuples become
-lists, NumPy's numbers Python's, and the order of keys may be another.
+it belongs to, and has a checksum of all that is in it. The checksum does not depend on what stores change: tuples
+become lists, NumPy's numbers Python's, and the order of keys may be another.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def check(state: Any, stage: Stage | None) -> None:
         ) from None
     if found != state[CHECKSUM]:
         raise errors.data_loss(
-            f"{_WHERE}: the position was changed since it was taken: its checksum is {_shown(state[CHECKSUM])}, that of "
-            f"its contents {found}."
+            f"{_WHERE}: the position was changed since it was taken: its checksum is {_shown(state[CHECKSUM])}, that "
+            f"of its contents {found}."
         )
     if stage is not None and state[PIPELINE] != described(stage):
         raise errors.invalid_argument(
@@ -118,7 +118,7 @@ def _shown(value):
     """What a message says of a value: short ones themselves, others by their kind."""
     if isinstance(value, dict):
         return f"one of {len(value)} keys"
-    is_short = value is None or isinstance(value, (bool, float)) or (isinstance(value, (str, bytes)) and len(value) < 80)
+    is_short = len(value) < 80 if isinstance(value, (str, bytes)) else isinstance(value, (bool, float, type(None)))
     return repr(value) if is_short else type(value).__name__
 
 
@@ -143,7 +143,7 @@ def _checksum(state):
 
 
 def _add(digest, value):
-    """Add a value to a checksum: a letter for its kind, how long it is, and what it is. Returns what is inside of it."""
+    """Add a value to a checksum: a letter for its kind, how long it is, what it is. Returns what is inside of it."""
     if isinstance(value, dict):
         return _add_parts(digest, b"d", [x for pair in sorted(value.items(), key=_order) for x in pair])
     if isinstance(value, (list, tuple)):
