@@ -6,6 +6,8 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
 from headrace._src.autodiff.tape import Tape, next_id, ones_of
 from headrace._src.core import dtypes, errors, nest, types
 from headrace._src.core.composite import CompositeTensor
@@ -118,6 +120,7 @@ class GradientTape:
         self._watch_accessed_variables = watch_accessed_variables
         self._tape = None
         self._recording = False
+        self._watched: dict = {}  # the variables of a tape that was freed
 
     def __enter__(self) -> "GradientTape":
         self._push()
@@ -127,10 +130,10 @@ class GradientTape:
         if self._recording:
             self._pop()
 
-    def _push(self, existing=False):
+    def _push(self):
         if self._recording:
             raise ValueError("Tape is still recording, this can happen if you try to re-enter an already-active tape.")
-        if self._tape is None or (not existing and not self._persistent):
+        if self._tape is None:  # otherwise it goes on where it stopped
             self._tape = VariableTape(self._watch_accessed_variables)
         context.add_recorder(self._tape)
         self._recording = True
@@ -146,10 +149,13 @@ class GradientTape:
 
         Raises:
             ValueError: for what is neither a tensor nor a variable.
+            RuntimeError: before the tape is entered, or after `gradient` has freed it.
         """
         if self._tape is None:
-            # TF: watching before the block begins is allowed and has no effect on what follows.
-            self._tape = VariableTape(self._watch_accessed_variables)
+            raise RuntimeError(
+                "GradientTape.watch: there is no recording to add this to: the tape was not entered yet, or `gradient` "
+                "has freed it. Watch inside of the `with` block, before what is to be differentiated."
+            )
         leaves = []
         for leaf in nest.flatten(tensor):
             leaves.extend(gradient_components(leaf) if isinstance(leaf, CompositeTensor) else [leaf])
@@ -166,27 +172,36 @@ class GradientTape:
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """Within this block nothing is recorded on this tape."""
-        if self._tape is None or not self._recording:
-            raise RuntimeError("stop_recording: this tape is not recording.")
+        """Within this block nothing is recorded on this tape.
+
+        Raises:
+            ValueError: outside of the tape's own block.
+            RuntimeError: before it, or after `gradient` has freed the tape.
+        """
+        if self._tape is None:  # TF: another class than for a tape that has stopped
+            raise RuntimeError("GradientTape.stop_recording: this tape has nothing to record to: it was not entered "
+                               "yet, or `gradient` has freed it.")
         self._pop()
         try:
             yield
         finally:
-            self._push(existing=True)
-
-    def reset(self) -> None:
-        """Forget everything recorded so far, and go on."""
-        recording = self._recording
-        if recording:
-            self._pop()
-        self._tape = None
-        if recording:
             self._push()
 
+    def reset(self) -> None:
+        """Forget everything recorded so far, and go on.
+
+        Raises:
+            ValueError: outside of the tape's own block.
+        """
+        self._pop()
+        self._tape = None
+        self._push()
+
     def watched_variables(self) -> "tuple[Variable, ...]":
-        """The variables that this tape follows, in the order of their first use."""
-        return () if self._tape is None else tuple(self._tape.variables.values())
+        """The variables that this tape follows, in the order of their first use; also after `gradient`."""
+        if self._tape is not None:
+            self._watched = self._tape.variables
+        return tuple(self._watched.values())
 
     def _take_tape(self):
         """The tape for computing gradients; freed afterwards unless it is persistent."""
@@ -202,6 +217,7 @@ class GradientTape:
             else:
                 self._pop()
         if not self._persistent:
+            self._watched = tape.variables
             self._tape = None
         return tape
 
@@ -246,6 +262,7 @@ class GradientTape:
 
         Raises:
             RuntimeError: on the second call on a tape that is not persistent.
+            TypeError: for a target or source that is neither a tensor nor a variable.
         """
         if type(target) is EagerTensor and output_gradients is None and unconnected_gradients is _NONE:
             # The short way for one target, and a source or a flat list of them.
@@ -274,7 +291,7 @@ class GradientTape:
         components = [
             gradient_components(leaf) if isinstance(leaf, CompositeTensor) else [leaf] for leaf in flat
         ]
-        handles = [[handle_of(part) for part in parts] for parts in components]
+        handles = [[source_handle(part) for part in parts] for parts in components]
         grads = gradients_by_handle(tape, targets, weights, [handle for parts in handles for handle in parts])
         results, at = [], 0
         for leaf, parts in zip(flat, components):
@@ -325,6 +342,8 @@ class GradientTape:
 
 
 _NONE = UnconnectedGradients.NONE
+# What can be converted to a tensor, but depends on nothing.
+_PLAIN = (int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic, type(None))
 
 
 def _plain_id(source):
@@ -335,8 +354,21 @@ def _plain_id(source):
 
 
 def as_target(leaf):
-    """A target of gradients: a variable stays one, all else becomes a tensor."""
-    return leaf if not isinstance(leaf, Tensor) and hasattr(leaf, "handle") else to_tensor(leaf)
+    """A target of gradients: a variable stays one, what stands for a tensor becomes one."""
+    if not isinstance(leaf, Tensor) and hasattr(leaf, "handle"):
+        return leaf
+    if isinstance(leaf, _PLAIN):
+        raise TypeError(f"A target of gradients must be a tensor or a variable, got {leaf!r} of type "
+                        f"{type(leaf).__name__!r}, which was computed from nothing.")
+    return to_tensor(leaf)
+
+
+def source_handle(source):
+    """What tapes know a source of gradients by; a TypeError says what cannot be one."""
+    if isinstance(source, _PLAIN):
+        raise TypeError(f"A source of gradients must be a tensor or a variable, got {source!r} of type "
+                        f"{type(source).__name__!r}.")
+    return handle_of(source)
 
 
 def _gradients_of(tape, target, ids):
@@ -400,7 +432,12 @@ def gradients_by_handle(tape, targets, weights, handles):
         if weight is None:
             weight = ones_of(tensor) if tensor is target else ones(shape_of(target), target.dtype)
         else:
-            weight = to_tensor(weight, target.dtype)
+            weight = to_tensor(weight, None if isinstance(weight, Tensor) else target.dtype)
+            if weight.dtype is not target.dtype:
+                raise errors.invalid_argument(
+                    f"gradient: output_gradients must have the target's dtype {target.dtype.name}, got "
+                    f"{weight.dtype.name}."
+                )
             if not target.shape.is_compatible_with(weight.shape):
                 raise errors.invalid_argument(
                     f"gradient: output_gradients must have the target's shape {target.shape}, got {weight.shape}."

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace._src.op.api import api
-from headrace._src.op.definition import REGISTRY
+from headrace._src.op.definition import REGISTRY, unregistered
 
 # Op type or override name to gradient function; None for "has no gradient".
 GRADIENTS: dict[str, object] = {}
@@ -12,7 +12,7 @@ GRADIENTS: dict[str, object] = {}
 
 def _register(op_type, function):
     record = REGISTRY.get(op_type)
-    if op_type in GRADIENTS or (record is not None and record.grad is not None):
+    if op_type in GRADIENTS or (record is not None and record.grad not in (None, unregistered)):
         raise KeyError(f"RegisterGradient: the op type {op_type!r} has a gradient already. Choose another name.")
     GRADIENTS[op_type] = function
 

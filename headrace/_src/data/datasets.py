@@ -24,7 +24,7 @@ from headrace._src.graph.building.source_lines import users_line
 from headrace._src.op.api import api, export
 from headrace._src.op.attached import attach, open_class
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.traits import NONE, Trait
 from headrace._src.ops.arrays.casting import CAST
 
@@ -65,7 +65,7 @@ def dataset_op(
         infer=lambda *inputs, **attrs: TensorShape([]),
         kernel=kernel,
         lower=None,  # the host walks through datasets
-        grad=None,
+        grad=unregistered,
         stateful=stateful,
         **types,
     )

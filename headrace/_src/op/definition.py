@@ -28,7 +28,7 @@ class Op:
             list of arrays. It must not write into its inputs; what it returns may share their memory.
         lower: `(ctx, x, y, ..., **attrs)` on jax values; None for what only the host can do.
         grad: `(node, dy, ...)` to one gradient (or None) per input; calls only ops. None when the op has no
-            gradient.
+            gradient, which then counts as None; `unregistered` where asking for it is an error.
         static: the inputs that `lower` needs as NumPy constants.
         flexible: of the static inputs, those that `lower` also takes as jax values.
         saves: what `grad` reads from `node`: names of inputs and outputs, or `x_shape`, `x_dtype` when the
@@ -241,6 +241,15 @@ class Op:
 
     def __reduce__(self):
         return _op_named, (self.name,)
+
+
+def unregistered(node, *dys):
+    """The `grad` of an op for which TensorFlow registers nothing, neither a gradient nor that there is none."""
+    name = node.op.name
+    raise LookupError(
+        f"{name}: no gradient is defined for this op. Where its input counts as a constant, say so with "
+        f"tf.stop_gradient; otherwise give a gradient with tf.custom_gradient, or tf.RegisterGradient({name!r})."
+    )
 
 
 def _op_named(name):

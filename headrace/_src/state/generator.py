@@ -13,7 +13,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.trackable import AutoTrackable
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.infer import shape_from_value, vector
 from headrace._src.op.lowering import NotLowerable
 from headrace._src.op.traits import WRITES_VARIABLE
@@ -158,7 +158,7 @@ def _stateful(name, sampler, default, allowed):
         infer=lambda resource, algorithm, shape, dtype: shape_from_value(shape),
         kernel=kernel,
         lower=None,  # TF: Generator itself draws with RngReadAndSkip and stateless ops
-        grad=None,
+        grad=unregistered,
         stateful=True,
     )
 
@@ -190,7 +190,7 @@ STATEFUL_UNIFORM_INT = Op(
     infer=lambda resource, algorithm, shape, minval, maxval: shape_from_value(shape),
     kernel=_stateful_int,
     lower=None,  # TF: Generator itself draws with RngReadAndSkip and stateless ops
-    grad=None,
+    grad=unregistered,
     stateful=True,
 )
 
@@ -214,7 +214,7 @@ STATEFUL_RANDOM_BINOMIAL = Op(
     infer=lambda resource, algorithm, shape, counts, probs, dtype: shape_from_value(shape),
     kernel=_stateful_binomial,
     lower=None,  # TF: Generator itself draws with RngReadAndSkip and stateless ops
-    grad=None,
+    grad=unregistered,
     stateful=True,
 )
 
@@ -234,7 +234,7 @@ NON_DETERMINISTIC_INTS = Op(
     infer=lambda shape, dtype: shape_from_value(shape),
     kernel=_unpredictable,
     lower=None,  # a program that is compiled once would draw the same numbers every time
-    grad=None,
+    grad=unregistered,
     stateful=True,
 )
 

@@ -8,7 +8,7 @@ from headrace._src.data.datasets import constant, integer, method
 from headrace._src.data.running import structures
 from headrace._src.data.running.stages import Run, flat_attrs, stage_of
 from headrace._src.op.api import api
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 
 _OUTPUTS = "output_types: list(type), output_shapes: list(shape)"
 
@@ -48,7 +48,7 @@ DATASET_TO_SINGLE_ELEMENT = Op(
     infer=_infer,
     kernel=_single_kernel,
     lower=None,
-    grad=None,
+    grad=unregistered,
     stateful=True,
     quiet=False,
 )
@@ -75,7 +75,7 @@ GET_ELEMENT_AT_INDEX = Op(
     infer=_infer,
     kernel=_at_kernel,
     lower=None,
-    grad=None,
+    grad=unregistered,
     quiet=False,
 )
 

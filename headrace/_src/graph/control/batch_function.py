@@ -14,7 +14,7 @@ import numpy as np
 from headrace._src.core import errors
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.infer import UNKNOWN
 
 
@@ -257,13 +257,6 @@ def _infer(in_tensors, captured_tensors, f, **others):
     return (shapes,)
 
 
-def _grad(node, *dys):
-    # TF: not zero, but an error.
-    raise LookupError(
-        "gradient registry has no entry for: BatchFunction (tf.nondifferentiable_batch_function has no gradient)"
-    )
-
-
 BATCH_FUNCTION = Op(
     "BatchFunction",
     "in_tensors: list(Tin), captured_tensors: list(Tcaptured), *, f: func, num_batch_threads: int, "
@@ -276,7 +269,7 @@ BATCH_FUNCTION = Op(
     infer=_infer,
     kernel=_run,
     lower=None,  # threads meet on the host
-    grad=_grad,
+    grad=unregistered,
     stateful=True,
     quiet=False,
 )

@@ -10,8 +10,8 @@ from headrace._src.autodiff.gradient_tape import (
     as_target,
     as_unconnected,
     gradients_by_handle,
-    handle_of,
     shape_of,
+    source_handle,
 )
 from headrace._src.core import dtypes, nest
 from headrace._src.core.context import context
@@ -47,10 +47,11 @@ def jacobian(
     Returns:
         The structure of `sources`, with tensors of shape `target.shape + source.shape`.
     """
-    tape = self._take_tape()
+    _require_persistence(self, experimental_use_pfor)
     target = as_target(target)
+    tape = self._take_tape()
     flat = nest.flatten(sources)
-    handles = [handle_of(leaf) for leaf in flat]
+    handles = [source_handle(leaf) for leaf in flat]
     unconnected = as_unconnected(unconnected_gradients)
     shape = shape_of(target)
     columns = _gradients_by_weight(
@@ -85,10 +86,12 @@ def batch_jacobian(
     Raises:
         ValueError: when the first dimensions differ, or a rank is below 2.
     """
-    target = to_tensor(target)
-    if target.shape.rank == 0 or source.shape.rank == 0 or (
-        None not in (target.shape[0], source.shape[0]) and target.shape[0] != source.shape[0]
-    ):
+    _require_persistence(self, experimental_use_pfor)
+    target, handle = to_tensor(as_target(target)), source_handle(source)
+    for role, shape in (("target", target.shape), ("source", source.shape)):
+        if shape.rank is not None and shape.rank < 2:
+            raise ValueError(f"batch_jacobian: {role} must have a batch axis and at least one more, got shape {shape}.")
+    if not target.shape[:1].is_compatible_with(source.shape[:1]):
         raise ValueError(
             f"batch_jacobian: first dimension of target shape {target.shape} and source shape {source.shape} must "
             "match."
@@ -96,15 +99,20 @@ def batch_jacobian(
     tape = self._take_tape()
     out, inner, into = shape_of(target), _inner_shape(target), _inner_shape(source)
     (column,) = _gradients_by_weight(
-        lambda weight: gradients_by_handle(tape, [target], [BROADCAST_TO(weight, out)], [handle_of(source)]),
+        lambda weight: gradients_by_handle(tape, [target], [BROADCAST_TO(weight, out)], [handle]),
         inner, target.dtype, [source.dtype], experimental_use_pfor,
     )  # fmt: skip
-    if column is None:
-        if as_unconnected(unconnected_gradients) is UnconnectedGradients.NONE and _shape_size(inner) != 0:
-            return None
+    as_unconnected(unconnected_gradients)
+    if column is None:  # TF: zeros, whatever `unconnected_gradients` says
         return zeros(_joined(out, into), source.dtype)
     rows = TRANSPOSE(column, [1, 0, *range(2, column.shape.rank)])
     return RESHAPE(rows, _joined(out, into))
+
+
+def _require_persistence(tape, use_pfor):
+    """TF: row after row is several calls of `gradient` there; what is written here runs there too."""
+    if not (use_pfor or tape._persistent or context.graph is not None):
+        raise RuntimeError("A Jacobian with experimental_use_pfor=False needs tf.GradientTape(persistent=True).")
 
 
 def _inner_shape(tensor):

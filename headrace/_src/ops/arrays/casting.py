@@ -13,7 +13,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.batching import on_last_axes
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.graph_rules import same_elements
 from headrace._src.op.infer import UNKNOWN, same_as_input
 from headrace._src.op.registry import lookup
@@ -306,7 +306,7 @@ BITCAST = Op(
     infer=_infer_bitcast,
     kernel=_bitcast,
     lower=_lower_bitcast,
-    grad=None,
+    grad=unregistered,
     vectorize=on_last_axes(),
 )
 

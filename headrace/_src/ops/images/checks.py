@@ -95,12 +95,3 @@ def check_images(op: str, argument: str, shape) -> None:
         raise errors.invalid_argument(f"{op}: {argument} must have 4 dimensions, got shape {tuple(shape)}.")
     if 0 in shape[1:3]:
         raise errors.invalid_argument(f"{op}: {argument} must have pixels, got shape {tuple(shape)}.")
-
-
-def unregistered_gradient(op: str):
-    """The `grad` of an op for which TensorFlow has none, and says so when it is asked."""
-
-    def grad(node, *dys):
-        raise LookupError(f"{op}: there is no gradient of this op.")
-
-    return grad

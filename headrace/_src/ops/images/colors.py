@@ -10,13 +10,12 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.batching import on_last_axes
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.infer import same_as_input
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.joining import CONCAT, PACK, UNPACK
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.splitting import SPLIT
-from headrace._src.ops.images.checks import unregistered_gradient
 from headrace._src.ops.linalg import einsum
 from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
 from headrace._src.ops.math.division import DIV_NO_NAN, FLOOR_MOD
@@ -226,7 +225,7 @@ ADJUST_HUE = Op(
     infer=_infer_adjusted("AdjustHue"),
     kernel=lambda images, delta: _adjust_hue(np, images, delta),
     lower=lambda ctx, images, delta: _adjust_hue(jnp, images, delta),
-    grad=unregistered_gradient("AdjustHue"),
+    grad=unregistered,
     vectorize=_vectorize_adjusted(_other_hue),
 )
 
@@ -258,7 +257,7 @@ ADJUST_SATURATION = Op(
     infer=_infer_adjusted("AdjustSaturation"),
     kernel=lambda images, scale: _adjust_saturation(np, images, scale),
     lower=lambda ctx, images, scale: _adjust_saturation(jnp, images, scale),
-    grad=unregistered_gradient("AdjustSaturation"),
+    grad=unregistered,
     vectorize=_vectorize_adjusted(_other_saturation),
 )
 
@@ -317,7 +316,7 @@ ADJUST_CONTRAST = Op(
     infer=_infer_contrast,
     kernel=_adjust_contrast,
     lower=_lower_adjust_contrast,
-    grad=unregistered_gradient("AdjustContrastv2"),
+    grad=unregistered,
     vectorize=_vectorize_contrast,
 )
 

@@ -11,10 +11,10 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.batching import unstacked
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
-from headrace._src.ops.images.checks import check_images, checked_size, four_dims, infer_size, unregistered_gradient
+from headrace._src.ops.images.checks import check_images, checked_size, four_dims, infer_size
 
 _FLOATS = frozenset({dtypes.float16, dtypes.float32, dtypes.float64})
 _TYPES = _FLOATS | {dtypes.uint8, dtypes.uint16, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64}
@@ -272,7 +272,7 @@ CROP_AND_RESIZE_GRAD_IMAGE = Op(
     kernel=_image_gradient,
     lower=_lower_image_gradient,
     static=("image_size",),
-    grad=unregistered_gradient("CropAndResizeGradImage"),
+    grad=unregistered,
     vectorize=_vectorize_crop_grad_image,
 )
 
@@ -339,7 +339,7 @@ CROP_AND_RESIZE_GRAD_BOXES = Op(
     infer=lambda grads, image, boxes, box_ind, method: boxes.shape,
     kernel=_box_gradient_kernel,
     lower=_lower_box_gradient,
-    grad=unregistered_gradient("CropAndResizeGradBoxes"),
+    grad=unregistered,
     vectorize=_vectorize_crop_grad_boxes,
 )
 

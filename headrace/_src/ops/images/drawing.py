@@ -10,9 +10,9 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.batching import merging, unstacked
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.lowering import NotLowerable
-from headrace._src.ops.images.checks import four_dims, infer_size, unregistered_gradient
+from headrace._src.ops.images.checks import four_dims, infer_size
 
 _WIDE = frozenset({dtypes.float16, dtypes.float32})
 
@@ -136,7 +136,7 @@ DRAW_BOUNDING_BOXES_V2 = Op(
     infer=_infer_draw("DrawBoundingBoxesV2"),
     kernel=lambda images, boxes, colors: _draw("DrawBoundingBoxesV2", images, boxes, colors),
     lower=lambda ctx, images, boxes, colors: _lower_draw("DrawBoundingBoxesV2", images, boxes, colors),
-    grad=unregistered_gradient("DrawBoundingBoxesV2"),
+    grad=unregistered,
     vectorize=merging(2),
 )
 
@@ -262,7 +262,7 @@ def _glimpse_op(name, version, grad):
 
 
 EXTRACT_GLIMPSE = _glimpse_op("ExtractGlimpse", 1, None)
-EXTRACT_GLIMPSE_V2 = _glimpse_op("ExtractGlimpseV2", 2, unregistered_gradient("ExtractGlimpseV2"))
+EXTRACT_GLIMPSE_V2 = _glimpse_op("ExtractGlimpseV2", 2, unregistered)
 
 
 @api("image.extract_glimpse")

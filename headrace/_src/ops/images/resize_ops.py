@@ -10,7 +10,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.batching import merging
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.ops.images import resize_weights
 from headrace._src.ops.images.checks import (
     check_images,
@@ -18,7 +18,6 @@ from headrace._src.ops.images.checks import (
     four_dims,
     infer_resized,
     infer_size,
-    unregistered_gradient,
 )
 from headrace._src.ops.images.resize_kernels import apply_taps, resize_bilinear, resize_nearest
 
@@ -298,7 +297,7 @@ RESIZE_AREA = Op(
     kernel=lambda images, size, align_corners: _area_mean(apply_taps, images, size, align_corners),
     lower=lambda ctx, images, size, align_corners: _area_mean(_weighted, images, size, align_corners),
     static=("size",),
-    grad=unregistered_gradient("ResizeArea"),
+    grad=unregistered,
     vectorize=merging(),
 )
 

@@ -13,10 +13,9 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.batching import one_by_one
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.ops.arrays.box_slices import SLICE
 from headrace._src.ops.arrays.measuring import SHAPE, known_value
-from headrace._src.ops.images.checks import unregistered_gradient
 from headrace._src.ops.math.division import FLOOR_MOD
 from headrace._src.ops.math.reductions import ALL
 from headrace._src.ops.ragged.row_arithmetic import require
@@ -255,7 +254,7 @@ STATELESS_SAMPLE_DISTORTED_BOUNDING_BOX = Op(
     infer=_infer_stateless,
     kernel=_stateless,
     lower=None,
-    grad=unregistered_gradient("StatelessSampleDistortedBoundingBox"),
+    grad=unregistered,
     vectorize=one_by_one,
 )
 

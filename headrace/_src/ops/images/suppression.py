@@ -14,14 +14,13 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.batching import merging, one_by_one
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.infer import SCALAR, with_rank
 from headrace._src.op.lowering import NotLowerable
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.joining import CONCAT, PACK, UNPACK
 from headrace._src.ops.arrays.measuring import SHAPE, known_value
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
-from headrace._src.ops.images.checks import unregistered_gradient
 from headrace._src.ops.images.suppression_kernels import lowered_suppress, select, soft_suppress, suppress
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ NON_MAX_SUPPRESSION_V3 = Op(
     infer=_infer_open("NonMaxSuppressionV3"),
     kernel=lambda *inputs: _hard("NonMaxSuppressionV3", *inputs),
     lower=None,
-    grad=unregistered_gradient("NonMaxSuppressionV3"),
+    grad=unregistered,
 )
 
 
@@ -166,7 +165,7 @@ NON_MAX_SUPPRESSION_V4 = Op(
     kernel=_hard_padded,
     lower=_lower_hard_padded,
     static=("max_output_size",),
-    grad=unregistered_gradient("NonMaxSuppressionV4"),
+    grad=unregistered,
     vectorize=one_by_one,
 )
 
@@ -210,7 +209,7 @@ NON_MAX_SUPPRESSION_V5 = Op(
     kernel=_soft,
     lower=_lower_soft,
     static=("max_output_size",),
-    grad=unregistered_gradient("NonMaxSuppressionV5"),
+    grad=unregistered,
     vectorize=one_by_one,
 )
 
@@ -372,7 +371,7 @@ COMBINED_NON_MAX_SUPPRESSION = Op(
     kernel=_combined,
     lower=_lower_combined,
     static=("max_output_size_per_class", "max_total_size"),
-    grad=unregistered_gradient("CombinedNonMaxSuppression"),
+    grad=unregistered,
     vectorize=merging(2),
 )
 

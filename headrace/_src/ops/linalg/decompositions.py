@@ -10,7 +10,7 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.batching import Batched, on_last_axes
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.infer import SCALAR, UNKNOWN, same_as_input
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.casting import CAST
@@ -144,7 +144,7 @@ CHOLESKY_GRAD = Op(
     infer=same_as_input,
     kernel=_kernel_cholesky_grad,
     lower=_lower_cholesky_grad,
-    grad=None,  # TF: kept for old graphs; gradients of Cholesky are made of other ops
+    grad=unregistered,  # TF: kept for old graphs; gradients of Cholesky are made of other ops
     vectorize=on_last_axes(2),
 )
 

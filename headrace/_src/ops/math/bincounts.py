@@ -11,7 +11,7 @@ from headrace._src.op.api import api
 from headrace._src.op.batching import Batched, NoRule, Ragged, Rule, unstacked
 from headrace._src.op.control_flow import cond
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.ops.arrays.broadcasting import shape_of
 from headrace._src.ops.arrays.casting import CAST, cast
@@ -122,7 +122,7 @@ BINCOUNT = Op(
     kernel=_bincount,
     lower=_lower_bincount,
     static=("size",),
-    grad=None,
+    grad=unregistered,
     vectorize=Rule(ragged=_vectorize_ragged_bincount),
 )
 
@@ -173,7 +173,7 @@ DENSE_BINCOUNT = Op(
     kernel=_dense_bincount,
     lower=_lower_dense_bincount,
     static=("size",),
-    grad=None,
+    grad=unregistered,
 )
 
 

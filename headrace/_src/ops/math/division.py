@@ -8,7 +8,7 @@ from headrace._src.core.lazy import jnp, lax
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.graph_rules import Neutral, is_one, unless_floating
 from headrace._src.op.infer import broadcast
 from headrace._src.op.traits import ELEMENTWISE, FAILS_BY_SHAPE
@@ -360,7 +360,7 @@ def _truncating_mod(name):
 
     text = "x: T, y: T -> z: T"
     return Op(
-        name, text, traits=ELEMENTWISE, T=dtypes.REAL, infer=broadcast, kernel=kernel, lower=lower, grad=None
+        name, text, traits=ELEMENTWISE, T=dtypes.REAL, infer=broadcast, kernel=kernel, lower=lower, grad=unregistered
     )
 
 

@@ -9,7 +9,7 @@ from headrace._src.core.lazy import jax_special, jnp, lax, scipy_special
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.infer import SCALAR, broadcast
 from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.arrays.broadcasting import SUM, shape_of, sum_to
@@ -284,7 +284,7 @@ def _igamma_grad_a(a, x):
 
 
 IGAMMA_GRAD_A = _pair(
-    "IgammaGradA", "a: T, x: T -> z: T", _igamma_grad_a, lambda a, x: lax.igamma_grad_a(a, x), None, FLOATING
+    "IgammaGradA", "a: T, x: T -> z: T", _igamma_grad_a, lambda a, x: lax.igamma_grad_a(a, x), unregistered, FLOATING
 )
 
 

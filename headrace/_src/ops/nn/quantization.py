@@ -10,7 +10,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.infer import SCALAR, UNKNOWN
 from headrace._src.ops.nn.fake_quantization import QUANTIZE_AND_DEQUANTIZE, QUANTIZE_AND_DEQUANTIZE_V4
 
@@ -151,7 +151,7 @@ QUANTIZE = Op(
     infer=_infer_quantize,
     kernel=lambda *arrays, **attrs: _quantize(np, *arrays, **attrs),
     lower=lambda ctx, *values, **attrs: _quantize(jnp, *values, **attrs),
-    grad=None,  # integers
+    grad=unregistered,  # integers
 )
 
 
@@ -246,7 +246,7 @@ DEQUANTIZE = Op(
     infer=lambda input, min_range, max_range, **attrs: input.shape,
     kernel=lambda *arrays, **attrs: _dequantize(np, *arrays, **attrs),
     lower=lambda ctx, *values, **attrs: _dequantize(jnp, *values, **attrs),
-    grad=None,  # integers
+    grad=unregistered,  # integers
 )
 
 
@@ -433,7 +433,7 @@ REQUANTIZE = Op(
     infer=lambda input, *bounds, out_type: (input.shape, SCALAR, SCALAR),
     kernel=lambda *arrays, out_type: _requantize(np, *arrays, out_type),
     lower=lambda ctx, *values, out_type: _requantize(jnp, *values, out_type),
-    grad=None,  # integers
+    grad=unregistered,  # integers
 )
 
 
@@ -449,7 +449,7 @@ REQUANTIZATION_RANGE = Op(
     infer=lambda input, input_min, input_max: (SCALAR, SCALAR),
     kernel=lambda *arrays: _requantization_range(np, *arrays),
     lower=lambda ctx, *values: _requantization_range(jnp, *values),
-    grad=None,  # integers
+    grad=unregistered,  # integers
 )
 
 
@@ -469,7 +469,7 @@ QUANTIZE_DOWN_AND_SHRINK_RANGE = Op(
     infer=lambda input, input_min, input_max, out_type: (input.shape, SCALAR, SCALAR),
     kernel=lambda *arrays, out_type: _shrink(np, *arrays, out_type),
     lower=lambda ctx, *values, out_type: _shrink(jnp, *values, out_type),
-    grad=None,  # integers
+    grad=unregistered,  # integers
 )
 
 
@@ -526,7 +526,7 @@ QUANTIZED_CONCAT = Op(
     kernel=lambda *arrays: _concat(np, *arrays),
     lower=lambda ctx, *values: _concat(jnp, *values),
     static=("concat_dim",),
-    grad=None,  # integers
+    grad=unregistered,  # integers
 )
 
 

@@ -8,7 +8,7 @@ from headrace._src.formats.csv_fields import MalformedLine, fields_of
 from headrace._src.op.api import api
 from headrace._src.op.batching import NoRule, unstacked
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.ops.strings.kernel_arrays import attribute_bytes, string_array
 from headrace._src.ops.strings.numbers import parse_number
 
@@ -143,7 +143,7 @@ DECODE_CSV = Op(
     infer=_infer,
     kernel=_decode_kernel,
     lower=None,  # strings exist on the host only
-    grad=None,
+    grad=unregistered,
     vectorize=_vectorize_csv,
 )
 

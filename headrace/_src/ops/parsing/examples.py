@@ -9,7 +9,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.batching import Rule, unstacked
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.ops.arrays.shaping import ENSURE_SHAPE
 from headrace._src.ops.parsing.example_batches import check_dense, vectorize_parse, vectorize_ragged_parse
 from headrace._src.ops.parsing.example_layouts import SPLIT_TYPES, VALUE_TYPES, example_layout
@@ -105,7 +105,7 @@ PARSE_EXAMPLE = Op(
     infer=_parse_example_infer,
     kernel=_parse_example_kernel,
     lower=None,  # strings exist on the host only
-    grad=None,
+    grad=unregistered,
     vectorize=Rule(vectorize_parse, vectorize_ragged_parse, makes_ragged=True),
 )
 
@@ -143,7 +143,7 @@ PARSE_EXAMPLE_FIRST = Op(
     infer=_parse_example_first_infer,
     kernel=_parse_example_first_kernel,
     lower=None,  # strings exist on the host only
-    grad=None,
+    grad=unregistered,
 )
 
 
@@ -185,7 +185,7 @@ PARSE_SINGLE_EXAMPLE = Op(
     infer=_parse_single_infer,
     kernel=_parse_single_kernel,
     lower=None,  # strings exist on the host only
-    grad=None,
+    grad=unregistered,
     vectorize=_vectorize_parse_single,
 )
 

@@ -13,7 +13,7 @@ from headrace._src.formats.example_sequences import SequenceExampleParser
 from headrace._src.formats.example_wire import WrongKind
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.ops.parsing.example_layouts import (
     KINDS,
     SPLIT_TYPES,
@@ -295,7 +295,7 @@ PARSE_SEQUENCE_EXAMPLE = Op(
     infer=_sequence_infer,
     kernel=_sequence_kernel,
     lower=None,  # strings exist on the host only
-    grad=None,
+    grad=unregistered,
 )
 
 
@@ -361,7 +361,7 @@ PARSE_SEQUENCE_EXAMPLE_FIRST = Op(
     infer=_sequence_first_infer,
     kernel=_sequence_first_kernel,
     lower=None,  # strings exist on the host only
-    grad=None,
+    grad=unregistered,
 )
 
 
@@ -399,7 +399,7 @@ PARSE_SINGLE_SEQUENCE_EXAMPLE = Op(
     infer=_single_sequence_infer,
     kernel=_single_sequence_kernel,
     lower=None,  # strings exist on the host only
-    grad=None,
+    grad=unregistered,
 )
 
 

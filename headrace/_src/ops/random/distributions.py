@@ -14,7 +14,7 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.batching import NoRule, merging, unstacked
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.infer import shape_from_value
 from headrace._src.ops.arrays.broadcasting import BROADCAST_ARGS, BROADCAST_TO, sum_to
 from headrace._src.ops.arrays.measuring import SHAPE
@@ -421,7 +421,7 @@ RANDOM_POISSON = Op(
         ctx, "RandomPoissonV2", shape, rate, **attrs
     ),
     static=("shape",),
-    grad=None,
+    grad=unregistered,
     vectorize=_vectorize_with_parameter,
     stateful=True,
 )

@@ -11,7 +11,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.lazy import jax, jnp, scipy_special
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.infer import broadcast
 from headrace._src.op.traits import ELEMENTWISE
 
@@ -101,5 +101,5 @@ RANDOM_GAMMA_GRAD = Op(
     infer=broadcast,
     kernel=lambda alpha, sample: gamma_sample_derivative(alpha, sample).astype(alpha.dtype),
     lower=lambda ctx, alpha, sample: _lower_derivative(ctx, alpha, sample).astype(alpha.dtype),
-    grad=None,  # TF: the derivative has no derivative
+    grad=unregistered,  # TF: the derivative has no derivative
 )

@@ -11,7 +11,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.infer import UNKNOWN, same_as_input
 from headrace._src.ops.arrays.joining import concat
 from headrace._src.ops.random import lowering, samplers
@@ -90,7 +90,7 @@ STATELESS_SHUFFLE = Op(
     kernel=_stateless_shuffle,
     lower=_lower_stateless_shuffle,
     static=("alg",),
-    grad=None,  # TF: not differentiable, although it could be
+    grad=unregistered,  # TF: not differentiable, although it could be
 )
 
 

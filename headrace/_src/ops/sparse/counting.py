@@ -7,7 +7,7 @@ from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.ragged.row_arithmetic import cast_to
 from headrace._src.ops.ragged.tensor import RaggedTensor
@@ -135,7 +135,7 @@ DENSE_COUNT_SPARSE_OUTPUT = Op(
     infer=lambda values, weights, **attrs: _rank_infer(values.shape.rank),
     kernel=_dense_kernel,
     lower=None,
-    grad=None,
+    grad=unregistered,
 )
 
 SPARSE_COUNT_SPARSE_OUTPUT = Op(
@@ -148,7 +148,7 @@ SPARSE_COUNT_SPARSE_OUTPUT = Op(
     ),
     kernel=_sparse_kernel,
     lower=None,
-    grad=None,
+    grad=unregistered,
 )
 
 RAGGED_COUNT_SPARSE_OUTPUT = Op(
@@ -159,7 +159,7 @@ RAGGED_COUNT_SPARSE_OUTPUT = Op(
     infer=lambda splits, values, weights, **attrs: _rank_infer(2),
     kernel=_ragged_kernel,
     lower=None,
-    grad=None,
+    grad=unregistered,
 )
 
 
@@ -284,7 +284,7 @@ SPARSE_BINCOUNT = Op(
     kernel=_sparse_bincount_kernel,
     lower=_sparse_bincount_lower,
     static=("dense_shape", "size"),
-    grad=None,
+    grad=unregistered,
 )
 
 RAGGED_BINCOUNT = Op(
@@ -296,7 +296,7 @@ RAGGED_BINCOUNT = Op(
     kernel=_ragged_bincount_kernel,
     lower=_ragged_bincount_lower,
     static=("size",),
-    grad=None,
+    grad=unregistered,
 )
 
 

@@ -7,7 +7,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.ops.ragged.dense import checked_splits
 from headrace._src.ops.ragged.row_arithmetic import cast_to
 from headrace._src.ops.ragged.tensor import RaggedTensor
@@ -188,7 +188,7 @@ SPARSE_CROSS = Op(
     infer=_sparse_shapes,
     kernel=_cross_kernel,
     lower=None,
-    grad=None,
+    grad=unregistered,
 )
 
 
@@ -315,7 +315,7 @@ RAGGED_CROSS = Op(
     infer=_ragged_infer,
     kernel=_ragged_kernel,
     lower=None,
-    grad=None,
+    grad=unregistered,
 )
 
 

@@ -8,7 +8,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.measuring import SHAPE
@@ -210,7 +210,7 @@ SPARSE_SPLIT = Op(
     infer=_split_infer,
     kernel=_split_kernel,
     lower=None,
-    grad=None,
+    grad=unregistered,
 )
 
 

@@ -10,7 +10,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL, ONES_LIKE, RANGE
 from headrace._src.ops.arrays.gathering import GATHER_ND
@@ -209,7 +209,7 @@ SPARSE_REDUCE_MAX = Op(
     kernel=_dense_kernel("SparseReduceMax", np.maximum),
     lower=_dense_lower("SparseReduceMax"),
     static=("input_shape", "reduction_axes"),
-    grad=None,
+    grad=unregistered,
 )
 
 # How many groups there are depends on the data: host only.
@@ -220,7 +220,7 @@ SPARSE_REDUCE_SUM_SPARSE = Op(
     infer=_sparse_infer,
     kernel=_sparse_kernel("SparseReduceSumSparse", np.add),
     lower=None,
-    grad=None,
+    grad=unregistered,
 )
 
 SPARSE_REDUCE_MAX_SPARSE = Op(
@@ -230,7 +230,7 @@ SPARSE_REDUCE_MAX_SPARSE = Op(
     infer=_sparse_infer,
     kernel=_sparse_kernel("SparseReduceMaxSparse", np.maximum),
     lower=None,
-    grad=None,
+    grad=unregistered,
 )
 
 

@@ -8,7 +8,7 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.formats import tensor_wire, wire
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.ops.sparse.dense import as_sparse
 from headrace._src.ops.sparse.indices import check_ascending, check_components, check_in_range, dense_dims
 from headrace._src.ops.sparse.tensor import SparseTensor
@@ -62,7 +62,7 @@ SERIALIZE_SPARSE = Op(
     infer=lambda sparse_indices, sparse_values, sparse_shape, out_type: TensorShape([3]),
     kernel=_serialize_kernel,
     lower=None,
-    grad=None,
+    grad=unregistered,
 )
 
 
@@ -95,7 +95,7 @@ SERIALIZE_MANY_SPARSE = Op(
     infer=_serialize_many_infer,
     kernel=_serialize_many_kernel,
     lower=None,
-    grad=None,
+    grad=unregistered,
 )
 
 
@@ -156,7 +156,7 @@ DESERIALIZE_SPARSE = Op(
     infer=_deserialize_infer,
     kernel=lambda serialized_sparse, dtype: _deserialize("DeserializeSparse", serialized_sparse, dtype),
     lower=None,
-    grad=None,
+    grad=unregistered,
 )
 
 

@@ -11,7 +11,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.api import api
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.infer import shape_from_value
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.random.bits import Philox
@@ -140,7 +140,7 @@ FRACTIONAL_MAX_POOL_GRAD = Op(
     infer=lambda orig_input, *others, **attrs: orig_input.shape,
     kernel=_max_gradient,
     lower=None,  # the regions come from the host, and their sizes differ from call to call
-    grad=None,  # TF: has none; no op gathers what a region chose
+    grad=unregistered,  # TF: has none; no op gathers what a region chose
 )
 
 
@@ -172,7 +172,7 @@ FRACTIONAL_AVG_POOL_GRAD = Op(
     infer=_infer_avg_gradient,
     kernel=_avg_gradient,
     lower=None,  # the regions come from the host, and their sizes differ from call to call
-    grad=None,  # TF: has none
+    grad=unregistered,  # TF: has none
 )
 
 

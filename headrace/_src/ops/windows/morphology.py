@@ -8,7 +8,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.ops.arrays.rearranging import REVERSE
 from headrace._src.ops.math.arithmetic import negative
 from headrace._src.ops.windows import conv_rules, morphology_kernels
@@ -143,7 +143,7 @@ DILATION2D_BACKPROP_INPUT = Op(
     infer=lambda input, filter, out_backprop, **attrs: input.shape,
     kernel=_input_gradient,
     lower=_lower_input_gradient,
-    grad=None,  # TF: has none; no op gathers what a window chose
+    grad=unregistered,  # TF: has none; no op gathers what a window chose
 )
 
 DILATION2D_BACKPROP_FILTER = Op(
@@ -153,7 +153,7 @@ DILATION2D_BACKPROP_FILTER = Op(
     infer=lambda input, filter, out_backprop, **attrs: filter.shape,
     kernel=_filter_gradient,
     lower=_lower_filter_gradient,
-    grad=None,  # TF: has none; no op gathers what a window chose
+    grad=unregistered,  # TF: has none; no op gathers what a window chose
 )
 
 
