@@ -2,7 +2,7 @@
 
     $TENSORFLOW_PYTHON tests/autodiff/record_registered_gradients.py
 
-Only ops that gradients can go through: one of their inputs and one of their outputs can be floating, complex or variant.
+Only ops that gradients can go through: an input and an output of theirs can be floating, complex or variant.
 """
 
 import json

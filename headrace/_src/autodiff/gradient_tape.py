@@ -151,24 +151,27 @@ class GradientTape:
             ValueError: for what is neither a tensor nor a variable.
             RuntimeError: before the tape is entered, or after `gradient` has freed it.
         """
-        if self._tape is None:
-            raise RuntimeError(
-                "GradientTape.watch: there is no recording to add this to: the tape was not entered yet, or `gradient` "
-                "has freed it. Watch inside of the `with` block, before what is to be differentiated."
-            )
         leaves = []
         for leaf in nest.flatten(tensor):
             leaves.extend(gradient_components(leaf) if isinstance(leaf, CompositeTensor) else [leaf])
         for leaf in leaves:
             if not isinstance(leaf, Tensor) and hasattr(leaf, "handle"):
-                self._tape.watch_variable(leaf)
+                self._entered().watch_variable(leaf)
                 continue
             handle = handle_of(leaf)
             if handle.dtype not in dtypes.DIFFERENTIABLE:
                 logger.warning("The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
                                handle.dtype)
                 continue
-            self._tape.watch(handle)
+            self._entered().watch(handle)
+
+    def _entered(self):
+        if self._tape is None:
+            raise RuntimeError(
+                "GradientTape.watch: there is no recording to add this to: the tape was not entered yet, or `gradient` "
+                "has freed it. Watch inside of the `with` block, before what is to be differentiated."
+            )
+        return self._tape
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
