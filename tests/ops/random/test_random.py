@@ -266,7 +266,7 @@ def test_gamma_gradient_is_the_slope_of_the_quantile():
     # At a fixed quantile, x(a) is the inverse distribution function: its slope is what the gradient must be.
     for alpha in (0.2, 1.0, 7.0):
         a = tf.constant(alpha, tf.float64)
-        with tf.GradientTape() as tape:
+        with tf.GradientTape(persistent=True) as tape:
             tape.watch(a)
             x = tf.random.stateless_gamma([50], [1, 2], a, dtype=tf.float64)
         slopes = tape.jacobian(x, a, experimental_use_pfor=False).numpy()
