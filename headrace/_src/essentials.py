@@ -2,7 +2,7 @@
 
 import logging
 
-from headrace._src.core.allocation import keep_freed_memory
+from headrace._src.core.operating_system import keep_freed_memory
 from headrace._src.formats import registered_messages as registered_messages
 from headrace._src.ops.arrays import indexed_slices as indexed_slices
 from headrace._src.ops.arrays import indexing as indexing

@@ -66,7 +66,6 @@ def test_says_how_to_install_it(monkeypatch, capsys):
 @pytest.mark.parametrize("plugin", ["xprof", "tensorboard_plugin_profile", None])
 def test_says_what_profiles_need(monkeypatch, capsys, plugin):
     monkeypatch.setattr(tensorboard.importlib.util, "find_spec", lambda name: name in ("tensorboard", plugin) or None)
-    monkeypatch.setattr(tensorboard.os, "name", "nt")
-    monkeypatch.setattr(tensorboard.subprocess, "call", lambda command, env: command)
+    monkeypatch.setattr(tensorboard.operating_system, "become", lambda command, environment: command)
     assert tensorboard.tensorboard(["--logdir", "logs"])[1:] == ["-m", tensorboard.__name__, "--logdir", "logs"]
     assert ("pip install xprof" in capsys.readouterr().err) == (plugin is None)

@@ -17,10 +17,11 @@ def check(program):
     start = """
         import os
         import headrace as tf
+        from headrace._src.core.operating_system import processor_count
         from headrace._src.core.product_threads import lift_limit, one_processor_left, product_threads
 
         everything = product_threads()
-        fewer = max(1, min(everything, (os.cpu_count() or 1) - 1))
+        fewer = max(1, min(everything, processor_count() - 1))
     """
     result = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(start) + textwrap.dedent(program)], capture_output=True, text=True,

@@ -11,6 +11,7 @@ import threading
 import pytest
 
 import headrace as tf
+from headrace._src.core import operating_system
 from headrace._src.formats import folder_locks
 from headrace._src.formats.folder_locks import only_writer
 
@@ -19,14 +20,14 @@ from headrace._src.formats.folder_locks import only_writer
 def folder(request, tmp_path, monkeypatch):
     """A folder that is locked in one of the two ways."""
     if request.param == "a file in it":
-        monkeypatch.setattr(folder_locks, "fcntl", None)
+        monkeypatch.setattr(operating_system, "fcntl", None)
     return str(tmp_path)
 
 
 def hold(folder, by_file, pipe):
     """Locks a folder until told to go on."""
     if by_file:
-        folder_locks.fcntl = None
+        operating_system.fcntl = None
     with only_writer(folder):
         pipe.send("locked")
         pipe.recv()
@@ -36,7 +37,7 @@ def hold(folder, by_file, pipe):
 def other_process(folder):
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=hold, args=(folder, folder_locks.fcntl is None, theirs))
+    process = context.Process(target=hold, args=(folder, operating_system.fcntl is None, theirs))
     process.start()
     assert ours.recv() == "locked"
     try:
@@ -89,10 +90,11 @@ def test_another_process_waits_and_its_end_is_noticed(folder):
 
 FORK = """
 import contextlib, os, sys
+from headrace._src.core import operating_system
 from headrace._src.formats import folder_locks
 folder, by_file = sys.argv[1:]
 if by_file == "True":
-    folder_locks.fcntl = None
+    operating_system.fcntl = None
 with contextlib.suppress(KeyError), folder_locks.only_writer(folder):
     child = os.fork()
     if not child:
@@ -110,7 +112,7 @@ with folder_locks.only_writer(folder, patience=5):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks on this system")
 def test_a_child_that_is_forked_in_the_block_takes_nothing_with_it(folder):
     # In a process of its own: jax does not like forks.
-    arguments = [sys.executable, "-c", FORK, folder, str(folder_locks.fcntl is None)]
+    arguments = [sys.executable, "-c", FORK, folder, str(operating_system.fcntl is None)]
     result = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert result.stdout.split() == ["1", "again"], result.stderr
     assert os.listdir(folder) == []

@@ -2,10 +2,11 @@
 
 import atexit
 import logging
-import os
 import threading
 import weakref
 from collections.abc import Callable
+
+from headrace._src.core import operating_system
 
 _logger = logging.getLogger("tensorflow")
 
@@ -104,5 +105,4 @@ def _forget() -> None:
         background._thread = background._error = None
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+operating_system.at_fork(in_child=_forget)

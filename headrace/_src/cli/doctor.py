@@ -12,6 +12,7 @@ import time
 
 import numpy as np
 
+from headrace._src.core import operating_system
 from headrace._src.version import HEADRACE_VERSION
 
 _REQUIRED = ("numpy", "ml_dtypes", "scipy", "jax", "jaxlib", "protobuf")
@@ -71,7 +72,7 @@ def _versions(report):
 
 def _devices(report):
     names = [device.name for device in headrace.config.list_physical_devices()]
-    report.say("devices", f"{', '.join(names)}; {os.cpu_count()} processors")
+    report.say("devices", f"{', '.join(names)}; {operating_system.processor_count()} processors")
     threads = {name: os.environ[name] for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS") if name in os.environ}
     report.say("threads of products", ", ".join(f"{k}={v}" for k, v in threads.items()) or "one for each processor")
 

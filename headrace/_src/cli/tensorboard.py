@@ -6,12 +6,11 @@ checkpoints, of which the projector shows embeddings, are beyond it: the project
 
 import importlib
 import importlib.util
-import os
-import subprocess
 import sys
 from collections.abc import Sequence
 
 from headrace._src.cli.child_path import environment_without
+from headrace._src.core import operating_system
 
 _MISSING = """headrace tensorboard: TensorBoard is not installed in {prefix}.
     pip install 'headrace[tensorboard]'
@@ -31,9 +30,7 @@ def tensorboard(arguments: Sequence[str]) -> int:
         sys.stderr.write(_NO_PROFILES)
     command = [sys.executable, "-m", __name__, *arguments]
     sys.stdout.flush()
-    if os.name == "posix":
-        os.execve(command[0], command, environment_without())  # signals then reach it without anybody between
-    return subprocess.call(command, env=environment_without())
+    return operating_system.become(command, environment_without())
 
 
 def lend_checkpoints() -> None:

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from headrace._src.core import errors
+from headrace._src.core import errors, operating_system
 
 
 class _Here(threading.local):
@@ -68,8 +68,7 @@ class FilePolicy:
         Raises:
             PermissionDeniedError: it is outside.
         """
-        place = _resolved(path)
-        if place == self._root or place.startswith(self._root.rstrip("/") + "/"):
+        if _is_within(path, self._root):
             return
         file, line, _ = self._place
         raise errors.permission_denied(
@@ -85,6 +84,13 @@ def _resolved(path):
     if separator and scheme != "file":
         return f"{scheme}://{posixpath.normpath('/' + rest)}"
     return os.path.realpath(rest if separator else path)
+
+
+def _is_within(path, root):
+    place = _resolved(path)
+    if "://" in place or "://" in root:
+        return place == root or place.startswith(root.rstrip("/") + "/")
+    return operating_system.is_within(place, root)
 
 
 def check(path: str) -> None:

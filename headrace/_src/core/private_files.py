@@ -12,9 +12,10 @@ import secrets
 import stat
 import tempfile
 
+from headrace._src.core import operating_system
+
 _OTHERS_WRITE = 0o022
 _OTHERS_READ = 0o077
-_HAS_OWNERS = hasattr(os, "getuid")
 
 
 class NotPrivate(Exception):
@@ -50,7 +51,7 @@ def check_folder(path: str) -> None:
         OSError: there is none.
     """
     about = os.stat(path)
-    if _HAS_OWNERS and about.st_mode & _OTHERS_WRITE and not about.st_mode & stat.S_ISVTX:
+    if operating_system.user() is not None and about.st_mode & _OTHERS_WRITE and not about.st_mode & stat.S_ISVTX:
         raise NotPrivate(f"{path}: other users can write to this folder (mode {stat.S_IMODE(about.st_mode):o})")
 
 
@@ -61,7 +62,8 @@ def runtime_folder() -> str:
         NotPrivate, OSError: it cannot be had.
     """
     base = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
-    name = f"headrace-{os.getuid()}" if _HAS_OWNERS else "headrace"
+    user = operating_system.user()
+    name = "headrace" if user is None else f"headrace-{user}"
     return private_folder(os.path.join(base, name))
 
 
@@ -76,8 +78,7 @@ def read(path: str, secret: bool = False) -> bytes:
         NotPrivate: somebody else could have.
         OSError: there is no such file, or the name is a link.
     """
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(path, flags)
+    descriptor = os.open(path, operating_system.reading_flags(follow_links=False))
     with os.fdopen(descriptor, "rb") as file:
         _check(os.fstat(descriptor), path, stat.S_ISREG, _OTHERS_READ if secret else _OTHERS_WRITE)
         return file.read()
@@ -91,7 +92,7 @@ def write(path: str, data: bytes) -> None:
     """
     temporary = _written_beside(path, data)
     try:
-        os.replace(temporary, path)  # a link in its place is replaced, not followed
+        operating_system.replace(temporary, path)  # a link in its place is replaced, not followed
     except BaseException:
         os.unlink(temporary)
         raise
@@ -105,24 +106,19 @@ def write_new(path: str, data: bytes) -> bool:
     """
     temporary = _written_beside(path, data)
     try:
-        if hasattr(os, "link"):
-            os.link(temporary, path)
-        else:
-            os.rename(temporary, path)
-            return True
-    except FileExistsError:
-        return False
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-    return True
+        is_made = operating_system.rename_to_new(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    if not is_made:
+        os.unlink(temporary)
+    return is_made
 
 
 def _written_beside(path, data):
     """The name of a new file with these contents."""
     temporary = f"{path}.{secrets.token_hex(8)}"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(temporary, flags, 0o600)
+    descriptor = os.open(temporary, operating_system.creating_flags(), 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
@@ -135,9 +131,10 @@ def _written_beside(path, data):
 def _check(about, path, is_kind, forbidden):
     if not is_kind(about.st_mode):
         raise NotPrivate(f"{path}: this is a link, or no {'folder' if is_kind is stat.S_ISDIR else 'file'}")
-    if not _HAS_OWNERS:
+    user = operating_system.user()
+    if user is None:
         return
-    if about.st_uid != os.getuid():
-        raise NotPrivate(f"{path}: this belongs to the user {about.st_uid}, not to {os.getuid()}")
+    if about.st_uid != user:
+        raise NotPrivate(f"{path}: this belongs to the user {about.st_uid}, not to {user}")
     if about.st_mode & forbidden:
         raise NotPrivate(f"{path}: others can change or read this (mode {stat.S_IMODE(about.st_mode):o})")

@@ -13,6 +13,8 @@ import threading
 
 import numpy as np
 
+from headrace._src.core import operating_system
+
 
 class _Limit:
     """The limit that holds now."""
@@ -38,15 +40,15 @@ def _after_fork():
         _Limit.end()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+operating_system.at_fork(in_child=_after_fork)
 
 
 @functools.cache
 def _functions():
     """OpenBLAS's functions that get and set the number of threads; None where NumPy uses something else."""
-    directory = os.path.join(os.path.dirname(os.path.dirname(np.__file__)), "numpy.libs")
-    for path in glob.glob(os.path.join(directory, "*openblas*")):
+    package = os.path.dirname(np.__file__)
+    beside, inside = os.path.join(os.path.dirname(package), "numpy.libs"), os.path.join(package, ".dylibs")  # on macOS
+    for path in glob.glob(os.path.join(beside, "*openblas*")) + glob.glob(os.path.join(inside, "*openblas*")):
         try:
             library = ctypes.CDLL(path)  # the one that is there already
         except OSError:
@@ -86,7 +88,7 @@ def one_processor_left(unless=lambda: False):
     with _Limit.lock:
         if not _Limit.users and not unless():
             _Limit.before = get()
-            _Limit.during = max(1, min(_Limit.before, (os.cpu_count() or 1) - 1))
+            _Limit.during = max(1, min(_Limit.before, operating_system.processor_count() - 1))
             put(_Limit.during)
         _Limit.users += 1
     try:

@@ -12,26 +12,15 @@ import errno
 import os
 import re
 import secrets
-import shutil
 import socket
 import time
 from collections.abc import Iterator
 from typing import Any
 
-from headrace._src.core import errors
-from headrace._src.core.lazy import LazyModule
+from headrace._src.core import errors, operating_system
 from headrace._src.formats import files
 from headrace._src.formats.local_files import LocalFiles, typed
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
-_folder_exchange = LazyModule("headrace._src.formats.folder_exchange")  # imports ctypes
-
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_FULL_SYNC = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync alone leaves data in the cache of the drive
 _PIECE = 1 << 20  # smaller writes are collected up to this size
 _LONGEST = 1 << 30  # some systems refuse more in one call
 _DAY = 24 * 3600
@@ -42,7 +31,7 @@ class Disk:
 
     def create(self, path: str) -> int:
         """Makes a new file, and opens it for writing."""
-        return os.open(path, _NEW, 0o666)
+        return os.open(path, operating_system.creating_flags(), 0o666)
 
     def write(self, file: int, data) -> None:
         """Writes all of a buffer."""
@@ -52,28 +41,22 @@ class Disk:
 
     def sync(self, file: int) -> None:
         """Returns when what was written would survive a power cut."""
-        if _FULL_SYNC is not None:
-            fcntl.fcntl(file, _FULL_SYNC)
-        else:
-            os.fsync(file)
+        operating_system.sync_file(file)
 
     def close(self, file: int) -> None:
         os.close(file)
 
     def rename(self, source: str, target: str) -> None:
         """Gives a file another name. A file of that name is replaced, in one step."""
-        os.replace(source, target)
+        operating_system.replace(source, target)
 
     def exchange(self, a: str, b: str) -> None:
         """Gives each of two folders the name of the other, in one step where the system can do that."""
-        _folder_exchange.exchange(a, b)
+        operating_system.exchange(a, b)
 
     def link(self, source: str, target: str) -> None:
         """Gives a file a second name; where the file system has no such links, it is copied."""
-        try:
-            os.link(source, target, follow_symlinks=False)
-        except (OSError, NotImplementedError):
-            shutil.copy2(source, target, follow_symlinks=False)
+        operating_system.link(source, target)
 
     def remove(self, path: str) -> None:
         os.unlink(path)
@@ -87,13 +70,7 @@ class Disk:
 
     def sync_folder(self, path: str) -> None:
         """Returns when the names in a folder would survive a power cut."""
-        if os.name == "nt":  # Windows cannot, and need not
-            return
-        folder = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        operating_system.sync_folder(path)
 
 
 _disk = Disk()
@@ -269,7 +246,7 @@ def written_beside(path: str, ending: str) -> Iterator[str]:
     try:
         yield temporary
         with saving_errors(path):
-            file = os.open(temporary, os.O_RDWR | getattr(os, "O_BINARY", 0))
+            file = os.open(temporary, os.O_RDWR)
             try:
                 disk().sync(file)
             finally:
@@ -379,22 +356,9 @@ def _remove_tree(path):
 
 
 def _is_left(path, host, pid):
-    if host == _host() and (not is_running(pid) or pid == os.getpid()):
+    if host == _host() and (not operating_system.is_running(pid) or pid == os.getpid()):
         return True
     # Of a process elsewhere it is only known how long ago it last wrote; and here another may have got its number.
     with contextlib.suppress(OSError):
         return time.time() - os.stat(path).st_mtime > _DAY
     return False
-
-
-def is_running(pid: int) -> bool:
-    """Whether a process of this machine is alive."""
-    if os.name == "nt":  # os.kill would end it there; a file in use cannot be removed there anyway
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True

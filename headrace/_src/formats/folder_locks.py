@@ -1,7 +1,6 @@
 """One writer at a time in a folder: threads and processes that save into it wait for each other."""
 
 import contextlib
-import errno
 import json
 import os
 import socket
@@ -10,18 +9,12 @@ import time
 import weakref
 from collections.abc import Iterator
 
-from headrace._src.core import errors
+from headrace._src.core import errors, operating_system
 from headrace._src.formats import durable_files
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 LOCK_NAME = ".headrace-writer"
 _PATIENCE = 600.0  # seconds
 _PAUSE = 0.02
-_HAS_NO_LOCKS = {errno.EBADF, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS}
 
 _guard = threading.Lock()
 # Held by those who have or want them: there may be any number of folders.
@@ -71,8 +64,7 @@ def _process_lock(folder, patience):
             pass
         elif handle is not None:
             _handles.discard(handle)
-            fcntl.flock(handle, fcntl.LOCK_UN)
-            os.close(handle)
+            operating_system.unlock_folder(handle)
         else:
             with contextlib.suppress(OSError):
                 os.unlink(path)
@@ -80,28 +72,26 @@ def _process_lock(folder, patience):
 
 def _lock_folder(folder, patience):
     """The locked folder, open; None where folders cannot be locked."""
-    if fcntl is None:
+    handle = operating_system.lockable_folder(folder)
+    if handle is None:
         return None
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    end = time.monotonic() + patience
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _handles.add(handle)
-            return handle
-        except OSError as error:
-            if error.errno in _HAS_NO_LOCKS:
-                os.close(handle)
+    is_locked: bool | None = False
+    try:
+        end = time.monotonic() + patience
+        while not (is_locked := operating_system.lock_folder(handle)):
+            if is_locked is None:
                 return None
-            if error.errno not in (errno.EWOULDBLOCK, errno.EINTR) or time.monotonic() > end:
-                os.close(handle)
-                if error.errno != errno.EWOULDBLOCK:
-                    raise
+            if time.monotonic() > end:
                 raise errors.aborted(
                     f"{folder}: another process has been writing into this folder for {patience:.0f} seconds. "
                     "Save to another folder, or end that process."
-                ) from None
-        time.sleep(_PAUSE)
+                )
+            time.sleep(_PAUSE)
+        _handles.add(handle)
+        return handle
+    finally:
+        if not is_locked:
+            os.close(handle)
 
 
 def _make_lock_file(folder, patience):
@@ -110,9 +100,9 @@ def _make_lock_file(folder, patience):
     end = time.monotonic() + patience
     while True:
         try:
-            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-        except (FileExistsError, PermissionError) as error:  # Windows: the second while a file is being removed
-            if isinstance(error, PermissionError) and os.name != "nt":
+            file = os.open(path, operating_system.creating_flags())
+        except OSError as error:
+            if not (isinstance(error, FileExistsError) or operating_system.may_be_vanishing(error)):
                 raise
         else:
             os.write(file, owner)
@@ -141,18 +131,18 @@ def _holder(path):
 
 
 def _is_gone(holder):
-    return holder.get("host") == socket.gethostname() and not durable_files.is_running(holder["pid"])
+    return holder.get("host") == socket.gethostname() and not operating_system.is_running(holder["pid"])
 
 
 def _take_away(path, holder):
     """Removes the lock file of a process that is gone; of several that try, one does it."""
     aside = f"{path}.{os.getpid()}.{threading.get_ident()}"
     with contextlib.suppress(OSError):
-        os.rename(path, aside)
+        operating_system.replace(path, aside)
         if _holder(aside) == holder:
             os.unlink(aside)
         else:  # somebody else took it over meanwhile: this is theirs
-            os.link(aside, path)
+            operating_system.link(aside, path)
             os.unlink(aside)
 
 
@@ -169,5 +159,4 @@ def _forget() -> None:
     _handles.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+operating_system.at_fork(in_child=_forget)

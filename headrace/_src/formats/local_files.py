@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
-from headrace._src.core import errors
+from headrace._src.core import errors, operating_system
 
 _CODES = {
     errors.INVALID_ARGUMENT: "EINVAL ENAMETOOLONG E2BIG EDOM EFAULT EILSEQ ENOTTY ESPIPE ELOOP",
@@ -128,7 +128,7 @@ class FileSystem:
             return False
 
 
-_READING = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_READING = operating_system.reading_flags()
 _PART = 1 << 24  # bytes that are read at a time where the size is not known
 
 
@@ -184,7 +184,7 @@ class LocalFiles(FileSystem):
         shutil.rmtree(path)
 
     def rename(self, source, target):
-        os.replace(source, target)
+        operating_system.replace(source, target)
 
     def replace(self, path, contents):
         if os.path.exists(path) and not os.path.isfile(path):  # a directory (an error), a pipe, a device
@@ -203,7 +203,7 @@ class LocalFiles(FileSystem):
                 if os.path.exists(path):
                     os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
                 file.close()  # some systems rename closed files only
-                os.replace(temporary, path)
+                operating_system.replace(temporary, path)
             except BaseException:
                 file.close()
                 os.unlink(temporary)

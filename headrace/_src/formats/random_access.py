@@ -4,11 +4,11 @@ import os
 
 import numpy as np
 
-from headrace._src.core import errors
+from headrace._src.core import errors, operating_system
 from headrace._src.formats import files
 from headrace._src.formats.local_files import LocalFiles, typed_errors
 
-_READING = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_READING = operating_system.reading_flags()
 
 
 class RandomAccessFile:
@@ -26,7 +26,7 @@ class RandomAccessFile:
         with typed_errors(path):
             system, place = files.system_of(path)
             self.size = system.stat(place).length
-            if isinstance(system, LocalFiles) and hasattr(os, "preadv"):
+            if isinstance(system, LocalFiles) and operating_system.reads_at_places():
                 self._number = os.open(place, _READING)
                 self.size = os.fstat(self._number).st_size
             else:
@@ -44,7 +44,7 @@ class RandomAccessFile:
                 self._file.seek(offset)
             while done < size:
                 if self._number >= 0:
-                    count = os.preadv(self._number, [target[done:]], offset + done)
+                    count = operating_system.read_into(self._number, target[done:], offset + done)
                 else:
                     piece = self._file.read(size - done)
                     count = len(piece)
@@ -59,13 +59,7 @@ class RandomAccessFile:
             if self._number < 0:
                 self._file.seek(offset)
                 return self._file.read(size)
-            data = os.pread(self._number, size, offset)
-            while 0 < len(data) < size:
-                more = os.pread(self._number, size - len(data), offset + len(data))
-                if not more:
-                    break
-                data += more
-            return data
+            return operating_system.bytes_at(self._number, size, offset)
 
     def close(self) -> None:
         """Closes the file; more than once is no error."""

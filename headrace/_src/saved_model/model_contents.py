@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace._src.core import errors
+from headrace._src.core import errors, operating_system
 from headrace._src.core.lazy import protobuf_message
 from headrace._src.formats import files
 from headrace._src.formats.model_messages import AssetFileDef
@@ -43,7 +43,7 @@ def asset_paths(meta_graph: Any, folder: str) -> dict[str, str]:
     found = {}
     for definition in definitions:
         name = definition.filename
-        if name.startswith("/") or ".." in name.split("/") or files.scheme_of(name):
+        if not operating_system.stays_below(name) or files.scheme_of(name):
             raise errors.permission_denied(f"{folder}: the asset {name!r} is not in the folder of the model.")
         found[definition.tensor_info.name] = files.join(folder, ASSETS_DIRECTORY, name)
     return found

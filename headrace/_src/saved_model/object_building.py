@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace._src.core import dtypes, errors
+from headrace._src.core import dtypes, errors, operating_system
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.core.tracked_containers import _TupleWrapper
@@ -242,7 +242,7 @@ class ObjectBuilder:
         if not 0 <= index < len(definitions):
             raise self._unsound(f"object {number} is asset {index} of {len(definitions)}")
         name = definitions[index].filename
-        if name.startswith("/") or ".." in name.split("/") or files.scheme_of(name):
+        if not operating_system.stays_below(name) or files.scheme_of(name):
             raise errors.permission_denied(f"{self._folder}: the asset {name!r} is not in the folder of the model.")
         return Asset(files.join(self._folder, ASSETS_DIRECTORY, name))
 

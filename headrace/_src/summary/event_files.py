@@ -9,7 +9,7 @@ import threading
 import time
 import weakref
 
-from headrace._src.core import errors
+from headrace._src.core import errors, operating_system
 from headrace._src.formats import event_wire, files, streams
 from headrace._src.formats.records import framed, framed_together
 from headrace._src.formats.remote_files import RemoteFiles
@@ -274,10 +274,7 @@ def _watch_process():
         return
     _watched = True
     atexit.register(_flush_all)
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(
-            before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child
-        )
+    operating_system.at_fork(before=_before_fork, in_parent=_after_fork_in_parent, in_child=_after_fork_in_child)
 
 
 def _flush_all():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.core import operating_system
 from headrace._src.data.running import batch_rows, parallel_calls
 from headrace._src.data.running.batch_rows import Row, batch_of, put, rows_for
 from headrace._src.data.transformations import batching
@@ -229,7 +230,7 @@ def _widths(rates, rate_of, share, count):
 
 @pytest.fixture
 def rates(monkeypatch):
-    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    monkeypatch.setattr(operating_system, "processor_count", lambda: 4)
     return parallel_calls._Rates()
 
 

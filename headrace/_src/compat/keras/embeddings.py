@@ -15,6 +15,7 @@ import posixpath
 
 import numpy as np
 
+from headrace._src.core import operating_system
 from headrace._src.formats import files
 
 _CONFIGURATION = "projector_config.pbtxt"
@@ -77,7 +78,7 @@ def _rows(weights):
 
 def _copy(source, target, name):
     """The projector reads only files beside its configuration."""
-    if name is None or posixpath.isabs(name) or ".." in name.split("/"):
+    if name is None or not operating_system.stays_below(name):
         return
     path = files.join(source, name)
     if files.exists(path):

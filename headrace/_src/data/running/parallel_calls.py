@@ -1,9 +1,9 @@
 """`Dataset.map` with several calls at the same time."""
 
 import collections
-import os
 import time
 
+from headrace._src.core import operating_system
 from headrace._src.data.datasets import AUTOTUNE
 from headrace._src.data.running import random_streams
 from headrace._src.data.running.batch_rows import Rows, put, rows_for
@@ -310,7 +310,7 @@ class _Rates:
     """Results per second for each number of calls at the same time, and which number to take."""
 
     def __init__(self):
-        self._cores = os.cpu_count() or 1
+        self._cores = operating_system.processor_count()
         self._share = 1.0  # of the time of calls, as many as processors, in which the processor works on them
         self._used = float(self._cores)  # how many processors all of these calls together keep busy
         self._rates: dict[int, float] = {}

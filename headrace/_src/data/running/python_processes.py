@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import atexit
 import pickle
-import signal
 import threading
 import weakref
 from typing import Any
 
-from headrace._src.core import errors
+from headrace._src.core import errors, operating_system
 from headrace._src.core.context import context
-from headrace._src.core.lazy import multiprocessing, multiprocessing_util, shared_memory
+from headrace._src.core.lazy import multiprocessing_util
 from headrace._src.data.running.stages import Run
 from headrace._src.data.saving.element_bytes import buffers, unpacked
 from headrace._src.data.sources.generator_processes import END_WAIT, EXIT_WAIT, end_process
@@ -42,7 +41,7 @@ def _put(memory, parts) -> int:
 
 def _serve(pipe) -> None:
     """What a process does: make calls until nobody asks for more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
+    operating_system.ignore_interrupts()  # the process that started this one ends it
     memory = _Attached()
     calls: dict = {}
     try:
@@ -80,7 +79,7 @@ class _Attached:
         """The block of a name; another one is given up."""
         if self._block is None or self._block.name != name:
             self.close()
-            self._block = shared_memory.SharedMemory(name)
+            self._block = operating_system.attached_shared_memory(name)
         return self._block
 
     def close(self):
@@ -104,8 +103,8 @@ class _Process:
     """One process, and the memory that it shares."""
 
     def __init__(self):
-        start = multiprocessing.get_context("spawn")
-        self.memory = shared_memory.SharedMemory(create=True, size=_FIRST_BYTES)
+        start = operating_system.new_processes()
+        self.memory = operating_system.new_shared_memory(_FIRST_BYTES)
         self.pipe, other = start.Pipe()
         self.process = start.Process(target=_serve, args=(other,), name="headrace-python", daemon=True)
         self.process.start()
@@ -141,7 +140,7 @@ class _Process:
         """Share a larger block from now on."""
         self.memory.close()
         self.memory.unlink()
-        self.memory = shared_memory.SharedMemory(create=True, size=2 * size)
+        self.memory = operating_system.new_shared_memory(2 * size)
 
     def end(self):
         end_process(self.process, self.pipe, self.memory)

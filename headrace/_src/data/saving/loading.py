@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 
-from headrace._src.core import dtypes, errors, nest
+from headrace._src.core import dtypes, errors, nest, operating_system
 from headrace._src.core.specs import TensorSpec
 from headrace._src.data.datasets import AUTOTUNE, DatasetSpec, DatasetV2, build, constructor, dataset_op
 from headrace._src.data.running import functions
@@ -106,7 +105,7 @@ LOAD_DATASET = dataset_op(
 
 def in_turns(datasets):
     """The function that reads shards when there is no other: several of them in turns."""
-    cycle = os.cpu_count() or 1
+    cycle = operating_system.processor_count()
     return datasets.interleave(lambda dataset: dataset, cycle_length=cycle, num_parallel_calls=AUTOTUNE)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Callable
 from typing import Any
 
-from headrace._src.core import dtypes, errors
+from headrace._src.core import dtypes, errors, operating_system
 from headrace._src.core.specs import TensorSpec
 from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, method
 from headrace._src.data.running import functions
@@ -165,7 +164,7 @@ def snapshot(self, path, compression="AUTO", reader_func=None, shard_func=None, 
     kind = checked_compression(compression, where)
     source = self
     if shard_func is None:
-        count = os.cpu_count() or 1
+        count = operating_system.processor_count()
         source = self.enumerate()
         traced_shard = functions.trace(lambda index, _: index % count, source.element_spec, method=where)
     else:

@@ -8,6 +8,7 @@ sent: both sides prove that they know it, so that a reader does not take element
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import os
@@ -16,7 +17,7 @@ import secrets
 import socket
 import struct
 
-from headrace._src.core import errors, private_files
+from headrace._src.core import errors, operating_system, private_files
 
 SECRET_VARIABLE = "HEADRACE_SERVICE_SECRET"
 _GREETING = struct.Struct("<4s16s32s")  # letters, the name of the dispatcher, and what must be signed
@@ -151,11 +152,6 @@ def _forget_the_dead(folder):
     """Remove the files of dispatchers that were killed."""
     for file in os.listdir(folder):
         found = _FILE.fullmatch(file)
-        if found is None:
-            continue
-        try:
-            os.kill(int(found[2]), 0)
-        except ProcessLookupError:
-            os.unlink(os.path.join(folder, file))
-        except OSError:
-            pass  # it is alive
+        if found is not None and not operating_system.is_running(int(found[2])):
+            with contextlib.suppress(OSError):  # another dispatcher was first
+                os.unlink(os.path.join(folder, file))

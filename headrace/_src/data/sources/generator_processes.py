@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import collections
 import pickle
-import signal
 import threading
 import time
 import weakref
 from typing import Any
 
-from headrace._src.core import errors
-from headrace._src.core.lazy import multiprocessing, shared_memory
+from headrace._src.core import errors, operating_system
 from headrace._src.data.running.stages import Cursor, Run, stacked
 from headrace._src.data.saving.element_bytes import packed, unpacked
 from headrace._src.data.sources.generators import Generator, GeneratorCursor, GeneratorStage
@@ -37,8 +35,8 @@ _in_use: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # by walk, how
 
 def _serve(pipe, job: bytes, memory_name: str) -> None:
     """What the process does: fill slots with elements until the end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the reader ends it
-    memory = shared_memory.SharedMemory(memory_name)
+    operating_system.ignore_interrupts()  # the reader ends it
+    memory = operating_system.attached_shared_memory(memory_name)
     try:
         function, spec, arguments, location, position = pickle.loads(job)
         stage = GeneratorStage(Generator(function, spec), arguments, [])
@@ -118,7 +116,7 @@ class _Sender:
     def _receive_until(self, kind, data):
         while (message := self._receive())[0] != kind:
             pass
-        block = shared_memory.SharedMemory(message[1])
+        block = operating_system.attached_shared_memory(message[1])
         block.buf[: len(data)] = data
         block.close()
         self._pipe.send(("large is there",))
@@ -178,8 +176,8 @@ class ProcessCursor(Cursor):
                 f"Dataset.from_generator: with `headrace_worker_processes`, the generator must be picklable, but "
                 f"{generator.function!r} is not ({error}). Use a function at the top of a module."
             ) from error
-        start = multiprocessing.get_context("spawn")
-        self._memory = shared_memory.SharedMemory(create=True, size=_SLOTS * _SLOT_BYTES)
+        start = operating_system.new_processes()
+        self._memory = operating_system.new_shared_memory(_SLOTS * _SLOT_BYTES)
         self._pipe, other = start.Pipe()
         self._process = start.Process(
             target=_serve, args=(other, data, self._memory.name), name="headrace-generator", daemon=True
@@ -225,7 +223,7 @@ class ProcessCursor(Cursor):
             pass  # the process has sent all that it had, and ended
 
     def _large(self, size):
-        block = shared_memory.SharedMemory(create=True, size=size)
+        block = operating_system.new_shared_memory(size)
         try:
             self._pipe.send(("memory", block.name))
             self._pipe.recv()

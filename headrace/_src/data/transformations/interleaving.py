@@ -1,9 +1,8 @@
 """`Dataset.interleave`: several datasets at a time, a few elements of each in turn."""
 
-import os
 import warnings
 
-from headrace._src.core import dtypes, errors
+from headrace._src.core import dtypes, errors, operating_system
 from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, constant, dataset_op, integer, method
 from headrace._src.data.running.cursors import CallingCursor, Opened, reopened
 from headrace._src.data.running.functions import ElementFunction
@@ -149,7 +148,9 @@ def _positive(value, name):
 
 def _cycle_length(value):
     """TF: with AUTOTUNE, as many datasets are open as the machine has processors."""
-    return (os.cpu_count() or 1) if integer(value, "cycle_length") == -1 else _positive(value, "cycle_length")
+    if integer(value, "cycle_length") == -1:
+        return operating_system.processor_count()
+    return _positive(value, "cycle_length")
 
 
 def _make(input_dataset, other_arguments, cycle_length, block_length, f, output_types, output_shapes, metadata):

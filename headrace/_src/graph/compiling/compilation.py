@@ -5,7 +5,7 @@ import os
 import threading
 import time
 
-from headrace._src.core import errors
+from headrace._src.core import errors, operating_system
 from headrace._src.core.random_state import random_state
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.building.operation import called_graphs
@@ -45,8 +45,7 @@ def _after_fork():
     _Settings.forked = True
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+operating_system.at_fork(in_child=_after_fork)
 
 
 @api("config.experimental.set_background_compilation", dispatch=False)

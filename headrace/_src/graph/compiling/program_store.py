@@ -20,7 +20,7 @@ import secrets
 import sys
 from dataclasses import dataclass
 
-from headrace._src.core import private_files
+from headrace._src.core import operating_system, private_files
 from headrace._src.graph.compiling.programs import OPTIONS, Built
 from headrace._src.version import HEADRACE_VERSION
 
@@ -51,7 +51,7 @@ def name_of(request: bytes) -> str | None:
 
 def _surroundings() -> bytes:
     """What a program depends on besides the request: versions, the processor, and how many of them may be used."""
-    threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    threads = operating_system.processor_count()
     parts = (_versions(), _processor(), str(threads), os.environ.get("XLA_FLAGS", ""), repr(sorted(OPTIONS.items())))
     return "\0".join(parts).encode()
 
@@ -67,13 +67,7 @@ def _versions() -> str:
     return "\0".join(found)
 
 
-@functools.cache
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo") as file:
-            return "".join(sorted({line for line in file if line.startswith(("flags", "Features", "model name"))}))
-    except OSError:
-        return ""
+_processor = functools.cache(operating_system.processor_kind)
 
 
 def read(name: str) -> Built | None:
@@ -221,7 +215,7 @@ def contents() -> Contents | None:
     if place is None:
         return None
     entries = _entries(place)
-    owner = os.getuid() if hasattr(os, "getuid") else 0
+    owner = operating_system.user() or 0
     return Contents(place, len(entries), sum(x[1] for x in entries), sum(x[3] != owner for x in entries))
 
 

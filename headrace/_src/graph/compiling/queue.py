@@ -17,6 +17,7 @@ import sys
 import threading
 import weakref
 
+from headrace._src.core import operating_system
 from headrace._src.core.product_threads import one_processor_left
 from headrace._src.core.random_state import random_state
 from headrace._src.core.tracebacks import PARENT
@@ -316,7 +317,7 @@ def _start_worker(niceness):
             stdout=back,
             stderr=subprocess.DEVNULL,
             env=environment,
-            start_new_session=True,  # an interrupt from the keyboard is for the program, not for it
+            **operating_system.in_the_background(niceness),  # an interrupt is for the program, not for it
         )
     except OSError:
         os.close(requests)
@@ -378,5 +379,4 @@ def loaded_here(block, signature, load):
 
 queue = CompileQueue()
 atexit.register(lambda: queue.close())
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: queue.forget())
+operating_system.at_fork(in_child=lambda: queue.forget())

@@ -9,6 +9,7 @@ import struct
 import sys
 import traceback
 
+from headrace._src.core import operating_system
 from headrace._src.graph.compiling.lowering import CannotLower
 from headrace._src.graph.compiling.programs import build
 
@@ -57,8 +58,7 @@ def answer(request: bytes) -> bytes:
 
 def main():
     """Serve until the input ends, with a lower priority, if the command says so."""
-    if hasattr(os, "nice"):
-        os.nice(int(sys.argv[1]))
+    operating_system.lower_priority(int(sys.argv[1]))
     results = os.dup(1)
     os.dup2(2, 1)  # whatever prints must not disturb the messages
     write_message(results, READY)

@@ -4,14 +4,13 @@ There are no threads besides those that call. The call that finds no batch to jo
 until the batch is full or its time is over, runs the graph, and hands the others their rows.
 """
 
-import os
 import threading
 import time
 import weakref
 
 import numpy as np
 
-from headrace._src.core import errors
+from headrace._src.core import errors, operating_system
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.definition import Op, unregistered
@@ -199,8 +198,7 @@ def _after_fork():
     _batchers.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+operating_system.at_fork(in_child=_after_fork)
 
 
 def _batcher_of(graph, *settings):

@@ -5,12 +5,11 @@ way, in which only the newest list is used, takes constant time for each step (B
 list owns the storage, and the list that it was made from becomes a difference to it.
 """
 
-import os
 import threading
 
 import numpy as np
 
-from headrace._src.core import errors
+from headrace._src.core import errors, operating_system
 
 # Guards the links between lists. It is held while references are moved, never while arrays are copied.
 _lock = threading.RLock()
@@ -22,8 +21,7 @@ def _renew_lock():
     _lock = threading.RLock()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+operating_system.at_fork(in_child=_renew_lock)
 
 # A list that lies further back than this from the one that owns the storage, squared, gets a storage of its own
 # when that is no more work. So reading a list while another one is built from it does not take quadratic time.
