@@ -8,10 +8,16 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from headrace._src import index
 from headrace._src.core.specs import TypeSpec
+from headrace._src.core.types import Tensor
 from headrace._src.op.api import ELEMENTWISE, PUBLIC, api
 from headrace._src.op.dispatch import signature_of
+
+# Values that functions take by themselves.
+_OWN_TYPES = (Tensor, np.ndarray, np.generic, bool, int, float, complex, str, bytes)
 
 # Every registration, so that it can be taken back: target to the (api, entry) pairs.
 _registered: dict = {}
@@ -62,9 +68,18 @@ def _test(api_function, signature):
             bound = written.bind(*args, **kwargs).arguments
         except TypeError:
             return False
-        return all(name in bound and matches(bound[name], kind) for name, kind in signature.items())
+        if not all(name in bound and matches(bound[name], kind) for name, kind in signature.items()):
+            return False
+        # A `Union[Masked, tf.Tensor]` also fits calls with tensors alone: these are the function's own.
+        return any(_is_of_another_type(bound[name]) for name in signature)
 
     return test
+
+
+def _is_of_another_type(value):
+    if isinstance(value, (list, tuple)):
+        return any(_is_of_another_type(item) for item in value)
+    return value is not None and not isinstance(value, _OWN_TYPES)
 
 
 def _register(api_function, target, signature, call):

@@ -1,6 +1,7 @@
 """`tf.experimental.ExtensionType`: the user's own composite tensors, declared like dataclasses."""
 
 import inspect
+import sys
 import typing
 from typing import Any
 
@@ -18,6 +19,8 @@ from headrace._src.ops.extension_types.fields import (
     ImmutableDict,
     check_annotation,
     convert_field,
+    is_unresolved,
+    resolved_annotation,
 )
 from headrace._src.ops.math.comparison import equal, logical_not
 from headrace._src.ops.math.reductions import reduce_all
@@ -33,7 +36,10 @@ class ExtensionTypeMetaclass(type):
         super().__init__(name, bases, namespace)
         if namespace.get(_ABSTRACT):
             return
-        cls._fields = _fields_of(cls)
+        # A class in a function may be named by its own annotations, and so may the others there.
+        scope = sys._getframe(1).f_locals
+        cls._fields = _fields_of(cls, {**scope, name: cls})
+        cls._has_references = any(is_unresolved(field.kind) for field in cls._fields)
         if "__init__" not in namespace or getattr(namespace["__init__"], "_generated", False):
             _write_constructor(cls)
         else:
@@ -44,21 +50,18 @@ class ExtensionTypeMetaclass(type):
             cls.Spec = _complete_spec(cls, namespace["Spec"])
 
 
-def _fields_of(cls):
-    try:
-        hints = typing.get_type_hints(cls)
-    except NameError:
-        hints = {}
+def _fields_of(cls, scope):
+    """The fields that a class declares and inherits; annotations in quotes may name classes of `scope`."""
     fields = []
     for base in reversed(cls.__mro__):
         if not isinstance(base, ExtensionTypeMetaclass) or base.__dict__.get(_ABSTRACT):
             continue
         for name, written in inspect.get_annotations(base).items():
-            if name.startswith("__") or typing.get_origin(written) is typing.ClassVar:
+            kind = resolved_annotation(written, base, scope)
+            if name.startswith("__") or kind is typing.ClassVar or typing.get_origin(kind) is typing.ClassVar:
                 continue
             if name in _RESERVED or name.startswith("_tf_extension_type"):
                 raise ValueError(f"The field name {name!r} is reserved.")
-            kind = hints.get(name, written)
             check_annotation(kind, f"In field {name!r}")
             default = base.__dict__.get(name, NO_DEFAULT)
             if inspect.isfunction(default) or isinstance(default, (property, classmethod, staticmethod)):
@@ -72,12 +75,22 @@ def _fields_of(cls):
     return tuple(fields)
 
 
+def _resolve_references(cls):
+    """Look again for classes that annotations name and that were not there when `cls` was defined."""
+    if not cls._has_references:
+        return
+    cls._fields = tuple(
+        Field(name, resolved_annotation(kind, cls, {}), default) for name, kind, default in cls._fields
+    )
+    cls._has_references = any(is_unresolved(field.kind) for field in cls._fields)
+
+
 def _convert_default(default, kind, name):
     try:
         return convert_field(default, kind, f"default value for {name}")
     except TypeError as error:
-        if isinstance(kind, str):
-            return default
+        if is_unresolved(kind):
+            return default  # each value is converted when it is used
         raise TypeError(str(error)) from None
 
 
@@ -126,6 +139,7 @@ def _wrap_constructor(cls):
 
 
 def _finish(value):
+    _resolve_references(type(value))
     fields = type(value)._fields
     missing = [field.name for field in fields if field.name not in value.__dict__]
     for field in fields:
@@ -161,6 +175,7 @@ class ExtensionType(CompositeTensor, metaclass=ExtensionTypeMetaclass):
 
     _tf_extension_type_do_not_transform_this_class = True
     _fields: tuple = ()
+    _has_references = False  # whether a field's type names a class that does not exist yet
 
     def __init__(self, *args, **kwargs) -> None:
         if type(self) is ExtensionType:
@@ -249,6 +264,7 @@ class ExtensionTypeSpec(TypeSpec):
         self._finish_spec()
 
     def _finish_spec(self):
+        _resolve_references(self._owner)
         names = [field.name for field in self._owner._fields]
         missing = [name for name in names if name not in self.__dict__]
         if missing:

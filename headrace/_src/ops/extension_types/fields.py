@@ -2,6 +2,7 @@
 
 import collections.abc
 import inspect
+import sys
 import types
 import typing
 
@@ -42,6 +43,29 @@ class ImmutableDict(collections.abc.Mapping):
 
     def __reduce__(self):
         return ImmutableDict, (self._items,)
+
+
+def resolved_annotation(written, owner, scope):
+    """An annotation with the classes that it names in quotes, or as it is while one of them does not exist.
+
+    Args:
+        written: the annotation; after `from __future__ import annotations` it is a text.
+        owner: the class in whose module the names are.
+        scope: other names, such as those of the function in which the class stands.
+    """
+    module = sys.modules.get(owner.__module__)
+    holder = types.SimpleNamespace(__annotations__={"field": written})
+    try:
+        return typing.get_type_hints(holder, vars(module) if module else {}, scope)["field"]
+    except (NameError, AttributeError):
+        return written
+
+
+def is_unresolved(kind) -> bool:
+    """Whether an annotation names a class that does not exist yet."""
+    if isinstance(kind, (str, typing.ForwardRef)):
+        return True
+    return any(map(is_unresolved, typing.get_args(kind)))
 
 
 def check_annotation(kind, where):
@@ -86,7 +110,7 @@ def convert_field(value, kind, where, for_spec=False):
         for_spec: the value belongs to a spec: tensors are given by their specs.
     """
     if isinstance(kind, (str, typing.ForwardRef)):
-        raise TypeError(f"{where}: Unsupported type annotation {_name(kind)}")
+        raise TypeError(f"{where}: its type {_name(kind)} names a class that does not exist (yet)")
     if kind is None or kind is type(None):
         if value is None:
             return None
@@ -142,10 +166,8 @@ def _tensor(value, where, for_spec):
         if isinstance(value, (TensorSpec, TypeSpec)):
             return value
         raise TypeError(f"{where}: expected a TensorSpec, got {type(value).__name__!r}")
-    if isinstance(value, TensorBase):
-        return value
     try:
-        return to_tensor(value)
+        return to_tensor(value)  # also the present value of a variable
     except (TypeError, ValueError):
         raise TypeError(f"{where}: expected a Tensor, got {type(value).__name__!r}") from None
 
