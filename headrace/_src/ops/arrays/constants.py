@@ -16,6 +16,10 @@ from headrace._src.ops.arrays.shaping import RESHAPE
 export("register_tensor_conversion_function")(register_tensor_conversion_function)
 
 
+# What is done with tensors made of Python's numbers alone, while tensors can be weak (`ops/numpy_api/weak_tensors.py`).
+when_of_numbers: list = []
+
+
 @api("constant", dispatch=False)
 def constant(value, dtype=None, shape=None, name="Const") -> Tensor:
     """A tensor with the given value.
@@ -42,6 +46,8 @@ def constant(value, dtype=None, shape=None, name="Const") -> Tensor:
     else:
         with context.changed(graph=None):  # the value becomes part of a graph when it has its shape
             tensor = to_tensor(value, dtype, name=name)
+    if when_of_numbers and dtype is None:
+        tensor = when_of_numbers[0](value, tensor)
     if shape is None:
         return tensor if context.mode is None or context.graph is not None else _placed(tensor)
     wanted = tuple(TensorShape(shape).as_list())

@@ -78,6 +78,13 @@ def _divide_as_python2(x, y):
     return (division.REAL_DIV if x.dtype._kind in "fc" else division.FLOOR_DIV)(x, y)
 
 
+def _product(x, y):
+    """`x * y`. TF: of booleans it is `and`, for the operator alone."""
+    if isinstance(x, Tensor) and x.dtype is dtypes.bool:
+        return comparison.logical_and(x, y if isinstance(y, Tensor) else to_tensor(y, dtypes.bool))
+    return arithmetic.multiply(x, y)
+
+
 def _logic(logical_function, bits_function):
     def function(x, y):
         # A composite on the left has the dtype of its values.
@@ -156,7 +163,7 @@ def _operators():
     for name, op, function, *limited in (
         ("add", arithmetic.ADD, arithmetic.add),
         ("sub", arithmetic.SUB, arithmetic.subtract),
-        ("mul", arithmetic.MUL, arithmetic.multiply),
+        ("mul", arithmetic.MUL, _product),
         ("truediv", division.REAL_DIV, division.truediv, fractions),
         ("div", division.REAL_DIV, _divide_as_python2, fractions),
         ("floordiv", division.FLOOR_DIV, division.floordiv),

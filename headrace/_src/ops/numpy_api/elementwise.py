@@ -18,7 +18,7 @@ from headrace._src.ops.math import (
     reductions,
     trigonometry,
 )
-from headrace._src.ops.numpy_api.types import as_array, as_float, cast, default_float, promote
+from headrace._src.ops.numpy_api.types import as_array, as_float, cast, default_float, promote, promote_as_numpy
 
 
 def _declare(name, function, doc):
@@ -196,11 +196,20 @@ def round_(a, decimals=0) -> Tensor:
 # Two operands.
 
 
+def _quotient_dtype(dtype):
+    """TF: integers of 8 and 16 bits are divided as float32, as by `tf.truediv`."""
+    if dtype is dtypes.bool:
+        return default_float()
+    return dtypes.float32 if dtype.size < 4 else dtypes.float64
+
+
 def _binary(name, target, to_float=False):
     def function(x1, x2) -> Tensor:
-        x1, x2 = promote(x1, x2)
+        # TF: functions of `tf.experimental.numpy` itself promote as NumPy does, in any mode.
+        x1, x2 = promote_as_numpy(x1, x2)
         if to_float and x1.dtype._kind not in "fc":
-            x1, x2 = cast(x1, default_float()), cast(x2, default_float())
+            kind = _quotient_dtype(x1.dtype)
+            x1, x2 = cast(x1, kind), cast(x2, kind)
         return target(x1, x2)
 
     return _declare(name, function, f"NumPy's `{name}`, element by element, with NumPy's promotion.")

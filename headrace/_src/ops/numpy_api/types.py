@@ -11,11 +11,13 @@ from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays import casting, joining
+from headrace._src.ops.numpy_api.promotion import Kind, promoted
+from headrace._src.ops.numpy_api.weak_tensors import kind_of
 
 if TYPE_CHECKING:
     from headrace._src.core.dtypes import DType
 
-_options = {"prefer_float32": False}
+_options = {"prefer_float32": False, "mode": "off"}
 
 
 # The scalar types, under names that do not hide NumPy's in this file.
@@ -70,12 +72,20 @@ iinfo, issubdtype = np.iinfo, np.issubdtype
 
 
 def default_float():
-    """float64, unless the user prefers float32."""
-    return dtypes.float32 if _options["prefer_float32"] else dtypes.float64
+    """float64 as in NumPy, or TensorFlow's float32 in the modes that have weak types."""
+    return dtypes.float32 if _has_weak_types() else dtypes.float64
 
 
-def set_prefer_float32(value: bool):
-    _options["prefer_float32"] = value
+def _default_int():
+    return dtypes.int32 if _has_weak_types() else dtypes.int64
+
+
+def _has_weak_types():
+    return _options["mode"] in ("safe", "all")
+
+
+def set_options(prefer_float32: bool, mode: str):
+    _options.update(prefer_float32=prefer_float32, mode=mode)
 
 
 def as_dtype(dtype):
@@ -85,7 +95,7 @@ def as_dtype(dtype):
     if dtype is float:
         return default_float()
     if dtype is int:
-        return dtypes.int64
+        return _default_int()
     return dtypes.as_dtype(np.dtype(dtype).type if not isinstance(dtype, np.dtype) else dtype)
 
 
@@ -100,6 +110,8 @@ def _kind(value):
     if isinstance(value, dtypes.DType):
         return np.dtype(value.as_numpy_dtype)
     if isinstance(value, (bool, numbers.Number)) and not isinstance(value, np.generic):
+        if _options["prefer_float32"] and isinstance(value, (float, complex)):
+            return np.dtype(np.float32 if isinstance(value, float) else np.complex64)
         return value
     if isinstance(value, (type, np.dtype)):
         return np.dtype(value)
@@ -113,11 +125,24 @@ def _kind(value):
 
 @api("experimental.numpy.result_type", dispatch=False)
 def result_type(*arrays_and_dtypes) -> "DType":
+    """The dtype of a result of these operands, by NumPy's rules or those of the `dtype_conversion_mode`."""
+    if _has_weak_types():
+        kinds = [_operand_kind(value) for value in arrays_and_dtypes]
+        return promoted(kinds, safe=_options["mode"] == "safe").dtype
+    return numpy_result_type(*arrays_and_dtypes)
+
+
+def _operand_kind(value):
+    if isinstance(value, dtypes.DType):
+        return Kind(value)
+    if isinstance(value, (type, np.dtype)):
+        return Kind(as_dtype(value))
+    return kind_of(value) or Kind(as_array(value).dtype)
+
+
+def numpy_result_type(*arrays_and_dtypes) -> "DType":
     """The dtype that NumPy gives a result of these operands."""
-    found = dtypes.as_dtype(np.result_type(*[_kind(value) for value in arrays_and_dtypes]))
-    if found is dtypes.float64 and _options["prefer_float32"]:
-        return dtypes.float32
-    return found
+    return dtypes.as_dtype(np.result_type(*[_kind(value) for value in arrays_and_dtypes]))
 
 
 @api("experimental.numpy.promote_types", dispatch=False)
@@ -127,6 +152,17 @@ def promote_types(type1, type2) -> Any:
     return np.promote_types(one, two)
 
 
+def _of_python(array, value):
+    """An array of Python's values with the dtype that they have in the present mode."""
+    if any(isinstance(leaf, (np.ndarray, np.generic)) for leaf in nest.flatten(value)):
+        return array
+    if array.dtype == np.float64 and (_options["prefer_float32"] or _has_weak_types()):
+        return array.astype(np.float32)
+    if array.dtype == np.int64 and _has_weak_types() and (np.abs(array) < 2**31).all():
+        return array.astype(np.int32)
+    return array
+
+
 def as_array(value, dtype=None):
     """`value` as a tensor, with NumPy's default dtypes for Python values."""
     wanted = None if dtype is None else as_dtype(dtype)
@@ -134,8 +170,6 @@ def as_array(value, dtype=None):
         tensor = to_tensor(value)
     elif isinstance(value, (np.ndarray, np.generic)):
         tensor = to_tensor(value)
-        if tensor.dtype is dtypes.float64 and _options["prefer_float32"]:
-            tensor = casting.cast(tensor, dtypes.float32)
     elif isinstance(value, TensorShape):
         tensor = to_tensor(np.array(value.as_list(), np.int64))
     else:
@@ -146,10 +180,7 @@ def as_array(value, dtype=None):
             kind = result_type(*parts)
             tensor = joining.stack([cast(part, kind) for part in parts])
         else:
-            array = np.array(value)
-            if array.dtype == np.float64 and _options["prefer_float32"]:
-                array = array.astype(np.float32)
-            tensor = to_tensor(array)
+            tensor = to_tensor(_of_python(np.array(value), value))
     return tensor if wanted is None else cast(tensor, wanted)
 
 
@@ -159,8 +190,14 @@ def cast(tensor, dtype):
 
 
 def promote(*values):
-    """The operands as tensors of NumPy's result type."""
+    """The operands as tensors of the result type."""
     kind = result_type(*values)
+    return [cast(as_array(value), kind) for value in values]
+
+
+def promote_as_numpy(*values):
+    """The operands as tensors of NumPy's result type."""
+    kind = numpy_result_type(*values)
     return [cast(as_array(value), kind) for value in values]
 
 
