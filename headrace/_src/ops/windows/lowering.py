@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import product
 
@@ -89,7 +90,7 @@ def chosen_taps(x, axes: Sequence[int], w: Windows, addend=None):
     best = chosen = None
     for number, value in tap_values(x, axes, w, lowest(x.dtype), addend):
         if best is None:
-            best, chosen = value, jnp.zeros(value.shape, jnp.int32)
+            best, chosen = value, jnp.zeros(value.shape, np.min_scalar_type(-math.prod(w.window)))
             continue
         larger = value > best
         if (firsts == number).any():
@@ -128,11 +129,97 @@ def readers(axes: Sequence[int], w: Windows, *arrays) -> Iterator[tuple]:
         yield (number, *parts)
 
 
+class _Apart:
+    """Windows that do not overlap: each position is read by one window at most, so that no gradients are added up.
+
+    What each window has is spread over its positions by broadcasting: an axis of the windows becomes two, the first for
+    the windows, the second for the positions from one to the next.
+    """
+
+    def __init__(self, axes: Sequence[int], w: Windows):
+        self._axes, self._windows = axes, w
+        self._reach = [
+            max(stride, (size - 1) * dilation + 1)
+            for size, dilation, stride in zip(w.window, w.dilation, w.stride, strict=True)
+        ]
+        self._inner = tuple(axis + sum(other < axis for other in axes) + 1 for axis in axes)
+
+    @staticmethod
+    def fits(w: Windows) -> bool:
+        """Whether the windows are such."""
+        return all(
+            (size - 1) * dilation < stride or output == 1
+            for size, dilation, stride, output in zip(w.window, w.dilation, w.stride, w.output, strict=True)
+        )
+
+    def tap_numbers(self, rank, dtype) -> np.ndarray:
+        """By which tap each position is read; -1 where by none."""
+        w = self._windows
+        numbers = np.zeros((1,) * (rank + len(self._axes)), dtype)
+        for i, axis in enumerate(self._inner):
+            along = np.full(self._reach[i], -1)
+            along[: (w.window[i] - 1) * w.dilation[i] + 1 : w.dilation[i]] = np.arange(w.window[i])
+            along = along.reshape([-1 if a == axis else 1 for a in range(numbers.ndim)])
+            numbers = np.where((numbers < 0) | (along < 0), -1, numbers * w.window[i] + along)
+        return numbers.astype(dtype)
+
+    def of_windows(self, values):
+        """Values of windows, to be broadcast to their positions."""
+        return jnp.expand_dims(values, self._inner)
+
+    def of_positions(self, x, fill):
+        """Data by window and position, with `fill` where windows reach beyond it."""
+        edges, shape = [(0, 0, 0)] * x.ndim, []
+        for axis, size in enumerate(x.shape):
+            if axis in self._axes:
+                before, after, parts = self._place(axis)
+                edges[axis] = (before, after, 0)
+                shape += parts
+            else:
+                shape.append(size)
+        return lax.pad(x, jnp.asarray(fill, x.dtype), edges).reshape(shape)
+
+    def as_data(self, spread):
+        """The way back: values by window and position in the shape of the data, zero where nothing reads."""
+        shape = [size for axis, size in enumerate(spread.shape) if axis not in self._inner]
+        edges = [(0, 0, 0)] * len(shape)
+        for axis in self._axes:
+            before, after, (windows, positions) = self._place(axis)
+            shape[axis] = windows * positions
+            edges[axis] = (-before, -after, 0)
+        return lax.pad(spread.reshape(shape), jnp.zeros((), spread.dtype), edges)
+
+    def _place(self, axis):
+        """How many positions there are before and after the data; how many windows, with how many positions."""
+        i = list(self._axes).index(axis)
+        w, parts = self._windows, (self._windows.output[i], self._reach[i])
+        return w.before[i], parts[0] * parts[1] - w.before[i] - w.input[i], parts
+
+
 def to_chosen(chosen, grads, axes: Sequence[int], w: Windows):
     """The gradient by the data: each window's goes to the position that its chosen tap reads."""
     zero = jnp.zeros((), grads.dtype)
+    if _Apart.fits(w):
+        apart = _Apart(axes, w)
+        picked = apart.of_windows(chosen) == apart.tap_numbers(grads.ndim, chosen.dtype)
+        return apart.as_data(jnp.where(picked, apart.of_windows(grads), zero))
     total = None
     for number, tap, grad in readers(axes, w, (chosen, -1), (grads, 0)):
         part = jnp.where(tap == number, grad, zero)
         total = part if total is None else total + part
+    return total
+
+
+def to_maxima(x, maxima, grads, axes: Sequence[int], w: Windows):
+    """The gradient by the data: each window's goes to all positions that have its maximum."""
+    zero = jnp.zeros((), grads.dtype)
+    if _Apart.fits(w):
+        apart = _Apart(axes, w)
+        equal = apart.of_positions(x, np.nan) == apart.of_windows(maxima)
+        equal = equal & (apart.tap_numbers(x.ndim, np.int32) >= 0)
+        return apart.as_data(jnp.where(equal, apart.of_windows(grads), zero))
+    total = jnp.zeros(x.shape, grads.dtype)
+    # NaN equals nothing, so what no window reads gets nothing.
+    for _, maximum, grad in readers(axes, w, (maxima, np.nan), (grads, 0)):
+        total = total + jnp.where(x == maximum, grad, zero)
     return total

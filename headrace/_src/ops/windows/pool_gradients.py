@@ -17,7 +17,7 @@ from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.padding import PAD, PAD_CONSTANT
 from headrace._src.ops.windows import pool_kernels
-from headrace._src.ops.windows.lowering import chosen_taps, readers, tap_values, to_chosen
+from headrace._src.ops.windows.lowering import chosen_taps, tap_values, to_chosen, to_maxima
 from headrace._src.ops.windows.placement import check_elements, layout_of
 from headrace._src.ops.windows.pool_kernels import output_shape
 from headrace._src.ops.windows.pool_rules import check_like, plan, vector, xla_avg_pool
@@ -274,13 +274,9 @@ def _max3d_gradient(orig_input, orig_output, grad, **attrs):
 
 def _lower_max3d_gradient(ctx, x, y, dy, **attrs):
     axes, windows = _gradient_plan("MaxPool3DGrad", 3, x.shape, y.shape, dy.shape, attrs)
-    total = jnp.zeros(x.shape, dy.dtype)
     if x.size == 0 or dy.size == 0:
-        return total
-    # NaN equals nothing, so what no window reads gets nothing.
-    for _, maximum, grad in readers(axes, windows, (y, np.nan), (dy, 0)):
-        total = total + jnp.where(x == maximum, grad, jnp.zeros((), dy.dtype))
-    return total
+        return jnp.zeros(x.shape, dy.dtype)
+    return to_maxima(x, y, dy, axes, windows)
 
 
 MAX_POOL3D_GRAD = Op(
