@@ -9,6 +9,7 @@ import pytest
 import headrace as tf
 from headrace._src.core.context import run_quietly
 from headrace._src.graph.compiling.compilation import set_background_compilation
+from headrace._src.graph.passes import constant_folding
 from headrace._src.graph.passes.dead_code import needed
 from headrace._src.graph.passes.pipeline import optimized
 from headrace._src.graph.running.plan import Plan, effects_of
@@ -68,6 +69,30 @@ def test_large_constants_are_computed_each_time():
     before, after = both(lambda x: x + tf.zeros([200, 200]), np.float32(1))
     assert "Fill" in before
     assert "Fill" in after
+
+
+def test_large_results_of_large_constants_are_folded():
+    table = np.random.default_rng(0).standard_normal((200, 200)).astype(np.float32)
+
+    def f(x):
+        c = tf.constant(table)
+        return x @ (c @ c) + tf.transpose(c)
+
+    before, after = both(f, np.ones((200, 200), np.float32))
+    assert before.count("MatMul") == 2
+    assert after == ["MatMul", "AddV2"]
+
+
+def test_only_so_much_memory_is_given_to_folding(monkeypatch):
+    monkeypatch.setattr(constant_folding, "_ALL_LARGE", 300_000)
+    table = np.eye(200, dtype=np.float32)  # 160 kB
+
+    def f(x):
+        c = tf.constant(table)
+        return x @ tf.sin(c) @ tf.cos(c) @ tf.exp(c)
+
+    _, after = both(f, np.ones((1, 200), np.float32))
+    assert [name for name in after if name != "MatMul"] == ["Exp"]
 
 
 def test_what_fails_is_not_folded():

@@ -6,12 +6,15 @@ from headrace._src.core.context import run_quietly
 from headrace._src.graph.building.operation import grouped
 from headrace._src.graph.passes.steps import kernel_of
 
-# In bytes: larger results are cheaper to compute each time than to keep.
-_LARGEST = 1 << 16
+# In bytes. A result up to `_SMALL` is always kept, a larger one up to `_LARGEST` if it is not much larger than what it
+# is made of: filling memory is cheaper than keeping it. All larger ones of a plan, also those on the way to others,
+# are at most `_ALL_LARGE`.
+_SMALL, _LARGEST, _ALL_LARGE = 1 << 16, 1 << 24, 1 << 28
+_MOST_GROWTH = 4
 
 
 def folded(step, known):
-    """The values of a step's outputs as arrays when they are always the same and small; None otherwise."""
+    """The values of a step's outputs as arrays when they are always the same and worth keeping; None otherwise."""
     constants, record = known.constants, step.record
     inputs = step.inputs
     if not inputs or not record.quiet:
@@ -20,9 +23,10 @@ def folded(step, known):
         if id(tensor) not in constants:
             return None
     outputs = step.outputs
-    if not outputs or not all(map(_is_small, outputs)):
-        return None
     arrays = [constants[id(tensor)] for tensor in inputs]
+    most = _most_bytes(arrays, known)
+    if not outputs or not all(_bytes_of(tensor, most) <= most for tensor in outputs):
+        return None
     if record.has_lists:
         arrays = grouped(step, arrays)
     try:
@@ -38,14 +42,22 @@ def folded(step, known):
     found = []
     for tensor, result in zip(outputs, results):
         array = np.asarray(result)
-        if array.dtype != tensor.dtype._np or array.nbytes > _LARGEST:
+        if array.dtype != tensor.dtype._np or array.nbytes > most:
             return None
         found.append(array)
+    known.large_bytes += sum(array.nbytes for array in found if array.nbytes > _SMALL)
     return found
 
 
-def _is_small(tensor):
-    if tensor.dtype._kind not in "fciub":
-        return False
-    size = tensor._shape.num_elements()
-    return size is not None and size * tensor.dtype._np.itemsize <= _LARGEST
+def _most_bytes(arrays, known):
+    """How large each result may be."""
+    if known.large_bytes >= _ALL_LARGE:
+        return _SMALL
+    given = sum([array.nbytes for array in arrays])
+    return min(max(_SMALL, given * _MOST_GROWTH), _LARGEST)
+
+
+def _bytes_of(tensor, most):
+    """The size of a tensor of numbers; more than `most` where it is not known or the tensor has none."""
+    size = tensor._shape.num_elements() if tensor.dtype._kind in "fciub" else None
+    return most + 1 if size is None else size * tensor.dtype._np.itemsize

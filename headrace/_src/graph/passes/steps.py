@@ -93,9 +93,10 @@ def constant_step(node, tensor, array) -> Step:
 class Known:
     """What is known of the tensors at some point of the program: who computes them, and which are constants."""
 
-    __slots__ = ("constants", "producers")
+    __slots__ = ("constants", "large_bytes", "producers")
 
     def __init__(self):
+        self.large_bytes = 0  # of large results that were computed beforehand
         self.constants: dict = {}  # id of a tensor to its array
         self.producers: dict = {}  # id of a tensor to the step or operation that computes it
 
