@@ -1,10 +1,12 @@
 """`tf.while_loop`, its op and its gradient."""
 
+import threading
 from typing import Any
 
 from headrace._src.core import dtypes, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
+from headrace._src.core.random_state import random_state
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec, TypeSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
@@ -47,13 +49,25 @@ def _run(input, cond, body, output_shapes, parallel_iterations):
         values += for_steps
         values = step(values)
         iterations += 1
-        if iterations == _MANY and body.executable() is not body.plan():
+        if iterations == _MANY and _may_compile() and body.executable() is not body.plan():
             return _run_on(test, for_tests, body, values)
     return values
 
 
 # After this many iterations, the body of a loop that is still interpreted is compiled by itself.
 _MANY = 200
+
+
+def _may_compile():
+    """Whether the body may become a program here.
+
+    All threads share the count of its calls. With a global seed, the call at which a program takes over must not depend
+    on which of them was faster: then only the main thread goes on with programs. Where these come before the first call
+    of each shape, there is nothing to count.
+    """
+    if not random_state.is_exact or random_state.deterministic:
+        return True
+    return threading.current_thread() is threading.main_thread()
 
 
 def _run_on(test, for_tests, body, values):
