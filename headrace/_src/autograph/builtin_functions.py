@@ -11,14 +11,17 @@ from headrace._src.autograph.staging import is_symbolic
 from headrace._src.autograph.variables import UNDEFINED, Variables
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.filling import range_ as tensor_range
-from headrace._src.ops.arrays.sorting import sort
 from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
 from headrace._src.ops.math.reductions import reduce_all, reduce_any, reduce_max, reduce_min, reduce_sum
-from headrace._src.ops.strings.numbers import to_number
+
+# Few functions sort tensors or read numbers, and each function is converted.
+_sorting = LazyModule("headrace._src.ops.arrays.sorting")
+_numbers = LazyModule("headrace._src.ops.strings.numbers")
 
 OVERLOADS: dict[int, object] = {}  # by the identity of the built-in function
 _MISSING = object()
@@ -43,7 +46,7 @@ def int_(x=_MISSING, *base, **kwargs):
         if base or kwargs:
             raise NotImplementedError("int: a base is not supported for tensors.")
         x = to_tensor(x)
-        return to_number(x, dtypes.int32) if x.dtype is dtypes.string else cast(x, dtypes.int32)
+        return _numbers.to_number(x, dtypes.int32) if x.dtype is dtypes.string else cast(x, dtypes.int32)
     return builtins.int(*(() if x is _MISSING else (x,)), *base, **kwargs)
 
 
@@ -51,7 +54,7 @@ def int_(x=_MISSING, *base, **kwargs):
 def float_(x=_MISSING, /):
     if is_symbolic(x):
         x = to_tensor(x)
-        return to_number(x, dtypes.float32) if x.dtype is dtypes.string else cast(x, dtypes.float32)
+        return _numbers.to_number(x, dtypes.float32) if x.dtype is dtypes.string else cast(x, dtypes.float32)
     return 0.0 if x is _MISSING else builtins.float(x)
 
 
@@ -127,7 +130,7 @@ def sorted_(x, /, *, key=None, reverse=False):
     if is_symbolic(x):
         if key is not None:
             raise NotImplementedError("sorted: key is not supported for tensors. Use tf.argsort and tf.gather.")
-        return sort(to_tensor(x), direction="DESCENDING" if reverse else "ASCENDING")
+        return _sorting.sort(to_tensor(x), direction="DESCENDING" if reverse else "ASCENDING")
     return builtins.sorted(x, key=_called(key), reverse=reverse)
 
 

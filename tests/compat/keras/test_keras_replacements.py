@@ -37,10 +37,10 @@ def test_a_name_that_is_gone_is_reported(monkeypatch):
         table.Replacement("keras.src.layers.layer", "Layer.no_such_method", table.WRAPPED, None, "a test"),
         table.Replacement("keras.src.layers.layer", "NoSuchClass.new", table.ADDED, None, "a test"),
         table.Replacement("keras.src.layers.layer", "Layer.new", table.ADDED, None, "a test"),
-        table.Replacement("keras.src.layers.layer", "NoSuchClass.new", table.ADDED, None, "a test", until=(3, 11)),
+        table.Replacement("keras.src.layers.layer", "NoSuchClass.new", table.ADDED, None, "a test", until=(3, 14)),
     ]
     monkeypatch.setattr(table, "REPLACEMENTS", rows)
-    monkeypatch.setattr(table, "_release", lambda: (3, 11))
+    monkeypatch.setattr(table, "_release", lambda: (3, 14))
     assert table.missing_targets() == [
         "keras.src.no_such_module: no such module; wanted because: a test",
         "keras.src.layers.layer: no Layer.no_such_method; wanted because: a test",

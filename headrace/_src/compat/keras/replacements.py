@@ -7,7 +7,7 @@ module's rows, in the order of the table. What is put there stands in the files 
 `embeddings.py` (what the projector of TensorBoard shows) and
 `speed.py` (short ways to the same results).
 
-All rows find their names in Keras 3.10 to 3.15. To see which rows a release of Keras does not fit, run
+All rows find their names in Keras 3.13 to 3.15. To see which rows a release of Keras does not fit, run
 `tests/compat/keras/test_keras_replacements.py` with it.
 """
 
@@ -53,7 +53,7 @@ class Replacement(NamedTuple):
     how: str
     by: Any
     why: str
-    since: tuple[int, int] = (3, 10)
+    since: tuple[int, int] = (3, 13)
     until: tuple[int, int] | None = None
 
     def is_for(self, release: tuple[int, int]) -> bool:
@@ -135,9 +135,8 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     (_TRACKING, "TrackedDict.__setitem__", WRAPPED, tracking.add_items, "2.0: what is added later is restored then"),
     (_TRACKING, "TrackedDict.update", WRAPPED, tracking.add_items, "2.0: what is added later is restored then"),
     (_TRACKING, "TrackedOrderedDict.__setitem__", WRAPPED, tracking.add_items,
-     "2.0: what is added later is restored then", (3, 13)),
-    (_TRACKING, "TrackedOrderedDict.update", WRAPPED, tracking.add_items, "2.0: what is added later is restored then",
-     (3, 13)),
+     "2.0: what is added later is restored then"),
+    (_TRACKING, "TrackedOrderedDict.update", WRAPPED, tracking.add_items, "2.0: what is added later is restored then"),
     (f"{_BACKEND}.core", "Variable._restored_specs", ADDED, tracking.restored_specs,
      "2.0: a model is restored before it is first called"),
     (f"{_BACKEND}.core", "Variable._restore_from_tensors", WRAPPED, tracking.restore_variable,

@@ -6,7 +6,6 @@ in it would not be saved. `replacements.py` says where in Keras each of these fu
 
 from __future__ import annotations
 
-import functools
 import importlib
 from typing import Any
 
@@ -42,16 +41,9 @@ class TrackedItems(Trackable):
             self._handle_deferred_dependencies(name, children[name])
 
 
-@functools.cache
-def _collections() -> tuple[type, ...]:
-    """The classes of Keras's own lists and dicts; releases before 3.13 have two of them."""
-    tracking = importlib.import_module("keras.src.utils.tracking")
-    names = ("TrackedList", "TrackedDict", "TrackedOrderedDict")
-    return tuple(getattr(tracking, name) for name in names if hasattr(tracking, name))
-
-
 def _is_collection(value) -> bool:
-    return isinstance(value, _collections())
+    tracking = importlib.import_module("keras.src.utils.tracking")
+    return isinstance(value, (tracking.TrackedList, tracking.TrackedDict, tracking.TrackedOrderedDict))
 
 
 def items_of(collection: Any) -> TrackedItems:
