@@ -2,8 +2,8 @@
 
     python scripts/oldest.py        prints one requirement on each line
 
-Every `name>=version` of `dependencies` and of the extras becomes `name==version`. Tools that only check or run the tests
-keep their newest version: they are no part of what users install.
+Every `name>=version` of `dependencies` and of the extras becomes `name==version`. Tools that only check or run the
+tests keep their newest version: they are no part of what users install.
 """
 
 import pathlib
