@@ -149,6 +149,17 @@ def scanned(tf):
     trained(tf, prediction, y, v1.train.MomentumOptimizer(0.1, 0.5))
 
 
+def as_dataflow(build):
+    """With control flow of 1.x, where the framework still has it: Switch, Merge, Enter and so on."""
+
+    def built(tf):
+        tf.compat.v1.disable_control_flow_v2()
+        build(tf)
+        tf.compat.v1.enable_control_flow_v2()
+
+    return built
+
+
 def looked_up(tf):
     """A table of strings, which is filled when the model is loaded."""
     v1 = tf.compat.v1
@@ -214,6 +225,8 @@ PROGRAMS = {
     "counted": counted,
     "looping": looping,
     "scanned": scanned,
+    "looping_as_dataflow": as_dataflow(looping),
+    "scanned_as_dataflow": as_dataflow(scanned),
     "looked_up": looked_up,
     "measured": measured,
     "scattered": scattered(True),
@@ -223,8 +236,8 @@ PROGRAMS = {
 # Those of which TensorFlow's files are kept in tests/golden/v1_exchange.
 RECORDED = [
     "adam", "adam_references", "momentum_references", "ftrl_references", "centered", "embedded_adagrad",
-    "embedded_momentum_references", "convolutional", "counted", "looping", "scanned", "looked_up", "measured",
-    "scattered_references",
+    "embedded_momentum_references", "convolutional", "counted", "looping", "scanned", "looping_as_dataflow",
+    "scanned_as_dataflow", "looked_up", "measured", "scattered_references",
 ]  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from headrace._src.core.names import fresh_scope
 from headrace._src.core.tracked_containers import track_containers
 from headrace._src.formats import files
 from headrace._src.graph.building.source_lines import users_line
+from headrace._src.graph.messages.raised_graphs import raised
 from headrace._src.op.api import api
 from headrace._src.saved_model.graph_parts import UnknownNameError
 from headrace._src.saved_model.load_options import LoadOptions
@@ -64,6 +65,9 @@ def _naming(folder):
 
 
 def _loaded(folder, meta_graph, options, place):
+    graph_def = raised(meta_graph.graph_def)
+    if graph_def is not meta_graph.graph_def:
+        meta_graph.graph_def.CopyFrom(graph_def)
     policy = None if options.experimental_allow_file_access else FilePolicy(folder, place)
     if not meta_graph.HasField("object_graph_def"):  # of 1.x
         root = load_graph(folder, meta_graph, policy, restores=not options.experimental_skip_checkpoint)

@@ -267,6 +267,8 @@ class Functions:
             operation = made.get(name)
             if operation is None or not rest:
                 raise ValueError(f"Function {function!r}: {reference!r} is no tensor of it")
+            if rest[0].isdecimal() and int(rest[0]) < len(operation.outputs):  # so name those of `raised_graphs.py`
+                return [operation.outputs[int(rest[0])]]
             found, at = None, 0
             for output, count in output_counts(operation.record, {**operation.types, **operation.attrs}):
                 if output.name == rest[0]:
@@ -384,5 +386,3 @@ def in_order(nodes, sources) -> list:
                 state[name] = True
                 ordered.append(nodes[name])
     return ordered
-
-

@@ -13,6 +13,7 @@ from headrace._src.graph.building.graph import Graph
 from headrace._src.graph.building.symbolic import SymbolicTensor
 from headrace._src.graph.messages.attribute_values import from_attr_value
 from headrace._src.graph.messages.function_import import Functions, in_order, substituted
+from headrace._src.graph.messages.raised_graphs import raised
 from headrace._src.graph.messages.reference_nodes import (
     assigned_before,
     read_anew,
@@ -60,7 +61,7 @@ def import_graph_def(
     >>> y.name
     'import/y:0'
     """
-    graph_def = as_graph_def_message(graph_def)
+    graph_def = raised(as_graph_def_message(graph_def))
     input_map = _checked_map(input_map)
     return_elements = _checked_elements(return_elements)
     graph = context.graph
@@ -428,5 +429,3 @@ def _producer_defaults(producer_op_list):
         op.name: {attr.name: attr.default_value for attr in op.attr if attr.HasField("default_value")}
         for op in producer_op_list.op
     }
-
-
