@@ -4,8 +4,8 @@ Keras's own files stay as they are. When one of the modules below has been impor
 module's rows, in the order of the table. What is put there stands in the files that the rows name: `additions.py`
 (names and rules of TensorFlow 2.0), `former_calls.py` (its arguments and methods), `functional.py`
 (functions of `tf` on symbolic tensors), `tracking.py` and `checkpoints.py` (parts of checkpoints),
-`embeddings.py` (what the projector of TensorBoard shows) and
-`speed.py` (short ways to the same results).
+`embeddings.py` (what the projector of TensorBoard shows) and `speed.py` (short ways to the same results). Modules that
+are read in another way are in `deferred_imports.py`.
 
 All rows find their names in Keras 3.13 to 3.15. To see which rows a release of Keras does not fit, run
 `tests/compat/keras/test_keras_replacements.py` with it.
@@ -19,21 +19,23 @@ import inspect
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from headrace._src.compat.keras import additions as additions
-from headrace._src.compat.keras import checkpoints as checkpoints
+from headrace._src.compat.keras import (
+    additions,
+    checkpoints,
+    embeddings,
+    functional,
+    saved_models,
+    speed,
+    tracking,
+    weights,
+)
 from headrace._src.compat.keras import durable_files as durable
-from headrace._src.compat.keras import embeddings as embeddings
 from headrace._src.compat.keras import former_calls as former
 from headrace._src.compat.keras import former_configs as configs
 from headrace._src.compat.keras import former_graphs as graphs
 from headrace._src.compat.keras import former_layouts as layouts
 from headrace._src.compat.keras import former_optimizer_files as optimizer_files
 from headrace._src.compat.keras import former_optimizers as optimizers
-from headrace._src.compat.keras import functional as functional
-from headrace._src.compat.keras import saved_models as saved_models
-from headrace._src.compat.keras import speed as speed
-from headrace._src.compat.keras import tracking as tracking
-from headrace._src.compat.keras import weights as weights
 
 # How a row changes a module.
 ADDED = "added"  # `by` is put there under the name

@@ -14,6 +14,7 @@ import os
 import sys
 import types
 
+from headrace._src.compat.keras import deferred_imports
 from headrace._src.compat.keras.replacements import MODULES, replace_in
 from headrace._src.compat.tensorflow_names.inner_modules import CLASSES, INTERNALS
 from headrace._src.compat.tensorflow_names.messages import FILES, FOLDERS, MessageModule
@@ -61,17 +62,26 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class _Replacing(importlib.abc.MetaPathFinder):
-    """Finds the modules of Keras in which names are replaced, and replaces them once the module has been read."""
+    """Finds the modules of Keras in which names are replaced, and replaces them once the module has been read.
+
+    And those that import much that is rarely used: they are read in another way.
+    """
 
     def find_spec(self, fullname, path=None, target=None):
-        if fullname not in MODULES:
+        if not fullname.startswith("keras."):
+            return None
+        reader = deferred_imports.reader(fullname)
+        if reader is None and fullname not in MODULES:
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
             read = spec.loader.exec_module
 
             def exec_module(module):
-                read(module)
+                if reader is None:
+                    read(module)
+                else:
+                    reader(module, read)
                 replace_in(module)
 
             spec.loader.exec_module = exec_module
