@@ -228,3 +228,24 @@ def test_results_are_compared():
     assert close(one, {"dict": [["a", {"dtype": "float32", "value": [1.5]}]]})
     assert not close(one, {"dict": [["a", {"dtype": "float32", "value": [1.6]}]]})
     assert not close(one, {"dict": [["a", {"dtype": "float64", "value": [1.5]}]]})
+
+
+def test_a_function_without_traces_says_what_to_do(tmp_path):
+    module = tf.Module()
+    module.inner = tf.Module()
+    module.inner.never_called = tf.function(lambda x: x)
+    tf.saved_model.save(module, str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    with pytest.raises(ValueError, match=r"zero restored functions.*'never_called'.*call it once.*input_signature"):
+        loaded.inner.never_called(1.0)
+
+
+def test_errors_of_loaded_functions_show_the_users_line(tmp_path):
+    module = tf.Module()
+    module.f = tf.function(lambda x: tf.reshape(x, [3]), input_signature=[tf.TensorSpec([None])])
+    tf.saved_model.save(module, str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        loaded.f(tf.zeros([4]))
+    assert "test_model_loading.py" in str(caught.value)
+    assert "functools" not in str(caught.value)

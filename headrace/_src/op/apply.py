@@ -334,8 +334,11 @@ def _told(op, tensors, text):
         text = f"{op.name}: {text}"
     names = [x.name for x in (*op.signature.inputs, *op.signature.attributes)]
     if names and not re.search(rf"\b({'|'.join(names)})\b", text):
-        shapes = ", ".join(_given(op, tensors)) or "attributes " + ", ".join(names)
-        text = f"{text.rstrip('. ')}. Got {shapes}."
+        shapes = _given(op, tensors)
+        if not shapes:
+            text = f"{text.rstrip('. ')}. Got attributes {', '.join(names)}."
+        elif not all(told.endswith(" ()") for told in shapes):  # that everything is a scalar explains nothing
+            text = f"{text.rstrip('. ')}. Got {', '.join(shapes)}."
     return f"{text} {mark}"
 
 

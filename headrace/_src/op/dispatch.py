@@ -162,7 +162,7 @@ def _say_where(error, wrapper, args, kwargs):
     if getattr(error, "says_where", False):
         # The innermost function knows best; the ones around it only add their names.
         if not told:
-            _set_text(error, f"{name}: {text}")
+            set_text(error, f"{name}: {text}")
         return
     error.says_where = True
     last = error.__traceback__
@@ -176,10 +176,11 @@ def _say_where(error, wrapper, args, kwargs):
         values = ", ".join(f"{key}={brief(value)}" for key, value in arguments.items())
     except Exception:  # an argument that cannot be shown; the first error is the one to raise
         return
-    _set_text(error, f"{name}: {text.rstrip('. ')}. Got {values}.")
+    set_text(error, f"{name}: {text.rstrip('. ')}. Got {values}.")
 
 
-def _set_text(error, text):
+def set_text(error, text) -> None:
+    """Let an error say something else."""
     error.args = (text, *error.args[1:])
     if isinstance(error, errors.OpError):
         error._message = text

@@ -312,11 +312,17 @@ def _packed(name, structure, tensors):
 class RestoredFunction(Function):
     """A function of a SavedModel: the trace is run that fits the arguments; there is no Python code to trace anew."""
 
-    def __init__(self, spec: FunctionSpec, concrete_functions: list[LoadedConcreteFunction]) -> None:
+    def __init__(self, spec: FunctionSpec, concrete_functions: list[LoadedConcreteFunction], name: str) -> None:
+        """
+        Args:
+            spec: what arguments it takes.
+            concrete_functions: its traces.
+            name: what it is called where it has none.
+        """
         self.concrete_functions = concrete_functions
         for concrete in concrete_functions:
             concrete.spec = spec
-        name = concrete_functions[0]._python_name if concrete_functions else "restored_function"
+        name = concrete_functions[0]._python_name if concrete_functions else name
 
         this = weakref.ref(self)
 
@@ -391,7 +397,12 @@ class RestoredFunction(Function):
 
     def _no_match(self, args, kwargs):
         if not self.concrete_functions:
-            return f"Found zero restored functions for caller function {self._name!r}."
+            return (
+                f"Found zero restored functions for caller function {self._name!r}: when the model was saved, this "
+                "tf.function had never been called and had no input_signature, so that the SavedModel holds no "
+                "computation of it. Before saving, call it once, give it an input_signature, or call its "
+                "get_concrete_function with the types that it shall take."
+            )
         options = []
         for number, concrete in enumerate(self.concrete_functions, 1):
             positional, keyword = concrete.structured_input_signature

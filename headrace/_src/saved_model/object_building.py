@@ -306,7 +306,13 @@ class ObjectBuilder:
     def _function(self, number, node):
         proto = node.function
         spec = decode_function_spec(proto.function_spec)
-        return RestoredFunction(spec, [self._named(name) for name in proto.concrete_functions])
+        concrete = [self._named(name) for name in proto.concrete_functions]
+        return RestoredFunction(spec, concrete, "" if concrete else self._attribute(number))
+
+    def _attribute(self, number):
+        """What an object calls the one of that number."""
+        names = (child.local_name for node in self._proto.nodes for child in node.children if child.node_id == number)
+        return next(names, "restored_function")
 
     def _bare_function(self, number, node):
         proto = node.bare_concrete_function

@@ -25,7 +25,7 @@ from headrace._src.ops.math.elementwise import FLOOR
 from headrace._src.ops.math.reductions import reduce_max, reduce_min
 from headrace._src.ops.math.unsorted_segments import unsorted_segment_sum
 from headrace._src.summary.writer_ops import known_metadata
-from headrace._src.summary.writing import summary_scope, write
+from headrace._src.summary.writing import summary_of, write
 
 DEFAULT_BUCKETS = 30
 
@@ -53,7 +53,7 @@ def histogram(name, data, step=None, buckets=None, description=None) -> Tensor:
     """
     data = stop_gradient(data)
     metadata = known_metadata(event_wire.metadata("histograms", description=description))
-    with summary_scope(name, "histogram_summary") as (tag, _):
+    with summary_of("histogram", name) as tag:
         return write(tag, lambda: bucket_table(data, buckets), step, metadata)
 
 

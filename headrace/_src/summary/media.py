@@ -19,7 +19,7 @@ from headrace._src.ops.images.encoding import encode_png
 from headrace._src.ops.signal.audio import encode_wav
 from headrace._src.ops.strings.numbers import as_string
 from headrace._src.summary.writer_ops import known_metadata
-from headrace._src.summary.writing import summary_scope, write
+from headrace._src.summary.writing import summary_of, write
 
 _WAV = wire.integer(2, 11)  # what the audio plugin is told: encoding = WAV
 
@@ -58,7 +58,7 @@ def image(name, data, step=None, max_outputs=3, description=None) -> Tensor:
         dimensions = stack([as_string(sizes[2], name="width"), as_string(sizes[1], name="height")], name="dimensions")
         return concat([dimensions, encode_png(images)], axis=0)
 
-    with summary_scope(name, "image_summary") as (tag, _):
+    with summary_of("image", name) as tag:
         return write(tag, encoded, step, metadata)
 
 
@@ -99,5 +99,5 @@ def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, desc
         sounds = reshape(map_fn(encode, sounds, fn_output_signature=dtypes.string, name="encode_each_audio"), [-1])
         return stack([sounds, fill(shape(sounds), "")], axis=1)
 
-    with summary_scope(name, "audio_summary") as (tag, _):
+    with summary_of("audio", name) as tag:
         return write(tag, encoded, step, metadata)

@@ -12,7 +12,7 @@ from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.debugging.static_assertions import assert_scalar, assert_type
 from headrace._src.summary.writer_ops import known_metadata
 from headrace._src.summary.writers import scope_now
-from headrace._src.summary.writing import summary_scope, write
+from headrace._src.summary.writing import summary_of, write
 
 _PLAIN = known_metadata(event_wire.metadata("scalars"))
 
@@ -44,7 +44,7 @@ def scalar(name, data, step=None, description=None) -> Tensor:
         number = _plain_number(data)
         if number is not None:
             return write(scope_now() + name, number, step, metadata)
-    with summary_scope(name, "scalar_summary") as (tag, _):
+    with summary_of("scalar", name) as tag:
         assert_scalar(data)
         return write(tag, cast(data, dtypes.float32), step, metadata)
 
@@ -80,7 +80,7 @@ def text(name, data, step=None, description=None) -> Tensor:
     True
     """
     metadata = known_metadata(event_wire.metadata("text", description=description))
-    with summary_scope(name, "text_summary") as (tag, _):
+    with summary_of("text", name) as tag:
         data = to_tensor(data)
         assert_type(data, dtypes.string)
         return write(tag, data, step, metadata)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, errors
 from headrace._src.core.context import context, executing_eagerly
 from headrace._src.core.names import name_scope
 from headrace._src.core.tensor import EagerTensor, Tensor
@@ -16,6 +16,7 @@ from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.control.conditional import cond
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.op.dispatch import set_text
 from headrace._src.ops.arrays.passing import identity
 from headrace._src.summary.writer_ops import (
     IMPORT_EVENT,
@@ -58,6 +59,18 @@ def summary_scope(name, default_name="summary", values=None) -> Iterator[tuple[s
     tag = scope_now() + name
     with name_scope(_NOT_IN_SCOPES.sub("", name) or default_name) as scope:
         yield tag, scope
+
+
+@contextlib.contextmanager
+def summary_of(kind: str, name: Any) -> Iterator[str]:
+    """The tag of a summary of `tf.summary`. Errors say which summary they are about."""
+    with summary_scope(name, f"{kind}_summary") as (tag, _):
+        try:
+            yield tag
+        except (ValueError, TypeError, errors.OpError) as error:
+            text = error.message if isinstance(error, errors.OpError) else str(error)
+            set_text(error, f"tf.summary.{kind}, tag {tag!r}: {text}")
+            raise
 
 
 @api("summary.write", dispatch=False)

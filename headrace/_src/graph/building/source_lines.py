@@ -6,7 +6,7 @@ import sysconfig
 
 from headrace._src.core.tracebacks import PACKAGE
 
-_STANDARD = sysconfig.get_paths()["stdlib"] + os.sep + "contextlib.py"
+_STANDARD = [sysconfig.get_paths()["stdlib"] + os.sep + name for name in ("contextlib.py", "functools.py")]
 _ours: dict[str, bool] = {}
 
 
@@ -14,7 +14,7 @@ def is_ours(filename: str) -> bool:
     """Whether a file belongs to this package (or is a wrapper of the standard library that it uses)."""
     known = _ours.get(filename)
     if known is None:
-        known = _ours[filename] = filename.startswith(PACKAGE) or filename == _STANDARD
+        known = _ours[filename] = filename.startswith(PACKAGE) or filename in _STANDARD
     return known
 
 
