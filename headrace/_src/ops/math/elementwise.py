@@ -149,8 +149,14 @@ def _grad_sqrt(node, dy):
 SQRT = unary("Sqrt", np.sqrt, lambda x: jnp.sqrt(x), _grad_sqrt, ("y",))
 
 
+def _if_any_flows(xp, dy, gradient):
+    """TF: where no gradient comes in, none goes out, even if the slope is infinite: `tf.where(x > 0, tf.sqrt(x), 0)`."""
+    return xp.where(dy == 0, dy.dtype.type(0), gradient)
+
+
 def _sqrt_grad(xp, y, dy):
-    return dy * y.dtype.type(0.5) / xp.conj(y) if y.dtype.kind == "c" else dy * y.dtype.type(0.5) / y
+    y = xp.conj(y) if y.dtype.kind == "c" else y
+    return _if_any_flows(xp, dy, dy * y.dtype.type(0.5) / y)
 
 
 def _grad_sqrt_grad(node, ddz):
@@ -193,7 +199,7 @@ RSQRT = unary("Rsqrt", through_float32(_rsqrt), lambda x: lax.rsqrt(x), _grad_rs
 
 def _rsqrt_grad(xp, y, dy):
     y = xp.conj(y) if y.dtype.kind == "c" else y
-    return y.dtype.type(-0.5) * dy * (y * y * y)
+    return _if_any_flows(xp, dy, y.dtype.type(-0.5) * dy * (y * y * y))
 
 
 def _grad_rsqrt_grad(node, ddz):
@@ -235,7 +241,7 @@ def _reciprocal_pair(name, gradient_name):
 
     def formula(xp, y, dy):
         y = xp.conj(y) if y.dtype.kind == "c" else y
-        return -dy * (y * y)
+        return _if_any_flows(xp, dy, -dy * (y * y))
 
     def grad_of_gradient(node, ddz):
         a = conjugate(node.y)

@@ -227,9 +227,10 @@ def _grad_extreme(node, dy):
     if not node.attrs["keep_dims"]:
         kept = reduced_shape(shape, axes)
         y, dy = RESHAPE(y, kept), RESHAPE(dy, kept)
-    chosen = CAST(EQUAL(x, y), DstT=dy.dtype)
-    many = SUM(chosen, axes, keep_dims=True)
-    return chosen / many * dy, None
+    chosen = EQUAL(x, y)
+    many = SUM(CAST(chosen, DstT=dy.dtype), axes, keep_dims=True)
+    # Nothing equals NaN: then 0 / 0 for all. XLA takes a product with a truth value for a choice, and would give 0.
+    return lookup("SelectV2")(chosen, 1 / many, 0 / many) * dy, None
 
 
 MAX = _extreme("Max", np.maximum, lambda *a, **k: jnp.max(*a, **k), _lowest, UNSORTED_SEGMENT_MAX)
@@ -279,14 +280,14 @@ def _grad_prod(node, dy):
         flat = [_count(shape, gone), -1]
         permuted_shape = tuple(shape[i] for i in order)
     else:
-        rank = RANK(x)
+        rank, dims = RANK(x), to_tensor(shape, dtypes.int32)  # of a scalar: no number tells the dtype
         axes = RESHAPE(CAST(axes, DstT=dtypes.int32), [-1])
         gone = FLOOR_MOD(axes + rank, rank)
         kept = lookup("ListDiff")(RANGE(0, rank, 1), gone).out
         order = CONCAT([gone, kept], 0)
         inverse = INVERT_PERMUTATION(order)
-        permuted_shape = GATHER_V2(to_tensor(shape), order, 0)
-        many = PROD(GATHER_V2(to_tensor(shape), gone, 0), [0])
+        permuted_shape = GATHER_V2(dims, order, 0)
+        many = PROD(GATHER_V2(dims, gone, 0), [0])
         flat = PACK([many, -1], axis=0)
     matrix = RESHAPE(transpose(x, order), flat)
     left = cumprod(matrix, 0, exclusive=True)
