@@ -65,7 +65,11 @@ def range_(*args):
 
 @_overload(builtins.enumerate)
 def enumerate_(iterable, start=0):
-    return Enumerated(iterable, start) if loops_in_graph(iterable) else builtins.enumerate(iterable, start)
+    if not loops_in_graph(iterable):
+        return builtins.enumerate(iterable, start)
+    # TF: a dataset counts itself, in 64 bits.
+    own = getattr(iterable, "enumerate", None)
+    return Enumerated(iterable, start) if own is None else own(start)
 
 
 @_overload(builtins.zip)

@@ -199,6 +199,13 @@ class Rewriter(ast.NodeTransformer):
         call = self._operator("for_stmt", arguments, node.iter)
         return [body, at(ast.Expr(call), node)]
 
+    def visit_AnnAssign(self, node):
+        """Annotations of variables are never evaluated, and a name that blocks share may not have one."""
+        self.generic_visit(node)
+        if not isinstance(node.target, ast.Name) or len(self.frames) == 1:
+            return node
+        return at(ast.Pass() if node.value is None else ast.Assign(targets=[node.target], value=node.value), node)
+
     def visit_Assert(self, node):
         message = node.msg
         test = self.visit(node.test)

@@ -5,7 +5,7 @@ import itertools
 import weakref
 from typing import Any
 
-from headrace._src.core import errors, nest
+from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
@@ -17,6 +17,8 @@ from headrace._src.graph.compiling.compilation import executable_of
 from headrace._src.graph.control.calls import call_graph
 from headrace._src.graph.control.conditional import pack_outputs
 from headrace._src.op.convert import to_tensor
+from headrace._src.tracing.atomic_function import AtomicFunction
+from headrace._src.tracing.function_types import FunctionType, Parameter
 from headrace._src.tracing.trace_types import Literal, Typing
 from headrace._src.tracing.variable_specs import VariableSpec
 
@@ -28,6 +30,7 @@ class ConcreteFunction(Trackable):
     """A traced function for arguments of certain types.
 
     Call it like the Python function it came from; arguments that were Python values when it was traced may be left out.
+    Or with nothing but the tensors of the arguments, in order or by the names of the graph's inputs.
     """
 
     _is_saved_function = True
@@ -59,7 +62,13 @@ class ConcreteFunction(Trackable):
     # Calling.
 
     def __call__(self, *args, **kwargs) -> Any:
-        return self.call_flat(self._flat_arguments(args, kwargs))
+        try:
+            tensors = self._flat_arguments(args, kwargs)
+        except TypeError as error:
+            tensors = self._only_tensors(args, kwargs)
+            if tensors is None:
+                raise error from None
+        return self.call_flat(tensors)
 
     def call_flat(self, tensors) -> Any:
         """Call with the tensors of the arguments in order."""
@@ -110,6 +119,23 @@ class ConcreteFunction(Trackable):
             tensors.extend(kind.to_tensors(value) if not isinstance(kind, TensorSpec) else [value])
         if args or kwargs:
             raise TypeError(f"{self._python_name}: too many arguments: {[*args, *kwargs]}. {self._text_of_signature()}")
+        return tensors
+
+    def _only_tensors(self, args, kwargs):
+        """The arguments as tensors alone, without structures and Python values; None when that is not what they are."""
+        inputs = self.graph.inputs[: len(self.graph.inputs) - len(self._captured)]
+        names = [tensor.op.name for tensor in inputs]
+        if len(args) > len(inputs) or kwargs.keys() != set(names[len(args) :]):
+            return None
+        tensors = []
+        for value, place in zip([*args, *(kwargs[name] for name in names[len(args) :])], inputs):
+            if place.dtype is dtypes.resource:
+                value = getattr(value, "handle", value)
+            elif not isinstance(value, Tensor) and hasattr(value, "handle"):
+                value = to_tensor(value)
+            if not isinstance(value, Tensor):
+                return None
+            tensors.append(self._checked(value, TensorSpec(place.shape, place.dtype), place.op.name))
         return tensors
 
     def _checked(self, value, spec, name):
@@ -195,9 +221,21 @@ class ConcreteFunction(Trackable):
         return nest.map_structure(of, self.graph.structured_outputs)
 
     @property
-    def function_type(self):
-        """The signature with types as annotations."""
-        return inspect.Signature([p.replace(annotation=t) for p, t in zip(self._parameters, self._types)])
+    def function_type(self) -> FunctionType:
+        """The signature with types as annotations, that of the result too."""
+        parameters = [Parameter(p.name, p.kind, annotation=t) for p, t in zip(self._parameters, self._types)]
+        captures = {str(id(outer)): TensorSpec(inner.shape, inner.dtype) for outer, inner in self.graph.captures}
+        return FunctionType(parameters, captures, nest_type(self.graph.structured_outputs))
+
+    @property
+    def inference_fn(self) -> AtomicFunction:
+        """The graph with flat arguments and results."""
+        return AtomicFunction(self.name, self.graph, self.function_type)
+
+    @property
+    def function_def(self) -> Any:
+        """The graph as a message `FunctionDef`."""
+        return self.inference_fn.definition
 
     def _text_of_signature(self):
         return f"Its signature: {self._short_signature()}"

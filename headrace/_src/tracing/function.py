@@ -23,6 +23,7 @@ from headrace._src.graph.building.source_lines import users_line
 from headrace._src.op.api import api
 from headrace._src.tracing.arguments import bind, fast_key, parameters_of, tensors_of
 from headrace._src.tracing.concrete_function import ConcreteFunction
+from headrace._src.tracing.function_types import FunctionType, type_of_parameters
 from headrace._src.tracing.trace_types import Literal, Typing
 from headrace._src.tracing.traces import trace
 
@@ -296,6 +297,11 @@ class Function(Trackable, Generic[P, R]):
     def function_spec(self) -> "FunctionSpec":
         """The parameters of the Python function, and how it was decorated."""
         return FunctionSpec(inspect.getfullargspec(self._python_function), self.input_signature, self._jit_compile)
+
+    @property
+    def function_type(self) -> FunctionType:
+        """The parameters, with types where there is an `input_signature`."""
+        return type_of_parameters(self._parameters, self._input_signature)
 
     @property
     def _concrete_variable_creation_fn(self) -> ConcreteFunction:

@@ -1,6 +1,6 @@
 """Tracing: a Python function runs once with symbolic arguments, and gives a graph."""
 
-from headrace._src.core import nest
+from headrace._src.core import dtypes, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.tensor import Tensor
@@ -8,6 +8,7 @@ from headrace._src.graph.building.func_graph import FuncGraph
 from headrace._src.graph.building.operation import Operation
 from headrace._src.graph.building.variable_creation import VariableMaker
 from headrace._src.op.convert import to_tensor
+from headrace._src.ops.arrays.passing import IDENTITY
 from headrace._src.tracing.concrete_function import ConcreteFunction
 from headrace._src.tracing.trace_types import Placeholders
 
@@ -36,7 +37,7 @@ def trace(python_function, parameters, kinds, name, may_create, owner=None):
             result = python_function(*positional, **keyword)
             graph.structured_outputs = _returned(result, name)
             leaves = nest.flatten(graph.structured_outputs, expand_composites=True)
-            graph.outputs = [graph.inside(leaf) for leaf in leaves if leaf is not None]
+            graph.outputs = [_output(graph.inside(leaf)) for leaf in leaves if leaf is not None]
             at = iter(graph.outputs)
             inner = [None if leaf is None else next(at) for leaf in leaves]
             graph.structured_outputs = nest.pack_sequence_as(graph.structured_outputs, inner, expand_composites=True)
@@ -47,6 +48,11 @@ def trace(python_function, parameters, kinds, name, may_create, owner=None):
     if outer is not None:
         outer.variables.update(graph.variables)
     return ConcreteFunction(graph, parameters, kinds, name, owner), maker
+
+
+def _output(tensor):
+    """TF: outputs have operations of their own, called Identity, Identity_1 and so on. Plans leave them out."""
+    return tensor if tensor.dtype is dtypes.resource else IDENTITY(tensor)
 
 
 def _returned(result, name):

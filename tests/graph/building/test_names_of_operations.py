@@ -70,4 +70,4 @@ def test_inputs_that_stand_for_captured_tensors_are_named_after_their_readers():
     v = tf.Variable(3.0)
     function = tf.function(lambda x: x * 2.0 + v).get_concrete_function(tf.constant(1.0))
     found = [operation.name for operation in function.graph.get_operations()]
-    assert found == ["x", "mul/y", "mul", "ReadVariableOp/resource", "ReadVariableOp", "add"]
+    assert found == ["x", "mul/y", "mul", "ReadVariableOp/resource", "ReadVariableOp", "add", "Identity"]

@@ -242,8 +242,10 @@ def test_functions():
     assert len(function.signature.input_arg) == 2
     assert function.signature.input_arg[1].handle_data[0].dtype == tf.float32.as_datatype_enum
     returned = [function.ret[argument.name] for argument in function.signature.output_arg]
-    assert returned[0] == function.signature.input_arg[0].name
-    assert [reference.partition(":")[2] for reference in returned[1:]] == ["output:0", "output:1"]
+    assert returned == ["Identity:output:0", "Identity_1:output:0", "Identity_2:output:0"]
+    sources = {node.name: node.input[0] for node in function.node_def if node.op == "Identity"}
+    assert sources["Identity"] == function.signature.input_arg[0].name
+    assert [sources[f"Identity_{i}"].partition(":")[2] for i in (1, 2)] == ["output:0", "output:1"]
     assert list(function.signature.control_output) == list(function.control_ret)
     assert "AssignAddVariableOp" in function.control_ret
     # Another call of the same trace names the same function; another trace, another one.

@@ -150,7 +150,7 @@ SQRT = unary("Sqrt", np.sqrt, lambda x: jnp.sqrt(x), _grad_sqrt, ("y",))
 
 
 def _if_any_flows(xp, dy, gradient):
-    """TF: where no gradient comes in, none goes out, even if the slope is infinite: `tf.where(x > 0, tf.sqrt(x), 0)`."""
+    """TF: where no gradient comes in none goes out, however steep it is: `tf.where(x > 0, tf.sqrt(x), 0.0)`."""
     return xp.where(dy == 0, dy.dtype.type(0), gradient)
 
 
