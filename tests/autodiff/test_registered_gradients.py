@@ -20,12 +20,12 @@ MORE = {
         MaxPoolGradWithArgmax ParallelConcat PartitionedCall RFFT3D RFFTND RaggedFillEmptyRowsGrad ResizeBicubicGrad
         ResizeNearestNeighborGrad ScaleAndTranslateGrad SegmentMaxV2 SegmentMinV2 SegmentProdV2 SegmentSumV2 Snapshot
         SoftsignGrad SparseFillEmptyRowsGrad SparseSegmentMeanGrad SparseSegmentMeanGradV2 SparseSegmentSqrtNGrad
-        SparseSegmentSqrtNGradV2 SparseSegmentSumGrad SparseSegmentSumGradV2 SparseSliceGrad StatefulPartitionedCall
-        Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2
+        SparseSegmentSqrtNGradV2 SparseSegmentSumGrad SparseSegmentSumGradV2 SparseSliceGrad StackPushV2
+        StatefulPartitionedCall Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2
     """.split(),
     "none": """
         FakeQuantWithMinMaxArgsGradient FakeQuantWithMinMaxVarsGradient FakeQuantWithMinMaxVarsPerChannelGradient
-        ResizeBilinearGrad SparseAddGrad
+        ResizeBilinearGrad SparseAddGrad TensorArrayGradV3 TensorArrayGradWithShape
     """.split(),
 }
 SILENT = {"RaggedTensorToVariantGradient"}  # in derivatives of derivatives, where it adds nothing
