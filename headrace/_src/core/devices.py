@@ -167,6 +167,8 @@ def _merged(parts: dict[str, Any], dev: DeviceSpec) -> dict[str, Any]:
 
 def _parse(spec: str | None) -> dict[str, Any]:
     parts: dict[str, Any] = {}
+    if spec is not None and not isinstance(spec, str):
+        raise TypeError(f"DeviceSpec.from_string: spec must be a string, got {type(spec).__name__}.")
     for part in (spec or "").split("/"):
         words = part.split(":")
         key = words[0]

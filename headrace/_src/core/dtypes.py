@@ -299,9 +299,14 @@ def as_dtype(type_value) -> DType:
         dtype = _from_numpy(np.dtype(type_value))
         if dtype is not None:
             return dtype
-    elif isinstance(getattr(type_value, "dtype", None), (np.dtype, DType)):
+    elif isinstance(getattr(type_value, "dtype", None), np.dtype):  # TF: an array, but not a tensor
         return as_dtype(type_value.dtype)
-    raise TypeError(f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType.")
+    raise TypeError(f"Cannot convert the argument `type_value`: {_shorten(type_value)} to a TensorFlow DType.")
+
+
+def _shorten(value):
+    text = repr(value)
+    return text if len(text) < 200 else text[:200] + "..."
 
 
 def _from_numpy(storage):

@@ -21,12 +21,12 @@ from headrace._src.core.trackable import Trackable
 from headrace._src.data.running import structures
 from headrace._src.data.running.stages import INFINITE, UNKNOWN, Stage, flat_attrs, stage_of, variant_of
 from headrace._src.graph.building.source_lines import users_line
+from headrace._src.op.accounts import bordered
 from headrace._src.op.api import api, export
 from headrace._src.op.attached import attach, open_class
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.traits import NONE, Trait
-from headrace._src.ops.arrays.casting import CAST
 
 if TYPE_CHECKING:
     from headrace._src.attached import DatasetV2Methods
@@ -218,13 +218,13 @@ def build(kind: str, op: Op, /, *inputs: Any, spec: Any, of=(), **attrs) -> Data
 
 def method(function):
     """Decorator: make a function of a dataset a method of `tf.data.Dataset`."""
-    attach(DatasetV2, function.__name__, function)
+    attach(DatasetV2, function.__name__, bordered(function, f"Dataset.{function.__name__}"))
     return function
 
 
 def constructor(function):
     """Decorator: make a function a static method of `tf.data.Dataset`."""
-    attach(DatasetV2, function.__name__, staticmethod(function))
+    attach(DatasetV2, function.__name__, staticmethod(bordered(function, f"Dataset.{function.__name__}")))
     return function
 
 
@@ -310,7 +310,7 @@ class NestedVariant(CompositeTensor):
 
 def constant(value: Any, dtype: dtypes.DType) -> Tensor:
     """A scalar argument of a dataset op."""
-    return to_tensor(value, dtype) if not hasattr(value, "dtype") else CAST(to_tensor(value), DstT=dtype)
+    return to_tensor(value, dtype)
 
 
 def integer(value: np.ndarray, what: str) -> int:

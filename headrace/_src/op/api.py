@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from headrace._src import index
+from headrace._src.op.accounts import border_of, bordered
 from headrace._src.op.definition import Op
 from headrace._src.op.dispatch import Operands, dispatchable
 from headrace._src.op.loading import Registry
@@ -41,6 +42,7 @@ def api(
     asserts: bool = False,
     ragged: int | None = None,
     sparse: bool = False,
+    told: bool = False,
     scope: str | None = None,
     result_scope: str | None = None,
 ) -> Callable[[Thing], Thing]:
@@ -56,6 +58,7 @@ def api(
         asserts: it is an assertion about two tensors.
         ragged: how many of the first arguments may be ragged, if that is another number.
         sparse: of a sparse tensor, the function is applied to its values.
+        told: of a function that is not dispatched: its errors name it and the user's arguments nevertheless.
         scope: while a graph is built, the function's operations are in this name scope.
         result_scope: the same, and the last operation has the name of the scope itself.
     """
@@ -64,10 +67,15 @@ def api(
         public = thing
         if dispatch and isinstance(thing, types.FunctionType):
             public = dispatchable(scoped(thing, scope, result_scope))
-            public._public_name = names[0]
+            public._public_name, public._public_names = names[0], names
             public._operands = Operands(of, elementwise, asserts, ragged, sparse)
             if of is not None or elementwise:
                 ELEMENTWISE.append(public)
+        elif told:
+            public = bordered(thing, names[0])
+            public._public_names = names
+        elif isinstance(thing, type) and not names[0].startswith("compat."):
+            border_of(thing, names[0])
         for name in names:
             if dict.__contains__(PUBLIC, name):
                 raise ValueError(f"The public name {name!r} is declared twice.")

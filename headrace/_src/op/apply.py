@@ -12,6 +12,8 @@ from headrace._src.core import device_use, dtypes, errors
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context, run_quietly
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.op.accounts import note
+from headrace._src.op.attributes import checked
 from headrace._src.op.convert import MAX_RANK, DTypeMismatchError, eager_number, int_vector, to_tensor
 from headrace._src.op.lanes import write_lane
 from headrace._src.op.signature import REQUIRED
@@ -24,7 +26,7 @@ def lane_of(op):
     device_use.in_use = True
     return write_lane(op, {
         "apply": apply, "complete": complete, "as_array": as_array, "check_dtype": check_dtype,
-        "kernel_error": kernel_error, "ndarray": np.ndarray,
+        "kernel_error": kernel_error, "ndarray": np.ndarray, "checked": checked,
     })  # fmt: skip
 
 
@@ -46,12 +48,18 @@ def apply(op, inputs, attrs, name=None):
         raise TypeError(f"{op.name} takes {len(signature.inputs)} inputs ({wanted}), got {len(inputs)}.")
     if len(attrs) != len(op.attribute_names):
         attrs = complete(op, attrs)
-    tensors, types = convert_inputs(op, inputs)
+    elif attrs and attrs is not op.defaults:
+        attrs = checked(op, attrs)
     mode = context.mode
-    if mode is not None and mode.graph is not None:
-        outputs = mode.graph.add_node(op, tensors, attrs, types, name)
-    else:
-        outputs = run_kernel(op, tensors, attrs, types)
+    try:
+        tensors, types = convert_inputs(op, inputs)
+        if mode is not None and mode.graph is not None:
+            outputs = mode.graph.add_node(op, tensors, attrs, types, name)
+        else:
+            outputs = run_kernel(op, tensors, attrs, types)
+    except Exception as error:
+        note(error, op, zip((argument.name for argument in signature.inputs), inputs))
+        raise
     if mode is not None:
         finish(mode, op, tensors, outputs, attrs)
     if len(outputs) == 1:
@@ -72,7 +80,7 @@ def complete(op, attrs):
     for attribute in op.signature.attributes:
         if attribute.default is REQUIRED and attribute.name not in attrs:
             raise TypeError(f"{op.name}: the attribute {attribute.name!r} is missing.")
-    return attrs
+    return checked(op, attrs)
 
 
 def convert_inputs(op, inputs):
@@ -125,7 +133,24 @@ def convert_inputs(op, inputs):
             types[argument.number_attr] = len(items)
         else:
             tensors.append(_convert(op, argument, value, types))
+    _check_types(op, tensors, types)
     return tensors, types
+
+
+def _check_types(op, tensors, types):
+    """Refuse what the type attributes may not be. After all conversions: what cannot become a tensor is said first."""
+    for attr, dtype in types.items():
+        allowed = op.types.get(attr)
+        if allowed is None or not isinstance(dtype, dtypes.DType) or dtype in allowed:
+            continue
+        inputs = " and ".join(argument.name for argument in op.signature.inputs if argument.type_attr == attr)
+        names = ", ".join(sorted(dtype.name for dtype in allowed))
+        raise DTypeMismatchError(
+            None,
+            None,
+            f"{op.name}: {inputs} must be one of {names}, got {dtype.name}. "
+            f"Cast it with tf.cast. [Op:{op.name}]",
+        )
 
 
 def _sequence(op, argument, value):
@@ -177,14 +202,6 @@ def _convert(op, argument, value, types):
         wanted = types[attr] = tensor.dtype
     elif tensor.dtype is not wanted:
         raise _mismatch(op, argument, wanted, tensor.dtype)
-    if allowed is not None and wanted not in allowed:
-        names = ", ".join(sorted(dtype.name for dtype in allowed))
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"{op.name}: {argument.name} must be one of {names}, got {wanted.name}. "
-            f"Cast it with tf.cast. [Op:{op.name}]",
-        )
     return tensor
 
 
@@ -195,7 +212,7 @@ def _has_tensors(sequence):
 def _check_int32(op, argument, value):
     """Refuse integers that do not fit into the dtype. (`tf.constant` drops their high bits instead.)"""
     for number in value if type(value) in (list, tuple) else (value,):
-        if type(number) is int and not -(2**31) <= number < 2**31:
+        if type(number) is int and not -(2**31) <= number < 2**31 and -(2**63) <= number < 2**64:
             raise errors.invalid_argument(
                 f"{op.name}: {argument.name} must be int32, which cannot hold {number}. [Op:{op.name}]"
             )
@@ -207,7 +224,7 @@ def _integer_hint(op, attr, value):
         if not isinstance(value, (list, tuple)):
             # TF: sizes may be floating tensors in a list, or a floating array; a floating tensor is refused.
             dtype = getattr(value, "dtype", None)
-            if dtype is not None and op.types.get(attr) == dtypes.INDEX and dtypes.as_dtype(dtype)._kind == "f":
+            if dtype is not None and op.types.get(attr) == dtypes.INDEX and _is_floating(dtype):
                 return dtypes.int32
             return None
         if not value:
@@ -217,14 +234,20 @@ def _integer_hint(op, attr, value):
     return None
 
 
+def _is_floating(dtype):
+    own = dtypes.FROM_NUMPY.get(dtype) if isinstance(dtype, np.dtype) else dtype
+    return isinstance(own, dtypes.DType) and own._kind == "f"
+
+
 def _input_tensor(op, argument, value, dtype=None, hint=None):
     try:
         tensor = to_tensor(value, dtype, hint)
     except (TypeError, ValueError) as error:
         # The same exception object, with its traceback; only its message is extended by where it happened.
-        if not isinstance(error, errors.OpError) and error.args and isinstance(error.args[0], str):
+        if error.args and isinstance(error.args[0], str) and not isinstance(error, DTypeMismatchError):
             error.args = (f"{op.name}: {argument.name}: {error.args[0]}", *error.args[1:])
-            error.says_where = True
+            if isinstance(error, errors.OpError):
+                error._message = error.args[0]
         raise
     if isinstance(tensor, CompositeTensor):
         raise TypeError(f"{op.name}: {argument.name} must be a dense tensor, got {type(tensor).__name__}.")
@@ -232,11 +255,13 @@ def _input_tensor(op, argument, value, dtype=None, hint=None):
 
 
 def _mismatch(op, argument, wanted, got):
+    first = next((x.name for x in op.signature.inputs if x.type_attr == argument.type_attr), argument.name)
+    reason = "" if argument.dtype is not None or first == argument.name else f" ({first} is {wanted.name})"
     return DTypeMismatchError(
         None,
         None,
         f"cannot compute {op.name}: {argument.name} was expected to be a {wanted.name} tensor but is a "
-        f"{got.name} tensor. Cast one of them with tf.cast. [Op:{op.name}]",
+        f"{got.name} tensor{reason}. Cast one of them with tf.cast. [Op:{op.name}]",
     )
 
 
@@ -310,8 +335,22 @@ def check_dtype(op, array, dtype):
         )
 
 
-def kernel_error(op, tensors, error):
-    """The error to raise for what a kernel raised: of TensorFlow's class, naming the op and its arguments."""
+def kernel_error(op, tensors, error, given=None):
+    """The error to raise for what a kernel raised: of TensorFlow's class, naming the op and its arguments.
+
+    Args:
+        op: the op.
+        tensors: its inputs.
+        error: what the kernel raised.
+        given: what the caller gave as inputs, if it is known here.
+    """
+    raised = _of_class(op, tensors, error)
+    if given is not None:
+        note(raised, op, zip((argument.name for argument in op.signature.inputs), given))
+    return raised
+
+
+def _of_class(op, tensors, error):
     if isinstance(error, errors.OpError):
         error._message = _told(op, tensors, error.message)
         return error

@@ -16,8 +16,48 @@ MAX_RANK = 64  # NumPy's limit, and so that of tensors
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
 
 
-class DTypeMismatchError(errors.InvalidArgumentError, TypeError):
-    """Operands of different dtypes. TensorFlow raises one or the other class, by the path taken."""
+class DTypeMismatchError(errors.InvalidArgumentError, TypeError, ValueError):
+    """Operands of different dtypes, or of one that the op does not take. TF: one of the classes, by the path taken."""
+
+
+class _UnfitError(errors.InvalidArgumentError):
+    """A value whose dtype cannot be had. It has the name of the class that TensorFlow raises where it converts first.
+
+    TF: where other arguments are looked at first, or the op finds the dtype, it is an InvalidArgumentError.
+    """
+
+    def __init__(self, message):
+        super().__init__(None, None, message)
+
+    def __reduce__(self):
+        return _unfit, (type(self).__name__, self.message, self.__dict__)
+
+
+class UnfitValueError(TypeError, ValueError, _UnfitError):
+    """A Python value that a dtype cannot hold."""
+
+    __init__ = _UnfitError.__init__
+    __str__ = _UnfitError.__str__
+    __reduce__ = _UnfitError.__reduce__
+
+
+class UnfitArrayError(ValueError, TypeError, _UnfitError):
+    """An array of a dtype that no tensor has, or a tensor of another dtype than is asked for."""
+
+    __init__ = _UnfitError.__init__
+    __str__ = _UnfitError.__str__
+    __reduce__ = _UnfitError.__reduce__
+
+
+UnfitValueError.__name__ = UnfitValueError.__qualname__ = "TypeError"
+UnfitArrayError.__name__ = UnfitArrayError.__qualname__ = "ValueError"
+UnfitValueError.__module__ = UnfitArrayError.__module__ = "builtins"  # as tracebacks show it
+
+
+def _unfit(name, message, state):
+    error = (UnfitValueError if name == "TypeError" else UnfitArrayError)(message)
+    error.__dict__.update(state)
+    return error
 
 
 class CompositeConversionError(TypeError, ValueError):
@@ -67,9 +107,9 @@ def to_tensor(value, dtype: DType | None = None, hint: DType | None = None, name
     kind = type(value)
     if kind is EagerTensor or isinstance(value, Tensor):
         if dtype is not None and value.dtype is not dtype:
-            raise ValueError(
+            raise UnfitArrayError(
                 f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: "
-                f"{value!r}"
+                f"{_shorten(value)}"
             )
         return value
     protocol = getattr(kind, "__tf_tensor__", None)
@@ -221,11 +261,11 @@ def _from_int(value, dtype):
         if -(2**63) <= value < 2**63:
             return EagerTensor(np.array(value, np.int64), dtypes.int64)
         raise ValueError(f"{value} is out of range for int64.")
+    if not -(2**63) <= value < 2**64:
+        raise ValueError(f"{value} is out of range for {dtype.name}.")
     if dtype._kind in "fc":
         return EagerTensor(context.run_quietly(np.array, value, dtype._np), dtype)
     if dtype._kind in "iuq":
-        if not -(2**63) <= value < 2**64:
-            raise ValueError(f"{value} is out of range for {dtype.name}.")
         # TF: a Python integer wraps around in a narrow dtype.
         wide = np.array(value, np.int64 if value < 2**63 else np.uint64)
         return EagerTensor(wide.astype(dtype._np), dtype)
@@ -236,7 +276,7 @@ def from_numpy(array: np.ndarray, dtype: DType | None = None) -> EagerTensor:
     """A tensor with a copy of the array, cast when a dtype is given."""
     own_dtype = FROM_NUMPY.get(array.dtype) or dtypes.numpy_array_dtype(array)
     if own_dtype is None:
-        raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {array.dtype}).")
+        raise UnfitArrayError(f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {array.dtype}).")
     if own_dtype._kind == "s":
         if dtype is not None and dtype._kind in "rv":
             return EagerTensor(array.copy(), dtype)
@@ -428,7 +468,7 @@ def _mixed(value):
 
 
 def _cannot(value, dtype):
-    return TypeError(f"Cannot convert {_shorten(value)} to EagerTensor of dtype {dtype.name}")
+    return UnfitValueError(f"Cannot convert {_shorten(value)} to EagerTensor of dtype {dtype.name}")
 
 
 register_tensor_converter(to_tensor)

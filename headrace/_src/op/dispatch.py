@@ -10,15 +10,15 @@ writes into the index which they are.
 
 import functools
 import inspect
-import re
-import reprlib
 import sys
+import threading
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from headrace._src import index
 from headrace._src.core import errors
 from headrace._src.core.tracebacks import shortened
+from headrace._src.op.accounts import tell
 from headrace._src.op.definition import Op
 from headrace._src.op.loading import ROOT, load_indexed
 
@@ -58,20 +58,23 @@ def dispatchable(function: Function) -> Function:
             return function(*args, **kwargs)
         except (TypeError, ValueError, AttributeError) as caught:
             error = caught
-        except errors.OpError as caught:
-            _say_where(caught, wrapper, args, kwargs)
-            raise shortened(caught)  # noqa: B904  the same exception, not another
+        except (errors.OpError, LookupError, ArithmeticError, RuntimeError, AssertionError) as caught:
+            error = tell(caught, wrapper, signature_of(wrapper), args, kwargs)
+            raise shortened(error)  # noqa: B904  the same exception, not another
         except MemoryError as caught:
-            raise errors.resource_exhausted(f"{wrapper.__name__}: out of memory: {caught}") from None
+            error = errors.resource_exhausted(f"out of memory: {caught}")
+            raise tell(error, wrapper, signature_of(wrapper), args, kwargs) from None
         try:
             # Outside the except block, so that what this raises does not drag the first error along.
             result = _fallback(wrapper, args, kwargs)
-            if result is Dispatcher.NOT_SUPPORTED:
-                if errors.is_out_of_memory(error):
-                    raise errors.resource_exhausted(f"{wrapper.__name__}: out of memory: {error}")
-                _say_where(error, wrapper, args, kwargs)
-                raise shortened(error)
-            return result
+            if result is not Dispatcher.NOT_SUPPORTED:
+                return result
+            if errors.is_out_of_memory(error):
+                error = errors.resource_exhausted(f"out of memory: {error}")
+        except Exception as caught:
+            error = caught
+        try:
+            raise shortened(tell(error, wrapper, signature_of(wrapper), args, kwargs))
         finally:
             del error  # it refers to this frame
 
@@ -151,58 +154,21 @@ def _ask(wrapper, args, kwargs, teachers):
     return Dispatcher.NOT_SUPPORTED
 
 
-def _say_where(error, wrapper, args, kwargs):
-    """Add the function's name and arguments to an error of headrace that lacks them, such as one of a conversion."""
-    text = error.args[0] if error.args else None
-    if not isinstance(text, str) or "[Op:" in str(error):
-        return
-    name = wrapper.__name__
-    # A message that begins with "top_k: ..." or "TopKV2: ..." has a name already.
-    told = re.search(rf"\b{name.replace('_', '')}(v\d)?[:(]", text.replace("_", ""), re.IGNORECASE)
-    if getattr(error, "says_where", False):
-        # The innermost function knows best; the ones around it only add their names.
-        if not told:
-            set_text(error, f"{name}: {text}")
-        return
-    error.says_where = True
-    last = error.__traceback__
-    while last.tb_next is not None:
-        last = last.tb_next
-    module = last.tb_frame.f_globals.get("__name__", "")
-    if told or not module.startswith("headrace._src."):
-        return  # raised by the user's own code, or it names the function already
-    try:
-        arguments = signature_of(wrapper).bind(*args, **kwargs).arguments
-        values = ", ".join(f"{key}={brief(value)}" for key, value in arguments.items())
-    except Exception:  # an argument that cannot be shown; the first error is the one to raise
-        return
-    set_text(error, f"{name}: {text.rstrip('. ')}. Got {values}.")
-
-
-def set_text(error, text) -> None:
-    """Let an error say something else."""
-    error.args = (text, *error.args[1:])
-    if isinstance(error, errors.OpError):
-        error._message = text
-
-
-def brief(value, levels: int = 3) -> str:
-    """A value as messages show it: tensors by shape and dtype, anything else shortened."""
-    shape = getattr(value, "shape", None)
-    if shape is not None and hasattr(value, "dtype"):
-        return f"<{type(value).__name__} {shape} {getattr(value.dtype, 'name', value.dtype)}>"
-    if isinstance(value, (list, tuple)):
-        parts = [brief(item, levels - 1) for item in value[:6]] if levels else ["..."]
-        inner = ", ".join(parts) + (", ..." if levels and len(value) > 6 else "")
-        return f"[{inner}]" if isinstance(value, list) else f"({inner})"
-    return reprlib.repr(value)
-
-
 def signature_of(api) -> inspect.Signature:
     """The signature of a dispatchable function, computed once."""
     if api._dispatch_signature is None:
         api._dispatch_signature = inspect.signature(api.__wrapped__)
     return api._dispatch_signature
+
+
+class _Handled(threading.local):
+    """The calls that dispatchers are about to handle in this thread: the function's and the arguments' identities."""
+
+    def __init__(self):
+        self.calls = set()
+
+
+_handled = _Handled()
 
 
 def dispatch_for_types(api, *types):
@@ -217,9 +183,16 @@ def dispatch_for_types(api, *types):
     def decorate(target):
         class TypeDispatcher(Dispatcher):
             def handle(self, args, kwargs):
-                if any(_holds(value, types) for value in (*args, *kwargs.values())):
+                if not any(_holds(value, types) for value in (*args, *kwargs.values())):
+                    return self.NOT_SUPPORTED
+                call = (id(api), *map(id, args), *map(id, kwargs.values()))
+                if call in _handled.calls:  # the target could not help it, and called the function again
+                    return self.NOT_SUPPORTED
+                _handled.calls.add(call)
+                try:
                     return target(*args, **kwargs)
-                return self.NOT_SUPPORTED
+                finally:
+                    _handled.calls.discard(call)
 
         api._dispatch_fallbacks.append(TypeDispatcher())
         _note(api._public_name, target, types)

@@ -10,8 +10,9 @@ For `Sum` ("input: T, reduction_indices: Tidx, *, keep_dims: bool -> output: T")
         if type(x1) is not EagerTensor: x1 = index(x1)
         if type(x0) is not EagerTensor or x0.dtype not in types0 or x1 is None or x1.dtype not in types1:
             return apply(op, args, attrs, name)
-        args = x0, x1,
+        given, args = args, (x0, x1, )
         if len(attrs) != 1: attrs = complete(op, attrs)
+        elif type(attrs['keep_dims']) is not bool: attrs = checked(op, attrs)
         dtype = x0.dtype
 
 and goes on as `_RUN`, `_RECORD` and `_END` below. This is the hottest code in the project: a loop over the inputs, or
@@ -21,6 +22,7 @@ a function for each part, would cost as much as all the rest.
 from headrace._src.core import dtypes
 from headrace._src.core.context import context, idle_runners, quiet_runner
 from headrace._src.core.tensor import EagerTensor
+from headrace._src.op.attributes import USUAL
 from headrace._src.op.convert import eager_number, int_vector
 
 _ELSE = "return apply(op, args, attrs, name)"
@@ -33,7 +35,7 @@ _RUN = """
     try:
         out = run(op.eager_kernel, ARRAYS)
     except Exception as error:
-        raise kernel_error(op, args, error) from None
+        raise kernel_error(op, args, error, GIVEN) from None
     finally:
         give_runner(run)
     if type(out) is not ndarray:
@@ -69,7 +71,8 @@ def write_lane(op, names):
     names = names | {
         "op": op, "context": context, "EagerTensor": EagerTensor, "new": object.__new__, "index": _index,
         "take_runner": idle_runners.pop, "give_runner": idle_runners.append, "quiet_runner": quiet_runner,
-        "fixed": output.dtype, "__name__": __name__,
+        "fixed": output.dtype, "__name__": __name__, "DType": dtypes.DType,
+        **{f"all_{kind.__name__}": frozenset({kind}).issuperset for kind in USUAL.values()},
     }  # fmt: skip
 
     def each(text):
@@ -83,7 +86,7 @@ def write_lane(op, names):
         allowed = frozenset({x.dtype}) if x.type_attr is None else op.types.get(x.type_attr, dtypes.ANY)
         if allowed is dtypes.INDEX:  # a list of ints will do
             lines.append(f"if type(x{i}) is not EagerTensor: x{i} = index(x{i})")
-            converted = [f"args = {each('x{i}, ')}"]
+            converted = [f"given, args = args, ({each('x{i}, ')})"]
             refused.append(f"x{i} is None")
         else:
             refused.append(f"type(x{i}) is not EagerTensor")
@@ -99,6 +102,9 @@ def write_lane(op, names):
     lines += converted
     incomplete = f"len(attrs) != {len(op.attribute_names)}" if op.attribute_names else "attrs"
     lines.append(f"if {incomplete}: attrs = complete(op, attrs)")
+    unusual = [_unusual(attribute) for attribute in op.signature.attributes]
+    if any(unusual):
+        lines.append(f"elif {' or '.join(filter(None, unusual))}: attrs = checked(op, attrs)")
     if output.dtype is not None:
         lines.append("dtype = fixed")
     elif output.type_attr in first:
@@ -106,12 +112,27 @@ def write_lane(op, names):
     else:
         lines.append(f"dtype = attrs[{output.type_attr!r}]")
     arrays = each("x{i}._a, ") + "".join(f"{name}=attrs[{name!r}], " for name in sorted(op.attribute_names))
-    text = "\n    ".join(["def lane(args, attrs, name):", *lines]) + _RUN.replace("ARRAYS", arrays)
+    run = _RUN.replace("ARRAYS", arrays).replace("GIVEN", "given" if converted else "args")
+    text = "\n    ".join(["def lane(args, attrs, name):", *lines]) + run
     if op.grad is not None:
         text += _RECORD.replace("IDS", f"({each('x{i}._id, ')})")
     # Only names from our own signatures; a file name by which tracebacks know it as ours.
     exec(compile(text + _END, f"{__file__}:{op.name}", "exec"), names)
     return names["lane"]
+
+
+def _unusual(attribute):
+    """The text of a test whether the attribute needs a closer look; None if it never does."""
+    value, kind = f"attrs[{attribute.name!r}]", attribute.kind
+    if kind in USUAL:
+        return f"type({value}) is not {USUAL[kind].__name__}"
+    if kind == "shape":
+        return f"({value} is not None and type({value}) is not tuple)"
+    if not kind.startswith("list("):
+        return None
+    no_list = f"type({value}) is not list and type({value}) is not tuple"
+    usual = USUAL.get(kind[5:-1])
+    return f"({no_list})" if usual is None else f"({no_list}) or not all_{usual.__name__}(map(type, {value}))"
 
 
 def _index(value):

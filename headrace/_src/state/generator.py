@@ -255,7 +255,7 @@ def _state_tensor(state):
     return cast(nest.map_structure(signed, state), dtypes.int64)
 
 
-@api("random.create_rng_state", "random.experimental.create_rng_state", dispatch=False)
+@api("random.create_rng_state", "random.experimental.create_rng_state", dispatch=False, told=True)
 def create_rng_state(seed, alg) -> Tensor:
     """The state of a generator for a seed.
 

@@ -193,7 +193,7 @@ class FastGFile(GFile):
     """A `GFile`; it was once a faster one."""
 
 
-@api("io.gfile.exists", "compat.v1.io.gfile.exists", dispatch=False)
+@api("io.gfile.exists", "compat.v1.io.gfile.exists", dispatch=False, told=True)
 def exists(path) -> bool:
     """Whether there is a file or directory at `path`.
 
@@ -203,13 +203,13 @@ def exists(path) -> bool:
     return filesystem.exists(path)
 
 
-@api("io.gfile.isdir", "compat.v1.io.gfile.isdir", dispatch=False)
+@api("io.gfile.isdir", "compat.v1.io.gfile.isdir", dispatch=False, told=True)
 def isdir(path) -> bool:
     """Whether there is a directory at `path`."""
     return filesystem.is_directory(path)
 
 
-@api("io.gfile.stat", "compat.v1.io.gfile.stat", dispatch=False)
+@api("io.gfile.stat", "compat.v1.io.gfile.stat", dispatch=False, told=True)
 def stat(path) -> FileStatistics:
     """`length` in bytes, `mtime_nsec` (when it was last changed) and `is_directory` of what is at `path`.
 
@@ -219,7 +219,7 @@ def stat(path) -> FileStatistics:
     return filesystem.stat(path)
 
 
-@api("io.gfile.listdir", "compat.v1.io.gfile.listdir", dispatch=False)
+@api("io.gfile.listdir", "compat.v1.io.gfile.listdir", dispatch=False, told=True)
 def listdir(path) -> list[str]:
     """The names in a directory, sorted.
 
@@ -229,7 +229,7 @@ def listdir(path) -> list[str]:
     return filesystem.names_in(path)
 
 
-@api("io.gfile.mkdir", "compat.v1.io.gfile.mkdir", dispatch=False)
+@api("io.gfile.mkdir", "compat.v1.io.gfile.mkdir", dispatch=False, told=True)
 def mkdir(path) -> None:
     """Makes a directory in one that is there; nothing happens if it is there already.
 
@@ -239,7 +239,7 @@ def mkdir(path) -> None:
     filesystem.make_directory(path)
 
 
-@api("io.gfile.makedirs", "compat.v1.io.gfile.makedirs", dispatch=False)
+@api("io.gfile.makedirs", "compat.v1.io.gfile.makedirs", dispatch=False, told=True)
 def makedirs(path) -> None:
     """Makes a directory and those above it, where they are not there.
 
@@ -249,7 +249,7 @@ def makedirs(path) -> None:
     filesystem.make_directories(path)
 
 
-@api("io.gfile.remove", "compat.v1.io.gfile.remove", dispatch=False)
+@api("io.gfile.remove", "compat.v1.io.gfile.remove", dispatch=False, told=True)
 def remove(path) -> None:
     """Removes a file.
 
@@ -260,7 +260,7 @@ def remove(path) -> None:
     filesystem.remove(path)
 
 
-@api("io.gfile.rmtree", "compat.v1.io.gfile.rmtree", dispatch=False)
+@api("io.gfile.rmtree", "compat.v1.io.gfile.rmtree", dispatch=False, told=True)
 def rmtree(path) -> None:
     """Removes a directory and all that is in it.
 
@@ -270,7 +270,7 @@ def rmtree(path) -> None:
     filesystem.remove_tree(path)
 
 
-@api("io.gfile.copy", "compat.v1.io.gfile.copy", dispatch=False)
+@api("io.gfile.copy", "compat.v1.io.gfile.copy", dispatch=False, told=True)
 def copy(src, dst, overwrite=False) -> None:
     """Copies a file, also from one file system to another.
 
@@ -286,7 +286,7 @@ def copy(src, dst, overwrite=False) -> None:
     filesystem.copy(src, dst, overwrite)
 
 
-@api("io.gfile.rename", "compat.v1.io.gfile.rename", dispatch=False)
+@api("io.gfile.rename", "compat.v1.io.gfile.rename", dispatch=False, told=True)
 def rename(src, dst, overwrite=False) -> None:
     """Gives a file or directory another path.
 
@@ -303,7 +303,7 @@ def rename(src, dst, overwrite=False) -> None:
     filesystem.rename(src, dst, overwrite)
 
 
-@api("io.gfile.glob", "compat.v1.io.gfile.glob", dispatch=False)
+@api("io.gfile.glob", "compat.v1.io.gfile.glob", dispatch=False, told=True)
 def glob(pattern) -> list[str]:
     """The paths that match shell patterns, sorted for each pattern; wildcards stay within one component of a path.
 
@@ -318,7 +318,7 @@ def glob(pattern) -> list[str]:
     return [path for one in pattern for path in filesystem.matching(one)]
 
 
-@api("io.gfile.walk", "compat.v1.io.gfile.walk", dispatch=False)
+@api("io.gfile.walk", "compat.v1.io.gfile.walk", dispatch=False, told=True)
 def walk(top, topdown=True, onerror=None) -> Any:
     """Goes through a directory and all below it.
 
@@ -333,7 +333,7 @@ def walk(top, topdown=True, onerror=None) -> Any:
     return filesystem.walk(top, topdown, onerror)
 
 
-@api("io.gfile.join", "compat.v1.io.gfile.join", dispatch=False)
+@api("io.gfile.join", "compat.v1.io.gfile.join", dispatch=False, told=True)
 def join(path, *paths) -> Any:
     """Parts of a path joined by separators; an absolute part starts anew.
 

@@ -18,7 +18,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.trackable import RestoredSpec, Trackable
 from headrace._src.op.api import api
-from headrace._src.op.convert import to_tensor
+from headrace._src.op.convert import UnfitArrayError, to_tensor
 from headrace._src.ops.arrays.gathering import in_batches
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.indexing import variable_getitem
@@ -318,7 +318,7 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
 
     def __tf_tensor__(self, dtype=None, name=None):
         if dtype is not None and dtype is not self._dtype:
-            raise ValueError(
+            raise UnfitArrayError(
                 f"Incompatible type conversion requested to type {dtype.name} for `tf.Variable` of type "
                 f"{self._dtype.name}. (Variable: {self})"
             )

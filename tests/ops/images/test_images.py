@@ -250,13 +250,13 @@ ERRORS = {
     "image.crop_to_bounding_box: width must be >=": lambda: tf.image.crop_to_bounding_box(IMAGES, 0, 0, 2, 20),
     "image.central_crop: central_fraction must be in": lambda: tf.image.central_crop(IMAGES, 1.5),
     "image.random_hue: max_delta must be <= 0.5": lambda: tf.image.random_hue(IMAGES, 0.7),
-    "CropAndResize: box_ind must be in": lambda: tf.image.crop_and_resize(IMAGES, BOXES[0], [0, 1, 9], (2, 2)),
-    "NonMaxSuppressionV3: iou_threshold must be": lambda: tf.image.non_max_suppression(BOXES[0], AMOUNTS[:3], 2, 1.5),
+    "image.crop_and_resize: box_indices must": lambda: tf.image.crop_and_resize(IMAGES, BOXES[0], [0, 1, 9], (2, 2)),
+    "image.non_max_suppression: iou_threshold": lambda: tf.image.non_max_suppression(BOXES[0], AMOUNTS[:3], 2, 1.5),
     # TensorFlow logs this, and takes the nearest pixels.
     "ImageProjectiveTransformV2: interpolation must be": lambda: tf.raw_ops.ImageProjectiveTransformV2(
         images=IMAGES, transforms=[[1.0, 0, 0, 0, 1, 0, 0, 0]], output_shape=[2, 2], interpolation="CUBIC"
     ),
-    "AdjustHue: images must have 3 channels": lambda: tf.image.adjust_hue(IMAGES[..., :2], 0.1),
+    "image.adjust_hue: images must have 3 channels": lambda: tf.image.adjust_hue(IMAGES[..., :2], 0.1),
 }  # fmt: skip
 
 

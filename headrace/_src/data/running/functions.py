@@ -17,6 +17,7 @@ from headrace._src.graph.building.operation import called_graphs, is_stateful
 from headrace._src.graph.building.variable_creation import variables_outside
 from headrace._src.graph.passes.steps import draws_numbers
 from headrace._src.graph.vectorizing.walk import BatchWalk
+from headrace._src.op.accounts import brief
 from headrace._src.op.batching import Batched, NoRule, batch_shape, value_of
 from headrace._src.op.traits import CALLS_PYTHON, FILE_DATASET, READS_FILES, READS_RESOURCE
 from headrace._src.ops.arrays.filling import CONST
@@ -71,7 +72,7 @@ def trace(function: Any, *argument_specs: Any, method: str) -> Traced:
         method: what the user called, such as "Dataset.map", for messages.
     """
     if not callable(function):
-        raise TypeError(f"{method}: expected a function, got {function!r}.")
+        raise TypeError(f"{method}: expected a function, got {brief(function)}.")
     name = getattr(function, "__name__", type(function).__name__).replace("<lambda>", "lambda")
     graph = FuncGraph(f"{method.rpartition('.')[2]}_{name}", context.graph)
     with graph.building():

@@ -82,7 +82,7 @@ def random(seed=None, rerandomize_each_iteration=None, name=None) -> DatasetV2:
     """
     return build(
         "_RandomDataset", RANDOM_DATASET, *seed_inputs(seed), DUMMY_SEED_GENERATOR(),
-        rerandomize_each_iteration=bool(rerandomize_each_iteration), spec=TensorSpec([], dtypes.int64), name=name,
+        rerandomize_each_iteration=rerandomize_each_iteration, spec=TensorSpec([], dtypes.int64), name=name,
     )  # fmt: skip
 
 

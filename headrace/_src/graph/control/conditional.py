@@ -359,7 +359,7 @@ def _cond_in_graph(self, predicate, true_fn, false_fn):
     return cond(predicate, true_fn, false_fn)
 
 
-@api("switch_case", dispatch=False)
+@api("switch_case", dispatch=False, told=True)
 def switch_case(branch_index, branch_fns, default=None, name="switch_case") -> Any:
     """Call the function with the number `branch_index`.
 
@@ -410,7 +410,7 @@ def _numbered(branch_fns):
     return [functions[i] for i in range(len(functions))]
 
 
-@api("case", dispatch=False)
+@api("case", dispatch=False, told=True)
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case") -> Any:
     """Call the function whose condition is the first that is true.
 

@@ -92,7 +92,7 @@ def _fold(name, fn, elems, initializer, parallel_iterations, backwards):
     return value
 
 
-@api("foldl", dispatch=False)
+@api("foldl", dispatch=False, told=True)
 def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None) -> Any:
     """Combine the elements along the first axis, from the first to the last.
 
@@ -110,7 +110,7 @@ def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
         return _fold("foldl", fn, elems, initializer, parallel_iterations, backwards=False)
 
 
-@api("foldr", dispatch=False)
+@api("foldr", dispatch=False, told=True)
 def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None) -> Any:
     """Combine the elements along the first axis, from the last to the first; see `foldl`.
 
@@ -121,7 +121,7 @@ def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
         return _fold("foldr", fn, elems, initializer, parallel_iterations, backwards=True)
 
 
-@api("scan", dispatch=False)
+@api("scan", dispatch=False, told=True)
 def scan(
     fn,
     elems,

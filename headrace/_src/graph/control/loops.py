@@ -290,7 +290,7 @@ def _wanted(body, inputs):
 # The public function.
 
 
-@api("while_loop", dispatch=False)
+@api("while_loop", dispatch=False, told=True)
 def while_loop(
     cond,
     body,

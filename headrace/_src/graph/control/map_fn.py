@@ -207,7 +207,7 @@ def _converted_elements(name, elems):
     return flat
 
 
-@api("map_fn", dispatch=False)
+@api("map_fn", dispatch=False, told=True)
 def map_fn(
     fn,
     elems,

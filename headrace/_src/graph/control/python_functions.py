@@ -72,7 +72,7 @@ def call_of(token):
 def raise_users_error(error):
     """Raise the error of TensorFlow's class for what the user's code raised, with the user's traceback."""
     kind = next((ours for theirs, ours in _CLASSES if isinstance(error, theirs)), errors.UnknownError)
-    if isinstance(error, errors.OpError):
+    if isinstance(error, errors.OpError) and not isinstance(error, (TypeError, ValueError)):
         kind = errors.UnknownError
     frames = traceback.extract_tb(error.__traceback__)
     frames = [f for f in frames if "headrace/_src" not in f.filename.replace("\\", "/")]

@@ -27,7 +27,7 @@ class _BodyGraph(ElementGraph):
         return super().next_op_seed() if outer is None else outer.next_op_seed()
 
 
-@api("vectorized_map", dispatch=False)
+@api("vectorized_map", dispatch=False, told=True)
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True) -> Any:
     """Apply a function to each element along the first axis, all elements at once.
 

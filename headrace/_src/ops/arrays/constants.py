@@ -8,10 +8,12 @@ from headrace._src.core import device_use, dtypes, errors
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tracebacks import shortened
+from headrace._src.op.accounts import told
 from headrace._src.op.api import api, export
 from headrace._src.op.convert import register_tensor_conversion_function, to_tensor
 from headrace._src.op.registry import lookup
-from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.arrays.shaping import RESHAPE, check_layout
 
 export("register_tensor_conversion_function")(register_tensor_conversion_function)
 
@@ -37,38 +39,42 @@ def constant(value, dtype=None, shape=None, name="Const") -> Tensor:
         TypeError: when the dtype cannot hold the value, or the shape does not fit.
         ValueError: when the value is no tensor, e.g. a list that is not rectangular.
     """
-    device_use.in_use = True
-    dtype = None if dtype is None else dtypes.as_dtype(dtype)
-    if isinstance(value, Tensor) and dtype is not None and value.dtype is not dtype:
-        raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
-    if shape is None or isinstance(value, Tensor):
-        tensor = to_tensor(value, dtype, name=name)
-    else:
-        with context.changed(graph=None):  # the value becomes part of a graph when it has its shape
+    try:
+        device_use.in_use = True
+        dtype = None if dtype is None else dtypes.as_dtype(dtype)
+        if isinstance(value, Tensor) and dtype is not None and value.dtype is not dtype:
+            raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
+        if shape is None or isinstance(value, Tensor):
             tensor = to_tensor(value, dtype, name=name)
-    if when_of_numbers and dtype is None:
-        tensor = when_of_numbers[0](value, tensor)
-    if shape is None:
-        return tensor if context.mode is None or context.graph is not None else _placed(tensor)
-    wanted = tuple(TensorShape(shape).as_list())
-    array = getattr(tensor, "_a", None)
-    if array is None:
-        return RESHAPE(tensor, wanted)
-    if array.shape == wanted:
-        return _placed(tensor) if context.graph is None else context.graph.constant(tensor, name)
-    if array.size == 1:
-        try:
-            filled = EagerTensor(np.full(wanted, array.reshape(()), array.dtype), tensor.dtype)
-        except (MemoryError, ValueError) as error:
-            raise errors.resource_exhausted(f"constant: shape {wanted} of {tensor.dtype.name}: {error}") from None
-    elif array.size == TensorShape(wanted).num_elements():
-        filled = EagerTensor(array.reshape(wanted), tensor.dtype)
-    else:
-        raise TypeError(
-            f"constant: value has {array.size} elements, but shape {wanted} has "
-            f"{TensorShape(wanted).num_elements()}."
-        )
-    return _placed(filled) if context.graph is None else context.graph.constant(filled, name)
+        else:
+            with context.changed(graph=None):  # the value becomes part of a graph when it has its shape
+                tensor = to_tensor(value, dtype, name=name)
+        if when_of_numbers and dtype is None:
+            tensor = when_of_numbers[0](value, tensor)
+        if shape is None:
+            return tensor if context.mode is None or context.graph is not None else _placed(tensor)
+        wanted = tuple(TensorShape(shape).as_list())
+        array = getattr(tensor, "_a", None)
+        if array is None:
+            return RESHAPE(tensor, wanted)
+        if array.shape == wanted:
+            return _placed(tensor) if context.graph is None else context.graph.constant(tensor, name)
+        if array.size == 1:
+            try:
+                filled = EagerTensor(np.full(wanted, array.reshape(()), array.dtype), tensor.dtype)
+            except (MemoryError, ValueError) as error:
+                raise errors.resource_exhausted(f"constant: shape {wanted} of {tensor.dtype.name}: {error}") from None
+        elif array.size == TensorShape(wanted).num_elements():
+            filled = EagerTensor(array.reshape(wanted), tensor.dtype)
+        else:
+            raise TypeError(
+                f"constant: value has {array.size} elements, but shape {wanted} has "
+                f"{TensorShape(wanted).num_elements()}."
+            )
+        return _placed(filled) if context.graph is None else context.graph.constant(filled, name)
+    except Exception as error:
+        given = {"value": value} | {key: x for key, x in (("dtype", dtype), ("shape", shape)) if x is not None}
+        raise shortened(told(error, "constant", given))  # noqa: B904  the same exception, not another
 
 
 def _placed(tensor):
@@ -94,13 +100,18 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None) -> Tensor:
     Raises:
         ValueError, TypeError: when that is not possible.
     """
-    device_use.in_use = True
-    dtype = None if dtype is None else dtypes.as_dtype(dtype)
-    hint = None if dtype_hint is None else dtypes.as_dtype(dtype_hint)
-    tensor = to_tensor(value, dtype, hint, name)
-    if tensor is not value and type(tensor) is not EagerTensor and isinstance(tensor, Tensor):
-        tensor.op.is_operand = False  # the user has it, with the name that it has
-    return tensor
+    try:
+        device_use.in_use = True
+        dtype = None if dtype is None else dtypes.as_dtype(dtype)
+        hint = None if dtype_hint is None else dtypes.as_dtype(dtype_hint)
+        tensor = to_tensor(value, dtype, hint, name)
+        if tensor is not value and type(tensor) is not EagerTensor and isinstance(tensor, Tensor):
+            tensor.op.is_operand = False  # the user has it, with the name that it has
+        return tensor
+    except Exception as error:
+        options = (("dtype", dtype), ("dtype_hint", dtype_hint))
+        given = {"value": value} | {key: x for key, x in options if x is not None}
+        raise shortened(told(error, "convert_to_tensor", given))  # noqa: B904  the same exception, not another
 
 
 def _vector(tensor):
@@ -165,10 +176,12 @@ def zeros(shape, dtype=dtypes.float32, name=None, layout=None) -> Tensor:
     >>> tf.zeros((2,))
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0., 0.], dtype=float32)>
     """
+    check_layout(layout)
     return _filled(shape, dtype, 0, "zeros" if name is None else name)
 
 
 @api("ones")
 def ones(shape, dtype=dtypes.float32, name=None, layout=None) -> Tensor:
     """A tensor of ones."""
+    check_layout(layout)
     return _filled(shape, dtype, 1, "ones" if name is None else name)

@@ -22,7 +22,7 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.measuring import RANK, checked_dims, checked_vector
 from headrace._src.ops.arrays.measuring import shape as shape_of
-from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
+from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, check_layout
 from headrace._src.ops.arrays.small_integers import integers
 from headrace._src.ops.math.arithmetic import MAXIMUM
 from headrace._src.ops.math.comparison import LESS
@@ -116,6 +116,7 @@ def fill(dims, value, name=None, layout=None) -> Tensor:
     Raises:
         InvalidArgumentError: when `dims` is negative or `value` no scalar.
     """
+    check_layout(layout)
     return FILL(integers(dims), value, name=name)
 
 
@@ -384,6 +385,7 @@ def zeros_like(input, dtype=None, name=None, layout=None) -> Tensor:
     >>> tf.zeros_like([1, 2, 3]).numpy().tolist()
     [0, 0, 0]
     """
+    check_layout(layout)
     return _like(ZEROS_LIKE, 0, input, dtype, name)
 
 
@@ -394,6 +396,7 @@ def ones_like(input, dtype=None, name=None, layout=None) -> Tensor:
     >>> tf.ones_like([1, 2, 3], tf.float32).numpy().tolist()
     [1.0, 1.0, 1.0]
     """
+    check_layout(layout)
     return _like(ONES_LIKE, 1, input, dtype, name)
 
 

@@ -234,7 +234,7 @@ def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None) -> "TopKV
     Raises:
         InvalidArgumentError: when there are fewer than `k` elements.
     """
-    return TOP_K_V2(input, integers(k), sorted=bool(sorted), index_type=dtypes.as_dtype(index_type), name=name)
+    return TOP_K_V2(input, integers(k), sorted=sorted, index_type=dtypes.as_dtype(index_type), name=name)
 
 
 def _approx_axis(op, rank, dimension):

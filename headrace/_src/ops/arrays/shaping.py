@@ -361,3 +361,9 @@ def ensure_shape(x, shape, name=None) -> Tensor:
     """
     shape = TensorShape(shape)
     return ENSURE_SHAPE(x, shape=None if shape.rank is None else tuple(shape), name=name)
+
+
+def check_layout(layout):
+    """Refuse what `layout` says: tensors that are spread over devices by DTensor do not exist here."""
+    if layout is not None:
+        raise TypeError(f"layout must be None, as there are no DTensor layouts, got {type(layout).__name__}.")

@@ -262,7 +262,7 @@ def get_log_device_placement() -> bool:
     return _logging_placement
 
 
-@api("debugging.set_log_device_placement", dispatch=False)
+@api("debugging.set_log_device_placement", dispatch=False, told=True)
 def set_log_device_placement(enabled) -> None:
     """Write a line to stderr for every op that runs, saying on which device; or stop doing so."""
     global _logging_placement

@@ -153,7 +153,7 @@ def assert_proper_iterable(values) -> None:
         )
 
 
-@api("debugging.assert_same_float_dtype", dispatch=False)
+@api("debugging.assert_same_float_dtype", dispatch=False, told=True)
 def assert_same_float_dtype(tensors=None, dtype=None) -> "DType":
     """The one floating dtype that all of `tensors`, and `dtype` if given, have; float32 when there is none.
 

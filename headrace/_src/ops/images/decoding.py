@@ -229,7 +229,7 @@ def decode_jpeg(
     """
     return DECODE_JPEG(
         contents,
-        channels=channels or 0,
+        channels=channels,
         ratio=ratio,
         fancy_upscaling=fancy_upscaling,
         try_recover_truncated=try_recover_truncated,
@@ -307,7 +307,7 @@ def decode_and_crop_jpeg(
     return DECODE_AND_CROP_JPEG(
         contents,
         crop_window,
-        channels=channels or 0,
+        channels=channels,
         ratio=ratio,
         fancy_upscaling=fancy_upscaling,
         try_recover_truncated=try_recover_truncated,
@@ -387,7 +387,7 @@ def decode_png(contents, channels=0, dtype=dtypes.uint8, name=None) -> Tensor:
     >>> tf.io.decode_png(png, channels=3).shape
     TensorShape([1, 2, 3])
     """
-    return DECODE_PNG(contents, channels=channels or 0, dtype=dtypes.as_dtype(dtype), name=name)
+    return DECODE_PNG(contents, channels=channels, dtype=dtypes.as_dtype(dtype), name=name)
 
 
 DECODE_GIF = Op(
@@ -434,7 +434,7 @@ def decode_bmp(contents, channels=0, name=None) -> Tensor:
     Raises:
         InvalidArgumentError: the contents is no such BMP, or its length is not what the header says.
     """
-    return DECODE_BMP(contents, channels=channels or 0, name=name)
+    return DECODE_BMP(contents, channels=channels, name=name)
 
 
 DECODE_WEBP = Op(
@@ -461,7 +461,7 @@ def decode_webp(contents, channels=0, dtype=dtypes.uint8, name=None) -> Tensor:
     Raises:
         InvalidArgumentError: the contents is no image, has other channels, or something in it is missing or wrong.
     """
-    return DECODE_WEBP(contents, channels=channels or 0, dtype=dtypes.as_dtype(dtype), name=name)
+    return DECODE_WEBP(contents, channels=channels, dtype=dtypes.as_dtype(dtype), name=name)
 
 
 DECODE_JXL = Op(
@@ -489,7 +489,7 @@ def decode_jxl(contents, channels=0, dtype=dtypes.uint8, name=None) -> Tensor:
         InvalidArgumentError: the contents is no image, has other channels, or something in it is missing or wrong.
         UnimplementedError: the library imagecodecs is not installed.
     """
-    return DECODE_JXL(contents, channels=channels or 0, dtype=dtypes.as_dtype(dtype), name=name)
+    return DECODE_JXL(contents, channels=channels, dtype=dtypes.as_dtype(dtype), name=name)
 
 
 def _any_shape(contents, channels, dtype, expand_animations):
@@ -533,7 +533,7 @@ def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_
     direct = wanted in (dtypes.uint8, dtypes.uint16, dtypes.float32)
     image = DECODE_IMAGE(
         to_tensor(contents, dtypes.string),
-        channels=channels or 0,
+        channels=channels,
         dtype=wanted if direct else dtypes.uint16,
         expand_animations=expand_animations,
         name=name,

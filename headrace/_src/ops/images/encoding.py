@@ -198,7 +198,7 @@ def adjust_jpeg_quality(image, jpeg_quality, dct_method="", name=None) -> Tensor
     channels = image.shape[-1] if image.shape.rank else None
     quality = to_tensor(jpeg_quality, dtypes.int32)
     contents = ENCODE_JPEG_VARIABLE_QUALITY(convert_image_dtype(image, dtypes.uint8, saturate=True), quality)
-    decoded = decode_jpeg(contents, channels=channels or 0, dct_method=dct_method)
+    decoded = decode_jpeg(contents, channels=channels, dct_method=dct_method)
     return convert_image_dtype(decoded, image.dtype, saturate=True, name=name)
 
 

@@ -233,7 +233,7 @@ def bincount(
         weights = to_tensor(weights)
     if axis != -1:
         arr, weights = flat, RESHAPE(weights, [-1])
-    return DENSE_BINCOUNT(arr, size, weights, binary_output=bool(binary_output), name=name)
+    return DENSE_BINCOUNT(arr, size, weights, binary_output=binary_output, name=name)
 
 
 def _bins(nbins):

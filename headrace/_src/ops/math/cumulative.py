@@ -133,7 +133,7 @@ def cumsum(x, axis=0, exclusive=False, reverse=False, name=None) -> Tensor:
         reverse: sum from the end.
         name: accepted for compatibility.
     """
-    return CUMSUM(x, one_axis(axis), exclusive=bool(exclusive), reverse=bool(reverse), name=name)
+    return CUMSUM(x, one_axis(axis), exclusive=exclusive, reverse=reverse, name=name)
 
 
 def _grad_cumprod(node, dy):
@@ -168,7 +168,7 @@ def cumprod(x, axis=0, exclusive=False, reverse=False, name=None) -> Tensor:
         reverse: multiply from the end.
         name: accepted for compatibility.
     """
-    return CUMPROD(x, one_axis(axis), exclusive=bool(exclusive), reverse=bool(reverse), name=name)
+    return CUMPROD(x, one_axis(axis), exclusive=exclusive, reverse=reverse, name=name)
 
 
 def _log_of_positive(x, mask):
@@ -220,4 +220,4 @@ def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None) -
         name: accepted for compatibility.
     """
     axis = one_axis(axis)
-    return CUMULATIVE_LOGSUMEXP(x, axis, exclusive=bool(exclusive), reverse=bool(reverse), name=name)
+    return CUMULATIVE_LOGSUMEXP(x, axis, exclusive=exclusive, reverse=reverse, name=name)

@@ -172,7 +172,7 @@ def ctc_greedy_decoder(
     found = CTC_GREEDY_DECODER(
         inputs,
         sequence_length,
-        merge_repeated=bool(merge_repeated),
+        merge_repeated=merge_repeated,
         blank_index=-1 if blank_index is None else int(blank_index),
     )
     decoded = SparseTensor(found.decoded_indices, found.decoded_values, found.decoded_shape)

@@ -13,7 +13,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 
 
-@api("make_tensor_proto", dispatch=False)
+@api("make_tensor_proto", dispatch=False, told=True)
 def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False) -> Any:
     """A `TensorProto` of values.
 

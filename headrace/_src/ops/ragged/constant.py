@@ -12,7 +12,7 @@ from headrace._src.ops.ragged.tensor import RaggedTensor
 _LISTS = (list, tuple, np.ndarray)
 
 
-@api("ragged.constant", dispatch=False)
+@api("ragged.constant", dispatch=False, told=True)
 def constant(
     pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=dtypes.int64
 ) -> RaggedTensor:

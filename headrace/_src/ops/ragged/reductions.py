@@ -228,6 +228,8 @@ def _segments(dense):
     @dispatch_for_types(dense, RaggedTensor)
     def reduce(data, segment_ids, num_segments, name=None):
         data, segment_ids = tensor_or_ragged(data), tensor_or_ragged(segment_ids)
+        if segment_ids.dtype not in dtypes.INDEX:
+            raise ValueError(f"segment_ids must have dtype int32 or int64, got {segment_ids.dtype.name}.")
         return segment_rows(dense, data, segment_ids, num_segments)
 
     return reduce
@@ -320,7 +322,7 @@ def bincount(
         size = MINIMUM(cast_to(to_tensor(maxlength, hint=index), index), size)
     if own is None:
         own = constants.zeros([0], dtypes.as_dtype(dtype))
-    options = dict(binary_output=bool(binary_output), name=name)
+    options = dict(binary_output=binary_output, name=name)
     if sparse:
         return SPARSE_BINCOUNT(arr.indices, values, arr.dense_shape, size, own, **options)
     return RAGGED_BINCOUNT(cast_to(arr.row_splits, dtypes.int64), values, size, own, **options)

@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 _INTERNAL = object()
 
 
+def is_checked(validate) -> bool:
+    """What the argument `validate` says."""
+    if not isinstance(validate, (bool, np.bool_)):
+        raise TypeError(f"validate must have type bool, got {type(validate).__name__}.")
+    return bool(validate)
+
+
 @api("experimental.RowPartition")
 class RowPartition(CompositeTensor):
     """Divides `nvals` values into `nrows` consecutive rows, some of them possibly empty.
@@ -95,7 +102,7 @@ class RowPartition(CompositeTensor):
         else:
             nrows.shape.assert_has_rank(0)
             _check_row_count(nrows, value_rowids)
-        if validate:
+        if is_checked(validate):
             what = "Arguments to from_value_rowids do not form a valid RowPartition"
             require(rows.is_ascending(value_rowids), f"{what}: value_rowids must be ascending", value_rowids)
             require(rows.starts_at_least(value_rowids, 0), f"{what}: value_rowids must be >= 0", value_rowids)
@@ -117,7 +124,7 @@ class RowPartition(CompositeTensor):
             return cls(row_splits, internal=_INTERNAL)
         (row_splits,) = _convert({"row_splits": row_splits}, dtype, dtype_hint)
         row_splits.shape.assert_has_rank(1)
-        if validate:
+        if is_checked(validate):
             what = "Arguments to from_row_splits do not form a valid RaggedTensor"
             require(rows.is_not_empty(row_splits), f"{what}: row_splits may not be empty", row_splits)
             require(rows.starts_with_zero(row_splits), f"{what}: zero, row_splits[0] must be 0", row_splits)
@@ -133,7 +140,7 @@ class RowPartition(CompositeTensor):
         """
         (row_lengths,) = _convert({"row_lengths": row_lengths}, dtype, dtype_hint)
         row_lengths.shape.assert_has_rank(1)
-        if validate:
+        if is_checked(validate):
             require(
                 rows.all_at_least(row_lengths, 0),
                 "Arguments to from_row_lengths do not form a valid RowPartition: row_lengths must be >= 0",
@@ -151,7 +158,7 @@ class RowPartition(CompositeTensor):
         """
         row_starts, nvals = _convert({"row_starts": row_starts, "nvals": nvals}, dtype, dtype_hint)
         row_starts.shape.assert_has_rank(1)
-        if validate:
+        if is_checked(validate):
             what = "Arguments to from_row_starts do not form a valid RaggedTensor"
             require(rows.starts_with_zero(row_starts), f"{what}: row_starts[0] must be 0", row_starts)
             require(rows.is_ascending(row_starts), f"{what}: row_starts must be ascending", row_starts)
@@ -167,7 +174,7 @@ class RowPartition(CompositeTensor):
         """
         (row_limits,) = _convert({"row_limits": row_limits}, dtype, dtype_hint)
         row_limits.shape.assert_has_rank(1)
-        if validate:
+        if is_checked(validate):
             what = "Arguments to from_row_limits do not form a valid RaggedTensor"
             require(rows.starts_at_least(row_limits, 0), f"{what}: row_limits must be >= 0", row_limits)
             require(rows.is_ascending(row_limits), f"{what}: row_limits must be ascending", row_limits)
@@ -211,6 +218,7 @@ class RowPartition(CompositeTensor):
         static_rows, static_vals = static_number(nrows), static_number(nvals)
         if static_rows is not None and static_rows < 0:
             raise ValueError(f"Expected nrows >= 0; got {static_rows}")
+        validate = is_checked(validate)
         if validate or not given_rows:
             if None not in (length, static_rows, static_vals):
                 if length * static_rows != static_vals:

@@ -336,7 +336,7 @@ def bincount(
     attrs = dict(
         minlength=-1 if minlength is None else int(minlength),
         maxlength=-1 if maxlength is None else int(maxlength),
-        binary_output=bool(binary_output),
+        binary_output=binary_output,
         name=name,
     )
     if isinstance(values, SparseTensor):

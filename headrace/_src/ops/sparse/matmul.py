@@ -172,8 +172,8 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None) ->
         sp_a.values,
         sp_a.dense_shape,
         b,
-        adjoint_a=bool(adjoint_a),
-        adjoint_b=bool(adjoint_b),
+        adjoint_a=adjoint_a,
+        adjoint_b=adjoint_b,
         name=name,
     )
 

@@ -246,7 +246,7 @@ def _reduce(dense, sparse, sp_input, axis, keepdims, output_is_sparse, name):
     axis = CAST(to_tensor(axis, hint=dtypes.int32), DstT=dtypes.int32)
     op = sparse if output_is_sparse else dense
     result = op(
-        sp_input.indices, sp_input.values, sp_input.dense_shape, axis, keep_dims=bool(keepdims), name=name
+        sp_input.indices, sp_input.values, sp_input.dense_shape, axis, keep_dims=keepdims, name=name
     )
     return SparseTensor(*result) if output_is_sparse else result
 

@@ -11,6 +11,7 @@ from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.op.accounts import brief
 from headrace._src.op.api import api
 from headrace._src.op.attached import open_class
 from headrace._src.op.convert import to_tensor
@@ -62,7 +63,7 @@ class SparseTensor(SparseTensorMethods, CompositeTensor):
     def from_value(cls, sparse_tensor_value) -> "SparseTensor":
         """From a `SparseTensor` or a 1.x `SparseTensorValue`."""
         if not isinstance(sparse_tensor_value, (SparseTensor, SparseTensorValue)):
-            raise TypeError(f"Neither a SparseTensor nor SparseTensorValue: {sparse_tensor_value!r}.")
+            raise TypeError(f"Neither a SparseTensor nor SparseTensorValue: {brief(sparse_tensor_value)}.")
         return cls(sparse_tensor_value.indices, sparse_tensor_value.values, sparse_tensor_value.dense_shape)
 
     @property

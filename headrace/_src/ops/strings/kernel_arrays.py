@@ -20,9 +20,12 @@ def map_values(function, array, dtype) -> np.ndarray:
     return np.fromiter(map(function, array.ravel().tolist()), dtype, array.size).reshape(array.shape)
 
 
-def attribute_text(value) -> str:
-    """A string attribute given as str or bytes, any bytes, in the form that ops keep attributes in."""
-    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
+def attribute_text(value):
+    """A string attribute given as str or bytes, any bytes, in the form that ops keep attributes in.
+
+    Anything else stays as it is: the op refuses it.
+    """
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
 
 
 def attribute_bytes(text: str) -> bytes:

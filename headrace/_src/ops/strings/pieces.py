@@ -290,7 +290,7 @@ def _ngram_options(ngram_width, separator, pad_values, padding_width, preserve_s
         "left_pad": attribute_text(left),
         "right_pad": attribute_text(right),
         "pad_width": pad_width,
-        "preserve_short_sequences": bool(preserve_short_sequences),
+        "preserve_short_sequences": preserve_short_sequences,
     }
 
 

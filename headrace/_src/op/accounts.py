@@ -1,0 +1,280 @@
+"""What an error says when it leaves a public function: the function's name and the argument that the user gave.
+
+Where an op refuses something, `note` writes onto the error which op it was and which values its arguments had. Each
+public function that the error passes on its way out then tells it in its own words: `Sum: input must be ...` becomes
+`math.reduce_sum: input_tensor must be ...`, since the op's `input` is the value that the user gave as `input_tensor`.
+All this happens on the way of an error only, and costs calls that succeed nothing.
+"""
+
+import functools
+import inspect
+import re
+import reprlib
+import sys
+
+from headrace._src.core import errors
+from headrace._src.core.tracebacks import shortened
+
+# Values that many arguments may share, so that being the same object says nothing.
+_SHARED = (bool, type(None))
+# What follows the name of an argument where a message speaks of the argument rather than uses the word.
+_SUBJECT = r"(?= must| was | is | are | has | have | and | cannot|: | \(|\[\d| = |=|, | vs)"
+_LONGEST = 600  # characters of a message
+_MARK = re.compile(r"\s*\[Op:(\w+)\]$")
+_OP_ARGUMENTS = re.compile(r"\. Got \w+ [(\[].*\.$")
+_PREFIX = re.compile(r"(?:cannot compute )?([A-Za-z_][\w.]*): ")
+
+
+def note(error, op, values):
+    """Remember on the error what the arguments of the op were: pairs of name and value. The innermost op's stay."""
+    if not hasattr(error, "_account"):
+        # Of the values only the identity is kept, so that the error holds none of them and can be pickled.
+        error._account = {
+            "op": op.name,
+            "values": [(name, id(value)) for name, value in values if not isinstance(value, _SHARED)],
+        }
+
+
+class _Refusal(Exception):
+    """What a public function raises for a bad argument, where that is Python's TypeError or ValueError.
+
+    TF: which of the two it is depends on the line that trips first: one that converts the value, or one that asks for
+    its length. So it is one that both `except` clauses catch. Its name is the one that it would have in any case.
+    """
+
+    def __reduce__(self):
+        return _rebuilt, (_REFUSALS.index(type(self)), self.args, self.__dict__)
+
+
+class _TypeError(_Refusal, TypeError, ValueError):
+    """A value of a wrong type."""
+
+
+class _SlipError(_Refusal, TypeError, ValueError, AttributeError):
+    """A value of a wrong type, in which Python looked for an attribute."""
+
+
+class _ValueError(_Refusal, ValueError, TypeError):
+    """A value that cannot be used."""
+
+
+_REFUSALS = (_TypeError, _SlipError, _ValueError)
+for _class in _REFUSALS:
+    _class.__name__ = _class.__qualname__ = _class.__bases__[1].__name__
+    _class.__module__ = "builtins"  # as tracebacks show it
+
+
+class TooFewError(errors.InvalidArgumentError, ValueError, IndexError):
+    """Headrace looked for a dimension that an argument does not have. TF: one of the classes, by who looks first."""
+
+
+def _rebuilt(number, args, state):
+    error = _REFUSALS[number](*args)
+    error.__dict__.update(state)
+    return error
+
+
+def _refusal(error):
+    """The error, as one that is both a TypeError and a ValueError if it is one of them."""
+    kind = type(error)
+    if kind is IndexError and _text_of(error) in ("tuple index out of range", "list index out of range"):
+        refusal = TooFewError(None, None, f"an argument has too few dimensions or elements ({error})")
+    elif kind is ValueError:
+        refusal = _ValueError(*error.args)
+    elif kind is TypeError or _is_slip(error):
+        refusal = (_SlipError if isinstance(error, AttributeError) else _TypeError)(*error.args)
+    else:
+        return error
+    refusal.__dict__.update(error.__dict__)
+    refusal.__cause__ = error.__cause__
+    refusal.__suppress_context__ = True
+    return refusal.with_traceback(error.__traceback__)
+
+
+def _is_slip(error):
+    """Whether NumPy, or Python in the midst of headrace, tripped over the type of a value."""
+    if isinstance(error, AttributeError):
+        return "has no attribute" in str(error)
+    return isinstance(error, TypeError) and type(error).__module__.startswith("numpy")
+
+
+def tell(error, function, signature, args, kwargs):
+    """The error to raise: it speaks of a public function and its arguments. The user's own errors stay as they are."""
+    try:
+        given = signature.bind(*args, **kwargs).arguments
+    except TypeError:  # a wrong number of arguments: Python's own message says so
+        return error
+    return told(error, _called_as(function), given)
+
+
+def told(error, name, given):
+    """The same, where the function's name and the arguments that the user gave are at hand."""
+    text = _text_of(error)
+    if text is None or not _is_ours(error):
+        return error
+    error = _refusal(error)
+    text = _text_of(error)
+    given = {key: value for key, value in given.items() if key not in ("self", "cls")}
+    account = error.__dict__.setdefault("_account", {"op": None, "values": []})
+    if "text" not in account:
+        account["text"], account["mark"] = _core(text, account, name)
+    renamed, subject = _in_words_of(given, account["values"], account["text"])
+    inner = account.setdefault("function", name)
+    if not subject and _last(inner) != _last(name):
+        renamed = f"{inner}: {account['text']}"
+    text = f"{name}: {_with_arguments(renamed, given, subject, error)}{account['mark']}"
+    set_text(error, text)
+    return error
+
+
+def _text_of(error):
+    """The message, if the error has one; the arguments of NumPy's errors are none."""
+    if isinstance(error, errors.OpError):
+        return error.message
+    if type(error).__module__.startswith("numpy") or isinstance(error, _Refusal):
+        return str(error)
+    return error.args[0] if error.args and isinstance(error.args[0], str) else None
+
+
+def bordered(function, name):
+    """The function, with errors that name it and its arguments: for what is public and not dispatched by type."""
+
+    @functools.wraps(function)
+    def run(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except Exception as caught:
+            error = tell(caught, run, inspect.signature(function), args, kwargs)
+            raise shortened(error)  # noqa: B904  the same exception, not another
+
+    run._public_name = name
+    return run
+
+
+def border_of(cls, name):
+    """Let the errors of the class's public class methods and static methods name them."""
+    members = {}
+    for base in reversed(cls.__mro__):
+        if base.__module__.startswith("headrace."):
+            members |= vars(base)
+    for key, member in members.items():
+        if isinstance(member, (classmethod, staticmethod)) and not key.startswith("_"):
+            if not hasattr(member.__func__, "_public_name"):
+                setattr(cls, key, type(member)(bordered(member.__func__, f"{name}.{key}")))
+
+
+def _called_as(function):
+    """The public name by which the user's code calls the function, as far as that can be seen: aliases may differ."""
+    name = getattr(function, "_public_name", function.__name__)
+    others = [other for other in getattr(function, "_public_names", ()) if _last(other) != _last(name)]
+    if others:
+        frame = sys._getframe(1)
+        while frame is not None and (frame.f_globals.get("__name__") or "").startswith("headrace."):
+            frame = frame.f_back
+        used = () if frame is None else frame.f_code.co_names
+        if _last(name) not in used:
+            return next((other for other in others if _last(other) in used), name)
+    return name
+
+
+def _last(name):
+    return name.rpartition(".")[2]
+
+
+def _core(text, account, name):
+    """The message without the names before it, the op's mark after it, and what the op said of its own arguments."""
+    mark = _MARK.search(text)
+    if mark:
+        text = _OP_ARGUMENTS.sub("", text[: mark.start()])
+    prefix = _PREFIX.match(text)
+    if prefix:
+        if prefix[1] in (account["op"], mark and mark[1], _last(name)):
+            text = text[prefix.end() :]
+        elif "_" in prefix[1] or "." in prefix[1]:
+            account["function"] = prefix[1]
+            text = text[prefix.end() :]
+    if len(text) > _LONGEST:  # a value that is written out
+        text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 4 :]}"
+    return text, f" {mark[0].strip()}" if mark else ""
+
+
+def _in_words_of(given, values, text):
+    """The text with the user's names of arguments, and whether it says which argument it speaks of."""
+    names = {}
+    for inner, identity in values:
+        same = [name for name, value in given.items() if id(value) == identity]
+        if len(same) == 1:
+            names[inner] = same[0]
+    if names:
+        words = "|".join(map(re.escape, names))
+        text = re.sub(rf"(?<![\w.'\"])({words}){_SUBJECT}", lambda match: names[match[1]], text)
+    spoken = [name for name in given if re.search(rf"(?<![\w.]){re.escape(name)}{_SUBJECT}", text)]
+    # An argument of an inner function that has the name of one of the user's is taken for that.
+    foreign = {inner for inner in names if names[inner] != inner}
+    known = set(given) - foreign | set(names.values())
+    subject = [name for name in spoken if name in known and re.match(rf"`?{re.escape(name)}\b", text)]
+    others = [inner for inner, _ in values if inner not in names and inner not in given]
+    if any(re.search(rf"(?<![\w.]){re.escape(inner)}{_SUBJECT}", text) for inner in others):
+        return text, False  # it also speaks of something that the user did not give
+    return text, bool(subject) or len(spoken) > 1 or (len(spoken) == 1 and len(given) == 1)
+
+
+def _with_arguments(text, given, subject, error):
+    """The text, followed by the arguments that it does not speak of: all, or the tensors where it says enough."""
+    shown = {name: value for name, value in given.items() if name != "name"}
+    if subject:
+        # What an op finds wrong with one argument often depends on another: an axis on the rank, an index on the size.
+        related = isinstance(error, errors.OpError) and not isinstance(error, TypeError)
+        shown = {name: value for name, value in shown.items() if related and _has_shape(value)}
+    try:
+        values = ", ".join(
+            f"{name}={brief(value)}" for name, value in shown.items()
+            if not re.search(rf"(?<![\w.]){re.escape(name)}{_SUBJECT if subject else '='}", text)
+        )
+    except Exception:  # an argument that cannot be shown; the first error is the one to raise
+        return text
+    return f"{text.rstrip('. ')}. Got {values}." if values else text
+
+
+def _has_shape(value):
+    return hasattr(value, "shape") or (isinstance(value, (int, float, list, tuple)) and not isinstance(value, bool))
+
+
+def _is_ours(error):
+    """Whether headrace raised it for what it was given, and not a function of the user's that it called."""
+    outside = False
+    traceback = error.__traceback__
+    while traceback is not None:
+        module = traceback.tb_frame.f_globals.get("__name__", "") or ""
+        root = module.partition(".")[0]
+        if module.startswith("headrace."):
+            if outside:
+                return False  # a function of the user's called headrace again
+        elif root not in _LIBRARIES:
+            outside = True
+        traceback = traceback.tb_next
+    return not outside
+
+
+_LIBRARIES = frozenset(sys.stdlib_module_names - {"__main__"}) | {"numpy", "ml_dtypes", "scipy", "google"}
+
+
+def set_text(error, text) -> None:
+    """Let an error say something else."""
+    error.args = (text, *error.args[1:])
+    if isinstance(error, errors.OpError):
+        error._message = text
+
+
+def brief(value, levels: int = 3) -> str:
+    """A value as messages show it: tensors by shape and dtype, anything else shortened."""
+    shape = getattr(value, "shape", None)
+    if shape is not None and hasattr(value, "dtype"):
+        return f"<{type(value).__name__} {shape} {getattr(value.dtype, 'name', value.dtype)}>"
+    if isinstance(value, (list, tuple)):
+        parts = [brief(item, levels - 1) for item in value[:6]] if levels else ["..."]
+        inner = ", ".join(parts) + (", ..." if levels and len(value) > 6 else "")
+        return f"[{inner}]" if isinstance(value, list) else f"({inner})"
+    if inspect.isfunction(value) or inspect.isclass(value):
+        return value.__name__
+    return reprlib.repr(value)
