@@ -15,6 +15,8 @@ import types
 import numpy as np
 
 from headrace._src.autodiff.gradient_tape import GradientTape
+from headrace._src.compat.keras.former_losses import add_symbolic_metric
+from headrace._src.compat.keras.former_models import linear_model, wide_deep_model
 
 # Arguments of `fit`, `evaluate` and `predict` that say how generators are read; Keras 3 takes them from the data set.
 _READING = ("max_queue_size", "workers", "use_multiprocessing")
@@ -34,7 +36,7 @@ def add_metric(original, self, value, name=None, aggregation=None, **kwargs):
     """`Layer.add_metric` of any tensor, as its mean."""
     keras = importlib.import_module("keras")
     if isinstance(value, keras.KerasTensor):
-        return original(self, value, name=name, aggregation=aggregation, **kwargs)
+        return add_symbolic_metric(self, value, name, aggregation)
     if aggregation is None and self._metrics:
         return None  # the result of a metric of the layer, which counts already
     if aggregation != "mean" or name is None:
@@ -163,14 +165,38 @@ def set_weights(self, weights):
 def init_optimizer(original, self, learning_rate, *args, lr=None, decay=None, **kwargs):
     """`Optimizer(lr=..., decay=...)`."""
     rate = learning_rate if lr is None else lr
-    if decay:
-        rate = importlib.import_module("keras").optimizers.schedules.InverseTimeDecay(rate, 1, decay)
-    original(self, rate, *args, **kwargs)
+    if not decay:
+        original(self, rate, *args, **kwargs)
+        return
+    keras = importlib.import_module("keras")
+    first = keras.Variable(rate, trainable=False, name="learning_rate")  # `optimizer.lr`, which programs change
+    self.__dict__.update(_headrace_rate=first, _headrace_decay=float(decay))
+    original(self, lambda: first / (1.0 + decay * keras.ops.cast(self.iterations, first.dtype)), *args, **kwargs)
+
+
+def config_of_optimizer(original, self):
+    """A decay is saved as the schedule that does the same."""
+    if "_headrace_rate" not in self.__dict__:
+        return original(self)
+    rates = importlib.import_module("keras").optimizers
+    schedule = rates.schedules.InverseTimeDecay(float(self._headrace_rate.numpy()), 1, self._headrace_decay)
+    changed, self._learning_rate = self._learning_rate, schedule
+    try:
+        return original(self)
+    finally:
+        self._learning_rate = changed
+
+
+def _set_rate(self, value):
+    if "_headrace_rate" in self.__dict__:
+        self._headrace_rate.assign(value)
+    else:
+        self.learning_rate = value
 
 
 lr = property(
-    lambda self: self.learning_rate, lambda self, value: setattr(self, "learning_rate", value),
-    doc="The name of `learning_rate` in TensorFlow 2.0.",
+    lambda self: self.__dict__["_headrace_rate"] if "_headrace_rate" in self.__dict__ else self.learning_rate,
+    _set_rate, doc="The name of `learning_rate` in TensorFlow 2.0.",
 )  # fmt: skip
 
 
@@ -199,17 +225,6 @@ def minimize(self, loss, var_list, grad_loss=None, name=None, tape=None):
 def set_value(original, x, value):
     """`K.set_value` of a value of any dtype."""
     x.assign(np.asarray(value, dtype=getattr(x.dtype, "name", x.dtype)))
-
-
-def function(inputs, outputs, updates=None, name=None, **kwargs):
-    """A function of lists of arrays that computes the outputs of some layers from the inputs of others."""
-    model = importlib.import_module("keras").Model(list(inputs), list(outputs))
-
-    def call(arrays):
-        results = model(list(arrays))
-        return [np.asarray(x) for x in (results if isinstance(results, (list, tuple)) else [results])]
-
-    return call
 
 
 def deserialize(original, config, *args, **kwargs):
@@ -257,4 +272,11 @@ def add_experimental(module):
     folder = _module(f"{module.__name__}.experimental")
     schedules = importlib.import_module("keras").optimizers.schedules
     folder.CosineDecay, folder.CosineDecayRestarts = schedules.CosineDecay, schedules.CosineDecayRestarts
+    folder.__getattr__ = _model_by_name  # these derive from Keras's classes, which may not all be there yet
     module.experimental = folder
+
+
+def _model_by_name(name):
+    if name not in ("LinearModel", "WideDeepModel"):
+        raise AttributeError(f"module 'tf.keras.experimental' has no attribute {name!r}")
+    return linear_model() if name == "LinearModel" else wide_deep_model()
