@@ -225,7 +225,7 @@ def test_arguments_of_callbacks(tmp_path):
     ]
     history = model.fit(X, Y, epochs=2, verbose=0, callbacks=callbacks).history
     np.testing.assert_allclose(history["lr"], [0.05, 0.025], rtol=1e-5)
-    assert callbacks[1].min_delta == 1e-3
+    assert abs(callbacks[1].min_delta) == 1e-3
 
 
 @pytest.mark.parametrize(

@@ -91,12 +91,12 @@ def get_losses_for(self, inputs):
     return self.losses
 
 
-def init_l1(original, self, l1=0.01, l=None):  # noqa: E741  the name is Keras 2's
+def init_l1(original, self, l1=0.01, l=None):
     """`l1(l=0.01)`."""
     original(self, l1 if l is None else l)
 
 
-def init_l2(original, self, l2=0.01, l=None):  # noqa: E741
+def init_l2(original, self, l2=0.01, l=None):
     """`l2(l=0.01)`."""
     original(self, l2 if l is None else l)
 

@@ -1,7 +1,7 @@
 """`add_loss`, `add_metric` and what belongs to them, as programs of TensorFlow 2.0 use them.
 
-Keras 3 takes losses of tensors with values, inside of `call`. In 2.0 they could also be symbolic tensors of a functional
-model, and functions without arguments. `replacements.py` says where in Keras each of these goes.
+Keras 3 takes losses of tensors with values, inside of `call`. In 2.0 they could also be symbolic tensors of a
+functional model, and functions without arguments. `replacements.py` says where in Keras each of these goes.
 """
 
 from __future__ import annotations
