@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from headrace._src.devices.configuration import set_visible_devices as set_visible_devices
     from headrace._src.devices.configuration import tensor_float_32_execution_enabled as tensor_float_32_execution_enabled
     from headrace._src.graph.compiling.compilation import set_background_compilation as set_background_compilation
+    from headrace._src.program.switches import get_input_limits as get_input_limits
+    from headrace._src.program.switches import set_input_limits as set_input_limits
     VirtualDeviceConfiguration = _VirtualDeviceConfiguration
     get_virtual_device_configuration = _get_virtual_device_configuration
     set_virtual_device_configuration = _set_virtual_device_configuration

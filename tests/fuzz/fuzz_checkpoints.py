@@ -179,7 +179,7 @@ def _restore_op(trial, prefix, types):
     )
 
 
-@target("checkpoint_index", bundles, INDEX, named=True, group="index")
+@target("checkpoint_index", bundles, INDEX, named=True, group="index", cost=2)
 def read_index(trial):
     read_checkpoint(trial)
 
@@ -203,7 +203,8 @@ def _bundles_and_values():
     return bundles()
 
 
-@target("checkpoint_data", _bundles_and_values, [(1, _data_bytes), (0.1, exchanged_files)], named=True, group="data")
+@target("checkpoint_data", _bundles_and_values, [(1, _data_bytes), (0.1, exchanged_files)], named=True, group="data",
+        cost=3.5)  # fmt: skip
 def read_data(trial):
     # The index is whole, so that what is read without an error must be what was written.
     index = "ckpt.index"
@@ -211,7 +212,7 @@ def read_data(trial):
     read_checkpoint(trial, _expected(trial.which) if same else ())
 
 
-@target("checkpoint_values", bundles, [(1, _values)], named=True, group="data")
+@target("checkpoint_values", bundles, [(1, _values)], named=True, group="data", cost=4)
 def read_values(trial):
     read_checkpoint(trial)
 
@@ -254,6 +255,7 @@ def _slices(rng, key, value):
     ],
     named=True,
     group="data",
+    cost=1.8,
 )
 def read_first_version(trial):
     path = trial.path(PREFIX)
@@ -296,7 +298,8 @@ def _states():
     return [{"checkpoint": str(state).encode()}, {"checkpoint": short}]
 
 
-@target("checkpoint_state", _states, [(1, on_file(_state))], right=(*TYPED, ValueError), named=True, group="index")
+@target("checkpoint_state", _states, [(1, on_file(_state))], right=(*TYPED, ValueError), named=True, group="index",
+        cost=1.2)  # fmt: skip
 def read_state(trial):
     state = trial.attempt(lambda: tf.train.get_checkpoint_state(trial.folder))
     trial.attempt(lambda: tf.train.latest_checkpoint(trial.folder))
@@ -316,7 +319,7 @@ def _pairs():
     ]
 
 
-@target("checkpoint_merging", _pairs, INDEX, named=True, group="index")
+@target("checkpoint_merging", _pairs, INDEX, named=True, group="index", cost=1.6)
 def merge(trial):
     prefixes = [trial.path(PREFIX), trial.path("more")]
     trial.attempt(lambda: merge_bundles(prefixes, trial.path("merged")))

@@ -75,6 +75,7 @@ def _events(path):
     [(3, on_file(any_bytes)), (6, on_file(lambda rng, data, others: changed_records(rng, data, _event, others)))],
     named=True,
     group="event",
+    cost=1,
 )
 def read_events(trial):
     events = trial.attempt(lambda: _events(trial.path(NAME))) or []
@@ -110,6 +111,7 @@ def _record_files():
     ],
     named=True,
     group="event",
+    cost=2,
 )
 def read_records(trial):
     (name,) = trial.files
@@ -145,6 +147,7 @@ def _datasets():
         (3, on_file(lambda rng, data, others: changed_records(rng, data, any_bytes, others), ".snapshot")),
         (0.5, exchanged_files),
     ],
+    cost=2,
 )
 def read_dataset(trial):
     kind = sorted(trial.files)[0].partition("/")[0]

@@ -38,27 +38,36 @@ def stopped_after(seconds):
 
 
 class Memory:
-    """How much more memory this process has had since this was made, at the most at once."""
+    """How much more memory this process has had since this was made, at the most at once.
+
+    What is compared is the highest use so far, which starts anew only after it has grown: so at most `_LITTLE` is not
+    seen of what an input takes, and an input that takes little costs no calls of the system to speak of.
+    """
 
     def __init__(self):
-        if _PAGES is not None:
-            with contextlib.suppress(OSError):
-                os.write(_PAGES, b"5")  # the highest use starts anew
         self._before = _highest()
 
     def grown(self) -> float:
         """In megabytes."""
-        return (_highest() - self._before) / 1e6
+        grown = (_highest() - self._before) / 1e6
+        if grown > _LITTLE:
+            forget_highest()
+        return grown
+
+
+def forget_highest() -> None:
+    """Let the highest use of memory start anew."""
+    if _PAGES is not None:
+        with contextlib.suppress(OSError):
+            os.write(_PAGES, b"5")
+
+
+_LITTLE = 16  # megabytes
+_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 def _highest():
-    try:
-        with open("/proc/self/status") as file:
-            line = next(line for line in file if line.startswith("VmHWM"))
-        return int(line.split()[1]) * 1024
-    except (OSError, StopIteration):
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT
 
 
 def limit_memory(megabytes: int | None) -> None:

@@ -13,6 +13,7 @@ import headrace as tf
 from headrace._src.formats import snappy
 from headrace._src.formats.example_messages import Example, SequenceExample
 from headrace._src.formats.graph_messages import GraphDef, TensorProto
+from headrace._src.op.loading import load_everything
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 for folder in ("formats", "ops"):
@@ -51,7 +52,7 @@ def _tensors():
     return one_file(FILE, *messages)
 
 
-@target("tensors", _tensors, of_message(TensorProto))
+@target("tensors", _tensors, of_message(TensorProto), in_memory=True, cost=0.2)
 def read_tensor(trial):
     data = trial.files[FILE]
     dtype = trial.rng.choice([tf.float32, tf.string, tf.int64, tf.complex64, tf.bfloat16, tf.variant])
@@ -71,7 +72,7 @@ def _graphs():
     return one_file(FILE, *[path.read_bytes() for path in paths if path.stat().st_size < 30_000])
 
 
-@target("graph_defs", _graphs, of_message(GraphDef))
+@target("graph_defs", _graphs, of_message(GraphDef), in_memory=True, cost=1.2, prepare=load_everything)
 def read_graph(trial):
     message = GraphDef()
     try:
@@ -97,7 +98,7 @@ def _examples(make):
 _SHORT = {"label": tf.int64, "ids": tf.int64, "weights": tf.float32, "image": tf.string, "words": tf.string}
 
 
-@target("examples", _examples(example_samples.random_example), of_message(Example))
+@target("examples", _examples(example_samples.random_example), of_message(Example), in_memory=True, cost=0.9)
 def read_example(trial):
     data = trial.files[FILE]
     features = {name: tf.io.VarLenFeature(dtype) for name, dtype in _SHORT.items()}
@@ -107,7 +108,8 @@ def read_example(trial):
     trial.attempt(lambda: tf.io.decode_proto(data, "tensorflow.Example", ["features"], [tf.string]))
 
 
-@target("sequence_examples", _examples(example_samples.random_sequence), of_message(SequenceExample))
+@target("sequence_examples", _examples(example_samples.random_sequence), of_message(SequenceExample), in_memory=True,
+        cost=2)  # fmt: skip
 def read_sequence(trial):
     data = trial.files[FILE]
     context = {name: tf.io.VarLenFeature(dtype) for name, dtype in _SHORT.items()}
@@ -129,7 +131,7 @@ def _json(rng, data, others):
     return any_bytes(rng, data, others)
 
 
-@target("json_examples", lambda: one_file(FILE, _JSON), [(1, on_file(_json))])
+@target("json_examples", lambda: one_file(FILE, _JSON), [(1, on_file(_json))], in_memory=True, cost=0.2)
 def read_json(trial):
     trial.attempt(lambda: tf.io.decode_json_example(trial.files[FILE]))
 
@@ -148,7 +150,8 @@ def read_csv(trial):
 
 
 @target("snappy", lambda: one_file(FILE, *map(snappy.compress, [b"", b"a" * 900, bytes(range(256)) * 9])),
-        [(1, on_file(any_bytes))], right=(snappy.Malformed,))  # fmt: skip
+        [(1, on_file(any_bytes))], right=(snappy.Malformed, tf.errors.ResourceExhaustedError), in_memory=True,
+        cost=0.1)  # fmt: skip
 def read_snappy(trial):
     data = trial.files[FILE]
     trial.attempt(lambda: snappy.decompress(data))
@@ -162,7 +165,8 @@ def _image(kind):
         changed = any_bytes(rng, data, others)
         return images._with_checksums(changed) if kind == "png" and rng.random() < 0.7 else changed
 
-    @target(kind, lambda: one_file(FILE, *images.SEEDS[kind]()), [(1, on_file(change))], megabytes=700)
+    @target(kind, lambda: one_file(FILE, *images.SEEDS[kind]()), [(1, on_file(change))],
+            in_memory=True, cost=0.25)  # fmt: skip
     def read(trial):
         rng = np.random.Generator(np.random.PCG64(trial.rng.randrange(1 << 32)))
         trial.attempt(lambda: images._decode(kind, trial.files[FILE], rng))

@@ -72,7 +72,7 @@ def _compile():
     tf.function(lambda x: tf.sin(x) + 1.0, jit_compile=True)(tf.constant(1.0))
 
 
-@target("saved_model", models, MUTATIONS, named=True, prepare=_compile, group="model")
+@target("saved_model", models, MUTATIONS, named=True, prepare=_compile, group="model", cost=6)
 def load_and_call(trial):
     loaded = trial.attempt(lambda: tf.saved_model.load(trial.folder), (ValueError,))
     if loaded is None:
@@ -128,6 +128,7 @@ def _as_text(files):
     [(1, on_file(any_bytes, ".pbtxt"))],
     named=True,
     group="model",
+    cost=11,
 )
 def load_text(trial):
     trial.attempt(lambda: tf.saved_model.load(trial.folder), (ValueError,))
@@ -144,6 +145,7 @@ def _fingerprints():
     right=(RuntimeError, FileNotFoundError),
     named=True,
     group="model",
+    cost=0.4,
 )
 def read_fingerprint(trial):
     found = trial.attempt(lambda: tf.saved_model.experimental.read_fingerprint(trial.folder))

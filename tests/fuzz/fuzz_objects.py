@@ -93,6 +93,7 @@ def _graph(rng, files, corpus):
     right=(*TYPED, ValueError),
     named=True,
     group="index",
+    cost=4,
 )
 def restore_objects(trial):
     root = _objects(0.0)

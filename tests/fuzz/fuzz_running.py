@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from fuzz_limits import fast_folder, limit_memory
+from fuzz_limits import fast_folder, forget_highest, limit_memory
 from fuzz_targets import TARGETS, Find, Trial
 
 FILES = [
@@ -36,8 +36,12 @@ FILES = [
     "fuzz_models",
     "fuzz_safetensors",
     "fuzz_messages",
+    "fuzz_datasets",
+    "fuzz_texts",
 ]  # that have the targets
 KEPT = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "fuzz"
+# What decoders may take for one input, so that it can be told from what they must not.
+LIMITS = "image_bytes=64e6,decompressed_bytes=64e6,tensor_bytes=64e6"
 _MEMORY = 1500  # megabytes: allocations fail beyond that
 _BATCH = 100
 _PATIENCE = 4  # times as long as a target allows for an input, until its worker is killed
@@ -59,7 +63,8 @@ def run_input(target, files, place, number, which=None):
         Find: it gave what it must not.
     """
     folder = os.path.join(place, "input")
-    os.mkdir(folder)
+    if not target.in_memory:
+        os.mkdir(folder)
     trial = Trial(target, files, folder, random.Random(number), which)
     try:
         trial.run()
@@ -68,7 +73,8 @@ def run_input(target, files, place, number, which=None):
     except Exception as error:
         raise Find(f"outside of an attempt: {type(error).__name__}: {error}") from error
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if not target.in_memory:
+            shutil.rmtree(folder, ignore_errors=True)
     return trial
 
 
@@ -86,6 +92,7 @@ def work(state_path, seed, *files):
                 limit_memory(None)
                 _warm(targets[name], place)
                 limit_memory(_MEMORY)
+                forget_highest()
                 warmed.add(name)
             numbers = range(int(start), int(stop))
             print(json.dumps(_batch(targets[name], int(seed), numbers, place, state)), flush=True)
@@ -172,6 +179,7 @@ class Worker:
         root = str(pathlib.Path(__file__).resolve().parents[2])
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         env = dict(os.environ, PYTHONPATH=os.pathsep.join(paths), HEADRACE_COMPILE="0", PYTHONFAULTHANDLER="1")
+        env["HEADRACE_INPUT_LIMITS"] = LIMITS
         self.reason = ""
         self.process = subprocess.Popen(
             [sys.executable, os.path.abspath(__file__), self._state_path, str(seed), *files],

@@ -100,6 +100,7 @@ class _Module(tf.Module):
         (0.3, exchanged_files),
     ],
     named=True,
+    cost=1.2,
 )
 def read_safetensors(trial):
     path = trial.folder if trial.rng.random() < 0.3 else trial.path(INDEX if INDEX in trial.files else NAME)

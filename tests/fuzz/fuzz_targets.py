@@ -23,6 +23,7 @@ Mutation = Callable[[random.Random, Files, list[Files]], Files]
 TYPED = (
     tf.errors.DataLossError, tf.errors.InvalidArgumentError, tf.errors.NotFoundError, tf.errors.UnimplementedError,
     tf.errors.PermissionDeniedError, tf.errors.OutOfRangeError, tf.errors.FailedPreconditionError,
+    tf.errors.ResourceExhaustedError,
 )  # fmt: skip
 TARGETS: dict[str, "Target"] = {}
 
@@ -41,6 +42,8 @@ class Target:
     megabytes: int = 256  # that one input may take beside what the process has
     prepare: Callable[[], Any] = lambda: None  # what takes long when first used, and must not be stopped half-way
     group: str = ""  # index, data, event or model: how the totals are counted
+    in_memory: bool = False  # whether it reads `trial.files` only, so that no files need to be written
+    cost: float = 1.0  # about how many milliseconds an input takes: how a total of inputs is divided
     _seeds: list[Files] = field(default_factory=list)
 
     def seed_files(self) -> list[Files]:
@@ -93,9 +96,10 @@ class Trial:
         Raises:
             Find: what must not happen has happened.
         """
-        for name, data in self.files.items():
+        for name, data in {} if self.target.in_memory else self.files.items():
             path = self.path(name)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
+            if "/" in name:
+                os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "wb") as file:
                 file.write(data)
         with watched(self.folder) as touched:

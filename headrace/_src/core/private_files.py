@@ -35,7 +35,9 @@ def private_folder(path: str, secret: bool = True) -> str:
         OSError: it cannot be made.
     """
     try:
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        os.mkdir(path, 0o700)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         os.mkdir(path, 0o700)
     except FileExistsError:
         pass

@@ -35,6 +35,7 @@ class CsvRecordReader(BlockReader):
         while True:
             block = self._input.read()
             waiting.append(block)
+            self._input.check_size(sum(map(len, waiting)))
             # Most blocks end records; only a quoted field that is longer than a block does not.
             if block and b"\n" not in block and b"\r" not in block:
                 continue

@@ -82,12 +82,10 @@ class Header:
 
     Args:
         constants: the constant parts; a length stands behind each of them.
-        tail: a constant behind the last length.
     """
 
-    def __init__(self, *constants: bytes, tail: bytes = b""):
+    def __init__(self, *constants: bytes):
         self._constants = constants
-        self._tail = tail
         # Where the layout changes: up to total length limits[i] it is layouts[i], a tuple of (size of the header,
         # [(column, size, bytes up to and including the length)]), or None.
         self._limits: list[int] = []
@@ -112,9 +110,9 @@ class Header:
             rest -= size
             last = min(last, 128**size - 1 + total - rest)
             lengths.append((total - rest - size, size, total - rest))
-        if rest < len(self._tail):
+        if rest < 0:
             return None, total
-        return (total - rest + len(self._tail), tuple(lengths)), last
+        return (total - rest, tuple(lengths)), last
 
     def _row(self, total):
         """The header of a message of that total length, as one item of a window."""
@@ -129,7 +127,7 @@ class Header:
                     short[-1] |= 128
                     short += bytes(width - len(short))
                 parts += [constant, bytes(short)]
-            row = np.frombuffer(b"".join([*parts, self._tail]), f"V{size}")
+            row = np.frombuffer(b"".join(parts), f"V{size}")
             if len(self._rows) < 1024:
                 self._rows[total] = row
         return row

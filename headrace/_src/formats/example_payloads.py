@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from headrace._src.formats.example_fields import BYTES, FLOAT, MalformedExample, fields, integers
+from headrace._src.formats.example_fields import (
+    BYTES,
+    FLOAT,
+    MalformedExample,
+    delimited,
+    integers,
+    list_payload,
+)
 from headrace._src.formats.example_headers import count_true, encoded, lengths_at, limits, windows
 
 FEW = 24  # so many records are read one by one: steps through all of them together would take longer
@@ -231,10 +238,8 @@ def _split_one_by_one(data, rows, at, ends, step, odd):
     for row, start, stop in zip(rows.tolist(), at.tolist(), ends.tolist()):
         content = data[start:stop].tobytes()
         try:
-            found = list(fields(content, 0, len(content)))
+            found = list(delimited(content, 0, len(content), b"\x0a"))
         except MalformedExample:
-            found = [(0, 0, 0)]
-        if any(tag != 10 for tag, _, _ in found):
             odd.append(row)
             continue
         spans = np.array([(first, last) for _, first, last in found], np.int64) + start
@@ -267,12 +272,12 @@ def _string_column(buffer, spans):
     present = spans.present()
     start, stop = (spans.start, spans.stop) if present is None else (spans.start[present], spans.stop[present])
     first, last, counts, odd = split(buffer.data, start, stop)
-    if odd:  # unknown fields among the strings
+    if odd:  # lengths that are written in another way
         start, stop = start.copy(), stop.copy()
         for row in odd:
             content = buffer.data[start[row] : stop[row]].tobytes()
             try:
-                items = [content[a:b] for tag, a, b in fields(content, 0, len(content)) if tag == 10]
+                items = list_payload(BYTES, content, 0, len(content))
             except MalformedExample as error:
                 raise _malformed(present, row, str(error)) from None
             start[row], stop[row] = buffer.add(encoded_list(items))

@@ -5,9 +5,9 @@ import numpy as np
 from headrace._src.formats.example_fields import (
     BYTES,
     MalformedExample,
+    feature_list,
     feature_lists_of,
     features_of,
-    fields,
     payload,
 )
 from headrace._src.formats.example_headers import encoded, lengths_at
@@ -84,7 +84,7 @@ class SequenceExampleParser:
         for row in rows:
             record = buffer.raw[starts[row] : stops[row]]
             try:
-                features = features_of(record, self._context, 1)
+                features = features_of(record, self._context, in_order=True)
                 sequences = feature_lists_of(record, self._lists)
             except MalformedExample as error:
                 error.index = row
@@ -148,12 +148,11 @@ def _list_column(buffer, key, spans, kind):
     start, stop = (spans.start, spans.stop) if present is None else (spans.start[present], spans.stop[present])
     numbers = np.arange(spans.start.size) if present is None else np.flatnonzero(present)
     first, last, lengths, odd = split(buffer.data, start, stop)
-    if odd:  # unknown fields in the list
+    if odd:  # lengths that are written in another way
         start, stop = start.copy(), stop.copy()
         for row in odd:
-            content = buffer.data[start[row] : stop[row]].tobytes()
             try:
-                items = [payload(content[a:b]) for tag, a, b in fields(content, 0, len(content)) if tag == 10]
+                items = feature_list(buffer.data[start[row] : stop[row]].tobytes())
             except MalformedExample as error:
                 error.index = int(numbers[row])
                 raise
@@ -166,7 +165,7 @@ def _list_column(buffer, key, spans, kind):
     for step in narrow(buffer.data, steps, kind, np.arange(first.size)).tolist():
         row = int(owners[step])
         try:
-            stored = payload(buffer.data[first[step] : last[step]].tobytes())
+            stored = payload(buffer.data[first[step] : last[step]].tobytes(), in_list=True)
         except MalformedExample as error:
             error.index = row
             raise

@@ -38,11 +38,11 @@ class WrongKind(ValueError):
 
 
 class _Headers(NamedTuple):
-    """What stands before the payload of an entry with a certain key, before its value, and at its beginning."""
+    """What stands before the payload of an entry with a certain key, if it is a feature that is wanted, and before
+    its value."""
 
     payload: Header | None
-    value: Header | None
-    entry: Header | None
+    value: Header
 
 
 class MapWalk:
@@ -61,13 +61,10 @@ class MapWalk:
         headers = self._headers.get(key)
         if headers is None:
             named = b"\x0a" + encoded(len(key)) + key
-            if key not in self._wanted:
-                headers = _Headers(None, None, Header(b"\x0a", tail=named))
-            else:
-                kind = self._wanted[key]
-                value = Header(b"\x0a", named + b"\x12")
-                inner = () if kind is None else (bytes([kind << 3 | 2]),) if kind == BYTES else _NUMBERS[kind]
-                headers = _Headers(Header(b"\x0a", named + b"\x12", *inner) if inner else None, value, None)
+            kind = self._wanted.get(key)
+            inner = () if kind is None else (bytes([kind << 3 | 2]),) if kind == BYTES else _NUMBERS[kind]
+            payload = Header(b"\x0a", named + b"\x12", *inner) if inner else None
+            headers = _Headers(payload, Header(b"\x0a", named + b"\x12"))
             self._headers[key] = headers
         return headers
 
@@ -113,7 +110,7 @@ class MapWalk:
     def _step(self, key, pending, spans):
         """Step over the entries with that key, and note where their values are."""
         headers = self._headers_of(key)
-        header = headers.payload or headers.value or headers.entry
+        header = headers.payload or headers.value
         size, totals = pending.at.size, pending.totals
         matched, sizes = header.match(pending.data, pending.at, totals, *pending.limits())
         count = count_true(matched)

@@ -5,7 +5,7 @@ import struct
 import numpy as np
 
 from headrace._src.core.lazy import pillow_image
-from headrace._src.formats.image_data import MOST_BYTES, BadImage, painted
+from headrace._src.formats.image_data import BadImage, TooLarge, check_limit, painted
 
 
 def _colors(data, place, flags):
@@ -65,14 +65,19 @@ class _Frame:
         return np.frombuffer(image.tobytes(), np.uint8).reshape(self.height, self.width)
 
 
-def _frames(data):
+def _check_frames(count, height, width):
+    # The canvas is as large as the largest frame, and each frame is kept unpacked until all are known.
+    check_limit("GIF", count * height * width * 4, f"{count} frames of {height} x {width} pixels")
+
+
+def _frames(data, only_first):
     """All frames that are there; what is cut off at the end is left out when some came before."""
     if data[:3] != b"GIF":
         raise BadImage(f"GIF: the data must begin with GIF, got {data[:3]!r}")
     if len(data) < 13:
         raise BadImage(f"GIF: the data ends in the header, after {len(data)} bytes")
     shared, place = _colors(data, 13, data[10])
-    frames, transparent = [], None
+    frames, transparent, height, width = [], None, 0, 0
     try:
         while True:
             if place >= len(data):
@@ -86,11 +91,15 @@ def _frames(data):
                 place = _sub_blocks(data, place + 2)
             elif kind == 0x2C:
                 frame = _Frame(data, place + 1, shared, transparent)
+                height, width = max(height, frame.height), max(width, frame.width)
+                _check_frames(1 if only_first else len(frames) + 1, height, width)
                 frame.pixels = frame.indices()
                 frames.append(frame)
                 place, transparent = frame.end, None
             else:
                 raise BadImage(f"GIF: a block of the unknown kind {kind:#04x}")
+    except TooLarge:
+        raise
     except BadImage:
         if not frames:
             raise
@@ -108,12 +117,10 @@ def decode_gif(data: bytes, only_first: bool = False) -> np.ndarray:
     Raises:
         BadImage: it is no GIF, or no whole frame is there.
     """
-    frames = _frames(data)
+    frames = _frames(data, only_first)
     height, width = max(frame.height for frame in frames), max(frame.width for frame in frames)
     if only_first:
         frames = frames[:1]
-    if len(frames) * height * width * 3 > MOST_BYTES:
-        raise BadImage(f"GIF: {len(frames)} frames of {height} x {width} pixels are too large, at most 2 GB")
     result = np.zeros((len(frames), height, width, 3), np.uint8)
     for i, frame in enumerate(frames):
         if frame.colors is None:

@@ -2,16 +2,31 @@
 
 import numpy as np
 
+from headrace._src.core import limits
 from headrace._src.core.lazy import pillow_image
 
-# No image takes more than this, whatever its header says.
-MOST_BYTES = 2**31 - 1
 # Below this many pixels a header may promise what it likes.
 ALWAYS_FINE = 2**20
 
 
 class BadImage(ValueError):
     """The bytes are not the image that they should be; the message names the format and what is wrong."""
+
+
+class TooLarge(BadImage):
+    """The image would take more memory than the limit for images allows."""
+
+
+def check_limit(kind: str, found: int, what: str) -> None:
+    """Refuse what would take more memory than images may.
+
+    Args:
+        kind: the format.
+        found: the bytes that it takes.
+        what: height, width and number of frames, for the message.
+    """
+    if found > limits.current.image_bytes:
+        raise TooLarge(limits.exceeded("image_bytes", found, f"{kind}: {what}"))
 
 
 def format_of(data: bytes) -> str | None:
@@ -45,10 +60,9 @@ def check_size(kind: str, height: int, width: int, bytes_each: int, length: int,
     if height <= 0 or width <= 0:
         raise BadImage(f"{kind}: height and width must be positive, got {height} x {width}")
     pixels = height * width
-    if pixels * bytes_each > MOST_BYTES:
-        raise BadImage(f"{kind}: {height} x {width} pixels of {bytes_each} bytes are too large, at most 2 GB")
     if pixels > ALWAYS_FINE and pixels > length * most_per_byte:
         raise BadImage(f"{kind}: the header promises {height} x {width} pixels, which {length} bytes cannot hold")
+    check_limit(kind, pixels * bytes_each, f"{height} x {width} pixels of {bytes_each} bytes")
 
 
 def gray_of(rgb: np.ndarray) -> np.ndarray:

@@ -27,9 +27,11 @@ class TextLineReader(BlockReader):
         self._complete = True
 
     def _read_pieces(self):
-        parts = [self._rest]
+        parts, have = [self._rest], len(self._rest)
         while True:
             block = self._input.read()
+            have += len(block)
+            self._input.check_size(have)
             end = block.rfind(b"\n")
             if end >= 0:
                 parts.append(block[:end])

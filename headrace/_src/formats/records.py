@@ -163,6 +163,7 @@ class RecordReader(BlockReader):
         bound = self._input.bound()
         if bound is not None and missing > bound:
             raise self._truncated(self._start, self._first, len(rest) + bound, length)
+        self._input.check_size(length)
         # A short remainder comes with a whole block, a long one alone.
         more = self._input.read() if missing <= self._input.buffer_size else self._input.read_exactly(missing)
         if not more:

@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 
-from headrace._src.core import errors
+from headrace._src.core import errors, limits
 from headrace._src.formats import streams
 
 _LARGEST_OUTPUT_BLOCK = 64 << 10  # matches reach 65535 bytes back
@@ -44,8 +44,10 @@ def decompress(data: bytes) -> bytes:
 
     Raises:
         Malformed: it is no Snappy block.
+        ResourceExhaustedError: it holds more than the limit allows.
     """
     length, at = length_of(data)
+    limits.check("decompressed_bytes", length, f"{len(data)} bytes of Snappy")
     out = bytearray()
     size = len(data)
     try:
@@ -236,6 +238,7 @@ class SnappyInput:
     def read_exactly(self, size: int) -> bytes:
         """`size` bytes, or fewer at the end."""
         parts = []
+        self.check_size(size)
         while size:
             part = self.read()
             if not part:
@@ -247,6 +250,14 @@ class SnappyInput:
             parts.append(part)
             size -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def check_size(self, size: int) -> None:
+        """Refuse a piece of so many bytes if that is more than the limit for what is decompressed as one.
+
+        Raises:
+            ResourceExhaustedError: it is.
+        """
+        limits.check("decompressed_bytes", size, f"{self.path}; a piece of the SNAPPY blocks")
 
     def bound(self) -> int | None:
         """At most this many bytes are still to come; None if nobody knows."""

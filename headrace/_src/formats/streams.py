@@ -4,7 +4,7 @@ import os
 import stat
 import zlib
 
-from headrace._src.core import errors
+from headrace._src.core import errors, limits
 from headrace._src.formats import files as filesystem
 from headrace._src.formats.local_files import typed_errors
 
@@ -12,6 +12,7 @@ from headrace._src.formats.local_files import typed_errors
 _WINDOW_BITS = {"ZLIB": 15, "GZIP": 31}
 DEFAULT_BUFFER = 256 << 10
 _BEST_RATIO = 1032  # no DEFLATE stream expands further than this
+_AT_ONCE = 1 << 16  # bytes that are decompressed, or taken out, in one step
 
 
 def checked_compression(compression_type: str | bytes | None) -> str:
@@ -36,13 +37,26 @@ def decompressed(data: bytes, compression_type: str) -> bytes:
 
     Raises:
         zlib.error: it is no such stream.
+        ResourceExhaustedError: it holds more than the limit allows.
     """
-    parts = []
-    while data:
-        inflater = zlib.decompressobj(_WINDOW_BITS[compression_type])
-        parts.append(inflater.decompress(data))
-        # TF: several members of gzip are one stream; what follows a zlib stream is not looked at.
-        data = inflater.unused_data if inflater.eof and compression_type == "GZIP" else b""
+    parts, size, at = [], 0, 0
+    inflater = zlib.decompressobj(_WINDOW_BITS[compression_type])
+    while at < len(data):
+        given = data[at : at + _AT_ONCE]
+        at += len(given)
+        while True:
+            parts.append(inflater.decompress(given, _AT_ONCE))
+            size += len(parts[-1])
+            limits.check("decompressed_bytes", size, f"{len(data)} bytes of {compression_type}")
+            given = inflater.unconsumed_tail
+            if inflater.eof or (not given and len(parts[-1]) < _AT_ONCE):
+                break
+        if inflater.eof:
+            # TF: several members of gzip are one stream; what follows a zlib stream is not looked at.
+            if compression_type != "GZIP":
+                break
+            at -= len(inflater.unused_data)
+            inflater = zlib.decompressobj(_WINDOW_BITS[compression_type])
     return b"".join(parts)
 
 
@@ -87,6 +101,9 @@ class PlainInput:
                 self.position += len(part)
                 size -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def check_size(self, size: int) -> None:
+        """Nothing is too large of what is as long as it seems."""
 
     def bound(self) -> int | None:
         """At most this many bytes are still to come; None if nobody knows."""
@@ -196,6 +213,7 @@ class CompressedInput:
     def read_exactly(self, size: int) -> bytes:
         """`size` bytes, or fewer at the end; takes memory only for what is there."""
         parts = []
+        self.check_size(size)
         while size:
             part = self._inflate(min(size, max(self.buffer_size, 1 << 20)))
             if not part:
@@ -203,6 +221,15 @@ class CompressedInput:
             parts.append(part)
             size -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def check_size(self, size: int) -> None:
+        """Refuse a piece of so many bytes if that is more than the limit for what is decompressed as one.
+
+        Raises:
+            ResourceExhaustedError: it is.
+        """
+        if size > limits.current.decompressed_bytes:
+            limits.check("decompressed_bytes", size, f"{self.path}; a piece of the {self._type} stream")
 
     def bound(self) -> int | None:
         """At most this many bytes are still to come; None if nobody knows."""

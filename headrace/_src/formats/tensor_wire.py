@@ -1,14 +1,14 @@
 """Reading encoded `TensorProto` messages: any bytes give an array or a ValueError."""
 
 import math
-import struct
 
 import numpy as np
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, limits
 
 # Fields of TensorProto that hold values, by their number: how they are read.
 _VARINTS = {7: "int_val", 10: "int64_val", 11: "bool_val", 13: "half_val", 16: "uint32_val", 17: "uint64_val"}
+_IMPOSSIBLE = 1 << 44  # bytes, which no machine has
 _FLOATS = {5: ("<f4", 4), 9: ("<f4", 4), 6: ("<f8", 8), 12: ("<f8", 8)}
 
 
@@ -69,6 +69,7 @@ def parse_tensor(data: bytes) -> tuple[np.ndarray, dtypes.DType]:
 
     Raises:
         ValueError: when the bytes are no such message, or its parts do not fit together.
+        ResourceExhaustedError: the tensor is much larger than the message, and than the limit.
     """
     kind, shape, content, small = 0, (), None, None
     strings: list[bytes] = []
@@ -93,9 +94,11 @@ def parse_tensor(data: bytes) -> tuple[np.ndarray, dtypes.DType]:
     except (TypeError, ValueError):
         raise ValueError(f"unknown dtype {kind}") from None
     size = math.prod(shape)
-    # A few bytes may stand for many equal elements, but not for more than would be believed of a message.
-    if size > max(2**26, len(data)):
-        raise ValueError(f"the shape {shape} is too large for a message")
+    if size > len(data):  # one value stands for many
+        found = size * (dtype._np.itemsize if dtype._kind not in "srv" else 8)
+        if found > _IMPOSSIBLE:
+            raise ValueError(f"the shape {shape} is too large for any tensor")
+        limits.check("tensor_bytes", found, f"A tensor of {dtype.name} and shape {list(shape)} in {len(data)} bytes")
     if dtype._kind == "s":
         if content is not None:
             strings = _packed_strings(content, size)
@@ -165,7 +168,7 @@ def _from_numbers(numbers, size, dtype):
         return _filled([complex(*pair) for pair in pairs], size, plain, 0)
     if plain.itemsize == 2 and dtype._kind == "f":
         # Small floats are stored as their bits.
-        bits = [struct.pack("<H", number & 0xFFFF) for number in map(int, numbers)]
-        return np.frombuffer(b"".join(_filled(bits, size, np.dtype(object), b"\0\0").tolist()), plain)
+        bits = np.array([int(number) & 0xFFFF for number in numbers], np.uint16)
+        return _filled(bits, size, np.dtype(np.uint16), 0).view(plain)
     wide = np.float64 if dtype._kind == "f" else np.int64
-    return _filled(numbers, size, np.dtype(wide), 0).astype(plain)
+    return _filled(np.array(numbers, wide).astype(plain), size, plain, 0)

@@ -5,9 +5,8 @@ import io
 import numpy as np
 
 from headrace._src.core.lazy import pillow_image
-from headrace._src.formats.image_data import MOST_BYTES, BadImage
+from headrace._src.formats.image_data import BadImage, check_limit
 
-_MOST_PIXELS = 2**26
 _MOST_PER_BYTE = 2**14
 
 
@@ -34,16 +33,16 @@ def decode_webp(data: bytes, only_first: bool = False) -> np.ndarray:
     pixels = height * width
     if not pixels:
         raise BadImage(f"WebP: height and width must be positive, got {height} x {width}")
-    if pixels > _MOST_PIXELS or (pixels > 2**20 and pixels > len(data) * _MOST_PER_BYTE):
+    if pixels > 2**20 and pixels > len(data) * _MOST_PER_BYTE:
         raise BadImage(f"WebP: the header promises {height} x {width} pixels, which is too much for {len(data)} bytes")
+    check_limit("WebP", pixels * 4, f"{height} x {width} pixels")
     if int.from_bytes(data[4:8], "little") + 8 > len(data):
         raise BadImage(f"WebP: the data ends early, after {len(data)} bytes")
     try:
         image = pillow_image.open(io.BytesIO(data), formats=["WEBP"])
         count = 1 if only_first else getattr(image, "n_frames", 1)
         animated = getattr(image, "n_frames", 1) > 1
-        if count * pixels * 4 > MOST_BYTES:
-            raise BadImage(f"WebP: {count} frames of {height} x {width} pixels are too large, at most 2 GB")
+        check_limit("WebP", count * pixels * 4, f"{count} frames of {height} x {width} pixels")
         frames = []
         for i in range(count):
             image.seek(i)

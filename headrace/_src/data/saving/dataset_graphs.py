@@ -156,7 +156,8 @@ def decoded(data: bytes) -> Stage:
             inputs = {_GIVEN.format(i): graph.add_input(value.shape, dtypes.variant) for i, value in enumerate(given)}
             (result,) = import_graph_def(message, input_map=inputs, return_elements=[f"{_RESULT}:0"], name="")
             graph.outputs = [result]
-    except (ValueError, TypeError) as error:
+        (variant,) = graph.plan().run(list(given))
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+        # What an op makes of inputs or attributes that no dataset of this library would give it.
         raise errors.data_loss(f"These bytes hold no dataset: {error}") from error
-    (variant,) = graph.plan().run(list(given))
     return stage_of(variant)

@@ -198,6 +198,7 @@ class _ChecksummedInput:
         self.path = source.path
         self.checksum: int | None = 0  # of all bytes so far; None when some were passed over
         self.bound = source.bound
+        self.check_size = source.check_size
         self.close = source.close
 
     @property

@@ -4,7 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.specs import TensorSpec
-from headrace._src.data.datasets import OUTPUTS, DatasetV2, MadeDataset, build, constructor, dataset_op
+from headrace._src.data.datasets import OUTPUTS, DatasetV2, MadeDataset, build, constructor, dataset_op, integer
 from headrace._src.data.running.stages import INFINITE, Cursor, Stage, shapes_of
 from headrace._src.data.transformations.shuffling import DUMMY_SEED_GENERATOR, RandomWords, Seeds, seed_inputs
 from headrace._src.op.api import api
@@ -56,7 +56,8 @@ class _RandomCursor(Cursor):
 
 
 def _make(seed, seed2, seed_generator, rerandomize_each_iteration, output_types, output_shapes, metadata):
-    return RandomStage(Seeds(int(seed), int(seed2), rerandomize_each_iteration), shapes_of(output_shapes))
+    seeds = Seeds(integer(seed, "seed"), integer(seed2, "seed2"), rerandomize_each_iteration)
+    return RandomStage(seeds, shapes_of(output_shapes))
 
 
 RANDOM_DATASET = dataset_op(

@@ -82,7 +82,7 @@ def _make_shuffle_and_repeat(
     input_dataset, buffer_size, seed, seed2, count, output_types, output_shapes, reshuffle_each_iteration, metadata
 ):
     shapes = shapes_of(output_shapes)
-    seeds = Seeds(int(seed), int(seed2), reshuffle_each_iteration)
+    seeds = Seeds(integer(seed, "seed"), integer(seed2, "seed2"), reshuffle_each_iteration)
     shuffled = ShuffleStage(stage_of(input_dataset), buffer_size_of(buffer_size), seeds, shapes)
     return RepeatStage(shuffled, integer(count, "count"), shapes)
 

@@ -316,7 +316,7 @@ def _make(
     source, size = stage_of(input_dataset), buffer_size_of(buffer_size)
     if size is None and source.cardinality() == INFINITE:
         raise errors.invalid_argument("Dataset.shuffle: the whole of an infinite dataset cannot be shuffled.")
-    seeds = Seeds(int(seed), int(seed2), reshuffle_each_iteration)
+    seeds = Seeds(integer(seed, "seed"), integer(seed2, "seed2"), reshuffle_each_iteration)
     return ShuffleStage(source, size, seeds, shapes_of(output_shapes))
 
 
