@@ -82,6 +82,10 @@ class OpError(Exception):
         """What happened, without the place where the failing op was made."""
         return self._message
 
+    def add_to_message(self, text: str) -> None:
+        """Say more, before the place where the failing op was made."""
+        self._message += text
+
     @property
     def op(self) -> Any:
         """The failing graph operation, or None if it ran eagerly."""

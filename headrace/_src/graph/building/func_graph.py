@@ -5,6 +5,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from headrace._src.core import errors
 from headrace._src.core.context import context
 from headrace._src.core.names import fresh_scope
 from headrace._src.core.random_state import StreamOwner, random_state
@@ -13,6 +14,7 @@ from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.building.operation import is_followed
 from headrace._src.graph.building.symbolic import SymbolicTensor
 from headrace._src.graph.running.plan import Plan, plan_of
+from headrace._src.op import observers
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.filling import CONST
 
@@ -33,6 +35,40 @@ def register_executables(make_executable):
     load the compiler.
     """
     _Running.make_executable = staticmethod(make_executable)
+
+
+_planned: weakref.WeakSet = weakref.WeakSet()  # the graphs that know how they run
+
+
+def _forget_plans():
+    """Plans hold kernels: after these were replaced, graphs are planned anew."""
+    for graph in tuple(_planned):
+        graph._plan = graph._executable = graph.loop_plans = None
+    _planned.clear()
+
+
+observers.on_change.append(_forget_plans)
+
+
+class _CountedCalls:
+    """Runs a graph whose numbers are checked, and says in which call a check has failed."""
+
+    def __init__(self, executable, name):
+        self._executable = executable
+        self._name = name
+        self._calls = 0
+
+    def run(self, arrays):
+        self._calls += 1
+        try:
+            return self._executable.run(arrays)
+        except errors.InvalidArgumentError as error:
+            if "NaN" in error.message:
+                error.add_to_message(f" (in call {self._calls} of {self._name})")
+            raise
+
+    def __getattr__(self, name):
+        return getattr(self._executable, name)
 
 
 _SURROUNDING = object()  # the graph that is being built where a FuncGraph is made
@@ -65,6 +101,7 @@ class FuncGraph(BaseGraph, StreamOwner):
         self._outer = outer.reference if outer is not None else None
         self._passed: dict[int, tuple] = {}  # the same for the handles of variables that are arguments
         self.jit_compile = None
+        self.has_checks = bool(observers.node_rewriters)  # those of tf.debugging.enable_check_numerics
         self._plan = None
         self._executable = None
         self._derivatives: dict = {}
@@ -187,12 +224,19 @@ class FuncGraph(BaseGraph, StreamOwner):
         """How to run this graph, made when first asked for."""
         if self._plan is None:
             self._plan = plan_of(self)
+            _planned.add(self)
         return self._plan
 
     def executable(self) -> Any:
         """What runs this graph when it is called: the plan, or a program when there is one."""
         if self._executable is None:
-            self._executable = _Running.make_executable(self)
+            base = self.base
+            observed = observers.runs_by_kernels(base.has_checks)
+            executable = self.plan() if observed else _Running.make_executable(self)
+            # The calls of a branch or a loop's body are counted by the function that it is part of.
+            is_counted = (base.has_checks or observed) and not base.body_scope
+            self._executable = _CountedCalls(executable, self.name) if is_counted else executable
+            _planned.add(self)
         return self._executable
 
     def __repr__(self):

@@ -222,6 +222,8 @@ def enable_dump_debug_info(
 ) -> DebugEventsWriter:
     """Record the ops of this thread in files that TensorBoard's Debugger V2 reads.
 
+    Functions run op by op meanwhile, those with `jit_compile=True` too.
+
     Args:
         dump_root: the folder of the files.
         tensor_debug_mode: what to keep of results: "NO_TENSOR", "CURT_HEALTH" (whether there is a NaN or an

@@ -149,16 +149,17 @@ def _checked_output(op, tensor):
 def enable_check_numerics(stack_height_limit=30, path_length_limit=50) -> None:
     """Check the results of every op of this thread for NaN and infinity, and raise where the first appears.
 
-    In functions that are traced from now on, checks are built in: they remain when this is undone. Ops that only
-    move numbers (reshape, concatenation, slices, `maximum` ...) are not checked.
+    In functions that are traced from now on, checks are built in, compiled or not: they remain when this is undone, and
+    an error says in which call of the function it happened. Functions that were traced before run op by op meanwhile.
+    Ops that only move numbers (reshape, concatenation, slices, `maximum` ...) are not checked.
 
     Args:
         stack_height_limit, path_length_limit: accepted for compatibility; Python's own traceback shows where.
     """
     if not _checking.on:
         _checking.on = True
-        add_observer(_observe)
         node_rewriters.append(_checked)
+        add_observer(_observe, only_unchecked=True)
 
 
 @api("debugging.disable_check_numerics", dispatch=False)
@@ -166,5 +167,5 @@ def disable_check_numerics() -> None:
     """Undo `enable_check_numerics` in this thread."""
     if _checking.on:
         _checking.on = False
-        remove_observer(_observe)
         node_rewriters.remove(_checked)
+        remove_observer(_observe)
