@@ -5,7 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.batching import NoRule, Ragged, Rule
-from headrace._src.op.definition import Op
+from headrace._src.op.definition import Op, unregistered
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.ragged.dense import checked_splits
 
@@ -227,7 +227,7 @@ RAGGED_TENSOR_TO_VARIANT_GRADIENT = Op(
     infer=_gradient_infer,
     kernel=_gradient_kernel,
     lower=None,
-    grad=None,  # TF: LookupError; second derivatives of tf.map_fn over ragged tensors ask for it
+    grad=unregistered,
 )
 
 
