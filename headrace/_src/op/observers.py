@@ -14,7 +14,7 @@ from headrace._src.op.registry import all_ops
 # Called as `rewrite(op, outputs)` for each operation that is added to a graph; returns what to use as its outputs.
 node_rewriters: list = []
 
-# Called when the first observer comes and when the last one goes: kernels that were looked up before are the wrong ones.
+# Called when observers come and go: kernels that were looked up before are the wrong ones then.
 on_change: list = []
 
 _observers: list = []
