@@ -122,6 +122,7 @@ if TYPE_CHECKING:
     from headrace._src.graph.messages.graph_import import import_graph_def as import_graph_def
     from headrace._src.graph.vectorizing.vectorized_map import vectorized_map as vectorized_map
     from headrace._src.op.convert import register_tensor_conversion_function as register_tensor_conversion_function
+    from headrace._src.ops.arrays.approximate_ranking import approx_top_k as approx_top_k
     from headrace._src.ops.arrays.box_slices import slice_ as _slice
     from headrace._src.ops.arrays.broadcasting import broadcast_dynamic_shape as broadcast_dynamic_shape
     from headrace._src.ops.arrays.broadcasting import broadcast_to as broadcast_to
@@ -164,7 +165,6 @@ if TYPE_CHECKING:
     from headrace._src.ops.arrays.passing import no_op as no_op
     from headrace._src.ops.arrays.passing import stop_gradient as stop_gradient
     from headrace._src.ops.arrays.passing import timestamp as timestamp
-    from headrace._src.ops.arrays.ranking import approx_top_k as approx_top_k
     from headrace._src.ops.arrays.ranking import argmax as argmax
     from headrace._src.ops.arrays.ranking import argmin as argmin
     from headrace._src.ops.arrays.rearranging import reverse as reverse

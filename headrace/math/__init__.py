@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.ops.arrays.ranking import approx_max_k as approx_max_k
-    from headrace._src.ops.arrays.ranking import approx_min_k as approx_min_k
+    from headrace._src.ops.arrays.approximate_ranking import approx_max_k as approx_max_k
+    from headrace._src.ops.arrays.approximate_ranking import approx_min_k as approx_min_k
     from headrace._src.ops.arrays.ranking import argmax as argmax
     from headrace._src.ops.arrays.ranking import argmin as argmin
     from headrace._src.ops.arrays.ranking import in_top_k as in_top_k

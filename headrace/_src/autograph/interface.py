@@ -34,12 +34,12 @@ class Feature(enum.Enum):
     NAME_SCOPES = "NAME_SCOPES"
 
     @classmethod
-    def all(cls):
+    def all(cls) -> tuple[Feature, ...]:
         """All features that are on when everything is asked for."""
         return tuple(cls.__members__.values())
 
     @classmethod
-    def all_but(cls, exclude):
+    def all_but(cls, exclude) -> tuple[Feature, ...]:
         """All features except some."""
         excluded = exclude if isinstance(exclude, (list, tuple, set)) else (exclude,)
         return tuple(f for f in cls.all() if f not in excluded and f is not cls.ALL)

@@ -192,19 +192,19 @@ class Iterator:
         return ITERATOR_TO_STRING(self._iterator_resource, name=name)
 
     @property
-    def element_spec(self):
+    def element_spec(self) -> Any:
         return self._element_spec
 
     @property
-    def output_types(self):
+    def output_types(self) -> Any:
         return get_output_types(self)
 
     @property
-    def output_shapes(self):
+    def output_shapes(self) -> Any:
         return get_output_shapes(self)
 
     @property
-    def output_classes(self):
+    def output_classes(self) -> Any:
         return get_output_classes(self)
 
 
@@ -250,7 +250,7 @@ class DatasetV1(MadeDataset):
         """See `tf.compat.v1.data.make_one_shot_iterator`."""
         return make_one_shot_iterator(self)
 
-    def make_initializable_iterator(self, shared_name=None):
+    def make_initializable_iterator(self, shared_name=None) -> Iterator:
         """See `tf.compat.v1.data.make_initializable_iterator`."""
         return make_initializable_iterator(self, shared_name)
 
@@ -266,16 +266,16 @@ class DatasetV1(MadeDataset):
     def output_classes(self) -> Any:
         return get_output_classes(self)
 
-    def map_with_legacy_function(self, map_func, num_parallel_calls=None, deterministic=None):
+    def map_with_legacy_function(self, map_func, num_parallel_calls=None, deterministic=None) -> DatasetV1:
         """The same as `map`."""
         return self.map(map_func, num_parallel_calls, deterministic)
 
-    def filter_with_legacy_function(self, predicate):
+    def filter_with_legacy_function(self, predicate) -> DatasetV1:
         """The same as `filter`."""
         return self.filter(predicate)
 
     @staticmethod
-    def from_sparse_tensor_slices(sparse_tensor):
+    def from_sparse_tensor_slices(sparse_tensor) -> DatasetV1:
         """The slices of a sparse tensor along the first axis."""
         return _as_v1(from_tensor_slices(sparse_tensor))
 

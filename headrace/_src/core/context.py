@@ -46,7 +46,7 @@ class CurrentGraph:
         """
         raise NotImplementedError
 
-    def constant(self, tensor, name=None):
+    def constant(self, tensor, name=None) -> Any:
         """A constant of this graph with the value of an eager tensor."""
         raise NotImplementedError
 
@@ -54,27 +54,27 @@ class CurrentGraph:
         """The seed for a random op that has none of its own."""
         raise NotImplementedError
 
-    def cond(self, predicate, true_fn, false_fn):
+    def cond(self, predicate, true_fn, false_fn) -> Any:
         """What `true_fn()` gives if a scalar boolean is true when the graph runs, otherwise what `false_fn()` does."""
         raise NotImplementedError
 
-    def switch_case(self, index, functions):
+    def switch_case(self, index, functions) -> Any:
         """What the function with that number, a scalar int32, returns."""
         raise NotImplementedError
 
-    def while_loop(self, condition, body, values):
+    def while_loop(self, condition, body, values) -> Any:
         """The values, a list of tensors, replaced by `body(*values)` as long as `condition(*values)` is true."""
         raise NotImplementedError
 
-    def map_fn(self, function, elements, signature):
+    def map_fn(self, function, elements, signature) -> Any:
         """`function` of each element along the first axis, stacked; `signature`: the dtypes of what it returns."""
         raise NotImplementedError
 
-    def make_variable(self, **keywords):
+    def make_variable(self, **keywords) -> Any:
         """A variable whose value sessions keep, given the arguments of `tf.Variable`; not asked of functions."""
         raise NotImplementedError
 
-    def add_to_collection(self, name, value):
+    def add_to_collection(self, name, value) -> None:
         """Append to a list that the graph keeps under a name; not asked of functions."""
         raise NotImplementedError
 

@@ -68,15 +68,15 @@ class StrategyExtended:
         """Within this block, variables are made on the device of that variable."""
         yield
 
-    def reduce_to(self, reduce_op, value, destinations, options=None):
+    def reduce_to(self, reduce_op, value, destinations, options=None) -> Any:
         """The values of all replicas as one, where it is wanted."""
         return value
 
-    def batch_reduce_to(self, reduce_op, value_destination_pairs, options=None):
+    def batch_reduce_to(self, reduce_op, value_destination_pairs, options=None) -> list:
         """Several `reduce_to` at once."""
         return [value for value, _ in value_destination_pairs]
 
-    def update(self, var, fn, args=(), kwargs=None, group=True):
+    def update(self, var, fn, args=(), kwargs=None, group=True) -> Any:
         """Call `fn(var, *args)` where the variable is."""
         result = fn(var, *args, **(kwargs or {}))
         return result if group else [result]
@@ -85,21 +85,21 @@ class StrategyExtended:
         """Call the function once for each replica."""
         return fn(*args, **(kwargs or {}))
 
-    def read_var(self, v):
+    def read_var(self, v) -> Any:
         """The value of a variable."""
         return v.read_value() if hasattr(v, "read_value") else to_tensor(v)
 
-    def value_container(self, value):
+    def value_container(self, value) -> Any:
         """The distributed value that a value is part of."""
         return value
 
-    def parameter_devices(self):
+    def parameter_devices(self) -> tuple[str, ...]:
         """Where variables are."""
         return ("/job:localhost/replica:0/task:0/device:CPU:0",)
 
     worker_devices = property(parameter_devices)
 
-    def non_slot_devices(self, var_list):
+    def non_slot_devices(self, var_list) -> tuple[str, ...]:
         """Where an optimizer's own variables are."""
         return self.parameter_devices()
 
@@ -162,15 +162,15 @@ class Strategy:
         """The values of all replicas one after another along an axis."""
         return value
 
-    def experimental_distribute_dataset(self, dataset, options=None):
+    def experimental_distribute_dataset(self, dataset, options=None) -> Any:
         """The dataset with its batches spread over the replicas."""
         return dataset
 
-    def distribute_datasets_from_function(self, dataset_fn, options=None):
+    def distribute_datasets_from_function(self, dataset_fn, options=None) -> Any:
         """The dataset that a function of an `InputContext` makes for this machine."""
         return dataset_fn(InputContext())
 
-    def experimental_distribute_values_from_function(self, value_fn):
+    def experimental_distribute_values_from_function(self, value_fn) -> Any:
         """One value for each replica, from a function of a `ValueContext`."""
         return value_fn(ValueContext())
 
@@ -300,16 +300,16 @@ class ReplicaContext:
         """Where this replica runs."""
         return self._strategy.extended.parameter_devices()
 
-    def merge_call(self, merge_fn, args=(), kwargs=None):
+    def merge_call(self, merge_fn, args=(), kwargs=None) -> Any:
         """Call a function once for all replicas, with the strategy as first argument."""
         return merge_fn(self._strategy, *args, **(kwargs or {}))
 
-    def all_reduce(self, reduce_op, value, options=None):
+    def all_reduce(self, reduce_op, value, options=None) -> Any:
         """The values of all replicas as one, for each of them."""
         _reduce_op(reduce_op)
         return nest.map_structure(lambda part: part if hasattr(part, "dtype") else to_tensor(part), value)
 
-    def all_gather(self, value, axis, options=None):
+    def all_gather(self, value, axis, options=None) -> Any:
         """The values of all replicas one after another, for each of them."""
         return value
 

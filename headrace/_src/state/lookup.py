@@ -136,7 +136,7 @@ class StaticHashTable(LookupInterface):
         return done
 
     @property
-    def initializer(self):
+    def initializer(self) -> Any:
         """In a 1.x graph, the operation that fills the table; None where that has happened."""
         return self._init_op
 

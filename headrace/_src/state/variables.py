@@ -207,7 +207,7 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         return self._storage.shape
 
     @property
-    def ndim(self):
+    def ndim(self) -> int | None:
         return self._storage.shape.rank
 
     @property
@@ -313,7 +313,7 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         """The same as `value()`."""
         return self.value()
 
-    def read_value_no_copy(self):
+    def read_value_no_copy(self) -> Tensor:
         return self.value()
 
     def __tf_tensor__(self, dtype=None, name=None):

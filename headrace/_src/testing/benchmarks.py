@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
@@ -68,12 +69,12 @@ class Benchmark(metaclass=_Registered):
         else:
             sys.stdout.write(f"benchmark {name}: {text}\n")
 
-    def evaluate(self, tensors):
+    def evaluate(self, tensors) -> Any:
         """The values of eager tensors."""
         return nest.map_structure(lambda x: x.numpy() if hasattr(x, "numpy") else x, tensors)
 
     def run_op_benchmark(self, sess, op_or_tensor, feed_dict=None, burn_iters=2, min_iters=10, store_trace=False,
-                         store_memory_usage=True, name=None, extras=None, mbs=0):
+                         store_memory_usage=True, name=None, extras=None, mbs=0) -> dict[str, Any]:
         """Run part of a graph again and again, and report the median of the times.
 
         Args:

@@ -76,7 +76,7 @@ class TestCase(Comparisons, absltest.TestCase):
                 return session.run(tensors)
         return session.run(tensors)
 
-    def evaluate_if_both_tensors(self, a, b):
+    def evaluate_if_both_tensors(self, a, b) -> Any:
         """The values of both if both are tensors of a graph; otherwise the two as they are."""
         if tensor.is_tensor(a) and tensor.is_tensor(b) and context.graph is not None:
             return self.evaluate([a, b])
@@ -115,7 +115,7 @@ class TestCase(Comparisons, absltest.TestCase):
         with wanted.as_default(), self._kept_session.as_default():
             yield self._kept_session
 
-    def test_session(self, graph=None, config=None, use_gpu=True, force_gpu=False):
+    def test_session(self, graph=None, config=None, use_gpu=True, force_gpu=False) -> Any:
         """The old name of `cached_session`. Its name makes it a test too: one that is skipped."""
         if self.id().endswith(".test_session"):
             self.skipTest("Not a test.")

@@ -1,6 +1,7 @@
 """Variables as arguments of traced functions: any variable of the same dtype and shape can be passed."""
 
 import weakref
+from typing import Any
 
 import numpy as np
 
@@ -66,11 +67,11 @@ class VariableSpec(TraceType):
         return spec
 
     @classmethod
-    def from_value(cls, value):
+    def from_value(cls, value) -> "VariableSpec":
         return cls(value.shape, value.dtype, value.trainable)
 
     @property
-    def value_type(self):
+    def value_type(self) -> type:
         return Variable
 
     def _key(self):
@@ -87,7 +88,7 @@ class VariableSpec(TraceType):
             and self.shape.is_subtype_of(other.shape)
         )
 
-    def most_specific_common_supertype(self, others):
+    def most_specific_common_supertype(self, others) -> "VariableSpec | None":
         if not all(isinstance(other, VariableSpec) and self._key()[1:] == other._key()[1:] for other in others):
             return None
         shape = self.shape.most_specific_common_supertype([other.shape for other in others])
@@ -118,10 +119,10 @@ class VariableSpec(TraceType):
             recorder.variable_used(value)  # which the graph reads, but not before the tape's eyes
         return [value.handle]
 
-    def from_tensors(self, tensors):
+    def from_tensors(self, tensors) -> Any:
         return ArgumentVariable(next(tensors), self.dtype, self.shape, self.trainable)
 
-    def flatten(self):
+    def flatten(self) -> list:
         return [TensorSpec([], dtypes.resource)]
 
     def cast(self, value, casting_context) -> Variable:

@@ -198,10 +198,10 @@ if TYPE_CHECKING:
     from headrace._src.compat.variables.scopes import get_local_variable as get_local_variable
     from headrace._src.compat.variables.scopes import get_variable as get_variable
     from headrace._src.compat.variables.scopes import get_variable_scope as get_variable_scope
-    from headrace._src.compat.variables.scopes import make_template as make_template
     from headrace._src.compat.variables.scopes import no_regularizer as no_regularizer
     from headrace._src.compat.variables.scopes import variable_op_scope as variable_op_scope
     from headrace._src.compat.variables.scopes import variable_scope as variable_scope
+    from headrace._src.compat.variables.templates import make_template as make_template
     from headrace._src.compat.variables.variables import VariableV1 as _Variable
     from headrace._src.compat.variables.variables import assign as assign
     from headrace._src.compat.variables.variables import assign_add as assign_add
@@ -290,6 +290,7 @@ if TYPE_CHECKING:
     from headrace._src.graph.messages.graph_import import import_graph_def as import_graph_def
     from headrace._src.graph.vectorizing.vectorized_map import vectorized_map as vectorized_map
     from headrace._src.op.convert import register_tensor_conversion_function as register_tensor_conversion_function
+    from headrace._src.ops.arrays.approximate_ranking import approx_top_k as approx_top_k
     from headrace._src.ops.arrays.box_slices import slice_ as _slice
     from headrace._src.ops.arrays.broadcasting import broadcast_dynamic_shape as broadcast_dynamic_shape
     from headrace._src.ops.arrays.broadcasting import broadcast_to as broadcast_to
@@ -322,7 +323,6 @@ if TYPE_CHECKING:
     from headrace._src.ops.arrays.passing import no_op as no_op
     from headrace._src.ops.arrays.passing import stop_gradient as stop_gradient
     from headrace._src.ops.arrays.passing import timestamp as timestamp
-    from headrace._src.ops.arrays.ranking import approx_top_k as approx_top_k
     from headrace._src.ops.arrays.rearranging import invert_permutation as invert_permutation
     from headrace._src.ops.arrays.rearranging import reverse as _reverse_v2
     from headrace._src.ops.arrays.rearranging import reverse as reverse

@@ -49,7 +49,9 @@ def test_a_name_that_is_gone_is_reported(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "row", [row for row in table.REPLACEMENTS if row.how != table.CALLED], ids=lambda row: f"{row.module}:{row.name}"
+    "row",
+    [row for row in table.REPLACEMENTS if row.how != table.CALLED and row.is_for(table._release())],
+    ids=lambda row: f"{row.module}:{row.name}"
 )
 def test_rows_are_carried_out(row):
     value = target(row)

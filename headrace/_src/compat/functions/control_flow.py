@@ -139,7 +139,7 @@ class name_scope:
         self._open: list = []
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The name that the scope is asked for with."""
         return self._name
 

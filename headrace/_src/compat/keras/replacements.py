@@ -7,7 +7,7 @@ module's rows, in the order of the table. What is put there stands in the files 
 `embeddings.py` (what the projector of TensorBoard shows) and `speed.py` (short ways to the same results). Modules that
 are read in another way are in `deferred_imports.py`.
 
-All rows find their names in Keras 3.13 to 3.15. To see which rows a release of Keras does not fit, run
+Rows find their names in Keras 3.13 to 3.15, or say from which release on. To see which rows a release of Keras does not fit, run
 `tests/compat/keras/test_keras_replacements.py` with it.
 """
 
@@ -201,8 +201,9 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     (_TRACKING, "TrackedDict.__setitem__", WRAPPED, tracking.add_items, "2.0: what is added later is restored then"),
     (_TRACKING, "TrackedDict.update", WRAPPED, tracking.add_items, "2.0: what is added later is restored then"),
     (_TRACKING, "TrackedOrderedDict.__setitem__", WRAPPED, tracking.add_items,
-     "2.0: what is added later is restored then"),
-    (_TRACKING, "TrackedOrderedDict.update", WRAPPED, tracking.add_items, "2.0: what is added later is restored then"),
+     "2.0: what is added later is restored then", (3, 14)),
+    (_TRACKING, "TrackedOrderedDict.update", WRAPPED, tracking.add_items, "2.0: what is added later is restored then",
+     (3, 14)),
     (f"{_BACKEND}.core", "Variable._restored_specs", ADDED, tracking.restored_specs,
      "2.0: a model is restored before it is first called"),
     (f"{_BACKEND}.core", "Variable._restore_from_tensors", WRAPPED, tracking.restore_variable,

@@ -6,6 +6,7 @@ in it would not be saved. `replacements.py` says where in Keras each of these fu
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import Any
 
@@ -41,9 +42,16 @@ class TrackedItems(Trackable):
             self._handle_deferred_dependencies(name, children[name])
 
 
-def _is_collection(value) -> bool:
+@functools.cache
+def _collections() -> tuple[type, ...]:
+    """The classes of Keras's own lists and dicts, of which releases before 3.14 have two."""
     tracking = importlib.import_module("keras.src.utils.tracking")
-    return isinstance(value, (tracking.TrackedList, tracking.TrackedDict, tracking.TrackedOrderedDict))
+    names = ("TrackedList", "TrackedDict", "TrackedOrderedDict")
+    return tuple(getattr(tracking, name) for name in names if hasattr(tracking, name))
+
+
+def _is_collection(value) -> bool:
+    return isinstance(value, _collections())
 
 
 def items_of(collection: Any) -> TrackedItems:

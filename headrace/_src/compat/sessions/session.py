@@ -61,12 +61,12 @@ class BaseSession:
         return self._graph
 
     @property
-    def graph_def(self):
+    def graph_def(self) -> Any:
         """The graph as a `GraphDef` message."""
         return self._graph.as_graph_def(add_shapes=True)
 
     @property
-    def sess_str(self):
+    def sess_str(self) -> bytes:
         """The target, as bytes."""
         return self._target if isinstance(self._target, bytes) else self._target.encode()
 

@@ -32,7 +32,7 @@ class Initializer:
         return {"dtype": self.dtype.name}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config) -> "Initializer":
         """An initializer with the arguments of `config`."""
         return cls(**config)
 
@@ -144,7 +144,7 @@ class UniformUnitScaling(Initializer):
         limit = math.sqrt(3 / max(inputs, 1.0)) * self.factor
         return uniform_and_normal.uniform(shape, -limit, limit, self._dtype(dtype), seed=self.seed)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
 
 
@@ -190,7 +190,7 @@ class VarianceScaling(Initializer):
         limit = math.sqrt(3.0 * scale)
         return uniform_and_normal.uniform(shape, -limit, limit, dtype, seed=self.seed)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"scale": self.scale, "mode": self.mode, "distribution": self.distribution, "seed": self.seed,
                 "dtype": self.dtype.name}
 
@@ -214,7 +214,7 @@ class GlorotUniform(VarianceScaling):
     def __init__(self, seed=None, dtype=dtypes.float32) -> None:
         super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"seed": self.seed, "dtype": self.dtype.name}
 
 
@@ -225,7 +225,7 @@ class GlorotNormal(VarianceScaling):
     def __init__(self, seed=None, dtype=dtypes.float32) -> None:
         super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"seed": self.seed, "dtype": self.dtype.name}
 
 
@@ -277,7 +277,7 @@ class Orthogonal(Initializer):
             q = TRANSPOSE(q, [1, 0])
         return RESHAPE(q, dims) * to_tensor(self.gain, dtype)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"gain": self.gain, "seed": self.seed, "dtype": self.dtype.name}
 
 
@@ -297,5 +297,5 @@ class Identity(Initializer):
         dtype = self._dtype(dtype)
         return MATRIX_SET_DIAG_MAIN(zeros(dims, dtype), ones([min(dims)], dtype)) * to_tensor(self.gain, dtype)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"gain": self.gain, "dtype": self.dtype.name}

@@ -405,7 +405,7 @@ class IteratorSpec(structures.ElementSpecified):
     __slots__ = ()
 
     @property
-    def value_type(self):
+    def value_type(self) -> type:
         return OwnedIterator
 
     @property
@@ -437,7 +437,7 @@ class NumpyIterator(collections.abc.Iterator):
     def __next__(self) -> Any:
         return structures.as_numpy(next(self._iterator))
 
-    def next(self):
+    def next(self) -> Any:
         """The same as `next(iterator)`."""
         return self.__next__()
 

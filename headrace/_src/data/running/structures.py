@@ -183,7 +183,7 @@ class ElementSpecified(OwnLegacySpec):
         self._element_spec = element_spec
 
     @property
-    def element_spec(self):
+    def element_spec(self) -> Any:
         return self._element_spec
 
     def _serialize(self):

@@ -311,7 +311,7 @@ class BaseGraph(BaseGraphMethods, CurrentGraph):
             return obj
         raise TypeError(f"Can not convert a {type(obj).__name__} into a Tensor or Operation.")
 
-    def unique_name(self, name, mark_as_used=True):
+    def unique_name(self, name, mark_as_used=True) -> str:
         """`name` under the open scope, made unique in this graph."""
         return self.names.unique_name(name, mark_as_used)
 
@@ -522,7 +522,7 @@ class Graph(BaseGraph, metaclass=_GraphClass):
         """Operations made within this block belong on the device of `op`. There is one device."""
         yield
 
-    def device(self, device_name_or_function):
+    def device(self, device_name_or_function) -> contextlib.AbstractContextManager:
         """Operations made within this block belong on that device; a function is given each operation."""
         if callable(device_name_or_function):
             return contextlib.nullcontext()  # there is one device to choose from

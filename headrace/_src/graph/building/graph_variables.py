@@ -1,6 +1,7 @@
 """Variables of 1.x graphs: handles whose values each session keeps, and operations that initialise and assign them."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -171,7 +172,7 @@ class GraphVariable(Variable):
         return _messages.variable_to_proto(self, export_scope)
 
     @staticmethod
-    def from_proto(variable_def, import_scope=None):
+    def from_proto(variable_def, import_scope=None) -> Any:
         """The variable of the current graph whose operations a `VariableDef` message names."""
         return _messages.variable_from_proto(variable_def, import_scope)
 
@@ -286,7 +287,7 @@ class GraphVariable(Variable):
 
 
 @method_of(Graph, "make_variable")
-def _make_variable(self, **keywords):
+def _make_variable(self, **keywords) -> "GraphVariable":
     return GraphVariable(**keywords)
 
 

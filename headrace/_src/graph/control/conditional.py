@@ -355,7 +355,7 @@ def cond(pred, true_fn=None, false_fn=None, name=None) -> Any:
 
 
 @method_of(BaseGraph, "cond")
-def _cond_in_graph(self, predicate, true_fn, false_fn):
+def _cond_in_graph(self, predicate, true_fn, false_fn) -> Any:
     return cond(predicate, true_fn, false_fn)
 
 
@@ -388,7 +388,7 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case") -> A
 
 
 @method_of(BaseGraph, "switch_case")
-def _switch_case_in_graph(self, index, functions):
+def _switch_case_in_graph(self, index, functions) -> Any:
     return switch_case(index, functions)
 
 

@@ -336,7 +336,7 @@ def while_loop(
 
 
 @method_of(BaseGraph, "while_loop")
-def _while_loop_in_graph(self, condition, body, values):
+def _while_loop_in_graph(self, condition, body, values) -> Any:
     return while_loop(condition, body, values)
 
 

@@ -280,7 +280,7 @@ def map_fn(
 
 
 @method_of(BaseGraph, "map_fn")
-def _map_fn_in_graph(self, function, elements, signature):
+def _map_fn_in_graph(self, function, elements, signature) -> Any:
     return map_fn(function, elements, fn_output_signature=signature)
 
 

@@ -1,6 +1,6 @@
 """`IndexedSlices`: the gradient of a gather, some rows of a large tensor."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,15 +55,15 @@ class IndexedSlices(CompositeTensor):
         return TensorShape(None) if array is None else TensorShape(array.tolist())
 
     @property
-    def name(self):
+    def name(self) -> str:
         return self._values.name
 
     @property
-    def device(self):
+    def device(self) -> str:
         return self._values.device
 
     @property
-    def op(self):
+    def op(self) -> Any:
         return self._values.op
 
     @property
@@ -71,10 +71,10 @@ class IndexedSlices(CompositeTensor):
         return self._values.dtype
 
     @property
-    def graph(self):
+    def graph(self) -> Any:
         return self._values.graph
 
-    def consumers(self):
+    def consumers(self) -> list:
         return self._values.consumers()
 
     def __neg__(self):

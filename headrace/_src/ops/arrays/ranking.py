@@ -16,7 +16,7 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
-from headrace._src.ops.arrays.filling import ONE_HOT, RANGE
+from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.scattering import SCATTER_ND
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE
@@ -25,7 +25,7 @@ from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.reductions import PROD
 
 if TYPE_CHECKING:
-    from headrace._src.attached import ApproxTopK, TopKV2
+    from headrace._src.attached import TopKV2
 
 # With fewer elements than this, or more than a part of them wanted, all are sorted.
 _PARTITION_FROM = 256
@@ -76,7 +76,7 @@ def descending(x):
     return order
 
 
-def _top_positions(x, k):
+def top_positions(x, k):
     """Positions of the k greatest elements along the last axis, from the greatest to the least."""
     n = x.shape[-1]
     if k == 1 and x.ndim and x.size:
@@ -102,7 +102,7 @@ def _top_positions(x, k):
     return np.take_along_axis(places, order, -1).reshape(*x.shape[:-1], k)
 
 
-def _check_k(op, shape, k):
+def check_k(op, shape, k):
     if not shape:
         raise errors.invalid_argument(f"{op}: input must have at least one dimension, got a scalar.")
     if k < 0:
@@ -119,16 +119,16 @@ def _scalar_k(op, k):
 
 
 def _top_k(op, input, k, index_type):
-    _check_k(op, input.shape, k)
+    check_k(op, input.shape, k)
     if input.shape[-1] > np.iinfo(index_type).max:
         raise errors.invalid_argument(f"{op}: {input.shape[-1]} columns cannot be counted in {index_type}.")
-    places = _top_positions(comparable(input), k)
+    places = top_positions(comparable(input), k)
     values = input[places] if input.ndim == 1 else np.take_along_axis(input, places, -1)
     return values, places.astype(index_type)
 
 
 def _lower_top_k(op, input, k, index_type):
-    _check_k(op, input.shape, k)
+    check_k(op, input.shape, k)
     if jnp.issubdtype(input.dtype, np.unsignedinteger) or input.dtype == np.float64:
         # XLA's top-k takes no unsigned numbers on all devices: sort the complement instead.
         key = ~input if jnp.issubdtype(input.dtype, np.unsignedinteger) else -input
@@ -142,7 +142,7 @@ def _infer_top_k(input, k):
     if input.shape.rank is None:
         return UNKNOWN, UNKNOWN
     if k is not None:
-        _check_k("TopK", tuple(input.shape), k)
+        check_k("TopK", tuple(input.shape), k)
     shape = input.shape[:-1].concatenate([k])
     return shape, shape
 
@@ -235,142 +235,6 @@ def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None) -> "TopKV
         InvalidArgumentError: when there are fewer than `k` elements.
     """
     return TOP_K_V2(input, integers(k), sorted=sorted, index_type=dtypes.as_dtype(index_type), name=name)
-
-
-def _approx_axis(op, rank, dimension):
-    if not -rank <= dimension < rank:
-        raise errors.invalid_argument(
-            f"{op}: reduction_dimension must be in [{-rank}, {rank}), got {dimension}."
-        )
-    return dimension % rank
-
-
-def _approx_top_k(input, k, reduction_dimension, is_max_k, **attrs):
-    axis = _approx_axis("ApproxTopK", input.ndim, reduction_dimension)
-    rows = np.moveaxis(input, axis, -1)
-    _check_k("ApproxTopK", rows.shape, k)
-    key = comparable(rows)
-    places = _top_positions(key if is_max_k else -key, k)
-    values = np.take_along_axis(rows, places, -1)
-    return np.moveaxis(values, -1, axis), np.moveaxis(places.astype(np.int32), -1, axis)
-
-
-def _lower_approx_top_k(ctx, input, k, reduction_dimension, is_max_k, recall_target, **attrs):
-    axis = _approx_axis("ApproxTopK", input.ndim, reduction_dimension)
-    find = lax.approx_max_k if is_max_k else lax.approx_min_k
-    values, places = find(input, k, axis, recall_target)
-    return values, places.astype(np.int32)
-
-
-def _infer_approx_top_k(input, k, reduction_dimension, **attrs):
-    if input.shape.rank is None:
-        return UNKNOWN, UNKNOWN
-    dims = input.shape.as_list()
-    dims[_approx_axis("ApproxTopK", len(dims), reduction_dimension)] = k
-    return TensorShape(dims), TensorShape(dims)
-
-
-def _grad_approx_top_k(node, dy, _):
-    rank = len(node.input_shape) if isinstance(node.input_shape, tuple) else node.input_shape.shape[0]
-    if rank is None:
-        raise ValueError("ApproxTopK: its gradient needs an input of known rank.")
-    axis = node.attrs["reduction_dimension"] % rank
-    n = node.input_shape[axis]
-    hot = ONE_HOT(node.indices, n, to_tensor(1, dy.dtype), to_tensor(0, dy.dtype), axis=axis)
-    return (SUM(hot * EXPAND_DIMS(dy, axis), axis + 1),)
-
-
-APPROX_TOP_K = Op(
-    "ApproxTopK",
-    "input: T, *, k: int, reduction_dimension: int = -1, recall_target: float = 0.95, is_max_k: bool = True, "
-    "reduction_input_size_override: int = -1, aggregate_to_topk: bool = True -> values: T, indices: int32",
-    T=dtypes.FLOATING - {dtypes.float64},
-    infer=_infer_approx_top_k,
-    kernel=_approx_top_k,  # exact, which is a fine approximation
-    lower=_lower_approx_top_k,
-    saves=("input_shape", "indices"),
-    grad=_grad_approx_top_k,
-    vectorize=on_last_axes(),
-)
-
-
-@api("approx_top_k")
-def approx_top_k(
-    input,
-    k,
-    reduction_dimension=-1,
-    recall_target=0.95,
-    is_max_k=True,
-    reduction_input_size_override=-1,
-    aggregate_to_topk=True,
-    name=None,
-) -> "ApproxTopK":
-    """The k greatest (or least) elements along an axis, of which a device may miss some to be quicker.
-
-    Args:
-        input: float16, bfloat16 or float32.
-        k: how many.
-        reduction_dimension: the axis.
-        recall_target: which part of the right ones must be among the result.
-        is_max_k: False for the least.
-        reduction_input_size_override, aggregate_to_topk: for searches over several devices.
-        name: a name for the operation.
-
-    Returns:
-        `(values, indices)`. On the host the result is exact.
-    """
-    return APPROX_TOP_K(
-        input,
-        k=k,
-        reduction_dimension=reduction_dimension,
-        recall_target=recall_target,
-        is_max_k=is_max_k,
-        reduction_input_size_override=reduction_input_size_override,
-        aggregate_to_topk=aggregate_to_topk,
-        name=name,
-    )
-
-
-@api("math.approx_max_k", "nn.approx_max_k")
-def approx_max_k(
-    operand,
-    k,
-    reduction_dimension=-1,
-    recall_target=0.95,
-    reduction_input_size_override=-1,
-    aggregate_to_topk=True,
-    name=None,
-) -> "ApproxTopK":
-    """The k greatest elements along an axis and their positions, approximately: see `tf.approx_top_k`.
-
-    >>> tf.math.approx_max_k([1.0, 3.0, 2.0], 2)[0].numpy().tolist()
-    [3.0, 2.0]
-    """
-    override = reduction_input_size_override
-    return approx_top_k(
-        operand, k, reduction_dimension, recall_target, True, override, aggregate_to_topk, name
-    )
-
-
-@api("math.approx_min_k", "nn.approx_min_k")
-def approx_min_k(
-    operand,
-    k,
-    reduction_dimension=-1,
-    recall_target=0.95,
-    reduction_input_size_override=-1,
-    aggregate_to_topk=True,
-    name=None,
-) -> "ApproxTopK":
-    """The k least elements along an axis and their positions, approximately: see `tf.approx_top_k`.
-
-    >>> tf.math.approx_min_k([1.0, 3.0, 2.0], 2)[0].numpy().tolist()
-    [1.0, 2.0]
-    """
-    override = reduction_input_size_override
-    return approx_top_k(
-        operand, k, reduction_dimension, recall_target, False, override, aggregate_to_topk, name
-    )
 
 
 _EXTREME_TYPES = dtypes.REAL | dtypes.BOOL | dtypes.QUANTIZED

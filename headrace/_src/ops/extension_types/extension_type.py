@@ -418,13 +418,13 @@ class ExtensionTypeBatchEncoder(TypeSpecBatchEncoder):
 
         return _with_parts(spec, one)
 
-    def encode(self, spec, value, minimum_rank=0):
+    def encode(self, spec, value, minimum_rank=0) -> Any:
         return spec._to_components(value)
 
-    def decode(self, spec, encoded_value):
+    def decode(self, spec, encoded_value) -> Any:
         return spec._from_components(encoded_value)
 
-    def encoding_specs(self, spec):
+    def encoding_specs(self, spec) -> Any:
         return spec._component_specs
 
 

@@ -73,7 +73,7 @@ class LinearOperatorFullMatrix(LinearOperator):
         super().__init__(dtype=self._matrix.dtype, **shared(parameters))
 
     @property
-    def matrix(self):
+    def matrix(self) -> Tensor:
         """The matrix, as it was given."""
         return self._matrix
 

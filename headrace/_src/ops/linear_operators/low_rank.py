@@ -118,12 +118,12 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         return self._base_operator
 
     @property
-    def u(self):
+    def u(self) -> Tensor:
         """U, as it was given."""
         return self._u
 
     @property
-    def v(self):
+    def v(self) -> Tensor:
         """V, as it was given."""
         return self._v
 

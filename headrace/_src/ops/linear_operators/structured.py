@@ -1,5 +1,7 @@
 """Linear operators with a structure of their own: Householder, Permutation, Toeplitz and Tridiag."""
 
+from typing import Any
+
 import numpy as np
 
 from headrace._src.core import dtypes
@@ -90,7 +92,7 @@ class LinearOperatorHouseholder(LinearOperator):
         super().__init__(dtype=self._reflection_axis.dtype, **known)
 
     @property
-    def reflection_axis(self):
+    def reflection_axis(self) -> Tensor:
         """The vectors, as they were given."""
         return self._reflection_axis
 
@@ -394,7 +396,7 @@ class LinearOperatorTridiag(LinearOperator):
         super().__init__(dtype=dtype, **shared(parameters))
 
     @property
-    def diagonals(self):
+    def diagonals(self) -> Any:
         """The diagonals, as they were given."""
         return self._diagonals
 

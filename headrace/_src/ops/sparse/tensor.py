@@ -106,11 +106,11 @@ class SparseTensor(SparseTensorMethods, CompositeTensor):
         self._static_shape = self.shape.merge_with(shape)
 
     @property
-    def op(self):
+    def op(self) -> Any:
         return self._values.op
 
     @property
-    def graph(self):
+    def graph(self) -> Any:
         return self._values.graph
 
     def with_values(self, new_values) -> "SparseTensor":
@@ -122,7 +122,7 @@ class SparseTensor(SparseTensorMethods, CompositeTensor):
     def eval(self, feed_dict=None, session=None) -> Any:
         raise NotImplementedError("eval belongs to sessions; use the components' numpy().")
 
-    def numpy(self):
+    def numpy(self) -> Any:
         """The components as a `SparseTensorValue` of NumPy arrays."""
         return SparseTensorValue(self._indices.numpy(), self._values.numpy(), self._dense_shape.numpy())
 
@@ -181,7 +181,7 @@ class SparseTensorSpec(BatchableTypeSpec):
         return self._shape
 
     @property
-    def rank(self):
+    def rank(self) -> int | None:
         return self._shape.rank
 
     def _serialize(self):

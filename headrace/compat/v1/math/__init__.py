@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from headrace._src.compat.functions.networks import in_top_k as in_top_k
     from headrace._src.compat.functions.networks import log_softmax as log_softmax
     from headrace._src.compat.functions.networks import softmax as softmax
-    from headrace._src.ops.arrays.ranking import approx_max_k as approx_max_k
-    from headrace._src.ops.arrays.ranking import approx_min_k as approx_min_k
+    from headrace._src.ops.arrays.approximate_ranking import approx_max_k as approx_max_k
+    from headrace._src.ops.arrays.approximate_ranking import approx_min_k as approx_min_k
     from headrace._src.ops.arrays.ranking import top_k as top_k
     from headrace._src.ops.arrays.rearranging import invert_permutation as invert_permutation
     from headrace._src.ops.arrays.spacing import sobol_sample as sobol_sample

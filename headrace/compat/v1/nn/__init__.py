@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from headrace._src.compat.functions.windows import max_pool_with_argmax as max_pool_with_argmax
     from headrace._src.compat.functions.windows import pool as pool
     from headrace._src.compat.functions.windows import separable_conv2d as separable_conv2d
-    from headrace._src.ops.arrays.ranking import approx_max_k as approx_max_k
-    from headrace._src.ops.arrays.ranking import approx_min_k as approx_min_k
+    from headrace._src.ops.arrays.approximate_ranking import approx_max_k as approx_max_k
+    from headrace._src.ops.arrays.approximate_ranking import approx_min_k as approx_min_k
     from headrace._src.ops.arrays.ranking import top_k as top_k
     from headrace._src.ops.math.elementwise import sigmoid as sigmoid
     from headrace._src.ops.math.elementwise import tanh as tanh
