@@ -124,6 +124,12 @@ def without_reading(original, self, *args, **kwargs):
     return original(self, *args, **kwargs)
 
 
+def on_one_batch(original, self, *args, **kwargs):
+    """`train_on_batch` and `test_on_batch`, whose metrics are those of that batch alone."""
+    self.reset_metrics()
+    return original(self, *args, **kwargs)
+
+
 def fit_generator(self, generator, steps_per_epoch=None, epochs=1, verbose=1, callbacks=None, validation_data=None,
                   validation_steps=None, validation_freq=1, class_weight=None, max_queue_size=10, workers=1,
                   use_multiprocessing=False, shuffle=True, initial_epoch=0):

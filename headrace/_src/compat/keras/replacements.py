@@ -7,8 +7,8 @@ module's rows, in the order of the table. What is put there stands in the files 
 `embeddings.py` (what the projector of TensorBoard shows) and `speed.py` (short ways to the same results). Modules that
 are read in another way are in `deferred_imports.py`.
 
-Rows find their names in Keras 3.13 to 3.15, or say from which release on. To see which rows a release of Keras does not fit, run
-`tests/compat/keras/test_keras_replacements.py` with it.
+Rows find their names in Keras 3.13 to 3.15, or say in which releases. To see which rows a release of Keras does not
+fit, run `tests/compat/keras/test_keras_replacements.py` with it.
 """
 
 from __future__ import annotations
@@ -141,6 +141,10 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     (f"{_BACKEND}.trainer", "TensorFlowTrainer.fit", WRAPPED, former.without_reading, "2.0: workers and the like"),
     (f"{_BACKEND}.trainer", "TensorFlowTrainer.evaluate", WRAPPED, former.without_reading, "2.0: workers and the like"),
     (f"{_BACKEND}.trainer", "TensorFlowTrainer.predict", WRAPPED, former.without_reading, "2.0: workers and the like"),
+    (f"{_BACKEND}.trainer", "TensorFlowTrainer.train_on_batch", WRAPPED, former.on_one_batch,
+     "2.0: metrics of one batch", (3, 13), (3, 15)),
+    (f"{_BACKEND}.trainer", "TensorFlowTrainer.test_on_batch", WRAPPED, former.on_one_batch,
+     "2.0: metrics of one batch", (3, 13), (3, 15)),
     (f"{_BACKEND}.trainer", "TensorFlowTrainer.fit_generator", ADDED, former.fit_generator, "2.0 has it"),
     (f"{_BACKEND}.trainer", "TensorFlowTrainer.evaluate_generator", ADDED, former.evaluate_generator, "2.0 has it"),
     (f"{_BACKEND}.trainer", "TensorFlowTrainer.predict_generator", ADDED, former.predict_generator, "2.0 has it"),
