@@ -55,57 +55,52 @@ class CsvRecordReader(BlockReader):
 
     def _lines(self, data, is_last):
         """The whole records in some bytes, with their ends, and what is left."""
-        lines = data.splitlines(keepends=True)
+        lines, is_open = data.splitlines(keepends=True), False
         if self._quotes and b'"' in data:
-            lines = self._joined(lines, is_last)
+            lines, is_open = self._joined(lines)
         rest = b""
         # A carriage return at the end of the block may be half of a line break.
-        if not is_last and not lines[-1].endswith(b"\n"):
-            rest = lines.pop()
-        elif not is_last and self._quotes and self._is_open(lines[-1]):
+        if not is_last and (is_open or not lines[-1].endswith(b"\n")):
             rest = lines.pop()
         return lines, rest
 
-    def _joined(self, lines, is_last):
-        """Lines joined where a line break stands within quotes."""
+    def _joined(self, lines):
+        """Lines joined where a line break stands within quotes, and whether the last of them ends there."""
         records: list = []
         gathered: list = []
+        is_open = False
         for line in lines:
-            gathered.append(line)
-            if b'"' not in line and len(gathered) == 1:
+            if not is_open and b'"' not in line:
                 records.append(line)
-                gathered = []
                 continue
-            if b'"' in line:
-                record = b"".join(gathered)
-                if not self._is_open(record):
-                    records.append(record)
-                    gathered = []
+            gathered.append(line)
+            is_open = self._ends_open(line, is_open)
+            if not is_open:
+                records.append(b"".join(gathered))
+                gathered = []
         if gathered:
             records.append(b"".join(gathered))
-        return records
+        return records, is_open
 
-    def _is_open(self, record):
-        """Whether a record ends within quotes."""
-        if b'"' not in record:
-            return False
-        at, size = 0, len(record)
+    def _ends_open(self, line, is_open):
+        """Whether a line, which begins within quotes if `is_open`, ends within quotes."""
+        at, size = 0, len(line)
         while at < size:
-            if record[at : at + 1] == b'"':
-                at += 1
+            if is_open or line[at : at + 1] == b'"':
+                at += not is_open
                 while True:
-                    at = record.find(b'"', at)
+                    at = line.find(b'"', at)
                     if at < 0:
                         return True
-                    if record[at + 1 : at + 2] != b'"':
+                    if line[at + 1 : at + 2] != b'"':
                         break
                     at += 2
-                at += 1
-            stop = record.find(self._delimiter, at)
+                at, is_open = at + 1, False
+            stop = line.find(self._delimiter, at)
             if stop < 0:
                 return False
             at = stop + 1
-        return False
+        return is_open
 
 
 def _without_end(line):

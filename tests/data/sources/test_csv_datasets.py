@@ -3,6 +3,7 @@
 import collections
 import gzip
 import random
+import time
 
 import pytest
 
@@ -155,6 +156,16 @@ def test_records_do_not_depend_on_the_buffer(tmp_path):
         for size in (1, 3, 7):
             assert list(CsvRecordReader(path, buffer_size=size)) == whole
         assert list(CsvRecordReader(path, quotes=False)) == data.splitlines()
+
+
+def test_quotes_that_stay_open_take_no_longer(tmp_path):
+    """A field of many lines, each with quotes: each line is looked at once."""
+    path = tmp_path / "data.csv"
+    path.write_bytes(b'"a\n' + b'x""y\n' * 40_000 + b'"\n1\n')
+    start = time.thread_time()
+    first, second = CsvRecordReader(str(path))
+    assert (len(first), second) == (200_004, b"1")
+    assert time.thread_time() - start < 5  # it would take minutes
 
 
 # make_csv_dataset.
