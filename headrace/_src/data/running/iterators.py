@@ -137,7 +137,7 @@ class IteratorResource:
 
     def go_to(self, passed: int, first: list[tuple]):
         """Go on with some elements, and then after the first `passed` elements of a new walk."""
-        with self._lock:
+        with self._lock, self._kept_on_failure():
             self.start(self.stage)
             self._run.call(self._cursor.skip, passed)
             self._precede(first)
