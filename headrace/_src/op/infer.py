@@ -1,5 +1,8 @@
 """Shape rules that many ops share: from the `Spec`s of the inputs to the shape of the output."""
 
+import operator
+import reprlib
+
 import numpy as np
 
 from headrace._src.core import errors
@@ -57,6 +60,14 @@ def normalize_axis(axis: int, rank: int, op: str, argument: str = "axis") -> int
             None, None, f"{op}: {argument} must be in [{-rank}, {rank}), got {axis}."
         )
     return axis % rank
+
+
+def whole(value, argument: str) -> int:
+    """An integer that the user gave. A float, a text or a dtype is none, although `int` makes one of it."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{argument} must be an integer, got {reprlib.repr(value)}.") from None
 
 
 def with_rank(spec, rank: int, op: str, argument: str) -> TensorShape:

@@ -266,6 +266,8 @@ def get_log_device_placement() -> bool:
 def set_log_device_placement(enabled) -> None:
     """Write a line to stderr for every op that runs, saying on which device; or stop doing so."""
     global _logging_placement
+    if not isinstance(enabled, bool):
+        raise TypeError(f"enabled must be a bool, got {type(enabled).__name__}.")
     if enabled and not _logging_placement:
         add_observer(_log_placement)
     elif _logging_placement and not enabled:

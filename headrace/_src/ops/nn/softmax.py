@@ -10,7 +10,7 @@ from headrace._src.op.api import api
 from headrace._src.op.batching import NoRule, merging, on_last_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.infer import normalize_axis, same_as_input
+from headrace._src.op.infer import normalize_axis, same_as_input, whole
 from headrace._src.op.traits import FAILS_BY_SHAPE
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
@@ -105,7 +105,7 @@ LOG_SOFTMAX = Op(
 def _along(op, logits, axis, name):
     """Apply an op of the last axis along another one."""
     x = to_tensor(logits)
-    axis = -1 if axis is None else int(axis)
+    axis = -1 if axis is None else whole(axis, "axis")
     rank = x.shape.rank
     if axis == -1 or (rank is not None and rank and axis == rank - 1):
         return op(x, name=name)

@@ -7,7 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
-from headrace._src.op.convert import to_tensor
+from headrace._src.op.convert import eager_constant, to_tensor
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.filling import FILL, RANGE
 from headrace._src.ops.arrays.joining import CONCAT
@@ -41,6 +41,8 @@ def _raised_cosine(name, window_length, periodic, dtype, a, b):
     count = cast(RANGE(0, length, 1), dtype)
     # A periodic window of even length is a symmetric one of the next length without its end.
     even = 1 - length % 2
+    if not isinstance(periodic, Tensor):
+        periodic = bool(eager_constant(periodic, dtypes.bool)._a)
     n = length + (even if periodic else 0) - 1
     if isinstance(n, int):
         step = to_tensor(2 * math.pi, dtype) * count / to_tensor(n, dtype)

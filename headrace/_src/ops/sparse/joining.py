@@ -9,6 +9,7 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op, unregistered
+from headrace._src.op.infer import whole
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.measuring import SHAPE
@@ -129,7 +130,7 @@ def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None) -> SparseTen
         [one.indices for one in sp_inputs],
         [one.values for one in sp_inputs],
         shapes,
-        concat_dim=int(axis),
+        concat_dim=whole(axis, "axis"),
         name=name,
     )
     result = SparseTensor(*parts)
@@ -230,9 +231,12 @@ def split(sp_input=None, num_split=None, axis=None, name=None) -> list[SparseTen
         if value is None:
             raise ValueError(f"sparse.split: {argument} is required.")
     sp_input = as_sparse(sp_input)
-    if int(num_split) < 1:
+    if whole(num_split, "num_split") < 1:
         raise errors.invalid_argument(f"sparse.split: num_split must be at least 1, got {num_split}.")
-    axis = CAST(to_tensor(axis, hint=dtypes.int64), DstT=dtypes.int64)
+    axis = to_tensor(axis, None if hasattr(axis, "dtype") else dtypes.int64)
+    if not axis.dtype.is_integer:
+        raise TypeError(f"axis must be an integer, got {axis.dtype.name}.")
+    axis = CAST(axis, DstT=dtypes.int64)
     parts = SPARSE_SPLIT(
         axis, sp_input.indices, sp_input.values, sp_input.dense_shape, num_split=int(num_split), name=name
     )

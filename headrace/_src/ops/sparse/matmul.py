@@ -162,6 +162,9 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None) ->
     if isinstance(b, kinds):
         if isinstance(sp_a, kinds):
             raise TypeError("sparse.sparse_dense_matmul: one of sp_a and b must be dense, both are sparse.")
+        for name_of, value in (("adjoint_a", adjoint_a), ("adjoint_b", adjoint_b)):
+            if not isinstance(value, bool):
+                raise TypeError(f"{name_of} must be a bool, got {type(value).__name__}.")
         # A B = (B' A')', where ' is the adjoint.
         product = sparse_dense_matmul(b, sp_a, adjoint_a=not adjoint_b, adjoint_b=not adjoint_a, name=name)
         return CONJUGATE_TRANSPOSE(product, [1, 0])
