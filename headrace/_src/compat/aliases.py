@@ -173,15 +173,15 @@ SAME = {
         AUTOTUNE DatasetSpec INFINITE_CARDINALITY NumpyIterator Options ThreadingOptions UNKNOWN_CARDINALITY
     """,
     "data.experimental": """
-        AUTOTUNE AutoShardPolicy AutotuneAlgorithm AutotuneOptions Counter CsvDataset DatasetInitializer
+        AUTOTUNE AutoShardPolicy AutotuneAlgorithm AutotuneOptions DatasetInitializer
         DistributeOptions ExternalStatePolicy INFINITE_CARDINALITY OptimizationOptions Optional OptionalStructure
-        RandomDataset Reducer ServiceOptions SqlDataset TFRecordWriter ThreadingOptions UNKNOWN_CARDINALITY
-        assert_cardinality bucket_by_sequence_length cardinality choose_from_datasets copy_to_device
+        Reducer ServiceOptions TFRecordWriter ThreadingOptions UNKNOWN_CARDINALITY
+        assert_cardinality bucket_by_sequence_length cardinality copy_to_device
         dense_to_ragged_batch dense_to_sparse_batch enable_debug_mode enumerate_dataset from_list from_variant
         get_next_as_optional get_single_element
         get_structure group_by_reducer group_by_window ignore_errors index_table_from_dataset
-        make_batched_features_dataset make_csv_dataset map_and_batch pad_to_cardinality parse_example_dataset
-        prefetch_to_device rejection_resample sample_from_datasets scan shuffle_and_repeat snapshot
+        map_and_batch pad_to_cardinality parse_example_dataset
+        prefetch_to_device rejection_resample scan shuffle_and_repeat snapshot
         table_from_dataset take_while to_variant unbatch unique
     """,
     "io": """

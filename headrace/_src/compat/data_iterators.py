@@ -29,8 +29,7 @@ from headrace._src.data.sources.file_datasets import (
     TFRecordDatasetV2,
 )
 from headrace._src.data.sources.slices import from_tensor_slices
-from headrace._src.data.variants import get_output_classes, get_output_shapes, get_output_types
-from headrace._src.op.api import api
+from headrace._src.op.api import PUBLIC, api
 from headrace._src.op.attached import load_methods
 from headrace._src.op.definition import Op
 
@@ -197,15 +196,15 @@ class Iterator:
 
     @property
     def output_types(self) -> Any:
-        return get_output_types(self)
+        return structures.legacy_types(self.element_spec)
 
     @property
     def output_shapes(self) -> Any:
-        return get_output_shapes(self)
+        return structures.legacy_shapes(self.element_spec)
 
     @property
     def output_classes(self) -> Any:
-        return get_output_classes(self)
+        return structures.legacy_classes(self.element_spec)
 
 
 def _attrs(spec):
@@ -256,15 +255,15 @@ class DatasetV1(MadeDataset):
 
     @property
     def output_types(self) -> Any:
-        return get_output_types(self)
+        return structures.legacy_types(self.element_spec)
 
     @property
     def output_shapes(self) -> Any:
-        return get_output_shapes(self)
+        return structures.legacy_shapes(self.element_spec)
 
     @property
     def output_classes(self) -> Any:
-        return get_output_classes(self)
+        return structures.legacy_classes(self.element_spec)
 
     def map_with_legacy_function(self, map_func, num_parallel_calls=None, deterministic=None) -> DatasetV1:
         """The same as `map`."""
@@ -308,3 +307,14 @@ TFRecordDataset, TextLineDataset, FixedLengthRecordDataset = (
     api(f"compat.v1.data.{_class.__name__.removesuffix('V2')}", dispatch=False)(_returning_v1(_class))
     for _class in (TFRecordDatasetV2, TextLineDatasetV2, FixedLengthRecordDatasetV2)
 )
+
+(
+    Counter, CsvDataset, RandomDataset, SqlDataset, choose_from_datasets, make_batched_features_dataset,
+    make_csv_dataset, sample_from_datasets,
+) = (
+    api(f"compat.v1.data.experimental.{_name}", dispatch=False)(_returning_v1(PUBLIC[f"data.experimental.{_name}"]))
+    for _name in (
+        "Counter", "CsvDataset", "RandomDataset", "SqlDataset", "choose_from_datasets",
+        "make_batched_features_dataset", "make_csv_dataset", "sample_from_datasets",
+    )
+)  # fmt: skip

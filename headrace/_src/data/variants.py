@@ -2,12 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from headrace._src.core import nest
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
 from headrace._src.core.type_specs import TypeSpec
 from headrace._src.data.datasets import DatasetSpec, DatasetV2, dataset_of
-from headrace._src.data.running.iterators import OwnedIterator
+from headrace._src.data.running import structures
 from headrace._src.op.api import api, export
 from headrace._src.ops.ragged.spec import RaggedTensorSpec
 from headrace._src.ops.sparse.tensor import SparseTensorSpec
@@ -46,7 +45,7 @@ def get_structure(dataset_or_iterator) -> Any:
     >>> tf.data.experimental.get_structure(tf.data.Dataset.range(2))
     TensorSpec(shape=(), dtype=tf.int64, name=None)
     """
-    if not isinstance(dataset_or_iterator, (DatasetV2, OwnedIterator)):
+    if not hasattr(dataset_or_iterator, "element_spec"):
         raise TypeError(
             "Invalid `dataset_or_iterator`. `dataset_or_iterator` must be a `tf.data.Dataset` or tf.data.Iterator "
             f"object, but got {type(dataset_or_iterator)}."
@@ -54,29 +53,22 @@ def get_structure(dataset_or_iterator) -> Any:
     return dataset_or_iterator.element_spec
 
 
-def _legacy(dataset_or_iterator, of_tensor, of_other):
-    def leaf(spec):
-        return of_tensor(spec) if isinstance(spec, TensorSpec) else getattr(spec, of_other)()
-
-    return nest.map_structure(leaf, get_structure(dataset_or_iterator))
-
-
 @api("compat.v1.data.get_output_types", dispatch=False)
 def get_output_types(dataset_or_iterator) -> Any:
     """The dtypes of the components of elements, in their structure."""
-    return _legacy(dataset_or_iterator, lambda spec: spec.dtype, "_to_legacy_output_types")
+    return structures.legacy_types(get_structure(dataset_or_iterator))
 
 
 @api("compat.v1.data.get_output_shapes", dispatch=False)
 def get_output_shapes(dataset_or_iterator) -> Any:
     """The shapes of the components of elements, in their structure."""
-    return _legacy(dataset_or_iterator, lambda spec: spec.shape, "_to_legacy_output_shapes")
+    return structures.legacy_shapes(get_structure(dataset_or_iterator))
 
 
 @api("compat.v1.data.get_output_classes", dispatch=False)
 def get_output_classes(dataset_or_iterator) -> Any:
     """The classes of the parts of elements, in their structure."""
-    return _legacy(dataset_or_iterator, lambda spec: Tensor, "_to_legacy_output_classes")
+    return structures.legacy_classes(get_structure(dataset_or_iterator))
 
 
 # The specs under the names that they had in 1.x, with the arguments in the order of then.

@@ -333,6 +333,25 @@ class OwnedIterator(IteratorBase):
             raise StopIteration
         return self._packed(element)
 
+    def next(self) -> Any:
+        """The next element, as `next(iterator)` gives it."""
+        return self.__next__()
+
+    @property
+    def output_types(self) -> Any:
+        """The dtypes of the parts of elements, in their structure."""
+        return structures.legacy_types(self._element_spec)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shapes of the parts of elements, in their structure."""
+        return structures.legacy_shapes(self._element_spec)
+
+    @property
+    def output_classes(self) -> Any:
+        """The classes of the parts of elements, in their structure."""
+        return structures.legacy_classes(self._element_spec)
+
     def _next_in_graph(self):
         components = ITERATOR_GET_NEXT(self._handle, **self._attrs)
         return structures.from_components(self._element_spec, components)

@@ -140,6 +140,35 @@ def unbatch_spec(spec: Any) -> Any:
     return nest.map_structure(lambda leaf: leaf._unbatch(), spec)
 
 
+def legacy_parts(spec: Any, of_tensor: Callable, of_other: str) -> Any:
+    """What 1.x asks of the parts of elements, in their structure.
+
+    Args:
+        of_tensor: what it is for the spec of a tensor.
+        of_other: the method of other specs that says it.
+    """
+
+    def leaf(part):
+        return of_tensor(part) if isinstance(part, TensorSpec) else getattr(part, of_other)()
+
+    return nest.map_structure(leaf, spec)
+
+
+def legacy_types(spec: Any) -> Any:
+    """The dtypes of the parts of elements, in their structure."""
+    return legacy_parts(spec, lambda part: part.dtype, "_to_legacy_output_types")
+
+
+def legacy_shapes(spec: Any) -> Any:
+    """The shapes of the parts of elements, in their structure."""
+    return legacy_parts(spec, lambda part: part.shape, "_to_legacy_output_shapes")
+
+
+def legacy_classes(spec: Any) -> Any:
+    """The classes of the parts of elements, in their structure."""
+    return legacy_parts(spec, lambda part: Tensor, "_to_legacy_output_classes")
+
+
 def as_numpy(value: Any) -> Any:
     """A value with NumPy arrays (and scalars) in place of eager tensors."""
 

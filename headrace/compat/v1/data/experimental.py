@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.compat.data_iterators import Counter as Counter
+    from headrace._src.compat.data_iterators import CsvDataset as CsvDataset
+    from headrace._src.compat.data_iterators import RandomDataset as RandomDataset
+    from headrace._src.compat.data_iterators import SqlDataset as SqlDataset
+    from headrace._src.compat.data_iterators import choose_from_datasets as choose_from_datasets
+    from headrace._src.compat.data_iterators import make_batched_features_dataset as make_batched_features_dataset
+    from headrace._src.compat.data_iterators import make_csv_dataset as make_csv_dataset
+    from headrace._src.compat.data_iterators import sample_from_datasets as sample_from_datasets
     from headrace._src.core.type_specs import TypeSpec as _Structure
     from headrace._src.data.datasets import AUTOTUNE as AUTOTUNE
     from headrace._src.data.datasets import DatasetSpec as _DatasetStructure
@@ -25,14 +33,8 @@ if TYPE_CHECKING:
     from headrace._src.data.running.optionals import OptionalSpec as _OptionalStructure
     from headrace._src.data.saving.record_writing import DatasetRecordWriter as _TFRecordWriter
     from headrace._src.data.saving.snapshots import _experimental_snapshot as _snapshot
-    from headrace._src.data.sources.counting import Counter as Counter
-    from headrace._src.data.sources.csv_datasets import CsvDatasetV2 as _CsvDataset
-    from headrace._src.data.sources.csv_files import make_csv_dataset as make_csv_dataset
-    from headrace._src.data.sources.feature_datasets import make_batched_features_dataset as make_batched_features_dataset
     from headrace._src.data.sources.feature_datasets import parse_example_dataset as parse_example_dataset
     from headrace._src.data.sources.lists import from_list as from_list
-    from headrace._src.data.sources.random_numbers import RandomDataset as RandomDataset
-    from headrace._src.data.sources.sql_datasets import SqlDatasetV2 as _SqlDataset
     from headrace._src.data.tables import DatasetInitializer as DatasetInitializer
     from headrace._src.data.tables import index_table_from_dataset as index_table_from_dataset
     from headrace._src.data.tables import table_from_dataset as table_from_dataset
@@ -50,8 +52,6 @@ if TYPE_CHECKING:
     from headrace._src.data.transformations.picking import _get_single_element as _get_single_element
     from headrace._src.data.transformations.ragged_batching import dense_to_ragged_batch as dense_to_ragged_batch
     from headrace._src.data.transformations.resampling import _rejection_resample as _rejection_resample
-    from headrace._src.data.transformations.sampling import _choose_from_datasets as _choose_from_datasets
-    from headrace._src.data.transformations.sampling import _sample_from_datasets as _sample_from_datasets
     from headrace._src.data.transformations.scanning import _scan as _scan
     from headrace._src.data.transformations.sparse_batching import dense_to_sparse_batch as dense_to_sparse_batch
     from headrace._src.data.transformations.taking_while import _take_while as _take_while
@@ -67,20 +67,16 @@ if TYPE_CHECKING:
     from headrace._src.data.variants import get_next_as_optional as get_next_as_optional
     from headrace._src.data.variants import get_structure as get_structure
     from headrace._src.data.variants import to_variant as to_variant
-    CsvDataset = _CsvDataset
     DatasetStructure = _DatasetStructure
     OptionalStructure = _OptionalStructure
-    SqlDataset = _SqlDataset
     Structure = _Structure
     TFRecordWriter = _TFRecordWriter
     bucket_by_sequence_length = _bucket_by_sequence_length
     cardinality = _cardinality
-    choose_from_datasets = _choose_from_datasets
     get_single_element = _get_single_element
     group_by_window = _group_by_window
     ignore_errors = _ignore_errors
     rejection_resample = _rejection_resample
-    sample_from_datasets = _sample_from_datasets
     scan = _scan
     snapshot = _snapshot
     take_while = _take_while
