@@ -80,18 +80,25 @@ def fresh(tf, program, seed):
     return program.build(tf)
 
 
-def save(tf, program, folder: pathlib.Path):
-    """Train a little, save in both forms, train on; the results go into `results.npz`."""
-    folder.mkdir(parents=True)
+def write(tf, program, folder: pathlib.Path):
+    """Train a little, and save in both forms; the object, and its checkpoint."""
     obj = fresh(tf, program, 3)
     if program.trains:
         for step in range(program.warm_up):
             program.train(tf, obj, step)
     checkpoint = program.checkpoint(tf, obj)
-    path = checkpoint.save(str(folder / "checkpoint" / "ck"))
-    results = with_prefix("saved", tensors_of(tf, path))
+    checkpoint.save(str(folder / "checkpoint" / "ck"))
     if program.has_functions:
         program.save_model(tf, obj, str(folder / "model"))
+    return obj, checkpoint
+
+
+def save(tf, program, folder: pathlib.Path):
+    """Train a little, save in both forms, train on; the results go into `results.npz`."""
+    folder.mkdir(parents=True)
+    obj, checkpoint = write(tf, program, folder)
+    results = with_prefix("saved", tensors_of(tf, folder / "checkpoint" / "ck-1"))
+    if program.has_functions:
         loaded = program.load_model(tf, str(folder / "model"))
         results |= flat(tf, program.call_signatures(tf, loaded), "signatures")
     results |= go_on(tf, program, obj)
