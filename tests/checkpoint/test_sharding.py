@@ -144,3 +144,21 @@ def test_what_a_callback_may_not_do(tmp_path, function, text):
 def test_empty_shards_make_no_files(tmp_path):
     _, sizes = written(tmp_path, {"a": NUMBERS}, Shards(lambda tensors: [{}, all_of(tensors), {"b": {}}]))
     assert sizes == [240]
+
+
+@pytest.mark.parametrize("size", [24, 1000])
+def test_in_a_function(size, tmp_path):
+    """The callback sees the symbolic tensors when the function is traced; each call writes the values of then."""
+    root = tf.train.Checkpoint(v=tf.Variable(tf.range(12.0)), s=tf.Variable("text"))
+    policy = tf.train.experimental.MaxShardSizePolicy(size)
+    options = tf.train.CheckpointOptions(experimental_sharding_callback=policy)
+    write = tf.function(lambda path: root.write(path, options))
+    for number in (1.0, 2.0):
+        root.v.assign_add(tf.fill([12], number))
+        path = write(str(tmp_path / f"{number}")).numpy().decode()
+        np.testing.assert_array_equal(tf.train.load_variable(path, "v/.ATTRIBUTES/VARIABLE_VALUE"), root.v)
+        assert len(list(tmp_path.glob(f"{number}.data*"))) == (3 if size == 24 else 1)
+        restored = tf.train.Checkpoint(v=tf.Variable(tf.zeros([12])), s=tf.Variable(""))
+        restored.read(path).assert_consumed()
+        np.testing.assert_array_equal(restored.v, root.v)
+    assert not list(tmp_path.glob("*_temp"))

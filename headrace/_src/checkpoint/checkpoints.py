@@ -82,13 +82,9 @@ class ObjectSaver:
                 "Saving async checkpoint in graph mode is currently not supported; switching to regular sync "
                 "checkpoint instead."
             )
-        if options.experimental_sharding_callback is None:
-            path = self.graph_saver.save(file_prefix, walk, session)
-        elif in_function:
-            raise NotImplementedError(
-                "Checkpoint.write: a function cannot write with experimental_sharding_callback, which wants to see the "
-                "values. Write outside of it."
-            )
+        callback = options.experimental_sharding_callback
+        if callback is None or in_function:
+            path = self.graph_saver.save(file_prefix, walk, session, callback)
         else:
             path, gathered = _path(file_prefix), gather_values(walk)
             tensors = [to_tensor(value.tensor) for value in gathered.values]

@@ -8,15 +8,18 @@ from typing import Any
 
 from headrace._src.checkpoint.object_values import OBJECT_GRAPH_KEY, SavedAttribute, attributes_of, gather_values
 from headrace._src.checkpoint.object_walk import ObjectWalk, value_key
-from headrace._src.checkpoint.ops import SAVE_V2
+from headrace._src.checkpoint.ops import MERGE_V2_CHECKPOINTS, SAVE_V2
 from headrace._src.checkpoint.python_state import PYTHON_STATE, PythonState
+from headrace._src.checkpoint.sharding import ShardingCallback, chosen_shards, shardable
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.tensor import Tensor
 from headrace._src.formats import durable_files, files
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.constants import constant
+from headrace._src.ops.arrays.joining import stack
 from headrace._src.ops.arrays.passing import IDENTITY
+from headrace._src.ops.strings.editing import join
 
 
 def session_of(session: Any) -> Any:
@@ -55,14 +58,23 @@ class GraphSaver:
     def restore_operations(self) -> dict | None:
         return None if context.graph is None else self._of_graph().restoring
 
-    def save(self, file_prefix: Any, walk: ObjectWalk, session: Any) -> Any:
-        """Saves when the function runs, and returns the path as a tensor; in a 1.x graph, saves now, in a session."""
+    def save(self, file_prefix: Any, walk: ObjectWalk, session: Any, callback: ShardingCallback | None = None) -> Any:
+        """Saves when the function runs, and returns the path as a tensor; in a 1.x graph, saves now, in a session.
+
+        Args:
+            file_prefix: the path.
+            walk: the objects.
+            session: of a 1.x graph; None for the default one.
+            callback: in a function, what says which tensors go into which file. TF: it sees symbolic tensors.
+        """
         if context.graph.building_function:
             if not isinstance(file_prefix, Tensor):
                 file_prefix = files.path_string(file_prefix)
             prefix = to_tensor(file_prefix, dtypes.string)
             gathered = gather_values(walk)
             message = to_tensor(gathered.message.SerializeToString(), dtypes.string)
+            if callback is not None:
+                return _saved_in_shards(prefix, message, gathered, walk, callback)
             return _saved(prefix, message, gathered)
         path = files.path_string(file_prefix)
         session = session_of(session)
@@ -121,6 +133,24 @@ class _Operations:
                 attributes = attributes_of(obj, path)
             self._values[key] = (obj, attributes)
         return self._values[key][1]
+
+
+def _saved_in_shards(prefix, message, gathered, walk, callback):
+    """The same with a file for each shard: they are written apart, then put together."""
+    tensors = [
+        shardable(value.key, to_tensor(value.tensor), value.slice_spec, walk.objects[value.number])
+        for value in gathered.values
+    ]
+    shards = chosen_shards([*tensors, shardable(OBJECT_GRAPH_KEY, message)], callback)
+    parts, operations = [], []
+    for number, shard in enumerate(shards):
+        parts.append(join([prefix, f"_temp/part-{number:05d}-of-{len(shards):05d}"]))
+        entries = [(key, spec.strip(), tensor) for key, slices in shard.items() for spec, tensor in slices.items()]
+        operations.append(SAVE_V2(parts[-1], *(list(column) for column in zip(*entries))))
+    with context.graph.control_dependencies(operations):
+        merged = MERGE_V2_CHECKPOINTS(stack(parts), prefix)
+    with context.graph.control_dependencies([merged]):
+        return IDENTITY(prefix)
 
 
 def _saved(prefix, message, gathered):

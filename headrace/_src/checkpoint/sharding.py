@@ -230,8 +230,8 @@ def _whole_size(one):
     """How many bytes a tensor takes that is not cut."""
     if one.checkpoint_key == OBJECT_GRAPH_KEY or one.dtype == dtypes.variant:
         return 0
-    if one.dtype == dtypes.string:
-        return sum(map(len, one.tensor._a.ravel().tolist()))
+    if one.dtype == dtypes.string:  # in a function nobody knows how long they will be
+        return sum(map(len, one.tensor._a.ravel().tolist())) if isinstance(one.tensor, EagerTensor) else 0
     return one.dtype.size
 
 
@@ -263,8 +263,37 @@ def _sliced(one, full, part, origin):
     if part.lengths == full:
         return one.slice_spec, one.tensor
     inside = TensorSlice(tuple(start - first for start, first in zip(part.starts, origin)), part.lengths)
-    tensor = EagerTensor(one.tensor._a[inside.indices()], one.dtype)
+    if isinstance(one.tensor, EagerTensor):
+        tensor: Any = EagerTensor(one.tensor._a[inside.indices()], one.dtype)
+    else:
+        tensor = one.tensor[inside.indices()]
     return shape_and_slice_text(full, part), tensor
+
+
+def shardable(key: str, tensor: Any, slice_spec: str = "", trackable: Any = None) -> ShardableTensor:
+    """A tensor, eager or of a function, as callbacks get it."""
+    return ShardableTensor(
+        _tensor_save_spec=None,
+        tensor=tensor,
+        dtype=tensor.dtype,
+        device=DeviceSpec.from_string(tensor.device or ""),
+        name=key,
+        shape=tensor.shape,
+        slice_spec=slice_spec,
+        checkpoint_key=key,
+        trackable=trackable,
+    )
+
+
+def chosen_shards(tensors: Sequence[ShardableTensor], callback: ShardingCallback) -> list[Shard]:
+    """What a callback makes of some tensors, without empty files.
+
+    Raises:
+        RuntimeError: it left something out, or changed it.
+    """
+    shards = list(callback(tensors))
+    validate_shards(shards, tensors, callback.description)
+    return [shard for shard in shards if any(shard.values())]
 
 
 def validate_shards(shards: Sequence[Shard], tensors: Sequence[ShardableTensor], description: str) -> None:

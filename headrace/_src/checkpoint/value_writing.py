@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headrace._src.checkpoint.options import CheckpointOptions
-from headrace._src.checkpoint.sharding import Shard, ShardableTensor, validate_shards
+from headrace._src.checkpoint.sharding import chosen_shards, shardable
 from headrace._src.core import dtypes
-from headrace._src.core.devices import DeviceSpec
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.formats import durable_files
 from headrace._src.formats.tensor_bundle import BundleWriter
@@ -48,7 +47,7 @@ def write_values(prefix: str, values: Sequence[SavedValue], options: CheckpointO
     durable_files.make_folders(os.path.dirname(prefix))
     callback = options and options.experimental_sharding_callback
     if callback:
-        _write_shards(prefix, _shards(values, callback))
+        _write_shards(prefix, chosen_shards([_shardable(value) for value in values], callback))
         return
     with BundleWriter(prefix) as writer:
         for value in values:
@@ -64,26 +63,9 @@ def _add(writer, key, dtype, array, spec, shard=None):
     writer.add(key, dtype, array, shard)
 
 
-def _shards(values, callback) -> list[Shard]:
-    tensors = [_shardable(value) for value in values]
-    shards = list(callback(tensors))
-    validate_shards(shards, tensors, callback.description)
-    return [shard for shard in shards if any(shard.values())]
-
-
 def _shardable(value):
     tensor = EagerTensor(value.array() if callable(value.array) else value.array, value.dtype)
-    return ShardableTensor(
-        _tensor_save_spec=None,
-        tensor=tensor,
-        dtype=value.dtype,
-        device=DeviceSpec.from_string(tensor.device),
-        name=value.key,
-        shape=tensor.shape,
-        slice_spec=value.slice_spec,
-        checkpoint_key=value.key,
-        trackable=value.trackable,
-    )
+    return shardable(value.key, tensor, value.slice_spec, value.trackable)
 
 
 def _write_shards(prefix, shards):
