@@ -276,7 +276,7 @@ assert result.shape.as_list() == [None]  # a vector of any length
 
 concrete = tf.function(f).get_concrete_function(tf.TensorSpec([None], tf.float32))
 real_graph = concrete.graph
-assert [node.type for node in real_graph.nodes] == ["Placeholder", "TourLogSquare", "Mul", "AddV2"]
+assert [node.type for node in real_graph.nodes] == ["Placeholder", "TourLogSquare", "Mul", "AddV2", "Identity"]
 print("8. traced:", [node.type for node in real_graph.nodes])
 
 
