@@ -162,7 +162,7 @@ def test_a_graph(writer, tmp_path):
     (path,) = glob.glob(f"{tmp_path}/events*")
     events = [event_messages.Event.FromString(data) for data in events_of(path)[1:]]
     read = [tf.compat.v1.GraphDef.FromString(event.graph_def) for event in events]
-    assert [[node.op for node in each.node] for each in read] == [["Placeholder", "Const", "Mul"]] * 2
+    assert [[node.op for node in each.node] for each in read] == [["Placeholder", "Const", "Mul", "Identity"]] * 2
     assert "_output_shapes" in read[0].node[0].attr
     with tf.Graph().as_default(), pytest.raises(ValueError, match="inside a graph context"):
         tf.summary.graph(graph)
