@@ -112,7 +112,10 @@ def parse_tensor(data: bytes) -> tuple[np.ndarray, dtypes.DType]:
         return np.frombuffer(content, plain.newbyteorder("<")).astype(plain).reshape(shape), dtype
     if small is not None and plain.itemsize == 1:
         return _filled(np.frombuffer(small, plain), size, plain, 0).reshape(shape), dtype
-    return _from_numbers(numbers, size, dtype).reshape(shape), dtype
+    try:
+        return _from_numbers(numbers, size, dtype).reshape(shape), dtype
+    except OverflowError as error:  # floating numbers where integers belong, say
+        raise ValueError(f"a value does not fit {dtype.name}: {error}") from None
 
 
 def _packed_strings(content, size):

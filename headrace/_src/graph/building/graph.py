@@ -127,7 +127,7 @@ class BaseGraph(BaseGraphMethods, CurrentGraph):
         location = users_line()
         try:
             shapes = op.infer(*specs, **attrs)
-        except (ValueError, LookupError, ArithmeticError, errors.InvalidArgumentError) as error:
+        except (ValueError, LookupError, ArithmeticError, MemoryError, errors.InvalidArgumentError) as error:
             raise _build_error(op, specs, error) from None
         missing = [a for a in op.type_attributes if a not in types and a not in attrs]
         if missing:
@@ -419,12 +419,16 @@ def _is_small(tensor):
     return size is None or size <= _SMALL
 
 
+_LONGEST = 2000  # characters of a part of a message: graphs of others have shapes of any length
+
+
 def _build_error(op, specs, error):
     shapes = ", ".join(
         f"{argument.name} {[str(s.shape) for s in spec] if type(spec) is list else spec.shape}"
         for argument, spec in zip(op.signature.inputs, specs)
     )
-    text = getattr(error, "message", None) or str(error)
+    text = getattr(error, "message", None) or str(error) or type(error).__name__
+    text, shapes = (x if len(x) <= _LONGEST else f"{x[:_LONGEST]} ..." for x in (text, shapes))
     if not text.startswith(op.name):
         text = f"{op.name}: {text}"
     return GraphBuildError(None, None, f"{text.rstrip('. ')}. Got {shapes}. [Op:{op.name}]")

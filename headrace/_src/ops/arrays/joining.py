@@ -115,12 +115,15 @@ def _grad_concat(node, dy):
     return _pieces(dy, node.values_shape, node.axis), None
 
 
+_LONGEST_SHAPE = 256  # elements are followed for the sake of shapes, and none has so many dimensions
+
+
 def _partial_concat(values, axis):
     parts = []
     for spec in values:
         elements = known_elements(spec)
         if elements is None:
-            if spec.shape.rank != 1 or spec.shape[0] is None:
+            if spec.shape.rank != 1 or spec.shape[0] is None or spec.shape[0] > _LONGEST_SHAPE:
                 return None
             elements = [None] * spec.shape[0]
         if not isinstance(elements, list):
