@@ -260,9 +260,9 @@ class Timing:
         recorder, thread = self._recorder, self._recorder.thread
         worker: list[Line] = []
 
-        def _built(queue, request):
+        def _built(queue, request, job):
             start = clock()
-            built = usual(queue, request)
+            built = usual(queue, request, job)
             end = clock()
             name = thread.functions[-1] if thread.functions else ""
             lowering, compiling = (int(seconds * 1e9) for seconds in getattr(built, "seconds", (0, 0)))

@@ -50,8 +50,8 @@ class Field:
         self.kind = _NAMES[descriptor.type]
         if self.kind == "group":
             raise errors.invalid_argument(f"{op}: the field {self.name!r} is a group, which is not supported.")
-        self.repeated = _is_repeated(descriptor)
-        self.packed = self.repeated and self.kind in _PACKABLE and _is_packed(descriptor)
+        self.repeated = descriptor.is_repeated
+        self.packed = self.repeated and self.kind in _PACKABLE and descriptor.is_packed
         default = b"" if self.repeated or self.kind == "message" else descriptor.default_value
         if self.kind in ("string", "bytes", "message"):
             self.default = default.encode() if isinstance(default, str) else default
@@ -128,22 +128,6 @@ class Field:
 
 
 _PACKABLE = set(_DTYPES) - {"string", "bytes", "message"}
-
-
-def _is_repeated(descriptor):
-    # Newer protobuf asks for the property, older has only the label.
-    repeated = getattr(descriptor, "is_repeated", None)
-    if repeated is not None:
-        return repeated
-    return descriptor.label == descriptor.LABEL_REPEATED
-
-
-def _is_packed(descriptor):
-    packed = getattr(descriptor, "is_packed", None)
-    if packed is not None:
-        return packed
-    options = descriptor.GetOptions()
-    return options.packed if options.HasField("packed") else descriptor.file.syntax == "proto3"
 
 
 @functools.lru_cache(maxsize=256)
