@@ -30,12 +30,10 @@ environment() {
     fi
     python=$PWD/.venv/bin/python
 
-    # What was installed is written down only after pip has succeeded. A dev install serves all,
-    # one with Keras serves the plain one too.
+    # What was installed is written down only after pip has succeeded. A dev install serves all.
     stamp=$(cat pyproject.toml headrace/_src/version.py | cksum)
     if [ "$(cat .venv/.headrace-dev 2>/dev/null)" = "$stamp" ]; then return 0; fi
     if [ "$(cat ".venv/.headrace-$extra" 2>/dev/null)" = "$stamp" ]; then return 0; fi
-    if [ -z "$extra" ] && [ "$(cat .venv/.headrace-keras 2>/dev/null)" = "$stamp" ]; then return 0; fi
     echo "installing headrace${extra:+[$extra]} into .venv ..." >&2
     "$python" -m pip install --quiet --disable-pip-version-check --editable ".${extra:+[$extra]}" || return 1
     printf '%s\n' "$stamp" >".venv/.headrace-$extra"

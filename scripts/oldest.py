@@ -11,7 +11,7 @@ import re
 import tomllib
 
 TOOLS = {"pytest", "pytest-xdist", "ruff", "mypy", "import-linter"}
-EXTRAS = ("keras", "remote", "dev")  # the others bring programs and codecs of which tests need nothing
+EXTRAS = ("remote", "dev")  # the others bring programs and codecs of which tests need nothing
 _LOWEST = re.compile(r"([A-Za-z0-9_.-]+)>=([0-9.]+)")
 
 

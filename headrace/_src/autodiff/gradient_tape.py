@@ -13,6 +13,7 @@ from headrace._src.core import dtypes, errors, nest, types
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tracebacks import hide_frames
 from headrace._src.op.api import api
 from headrace._src.op.attached import open_class
 from headrace._src.op.convert import to_tensor
@@ -98,7 +99,7 @@ class VariableTape(Tape):
         return number
 
 
-@api("GradientTape", "autodiff.GradientTape")
+@api("GradientTape", "autodiff.GradientTape", quick=("__init__", "__enter__", "__exit__", "watch", "gradient"))
 @open_class
 class GradientTape:
     """Records operations for automatic differentiation.
@@ -267,43 +268,47 @@ class GradientTape:
             RuntimeError: on the second call on a tape that is not persistent.
             TypeError: for a target or source that is neither a tensor nor a variable.
         """
-        if type(target) is EagerTensor and output_gradients is None and unconnected_gradients is _NONE:
-            # The short way for one target, and a source or a flat list of them.
-            several = type(sources) is list
-            ids = [_plain_id(source) for source in sources] if several else [_plain_id(sources)]
-            if False not in ids and (target._id is not None or None not in ids):
-                own_grads = _gradients_of(self._take_tape(), target, ids)
-                return own_grads if several else own_grads[0]
-        unconnected = as_unconnected(unconnected_gradients)
-        if target is None:
-            raise TypeError("Argument `target` should be a list or nested structure of Tensors, Variables or "
-                            "CompositeTensors to be differentiated, but received None.")
-        tape = self._take_tape()
-        targets = []
-        for leaf in nest.flatten(target):
-            if isinstance(leaf, CompositeTensor):
-                targets.extend(gradient_components(leaf))
-            else:
-                targets.append(as_target(leaf))
-        weights = None
-        if output_gradients is not None:
-            weights = []
-            for leaf in nest.flatten(output_gradients):
-                weights.extend(gradient_components(leaf) if isinstance(leaf, CompositeTensor) else [leaf])
-        flat = nest.flatten(sources)
-        components = [
-            gradient_components(leaf) if isinstance(leaf, CompositeTensor) else [leaf] for leaf in flat
-        ]
-        handles = [[source_handle(part) for part in parts] for parts in components]
-        grads = gradients_by_handle(tape, targets, weights, [handle for parts in handles for handle in parts])
-        results, at = [], 0
-        for leaf, parts in zip(flat, components):
-            own_grads = grads[at : at + len(parts)]
-            at += len(parts)
-            if unconnected is UnconnectedGradients.ZERO:
-                own_grads = [_zeros_for(part) if grad is None else grad for part, grad in zip(parts, own_grads)]
-            results.append(_rebuilt(leaf, own_grads))
-        return nest.pack_sequence_as(sources, results)
+        try:
+            if type(target) is EagerTensor and output_gradients is None and unconnected_gradients is _NONE:
+                # The short way for one target, and a source or a flat list of them.
+                several = type(sources) is list
+                ids = [_plain_id(source) for source in sources] if several else [_plain_id(sources)]
+                if False not in ids and (target._id is not None or None not in ids):
+                    own_grads = _gradients_of(self._take_tape(), target, ids)
+                    return own_grads if several else own_grads[0]
+            unconnected = as_unconnected(unconnected_gradients)
+            if target is None:
+                raise TypeError("Argument `target` should be a list or nested structure of Tensors, Variables or "
+                                "CompositeTensors to be differentiated, but received None.")
+            tape = self._take_tape()
+            targets = []
+            for leaf in nest.flatten(target):
+                if isinstance(leaf, CompositeTensor):
+                    targets.extend(gradient_components(leaf))
+                else:
+                    targets.append(as_target(leaf))
+            weights = None
+            if output_gradients is not None:
+                weights = []
+                for leaf in nest.flatten(output_gradients):
+                    weights.extend(gradient_components(leaf) if isinstance(leaf, CompositeTensor) else [leaf])
+            flat = nest.flatten(sources)
+            components = [
+                gradient_components(leaf) if isinstance(leaf, CompositeTensor) else [leaf] for leaf in flat
+            ]
+            handles = [[source_handle(part) for part in parts] for parts in components]
+            grads = gradients_by_handle(tape, targets, weights, [handle for parts in handles for handle in parts])
+            results, at = [], 0
+            for leaf, parts in zip(flat, components):
+                own_grads = grads[at : at + len(parts)]
+                at += len(parts)
+                if unconnected is UnconnectedGradients.ZERO:
+                    own_grads = [_zeros_for(part) if grad is None else grad for part, grad in zip(parts, own_grads)]
+                results.append(_rebuilt(leaf, own_grads))
+            return nest.pack_sequence_as(sources, results)
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     # `jacobian` and `batch_jacobian` trace graphs, so graph/derivatives/jacobians.py attaches them.
     if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from headrace._src.autograph import source, transform
 from headrace._src.autograph.exits import UnsupportedError
 from headrace._src.autograph.positions import at
 from headrace._src.core import errors
+from headrace._src.core.errors import AutoGraphConversionError as ConversionError
 from headrace._src.core.tracebacks import STAGED
 
 _FUTURE = 0
@@ -27,18 +28,16 @@ for _name in __future__.all_feature_names:
 _NOT_FUNCTIONS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-class ConversionError(ValueError):
-    """A function that AutoGraph cannot convert; the message says why.
+def refusal(function, why) -> ConversionError:
+    """The error for a function that cannot be converted.
 
     Args:
         function: What was to be converted.
         why: The reason, as a clause.
     """
-
-    def __init__(self, function, why):
-        code = getattr(function, "__code__", None)
-        place = f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
-        super().__init__(f"AutoGraph cannot convert {_described(function)}{place}: {why}.")
+    code = getattr(function, "__code__", None)
+    place = f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
+    return ConversionError(f"AutoGraph cannot convert {_described(function)}{place}: {why}.")
 
 
 def _described(function):
@@ -140,9 +139,9 @@ def _convert_code(function, recursive):
         rewriter = transform.Rewriter(node, class_name, recursive, names)
         compiled = _compiled(rewriter, code, class_name)
     except (source.SourceError, UnsupportedError) as error:
-        return ConversionError(function, error)
+        return refusal(function, error)
     except RecursionError:
-        return ConversionError(function, "its expressions are nested too deeply")
+        return refusal(function, "its expressions are nested too deeply")
     return Converted(compiled, rewriter.operators, rewriter.changed, functools.partial(_text, rewriter.node))
 
 

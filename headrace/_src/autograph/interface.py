@@ -12,7 +12,7 @@ from typing import Any
 
 from headrace._src.autograph import status
 from headrace._src.autograph.calls import call_of, convert, with_status
-from headrace._src.autograph.conversion import ConversionError, conversion_listeners, conversion_of
+from headrace._src.autograph.conversion import ConversionError, conversion_listeners, conversion_of, refusal
 from headrace._src.op.api import api, export
 
 
@@ -67,7 +67,7 @@ def _function_of(entity):
 def _plain_function(entity):
     function = None if hasattr(entity, "python_function") else _function_of(entity)
     if function is None:
-        raise ConversionError(
+        raise refusal(
             entity,
             "it is no function with Python code. If it is a tf.function, pass f.python_function",
         )

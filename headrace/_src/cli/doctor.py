@@ -15,9 +15,8 @@ import numpy as np
 from headrace._src.core import operating_system
 from headrace._src.version import HEADRACE_VERSION
 
-_REQUIRED = ("numpy", "ml_dtypes", "scipy", "jax", "jaxlib", "protobuf")
+_REQUIRED = ("numpy", "ml_dtypes", "scipy", "jax", "jaxlib", "protobuf", "keras")
 _OPTIONAL = {
-    "keras": "tf.keras needs it: pip install 'headrace[keras]'",
     "h5py": "models as .h5 and .keras files need it: pip install h5py",
     "google_crc32c": "checksums of TFRecord files are slow without it: pip install google-crc32c",
     "PIL": "images other than JPEG need it: pip install pillow",

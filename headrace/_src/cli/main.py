@@ -11,13 +11,26 @@ from headrace._src.cli.doctor import doctor
 from headrace._src.cli.tensorboard import tensorboard
 from headrace._src.compat.tensorflow_names.alias import install
 from headrace._src.core.lazy import LazyModule
+from headrace._src.core.tracebacks import hide_frames
 from headrace._src.version import HEADRACE_VERSION
 
 _saved_model_commands = LazyModule("headrace._src.cli.saved_model.commands")
 
 
 def run(script, arguments, is_module=False):
-    """Run a Python script (or module) in which `import tensorflow` means headrace."""
+    """Run a Python script (or module) in which `import tensorflow` means headrace.
+
+    An error that ends it is printed as Python does, from the script's first frame on.
+    """
+    try:
+        _run(script, arguments, is_module)
+    except Exception as error:
+        hide_frames(error)
+        sys.excepthook(type(error), error, error.__traceback__)
+        raise SystemExit(1) from None
+
+
+def _run(script, arguments, is_module):
     child_path.add_to_environment()
     if is_module:
         install()

@@ -21,6 +21,19 @@
      +-- TypeError
           +-- OperatorNotAllowedInGraphError   Python needs a value where there is only a symbol
 
+Where TensorFlow raises one class or another for the same mistake, by the path taken, headrace raises one that is both:
+
+    GraphBuildError              InvalidArgumentError, ValueError   shapes that do not fit, found while a graph is built
+    DTypeMismatchError           InvalidArgumentError, TypeError, ValueError   operands of different dtypes
+    TooFewError                  InvalidArgumentError, ValueError, IndexError  a dimension that is not there
+    CompositeConversionError     TypeError, ValueError              a ragged or sparse tensor where a dense one is due
+    InaccessibleTensorError      ValueError, TypeError              a tensor of a graph, used outside of it
+    NoSavedModelError            NotFoundError, OSError             a folder without a SavedModel
+    UnknownOperationError        KeyError                           a name that no operation of a loaded graph has
+    NoProfileError               UnavailableError, RuntimeError     no server has given a profile
+    AddressError                 InvalidArgumentError, RuntimeError an address is not one
+    AutoGraphConversionError     ValueError                         a function that AutoGraph cannot convert
+
 headrace's own code raises them through the lower-case helpers, which need only the message:
 
     raise errors.invalid_argument("math.sqrt: x must be floating or complex, got int32.")
@@ -72,6 +85,7 @@ class OpError(Exception):
         self._message = message
         self._error_code = error_code
         self._origin: str | None = None
+        self._calls: tuple[tuple[str, int, str], ...] = ()
         # TF: only the first payload counts, and what is no dict is ignored.
         self._experimental_payloads = (
             dict(payloads[0]) if payloads and isinstance(payloads[0], dict) else {}
@@ -107,8 +121,11 @@ class OpError(Exception):
         return self._experimental_payloads
 
     def __str__(self) -> str:
-        origin = self._origin if self._origin is not None else _origin_of(self._op)
-        return f"{self._message}{origin}"
+        return f"{self._message}{self._where()}"
+
+    def _where(self) -> str:
+        """Where the failing operation was made, as text to put after the message."""
+        return self._origin if self._origin is not None else _origin_of(self._op, self._calls)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._message!r})"
@@ -117,20 +134,39 @@ class OpError(Exception):
         # A graph operation drags its whole graph along, so only the text that it adds to the message is kept.
         state = dict(self.__dict__)
         state["_op"] = None
-        state["_origin"] = self._origin if self._origin is not None else _origin_of(self._op)
+        state["_origin"] = self._where()
         return (_rebuild, (type(self), self.args, state))
 
 
-def _origin_of(op: Any) -> str:
+def add_call(error: BaseException, location: tuple[str, int, str]) -> None:
+    """Note that the graph in which an operation failed was run by one that was made at this line: file, line, function.
+
+    Of the lines of one function, only the innermost is kept.
+    """
+    if isinstance(error, OpError) and error._op is not None:
+        inner = error._calls[-1] if error._calls else getattr(error._op, "location", None)
+        if location[0] and (inner is None or (location[0], location[2]) != (inner[0], inner[2])):
+            error._calls = (*error._calls, location)
+
+
+def with_message(error: OpError, message: str) -> OpError:
+    """An error like this one that says something else, or more."""
+    other = _rebuild(type(error), (message,), error.__dict__)
+    other._message = message
+    return other
+
+
+def _origin_of(op: Any, calls: tuple = ()) -> str:
     """Where `op` was created, as text to put after a message; empty if it does not say."""
     stack = getattr(op, "traceback", None)
-    if not stack:
+    if not stack or not stack[-1].filename:
         return ""
-    lines = "".join(traceback.format_list(list(stack)))
-    return f"\n\nOriginal stack trace for {op.name!r}:\n{lines}"
+    outer = [traceback.FrameSummary(*call) for call in reversed(calls)]
+    lines = "".join(traceback.format_list([*outer, *stack]))
+    return f"\n\nOriginal stack trace for {op.name!r}:\n{lines.rstrip()}"
 
 
-def _rebuild(cls: type, args: tuple, state: dict) -> BaseException:
+def _rebuild(cls: type, args: tuple, state: dict) -> Any:
     error = cls.__new__(cls)
     error.args = args
     error.__dict__.update(state)
@@ -262,6 +298,53 @@ class OperatorNotAllowedInGraphError(TypeError):
     """A symbolic tensor was used where Python needs its value, as in `if x:` without AutoGraph."""
 
 
+class _ByMessage:
+    """Can be made of a message alone: who catches it as a ValueError or the like may make another of its class."""
+
+    def __init__(self, *args) -> None:
+        super().__init__(*((None, None, *args) if len(args) == 1 else args))
+
+
+class GraphBuildError(_ByMessage, InvalidArgumentError, ValueError):
+    """Shapes or values that an op cannot take, found while a graph is built. TF: a ValueError there."""
+
+
+class DTypeMismatchError(_ByMessage, InvalidArgumentError, TypeError, ValueError):
+    """Operands of different dtypes, or of one that the op does not take. TF: one of the classes, by the path taken."""
+
+
+class TooFewError(_ByMessage, InvalidArgumentError, ValueError, IndexError):
+    """A dimension was looked for that an argument does not have. TF: one of the classes, by who looks first."""
+
+
+class CompositeConversionError(TypeError, ValueError):
+    """A composite tensor where a dense one is expected. TensorFlow raises one or the other class, by the path taken."""
+
+
+class InaccessibleTensorError(ValueError, TypeError):
+    """A tensor of a graph used outside of it."""
+
+
+class NoSavedModelError(_ByMessage, NotFoundError, OSError):
+    """A folder without a SavedModel. TF: an OSError, where other missing files are a NotFoundError."""
+
+
+class UnknownOperationError(KeyError):
+    """A name of an operation that is not there. TF: a KeyError, where a user gives it."""
+
+
+class NoProfileError(_ByMessage, UnavailableError, RuntimeError):
+    """No server has given a profile. TF: a RuntimeError."""
+
+
+class AddressError(_ByMessage, InvalidArgumentError, RuntimeError):
+    """An address is not one. TF: a RuntimeError."""
+
+
+class AutoGraphConversionError(ValueError):
+    """A function that AutoGraph cannot convert; the message says why."""
+
+
 _CLASS_OF_CODE: dict[int, Any] = {
     CANCELLED: CancelledError,
     UNKNOWN: UnknownError,
@@ -387,9 +470,17 @@ _CODES = (
     "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
 )  # fmt: skip
 
+_CLASSES = (
+    OpError, *_CODE_OF_CLASS, OperatorNotAllowedInGraphError, GraphBuildError, DTypeMismatchError, TooFewError,
+    CompositeConversionError, InaccessibleTensorError, NoSavedModelError, UnknownOperationError, NoProfileError,
+    AddressError, AutoGraphConversionError,
+)  # fmt: skip
+for _class in _CLASSES:
+    _class.__module__ = "headrace.errors"  # what tracebacks and pickles say
+
 PUBLIC = {
     **{f"errors.{name}": globals()[name] for name in _CODES},
-    **{f"errors.{cls.__name__}": cls for cls in (OpError, *_CODE_OF_CLASS, OperatorNotAllowedInGraphError)},
+    **{f"errors.{cls.__name__}": cls for cls in _CLASSES},
     "compat.v1.errors.exception_type_from_error_code": exception_type_from_error_code,
     "compat.v1.errors.error_code_from_exception_type": error_code_from_exception_type,
 }

@@ -3,6 +3,24 @@
 import importlib
 import types
 
+from headrace._src.core import missing_names
+
+
+def imported(name: str) -> types.ModuleType:
+    """The module of that name.
+
+    Raises:
+        ModuleNotFoundError: its package is not installed; the message says how to do that.
+    """
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        said = missing_names.about(f"import {error.name}")
+        if said is None:
+            raise
+        absent = error.name
+    raise ModuleNotFoundError(said, name=absent)
+
 
 class LazyModule(types.ModuleType):
     """Stands for a module until one of its attributes is read."""
@@ -14,14 +32,13 @@ class LazyModule(types.ModuleType):
     def __getattr__(self, attribute):
         if attribute.startswith("__") and attribute != "__version__":
             raise AttributeError(attribute)  # tools that look at every object must not import anything
-        module = importlib.import_module(self.__dict__["_target"])
-        value = getattr(module, attribute)
+        value = getattr(imported(self.__dict__["_target"]), attribute)
         # Later reads of the same attribute find it here, without this function.
         self.__dict__[attribute] = value
         return value
 
     def __dir__(self):
-        return dir(importlib.import_module(self.__dict__["_target"]))
+        return dir(imported(self.__dict__["_target"]))
 
 
 jax = LazyModule("jax")

@@ -5,33 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headrace._src.core import dtypes, types
+from headrace._src.core import absent_attributes, dtypes, types
 from headrace._src.core.context import HOST, context
 from headrace._src.core.reference import Reference
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor_text import tensor_repr, tensor_str
+from headrace._src.core.tracebacks import entrance, hide_frames
 
 if TYPE_CHECKING:
     from headrace._src.attached import TensorMethods
 else:
     TensorMethods = types.FOR_CHECKERS
-
-# Attributes of NumPy arrays that people try on tensors, and that tensors do not have.
-_NUMPY_METHODS = frozenset({"T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"})
-
-
-class _Absent:
-    """An attribute that is not there, and says why.
-
-    Instead of `__getattr__`, which would make every read of every attribute slow in Python 3.11.
-    """
-
-    def __init__(self, message):
-        self._message = message
-
-    def __get__(self, instance, owner=None):
-        raise AttributeError(self._message)
-
 
 class Tensor(TensorMethods, types.Tensor):
     """A multidimensional array of one dtype.
@@ -51,6 +35,7 @@ class Tensor(TensorMethods, types.Tensor):
         "__rmatmul__", "__div__", "__rdiv__",
     }  # fmt: skip
 
+    @entrance
     def __hash__(self):
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
 
@@ -95,8 +80,16 @@ class Tensor(TensorMethods, types.Tensor):
         """The number of dimensions, None when it is unknown."""
         return self.shape.rank
 
+    @entrance
+    def __setitem__(self, key, value):
+        raise TypeError(
+            f"{type(self).__name__!r} object does not support item assignment: the value of a tensor does not change. "
+            "Use tf.tensor_scatter_nd_update(x, indices, updates) or tf.where(condition, x, y), which make a new one; "
+            "or a tf.Variable: v[i].assign(value)."
+        )
+
     def __dir__(self):
-        return [name for name in super().__dir__() if name not in _NUMPY_METHODS]
+        return [name for name in super().__dir__() if name not in absent_attributes.NAMES]
 
 
 class EagerTensor(Tensor):
@@ -194,27 +187,48 @@ class EagerTensor(Tensor):
         return len(self._a)
 
     def __iter__(self) -> Iterator[Tensor]:
-        if not self._a.ndim:
-            raise TypeError("Cannot iterate over a scalar tensor.")
-        if context.mode is None:
-            dtype = self.dtype
-            if self._a.ndim == 1:
-                rows = self._a.reshape(-1, 1)
-                return (EagerTensor(row.reshape(()), dtype) for row in rows)
-            return (EagerTensor(row, dtype) for row in self._a)
-        return (self[i] for i in range(len(self._a)))
+        try:
+            if not self._a.ndim:
+                raise TypeError("Cannot iterate over a scalar tensor.")
+            if context.mode is None:
+                dtype = self.dtype
+                if self._a.ndim == 1:
+                    rows = self._a.reshape(-1, 1)
+                    return (EagerTensor(row.reshape(()), dtype) for row in rows)
+                return (EagerTensor(row, dtype) for row in self._a)
+            return (self[i] for i in range(len(self._a)))
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     def __bool__(self) -> bool:
-        return bool(self._a)
+        try:
+            return bool(self._a)
+        except ValueError as error:
+            hide_frames(error)
+            error.args = (f"{str(error).partition('. ')[0]}. Use tf.reduce_any or tf.reduce_all, or tf.where.",)
+            raise
 
     def __int__(self) -> int:
-        return int(self._scalar("int"))
+        try:
+            return int(self._scalar("int"))
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     def __float__(self) -> float:
-        return float(self._scalar("float"))
+        try:
+            return float(self._scalar("float"))
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     def __complex__(self) -> complex:
-        return complex(self._scalar("complex"))
+        try:
+            return complex(self._scalar("complex"))
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     def _scalar(self, wanted):
         if self._a.ndim:
@@ -225,9 +239,13 @@ class EagerTensor(Tensor):
         return self._a[()]
 
     def __index__(self) -> int:
-        if self.dtype._kind not in "iu":
-            raise TypeError(f"A {self.dtype.name} tensor cannot be used as an index; cast it to an integer.")
-        return self._scalar("index").__index__()
+        try:
+            if self.dtype._kind not in "iu":
+                raise TypeError(f"A {self.dtype.name} tensor cannot be used as an index; cast it to an integer.")
+            return self._scalar("index").__index__()
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     def __round__(self, digits=0):
         return round(self._scalar("round"), digits) if not self._a.ndim else self.astype
@@ -255,13 +273,9 @@ class EagerTensor(Tensor):
 
 
 for _name in ("op", "graph", "value_index"):
-    setattr(EagerTensor, _name, _Absent(f"Tensor.{_name} is undefined when eager execution is enabled."))
-for _name in _NUMPY_METHODS:
-    _text = (
-        f"EagerTensor object has no attribute {_name!r}. For NumPy's methods on tensors, call "
-        "tf.experimental.numpy.experimental_enable_numpy_behavior() first."
-    )
-    setattr(Tensor, _name, _Absent(_text))
+    _text = f"Tensor.{_name} is undefined when eager execution is enabled."
+    setattr(EagerTensor, _name, absent_attributes.Absent(_text))
+absent_attributes.add_absences(Tensor, "Tensor", switched=True)
 
 
 def _restore(array, dtype_name):

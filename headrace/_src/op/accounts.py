@@ -13,7 +13,7 @@ import reprlib
 import sys
 
 from headrace._src.core import errors
-from headrace._src.core.tracebacks import shortened
+from headrace._src.core.tracebacks import hide_frames
 
 # Values that many arguments may share, so that being the same object says nothing.
 _SHARED = (bool, type(None))
@@ -64,10 +64,6 @@ for _class in _REFUSALS:
     _class.__module__ = "builtins"  # as tracebacks show it
 
 
-class TooFewError(errors.InvalidArgumentError, ValueError, IndexError):
-    """Headrace looked for a dimension that an argument does not have. TF: one of the classes, by who looks first."""
-
-
 def _rebuilt(number, args, state):
     error = _REFUSALS[number](*args)
     error.__dict__.update(state)
@@ -78,7 +74,7 @@ def _refusal(error):
     """The error, as one that is both a TypeError and a ValueError if it is one of them."""
     kind = type(error)
     if kind is IndexError and _text_of(error) in ("tuple index out of range", "list index out of range"):
-        refusal = TooFewError(None, None, f"an argument has too few dimensions or elements ({error})")
+        refusal = errors.TooFewError(None, None, f"an argument has too few dimensions or elements ({error})")
     elif kind is ValueError:
         refusal = _ValueError(*error.args)
     elif kind is TypeError or _is_slip(error):
@@ -144,8 +140,14 @@ def bordered(function, name):
         try:
             return function(*args, **kwargs)
         except Exception as caught:
-            error = tell(caught, run, inspect.signature(function), args, kwargs)
-            raise shortened(error)  # noqa: B904  the same exception, not another
+            try:
+                raise tell(caught, run, inspect.signature(function), args, kwargs)
+            except BaseException as error:
+                hide_frames(error)
+                raise
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     run._public_name = name
     return run

@@ -5,10 +5,11 @@ re-exports, and the check fails when they are stale.
 """
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from headrace._src import index
+from headrace._src.core.tracebacks import enter_by_methods, entrance
 from headrace._src.op.accounts import border_of, bordered
 from headrace._src.op.definition import Op
 from headrace._src.op.dispatch import Operands, dispatchable
@@ -37,6 +38,7 @@ ELEMENTWISE: list = []
 def api(
     *names: str,
     dispatch: bool = True,
+    quick: bool | Sequence[str] = False,
     of: Op | None = None,
     elementwise: int = 0,
     asserts: bool = False,
@@ -51,6 +53,8 @@ def api(
     Args:
         names: such as "math.sqrt", "sqrt".
         dispatch: False for functions that other tensor types cannot extend.
+        quick: it is called so often that it sees to short tracebacks itself, as core/tracebacks.py says; of a class,
+            the names of such methods, or True for all.
         of: the op that the function applies. If that is element-wise, so is the function: it takes ragged tensors, and
             `tf.experimental.dispatch_for_*` know it. TF: functions of some element-wise ops are not among these.
         elementwise: the same for functions that are written with several ops: how many of their first arguments (one or
@@ -74,8 +78,13 @@ def api(
         elif told:
             public = bordered(thing, names[0])
             public._public_names = names
-        elif isinstance(thing, type) and not names[0].startswith("compat."):
-            border_of(thing, names[0])
+        elif isinstance(thing, type):
+            if not names[0].startswith("compat."):
+                border_of(thing, names[0])
+            if quick is not True:
+                enter_by_methods(thing, quick or ())
+        elif not quick and isinstance(thing, types.FunctionType):
+            public = entrance(thing)
         for name in names:
             if dict.__contains__(PUBLIC, name):
                 raise ValueError(f"The public name {name!r} is declared twice.")
@@ -104,4 +113,4 @@ def provided(*names: str) -> Callable[[Thing], Thing]:
 
 def export(*names: str) -> Callable[[Thing], Thing]:
     """For values other than functions: `export("math.pi")(pi)`. The same as `api` without dispatch."""
-    return api(*names, dispatch=False)
+    return api(*names, dispatch=False, quick=True)

@@ -14,7 +14,7 @@ from headrace._src.core.context import context, run_quietly
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.accounts import note
 from headrace._src.op.attributes import checked
-from headrace._src.op.convert import MAX_RANK, DTypeMismatchError, eager_number, int_vector, to_tensor
+from headrace._src.op.convert import MAX_RANK, eager_number, int_vector, to_tensor
 from headrace._src.op.lanes import write_lane
 from headrace._src.op.signature import REQUIRED
 
@@ -145,7 +145,7 @@ def _check_types(op, tensors, types):
             continue
         inputs = " and ".join(argument.name for argument in op.signature.inputs if argument.type_attr == attr)
         names = ", ".join(sorted(dtype.name for dtype in allowed))
-        raise DTypeMismatchError(
+        raise errors.DTypeMismatchError(
             None,
             None,
             f"{op.name}: {inputs} must be one of {names}, got {dtype.name}. "
@@ -244,7 +244,7 @@ def _input_tensor(op, argument, value, dtype=None, hint=None):
         tensor = to_tensor(value, dtype, hint)
     except (TypeError, ValueError) as error:
         # The same exception object, with its traceback; only its message is extended by where it happened.
-        if error.args and isinstance(error.args[0], str) and not isinstance(error, DTypeMismatchError):
+        if error.args and isinstance(error.args[0], str) and not isinstance(error, errors.DTypeMismatchError):
             error.args = (f"{op.name}: {argument.name}: {error.args[0]}", *error.args[1:])
             if isinstance(error, errors.OpError):
                 error._message = error.args[0]
@@ -257,11 +257,12 @@ def _input_tensor(op, argument, value, dtype=None, hint=None):
 def _mismatch(op, argument, wanted, got):
     first = next((x.name for x in op.signature.inputs if x.type_attr == argument.type_attr), argument.name)
     reason = "" if argument.dtype is not None or first == argument.name else f" ({first} is {wanted.name})"
-    return DTypeMismatchError(
-        None,
-        None,
+    numpys = ""
+    if {wanted, got} == {dtypes.float32, dtypes.float64}:
+        numpys = " (NumPy's floating arrays are float64: tf.constant(array, tf.float32))"
+    return errors.DTypeMismatchError(
         f"cannot compute {op.name}: {argument.name} was expected to be a {wanted.name} tensor but is a "
-        f"{got.name} tensor{reason}. Cast one of them with tf.cast. [Op:{op.name}]",
+        f"{got.name} tensor{reason}. Cast one of them with tf.cast{numpys}. [Op:{op.name}]"
     )
 
 

@@ -16,10 +16,6 @@ MAX_RANK = 64  # NumPy's limit, and so that of tensors
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
 
 
-class DTypeMismatchError(errors.InvalidArgumentError, TypeError, ValueError):
-    """Operands of different dtypes, or of one that the op does not take. TF: one of the classes, by the path taken."""
-
-
 class _UnfitError(errors.InvalidArgumentError):
     """A value whose dtype cannot be had. It has the name of the class that TensorFlow raises where it converts first.
 
@@ -58,10 +54,6 @@ def _unfit(name, message, state):
     error = (UnfitValueError if name == "TypeError" else UnfitArrayError)(message)
     error.__dict__.update(state)
     return error
-
-
-class CompositeConversionError(TypeError, ValueError):
-    """A composite tensor where a dense one is expected. TensorFlow raises one or the other class, by the path taken."""
 
 
 # (base class, conversion function, priority), most urgent first; filled by users.
@@ -129,7 +121,7 @@ def to_tensor(value, dtype: DType | None = None, hint: DType | None = None, name
                 return result
     if isinstance(value, CompositeTensor):
         # The message leaves out the value, which takes long to write: functions that take composites catch this error.
-        raise CompositeConversionError(
+        raise errors.CompositeConversionError(
             f"A {kind.__name__} cannot become a dense tensor by itself; convert it, for instance with its to_tensor() "
             "or tf.sparse.to_dense."
         )

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 
 from headrace._src import index
 from headrace._src.core import errors
-from headrace._src.core.tracebacks import shortened
+from headrace._src.core.tracebacks import hide_frames
 from headrace._src.op.accounts import tell
 from headrace._src.op.definition import Op
 from headrace._src.op.loading import ROOT, load_indexed
@@ -59,11 +59,17 @@ def dispatchable(function: Function) -> Function:
         except (TypeError, ValueError, AttributeError) as caught:
             error = caught
         except (errors.OpError, LookupError, ArithmeticError, RuntimeError, AssertionError) as caught:
-            error = tell(caught, wrapper, signature_of(wrapper), args, kwargs)
-            raise shortened(error)  # noqa: B904  the same exception, not another
+            try:
+                raise tell(caught, wrapper, signature_of(wrapper), args, kwargs)
+            except BaseException as told:
+                hide_frames(told)
+                raise
         except MemoryError as caught:
             error = errors.resource_exhausted(f"out of memory: {caught}")
             raise tell(error, wrapper, signature_of(wrapper), args, kwargs) from None
+        except BaseException as caught:
+            hide_frames(caught)
+            raise
         try:
             # Outside the except block, so that what this raises does not drag the first error along.
             result = _fallback(wrapper, args, kwargs)
@@ -74,7 +80,10 @@ def dispatchable(function: Function) -> Function:
         except Exception as caught:
             error = caught
         try:
-            raise shortened(tell(error, wrapper, signature_of(wrapper), args, kwargs))
+            raise tell(error, wrapper, signature_of(wrapper), args, kwargs)
+        except BaseException as told:
+            hide_frames(told)
+            raise
         finally:
             del error  # it refers to this frame
 

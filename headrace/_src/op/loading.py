@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable
 
 from headrace._src import index
+from headrace._src.core import missing_names
+from headrace._src.core.tracebacks import entrance
 
 ROOT = "headrace._src."
 
@@ -69,11 +71,22 @@ class Registry(dict):
         return self[name] if name in self else default
 
 
+def _missing(module, folder, attribute):
+    """The error for a name that a public module does not have."""
+    name = ".".join(filter(None, ("tf", folder, attribute)))
+    said = None if attribute.startswith("__") else missing_names.about(name)
+    if said is None and attribute in index.MODULES.get(f"compat.v1.{folder}".rstrip("."), ()):
+        former = name.replace("tf.", "tf.compat.v1.", 1)
+        said = f"{name} is a name of TensorFlow 1. Programs of TensorFlow 1 use {former}."
+    return missing_names.absence(module, attribute, said)
+
+
 def public_module(name: str):
     """`__getattr__`, `__dir__` and `__all__` of the public module of that name."""
     folder = name.removeprefix("headrace").removeprefix(".")
     places = index.MODULES[folder]
 
+    @entrance
     def __getattr__(attribute):
         place = places.get(attribute, 0)
         provider = index.PROVIDED.get(f"{folder}.{attribute}".removeprefix(".")) if place == 0 else None
@@ -81,7 +94,7 @@ def public_module(name: str):
             module, _, inside = provider.partition(":")
             value = getattr(load(module), inside)()
         elif place == 0:
-            raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+            raise _missing(name, folder, attribute)
         elif place is None:  # tf.newaxis
             value = None
         elif place == "":

@@ -2,6 +2,7 @@
 
 import inspect
 
+from headrace._src.core.tracebacks import entrance
 from headrace._src.op.attributes import canonical
 from headrace._src.op.definition import Op
 from headrace._src.op.signature import REQUIRED
@@ -21,6 +22,7 @@ def raw_function(op: Op):
     parameters.append(inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None))
     written = inspect.Signature(parameters)
 
+    @entrance
     def raw(**kwargs):
         bound = written.bind(**kwargs).arguments
         name = bound.pop("name", None)

@@ -9,7 +9,7 @@ import threading
 import time
 from typing import Any
 
-from headrace._src.core import errors
+from headrace._src.core import errors, missing_names
 from headrace._src.core.lazy import LazyModule
 from headrace._src.formats import files
 from headrace._src.op.api import api
@@ -32,8 +32,8 @@ def grpc_module() -> Any:
         return importlib.import_module("grpc")
     except ImportError:
         raise ImportError(
-            "tf.profiler.experimental.server and client need gRPC: pip install grpcio. (It comes with TensorBoard. A "
-            "profile of this process alone needs nothing: tf.profiler.experimental.start.)"
+            f"tf.profiler.experimental.server and client need gRPC. {missing_names.about('import grpc')}. (It comes "
+            "with TensorBoard. A profile of this process alone needs nothing: tf.profiler.experimental.start.)"
         ) from None
 
 

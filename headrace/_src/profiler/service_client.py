@@ -21,14 +21,6 @@ _TOOLS = (
 ).split()
 
 
-class NoProfileError(errors.UnavailableError, RuntimeError):
-    """No server has given a profile. TF: a RuntimeError."""
-
-
-class AddressError(errors.InvalidArgumentError, RuntimeError):
-    """An address is not one. TF: a RuntimeError."""
-
-
 @api("profiler.experimental.client.trace", dispatch=False)
 def trace(service_addr, logdir, duration_ms, worker_list="", num_tracing_attempts=3, options=None) -> None:
     """Ask servers to profile their processes for a while. They write the profiles into the log folder.
@@ -58,7 +50,7 @@ def trace(service_addr, logdir, duration_ms, worker_list="", num_tracing_attempt
                 logger.warning("tf.profiler.experimental.client.trace: %s: %s", address, problem)
             return
     details = "; ".join(f"{address}: {problem}" for address, problem in problems.items())
-    raise NoProfileError(
+    raise errors.NoProfileError(
         None, None,
         "No trace event was collected because there were no responses from clients or the responses did not have trace "
         f"data, after {num_tracing_attempts} attempt(s). {details}",
@@ -69,7 +61,7 @@ def _address(text):
     address = text.strip().removeprefix("grpc://")
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
-        raise AddressError(None, None, f'Could not interpret "{text}" as a host-port pair.')
+        raise errors.AddressError(None, None, f'Could not interpret "{text}" as a host-port pair.')
     return address
 
 
@@ -142,4 +134,4 @@ def monitor(service_addr, duration_ms, level=1) -> str:
         try:
             return method(request, timeout=duration_ms / 1000 + _SPARE_SECONDS).data
         except grpc.RpcError as error:
-            raise NoProfileError(None, None, f"{error.code().name}: {error.details()}") from None
+            raise errors.NoProfileError(None, None, f"{error.code().name}: {error.details()}") from None

@@ -23,10 +23,6 @@ from headrace._src.saved_model.structured_values import decode_type_spec
 from headrace._src.state.variables import Variable
 
 
-class UnknownNameError(KeyError):
-    """A name of an operation that is not there. TF: a KeyError, where a user gives it."""
-
-
 class GraphLibrary(SavedLibrary):
     """The functions of a model that is a graph, and its variables by name."""
 
@@ -115,7 +111,7 @@ class GraphParts:
                 continue
             name = reference.removeprefix("^").partition(":")[0]
             if name not in self._nodes:
-                raise UnknownNameError(
+                raise errors.UnknownOperationError(
                     f"{self._folder}: the name {reference!r} refers to an operation that is not in the graph of the "
                     "SavedModel."
                 )

@@ -12,6 +12,7 @@ from headrace._src.core import errors, nest
 from headrace._src.core.context import context
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tracebacks import hide_frames
 from headrace._src.core.type_specs import TypeSpec
 from headrace._src.graph.messages.function_import import KnownArgument
 from headrace._src.saved_model.argument_matching import Mismatch, matched_tensors
@@ -344,20 +345,24 @@ class RestoredFunction(Function):
         return self.function_spec.input_signature
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        key = None
-        if context.mode is None and not kwargs:
-            key = fast_key(args)
-            concrete = self._quick.get(key) if key is not None else None
-            if concrete is not None:
-                return concrete.call_arrays([x._a for x in args if type(x) is EagerTensor])
-        concrete, tensors = self._chosen(args, kwargs)
-        if key is not None and concrete.is_simple:
-            passed = [x for x in args if type(x) is EagerTensor]
-            if len(passed) == len(tensors) and all(a is b for a, b in zip(passed, tensors)):
-                if len(self._quick) > 1000:
-                    self._quick.clear()
-                self._quick[key] = concrete
-        return concrete.call_flat(checked_values(tensors, self._name))
+        try:
+            key = None
+            if context.mode is None and not kwargs:
+                key = fast_key(args)
+                concrete = self._quick.get(key) if key is not None else None
+                if concrete is not None:
+                    return concrete.call_arrays([x._a for x in args if type(x) is EagerTensor])
+            concrete, tensors = self._chosen(args, kwargs)
+            if key is not None and concrete.is_simple:
+                passed = [x for x in args if type(x) is EagerTensor]
+                if len(passed) == len(tensors) and all(a is b for a, b in zip(passed, tensors)):
+                    if len(self._quick) > 1000:
+                        self._quick.clear()
+                    self._quick[key] = concrete
+            return concrete.call_flat(checked_values(tensors, self._name))
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     def _chosen(self, args, kwargs):
         """The trace for some arguments, and their tensors."""

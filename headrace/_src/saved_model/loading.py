@@ -12,7 +12,6 @@ from headrace._src.formats import files
 from headrace._src.graph.building.source_lines import users_line
 from headrace._src.graph.messages.raised_graphs import raised
 from headrace._src.op.api import api
-from headrace._src.saved_model.graph_parts import UnknownNameError
 from headrace._src.saved_model.load_options import LoadOptions
 from headrace._src.saved_model.loaded_graphs import load_graph
 from headrace._src.saved_model.model_files import meta_graph_of, read_saved_model
@@ -55,7 +54,7 @@ def _naming(folder):
     """Lets errors of the block say which SavedModel they are about."""
     try:
         yield
-    except UnknownNameError as error:  # here the names are those of the file
+    except errors.UnknownOperationError as error:  # here the names are those of the file
         raise errors.invalid_argument(error.args[0]) from None
     except errors.OpError as error:
         if folder in error.message:

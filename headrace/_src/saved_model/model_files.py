@@ -15,10 +15,6 @@ from headrace._src.saved_model.constants import SAVED_MODEL_FILENAME_PBTXT as TE
 LARGEST = (1 << 31) - 1
 
 
-class NoSavedModelError(errors.NotFoundError, OSError):
-    """A folder without a SavedModel. TF: an OSError, where other missing files are a NotFoundError."""
-
-
 @api("saved_model.contains_saved_model", "compat.v1.saved_model.contains_saved_model", dispatch=False)
 def contains_saved_model(export_dir) -> bool:
     """Whether a folder holds a SavedModel.
@@ -50,7 +46,7 @@ def read_saved_model(export_dir: Any) -> Any:
             f"{files.join(folder, CHUNKED)}: a SavedModel in chunks (TensorFlow's experimental_image_format) cannot be "
             "read. Save it again without `SaveOptions(experimental_image_format=True)`."
         )
-    raise NoSavedModelError(None, None, _what_is_there(folder))
+    raise errors.NoSavedModelError(None, None, _what_is_there(folder))
 
 
 def _binary(path):

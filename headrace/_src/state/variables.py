@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headrace._src.core import device_use, dtypes, errors, types
+from headrace._src.core import absent_attributes, device_use, dtypes, errors, types
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context, idle_runners, outside_functions, quiet_runner
 from headrace._src.core.lazy import LazyModule
@@ -16,6 +16,7 @@ from headrace._src.core.names import scoped_name
 from headrace._src.core.reference import Reference
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tracebacks import entrance, hide_frames
 from headrace._src.core.trackable import RestoredSpec, Trackable
 from headrace._src.op.api import api
 from headrace._src.op.convert import UnfitArrayError, to_tensor
@@ -104,7 +105,7 @@ def static_shape(value, shape, validate_shape) -> TensorShape:
     return static
 
 
-@api("Variable")
+@api("Variable", quick=("value", "read_value", "numpy", "assign", "assign_add", "assign_sub"))
 class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType):
     """A value that lives on between computations and can be assigned.
 
@@ -343,6 +344,12 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
 
     # Assigning.
 
+    def __setitem__(self, key, value):
+        raise TypeError(
+            "'Variable' object does not support item assignment. Use v[i].assign(value), or "
+            "v.scatter_nd_update(indices, updates)."
+        )
+
     def _convert(self, value):
         if type(value) is EagerTensor and value.dtype is self._dtype:
             return value
@@ -354,14 +361,18 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         Raises:
             ValueError: when the shape or dtype does not fit.
         """
-        tensor = self._convert(value)
-        if not self._storage.shape.is_compatible_with(tensor.shape):
-            raise ValueError(
-                f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape "
-                f"{self._storage.shape}, and the assigned value shape {tensor.shape} are incompatible."
-            )
-        storage.ASSIGN(self._handle, tensor, name=name)
-        return self if read_value else None
+        try:
+            tensor = self._convert(value)
+            if not self._storage.shape.is_compatible_with(tensor.shape):
+                raise ValueError(
+                    f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape "
+                    f"{self._storage.shape}, and the assigned value shape {tensor.shape} are incompatible."
+                )
+            storage.ASSIGN(self._handle, tensor, name=name)
+            return self if read_value else None
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     def _update(self, op, ufunc, delta, name):
         tensor = delta if type(delta) is EagerTensor and delta.dtype is self._dtype else self._convert(delta)
@@ -381,13 +392,21 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
 
     def assign_add(self, delta, use_locking=False, name=None, read_value=True) -> "Variable":
         """Add `delta`, which must have the variable's shape."""
-        self._update(storage.ASSIGN_ADD, np.add, delta, name)
-        return self if read_value else None
+        try:
+            self._update(storage.ASSIGN_ADD, np.add, delta, name)
+            return self if read_value else None
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     def assign_sub(self, delta, use_locking=False, name=None, read_value=True) -> "Variable":
         """Subtract `delta`, which must have the variable's shape."""
-        self._update(storage.ASSIGN_SUB, np.subtract, delta, name)
-        return self if read_value else None
+        try:
+            self._update(storage.ASSIGN_SUB, np.subtract, delta, name)
+            return self if read_value else None
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     def load(self, value, session=None) -> None:
         """Replace the value. TF: kept from 1.x."""
@@ -653,11 +672,15 @@ _OF_ONE = frozenset({"use_resource", "collections", "expected_shape"})
 def _on_values(operator):
     """An operator of tensors for variables: it reads them first, which is the shortest way to the op."""
     if operator.__code__.co_argcount == 1:
-        return functools.wraps(operator)(lambda self: operator(self.value()))
+        return functools.wraps(operator)(entrance(lambda self: operator(self.value())))
 
     @functools.wraps(operator)
     def apply(self, other):
-        return operator(self.value(), other.value() if type(other) is Variable else other)
+        try:
+            return operator(self.value(), other.value() if type(other) is Variable else other)
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     return apply
 
@@ -665,3 +688,4 @@ def _on_values(operator):
 attach_operators(Variable)
 for _name in Tensor.OVERLOADABLE_OPERATORS - {"__getitem__", "__eq__", "__ne__"}:
     setattr(Variable, _name, _on_values(getattr(Tensor, _name)))
+absent_attributes.add_absences(Variable, "Variable", switched=False)

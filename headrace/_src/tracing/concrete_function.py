@@ -10,6 +10,7 @@ from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tracebacks import hide_frames
 from headrace._src.core.tracing_protocol import CastContext, PlaceholderContext, TraceType
 from headrace._src.core.trackable import Trackable
 from headrace._src.graph.building.func_graph import register_executables
@@ -63,12 +64,19 @@ class ConcreteFunction(Trackable):
 
     def __call__(self, *args, **kwargs) -> Any:
         try:
-            tensors = self._flat_arguments(args, kwargs)
+            return self.call_flat(self._tensors(args, kwargs))
+        except BaseException as error:
+            hide_frames(error)
+            raise
+
+    def _tensors(self, args, kwargs):
+        try:
+            return self._flat_arguments(args, kwargs)
         except TypeError as error:
             tensors = self._only_tensors(args, kwargs)
             if tensors is None:
                 raise error from None
-        return self.call_flat(tensors)
+            return tensors
 
     def call_flat(self, tensors) -> Any:
         """Call with the tensors of the arguments in order."""

@@ -15,7 +15,7 @@ from headrace._src.core import nest
 from headrace._src.core.context import context
 from headrace._src.core.lazy import LazyModule
 from headrace._src.core.tensor import EagerTensor
-from headrace._src.core.tracebacks import shortened
+from headrace._src.core.tracebacks import entrance, hide_frames
 from headrace._src.core.tracing_protocol import CastContext, TraceType
 from headrace._src.core.trackable import SaveType, Trackable
 from headrace._src.core.types import FOR_CHECKERS
@@ -100,24 +100,28 @@ class Function(Trackable, Generic[P, R]):
     # Calling.
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        if context.mode is None and not kwargs and not _Switch.eagerly:
-            key = fast_key(args)
-            if key is not None:
-                concrete = self._fast.get(key)
-                if concrete is not None:
-                    return concrete.call_arrays([x._a for x in args if type(x) is EagerTensor])
-        else:
-            key = None
+        try:
+            if context.mode is None and not kwargs and not _Switch.eagerly:
+                key = fast_key(args)
+                if key is not None:
+                    concrete = self._fast.get(key)
+                    if concrete is not None:
+                        return concrete.call_arrays([x._a for x in args if type(x) is EagerTensor])
+            else:
+                key = None
+            return self._call(args, kwargs, key)
+        except BaseException as error:
+            hide_frames(error)
+            raise
+
+    def _call(self, args, kwargs, key):
         if _Switch.eagerly:
             return self._python_function(*args, **kwargs)
         if context.graph is not None and any(is_so() for is_so in _Switch.inlining):
             return self._prepared()(*args, **kwargs)
         values, kinds = self._bind(args, kwargs)
         with self._lock:
-            try:
-                concrete = self._concrete_for(kinds)
-            except Exception as error:
-                raise shortened(error)  # noqa: B904  the same exception, with the user's frames
+            concrete = self._concrete_for(kinds)
         if key is not None and concrete.is_simple and context.mode is None:
             if len(self._fast) > 1000:
                 self._fast.clear()
@@ -314,6 +318,7 @@ class Function(Trackable, Generic[P, R]):
         """How often the function has been traced."""
         return self._trace_count
 
+    @entrance
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The traced function for arguments of these types; a spec may stand for a tensor."""
         if self._input_signature is not None and not args and not kwargs:
@@ -326,6 +331,7 @@ class Function(Trackable, Generic[P, R]):
                 concrete = self._concrete_for(kinds)
         return concrete
 
+    @entrance
     def explain(self, *args, **kwargs) -> "Explanation":
         """What a call with these arguments runs, in words: print the result.
 

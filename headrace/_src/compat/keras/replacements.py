@@ -32,6 +32,7 @@ from headrace._src.compat.keras import (
     weights,
 )
 from headrace._src.compat.keras import durable_files as durable
+from headrace._src.compat.keras import errors as problems
 from headrace._src.compat.keras import former_arguments as arguments
 from headrace._src.compat.keras import former_calls as former
 from headrace._src.compat.keras import former_configs as configs
@@ -40,6 +41,7 @@ from headrace._src.compat.keras import former_layouts as layouts
 from headrace._src.compat.keras import former_losses as losses
 from headrace._src.compat.keras import former_optimizer_files as optimizer_files
 from headrace._src.compat.keras import former_optimizers as optimizers
+from headrace._src.core.tracebacks import hide_frames
 
 # How a row changes a module.
 ADDED = "added"  # `by` is put there under the name
@@ -180,6 +182,17 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     ("keras.src.optimizers.base_optimizer", "BaseOptimizer.get_weights", ADDED, former.get_weights, "2.0 has it"),
     (f"{_BACKEND}.optimizer", "TFOptimizer._backend_update_step", WRAPPED, speed.update,
      "speed: one traced function updates all variables"),
+
+    # Errors.
+    ("keras.src.utils.traceback_utils", "filter_traceback", WRAPPED, problems.filter_traceback,
+     "errors show the user's frames only"),
+    ("keras.src.api_export", "keras_export.__call__", WRAPPED, problems.export, "errors show the user's frames only"),
+    ("keras.src.models.functional", "Functional.__init__", MADE, problems.entered,
+     "errors show the user's frames only"),
+    ("keras.src.optimizers.base_optimizer", "BaseOptimizer.apply_gradients", MADE, problems.entered,
+     "errors show the user's frames only"),
+    ("keras.src.optimizers.base_optimizer", "BaseOptimizer.apply", MADE, problems.entered,
+     "errors show the user's frames only"),
 
     # TensorBoard.
     ("keras.src.callbacks.tensorboard", "TensorBoard._configure_embeddings", WRAPPED, embeddings.configure_embeddings,
@@ -342,7 +355,11 @@ def _wrapped(function, original):
 
     @functools.wraps(original)
     def replaced(*args, **kwargs):
-        return function(original, *args, **kwargs)
+        try:
+            return function(original, *args, **kwargs)
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     replaced.__signature__ = inspect.signature(original)  # Keras binds arguments by it
     return replaced

@@ -18,6 +18,8 @@ from headrace._src.compat.keras import deferred_imports
 from headrace._src.compat.keras.replacements import MODULES, replace_in
 from headrace._src.compat.tensorflow_names.inner_modules import CLASSES, INTERNALS
 from headrace._src.compat.tensorflow_names.messages import FILES, FOLDERS, MessageModule
+from headrace._src.core import missing_names
+from headrace._src.core.tracebacks import entrance
 from headrace._src.op.api import api, provided
 from headrace._src.op.loading import load
 
@@ -28,6 +30,7 @@ _KERAS = "keras._tf_keras.keras"  # what TensorFlow calls tf.keras
 class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds `tensorflow.x.y`."""
 
+    @entrance
     def find_spec(self, fullname, path=None, target=None):
         if fullname != _NAME and not fullname.startswith(_NAME + "."):
             return None
@@ -98,12 +101,10 @@ def _exists(module):
 def _missing(fullname, inside):
     """What to say of a module that is not there."""
     if inside == "keras" or (inside.startswith("keras.") and not _exists("keras")):
-        return "tensorflow.keras needs Keras 3: pip install 'headrace[keras]', or pip install keras."
-    hint = " Of TensorFlow's internals, it has those that Keras and other packages use."
-    return (
-        f"No module named {fullname!r} in headrace, which stands for TensorFlow in this process."
-        f"{hint if inside.startswith(('python', 'core', 'compiler', 'lite.python')) else ''}"
-    )
+        return f"tensorflow.keras is Keras. {missing_names.about('import keras')}"
+    message = f"No module named {fullname!r} in headrace, which stands for TensorFlow in this process."
+    said = missing_names.about(fullname) or missing_names.about(f"tf.{inside}")
+    return message if said is None else f"{message} {said}"
 
 
 def _place(inside):
@@ -120,12 +121,11 @@ class _Internal(types.ModuleType):
         super().__init__(name, "The part of this module of TensorFlow that other packages use, from headrace.")
         self.__names = names
 
+    @entrance
     def __getattr__(self, name):
         if name.startswith("__") or name not in self.__names:
-            raise AttributeError(
-                f"module {self.__name__!r} has no attribute {name!r}: of TensorFlow's internals, headrace has only "
-                "those that Keras and other packages use. The public name may exist: look for it in tf."
-            )
+            said = None if name.startswith("__") else missing_names.about(f"{self.__name__}.{name}")
+            raise missing_names.absence(self.__name__, name, said)
         module, _, attribute = self.__names[name].partition(":")
         value = load(module)
         for part in filter(None, attribute.split(".")):
@@ -195,7 +195,7 @@ def keras():
     except ModuleNotFoundError as error:
         if error.name not in ("keras", _KERAS):
             raise
-        raise ImportError("tf.keras needs Keras 3: pip install 'headrace[keras]', or pip install keras.") from error
+        raise ImportError(f"tf.keras is Keras. {missing_names.about('import keras')}") from None
 
 
 # TF: these parts of Keras have a name of their own.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from headrace._src.autograph.calls import convert, with_status
@@ -83,7 +84,15 @@ def trace(function: Any, *argument_specs: Any, method: str) -> Traced:
         if len(arguments) == 1 and type(arguments[0]) is tuple:
             arguments = list(arguments[0])
         with variables_outside():
-            result = with_status(convert(function), ENABLED)(*arguments)
+            try:
+                result = with_status(convert(function), ENABLED)(*arguments)
+            except TypeError as error:
+                if not _takes(function, arguments):
+                    error.add_note(
+                        f"{method}: elements have {len(arguments)} component(s), each of which is an argument of the "
+                        "function."
+                    )
+                raise
         if isinstance(result, list):
             result = tuple(result)  # TF: only at the top; further in, a list is a tensor
         try:
@@ -100,6 +109,17 @@ def trace(function: Any, *argument_specs: Any, method: str) -> Traced:
     if outer is not None:
         outer.variables.update(graph.variables)
     return Traced(graph, output_spec)
+
+
+def _takes(function, arguments):
+    """Whether a function can be called with as many arguments, as far as it says."""
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError:
+        return False
+    except ValueError:  # a built-in function that does not say
+        return True
+    return True
 
 
 class ElementFunction:

@@ -19,6 +19,7 @@ from headrace._src.core.lazy import LazyModule
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tracebacks import entrance, hide_frames
 from headrace._src.core.trackable import RestoredSpec, Trackable
 from headrace._src.data.datasets import DatasetV2, method
 from headrace._src.data.running import state_checks, structures
@@ -328,7 +329,11 @@ class OwnedIterator(IteratorBase):
     def __next__(self) -> Any:
         if context.graph is not None:
             return self._next_in_graph()
-        element = _resource_of(self._handle._a).next()
+        try:
+            element = _resource_of(self._handle._a).next()
+        except BaseException as error:
+            hide_frames(error)
+            raise
         if element is None:
             raise StopIteration
         return self._packed(element)
@@ -356,6 +361,7 @@ class OwnedIterator(IteratorBase):
         components = ITERATOR_GET_NEXT(self._handle, **self._attrs)
         return structures.from_components(self._element_spec, components)
 
+    @entrance
     def get_next(self) -> Tensor:
         """The next element.
 
@@ -369,6 +375,7 @@ class OwnedIterator(IteratorBase):
             raise errors.OutOfRangeError(None, None, _END)
         return self._packed(element)
 
+    @entrance
     def get_next_as_optional(self) -> Optional:
         """The next element, or an `Optional` without a value when there is none left."""
         variant = ITERATOR_GET_NEXT_AS_OPTIONAL(self._handle, **self._attrs)
@@ -403,6 +410,7 @@ class OwnedIterator(IteratorBase):
         """
         return _resource_of(self._handle._a).state()
 
+    @entrance
     def load_state_dict(self, state: dict) -> None:
         """Go on from where `state_dict` was taken.
 
@@ -453,6 +461,7 @@ class NumpyIterator(collections.abc.Iterator):
     def __repr__(self):
         return f"NumpyIterator(iterator={self._iterator!r})"
 
+    @entrance
     def __next__(self) -> Any:
         return structures.as_numpy(next(self._iterator))
 

@@ -161,7 +161,7 @@ class Stage:
         if not isinstance(error, errors.OpError):
             raise error
         message = f"{error.message}\n\t[{self.where()}: element {index}{_names_in(element or ())}]"
-        raise type(error)(error.node_def, error.op, message) from error.__cause__
+        raise errors.with_message(error, message) from error.__cause__
 
     def where(self) -> str:
         """The stage as error messages name it: the method and the user's line."""

@@ -38,10 +38,6 @@ else:
 _SMALL = 64
 
 
-class GraphBuildError(errors.InvalidArgumentError, ValueError):
-    """What can be seen to be wrong while a graph is built. TF: a ValueError then, and the op's own error eagerly."""
-
-
 def _not_fed(dtype, shape):
     raise errors.invalid_argument(f"You must feed a value for placeholder tensor with dtype {dtype.name}.")
 
@@ -131,7 +127,7 @@ class BaseGraph(BaseGraphMethods, CurrentGraph):
             raise _build_error(op, specs, error) from None
         missing = [a for a in op.type_attributes if a not in types and a not in attrs]
         if missing:
-            raise GraphBuildError(None, None, f"{op.name}: an empty list has no dtype {missing[0]}. [Op:{op.name}]")
+            raise errors.GraphBuildError(f"{op.name}: an empty list has no dtype {missing[0]}. [Op:{op.name}]")
         outputs = self.create(op, tuple(flat), attrs, types, shapes, name + ":", location)
         if known and flat and not op.stateful and (op.quiet or op.lower is not None):  # no Python code of the user
             _compute(op, specs, attrs, outputs)
@@ -431,7 +427,7 @@ def _build_error(op, specs, error):
     text, shapes = (x if len(x) <= _LONGEST else f"{x[:_LONGEST]} ..." for x in (text, shapes))
     if not text.startswith(op.name):
         text = f"{op.name}: {text}"
-    return GraphBuildError(None, None, f"{text.rstrip('. ')}. Got {shapes}. [Op:{op.name}]")
+    return errors.GraphBuildError(None, None, f"{text.rstrip('. ')}. Got {shapes}. [Op:{op.name}]")
 
 
 def is_dense_value(dtype: dtypes.DType) -> bool:

@@ -49,7 +49,7 @@ class OperationNotes(StreamOwner):
     is_operand: bool = False
 
 
-@api("Operation")
+@api("Operation", quick=True)
 @open_class
 class Operation(OperationMethods, OperationNotes):
     """An application of an op in a graph.

@@ -4,10 +4,11 @@ import os
 import sys
 import sysconfig
 
-from headrace._src.core.tracebacks import PACKAGE
+from headrace._src.core.tracebacks import PACKAGE, is_users
 
 _STANDARD = [sysconfig.get_paths()["stdlib"] + os.sep + name for name in ("contextlib.py", "functools.py")]
 _ours: dict[str, bool] = {}
+_users: dict[str, bool] = {}
 
 
 def is_ours(filename: str) -> bool:
@@ -19,11 +20,21 @@ def is_ours(filename: str) -> bool:
 
 
 def users_line() -> tuple[str, int, str]:
-    """File, line and function of the innermost frame that is not of this package."""
+    """File, line and function of the innermost frame that is the user's: not of this package, nor of Keras.
+
+    Where there is none, of the innermost one that is not of this package.
+    """
     frame = sys._getframe(1)
+    outside = None
     while frame is not None:
         code = frame.f_code
-        if not is_ours(code.co_filename):
-            return code.co_filename, frame.f_lineno, code.co_name
+        file = code.co_filename
+        users = _users.get(file)
+        if users is None:
+            users = _users[file] = is_users(file)
+        if users:
+            return file, frame.f_lineno, code.co_name
+        if outside is None and not is_ours(file):
+            outside = file, frame.f_lineno, code.co_name
         frame = frame.f_back
-    return "", 0, ""
+    return outside or ("", 0, "")

@@ -6,16 +6,14 @@ from typing import Any
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.absent_attributes import Absent
 from headrace._src.core.context import outside_functions
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
+from headrace._src.core.tracebacks import entrance
 from headrace._src.ops.arrays.filling import FILL, ZEROS_LIKE
 from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.passing import IDENTITY
-
-
-class InaccessibleTensorError(ValueError, TypeError):
-    """A tensor of a graph used outside of it."""
 
 
 class SymbolicTensor(Tensor):
@@ -143,9 +141,11 @@ class SymbolicTensor(Tensor):
     def __ne__(self, other) -> Any:
         return self is not other if self._is_of_session() else super().__ne__(other)
 
+    @entrance
     def __bool__(self) -> bool:
         raise self._not_allowed("Using a symbolic `tf.Tensor` as a Python `bool`")
 
+    @entrance
     def __iter__(self) -> Iterator[Tensor]:
         raise self._not_allowed("Iterating over a symbolic `tf.Tensor`")
 
@@ -161,40 +161,52 @@ class SymbolicTensor(Tensor):
     def _out_of_scope(self):
         """The error for using this tensor where its graph is not being built."""
         file, line, function = self.op.location
-        return InaccessibleTensorError(
+        return errors.InaccessibleTensorError(
             f"{self!r} is out of scope and cannot be used here. It was made at {file}:{line} in {function} while a "
             "graph was built, and has no value outside of it. Use return values, explicit Python locals or TensorFlow "
             "collections to access it."
         )
 
+    @entrance
     def __len__(self) -> int:
         raise TypeError(
             f"len is not well defined for a symbolic Tensor ({self.name}). "
             f"Please call `x.shape` rather than `len(x)` for shape information."
         )
 
+    @entrance
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         raise NotImplementedError(
-            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that you're "
-            f"trying to pass a Tensor to a NumPy call, which is not supported."
+            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array: it has no value while the graph is "
+            "built. Use functions of tf in the place of NumPy's; tf.numpy_function calls Python code when a graph runs."
         )
 
+    @entrance
     def __int__(self) -> int:
         if self._known is not None and self._known.ndim == 0 and self.dtype._kind in "iub":
             return int(self._known)  # what `tf.get_static_value` says; TensorFlow refuses also then
         raise self._no_number("int")
 
+    @entrance
     def __float__(self) -> float:
         raise self._no_number("float")
 
+    @entrance
     def __complex__(self) -> complex:
         raise self._no_number("complex")
 
+    @entrance
     def __index__(self) -> int:
         raise self._no_number("index")
 
     def _no_number(self, what):
         return TypeError(f"{what}: {self!r} has no value while the graph is built. Use tf.cast to change its dtype.")
+
+    numpy = Absent(
+        "'SymbolicTensor' object has no attribute 'numpy': it has no value while the graph of a tf.function (or of "
+        "Dataset.map, or of Keras) is built. Use functions of tf on the tensor itself; tf.py_function calls Python "
+        "code that needs the value; tf.config.run_functions_eagerly(True) runs without graphs while debugging."
+    )
 
     def __copy__(self):
         return IDENTITY(self)

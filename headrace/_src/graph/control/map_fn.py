@@ -12,7 +12,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
 from headrace._src.core.type_specs import TypeSpec, type_spec_from_value
-from headrace._src.graph.building.graph import BaseGraph, GraphBuildError
+from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.control.loops import while_loop
 from headrace._src.op.api import api
 from headrace._src.op.attached import method_of
@@ -96,7 +96,7 @@ def write(handle, index, value, dtype):
     """A list with one element replaced."""
     value = to_tensor(value)
     if value.dtype is not dtype:
-        raise GraphBuildError(
+        raise errors.GraphBuildError(
             None,
             None,
             f"TensorListSetItem: the elements of the list are {dtype.name}, got {value.dtype.name}. "

@@ -19,6 +19,7 @@ from headrace._src.core.context import Mode, context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tracebacks import is_users
 from headrace._src.core.type_specs import TypeSpec, type_spec_from_value
 from headrace._src.graph.control.calls import extend
 from headrace._src.graph.derivatives.functions import dense, walk
@@ -74,12 +75,16 @@ def raise_users_error(error):
     kind = next((ours for theirs, ours in _CLASSES if isinstance(error, theirs)), errors.UnknownError)
     if isinstance(error, errors.OpError) and not isinstance(error, (TypeError, ValueError)):
         kind = errors.UnknownError
-    frames = traceback.extract_tb(error.__traceback__)
-    frames = [f for f in frames if "headrace/_src" not in f.filename.replace("\\", "/")]
-    lines = "".join(traceback.format_list(frames))
-    text = "".join(traceback.format_exception_only(error)).strip().rpartition("\n")[2]
-    name = type(error).__name__
-    raise kind(None, None, f"{name}: {error}\nTraceback (most recent call last):\n\n{lines}\n{text}\n") from error
+    raise kind(None, None, f"{type(error).__name__}: {error}{_place_of(error)}") from error
+
+
+def _place_of(error):
+    """Where the user's code raised an error, as a clause: the line of the user's that was innermost."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_users(frame.filename)]
+    if not frames:
+        return ""
+    file, line, function, text = frames[-1]
+    return f" (raised at {file}:{line} in {function}{f': {text}' if text else ''})"
 
 
 def _is_followed(tensor):

@@ -13,8 +13,8 @@ import time
 
 import numpy as np
 
+from headrace._src.core import errors
 from headrace._src.core.context import context
-from headrace._src.core.tracebacks import is_traceback_filtering_enabled
 from headrace._src.graph.building.graph import PLACEHOLDER
 from headrace._src.graph.building.operation import grouped, is_stateful
 from headrace._src.graph.passes.pipeline import optimized
@@ -67,13 +67,8 @@ class Plan:
         try:
             return self._code(arrays)
         except BaseException as error:
-            described = self._described(error)
-            try:
-                if described is not error:
-                    raise described from None
-                raise
-            finally:
-                del described  # the frame, which the traceback holds, would hold the error
+            raise_described(*self._failed_at(error))
+            raise
 
     def _interpret(self, arrays):
         values, program, instruction = self._filled(arrays), self._program, None
@@ -94,13 +89,8 @@ class Plan:
                 for i in instruction.dead:
                     values[i] = None
         except BaseException as error:
-            described = describe_error(instruction.step, error)
-            try:
-                if described is not error:
-                    raise described from None
-                raise
-            finally:
-                del described
+            raise_described(instruction, error, values.__getitem__)
+            raise
         return [values[i] for i in program.results]
 
     def _filled(self, arrays):
@@ -112,13 +102,15 @@ class Plan:
             values[i] = None
         return values
 
-    def _described(self, error):
-        """The error to raise for what a kernel raised in the written code."""
-        traceback, code = error.__traceback__, self._code.__code__
+    def _failed_at(self, error):
+        """The arguments of `raise_described`: whose kernel raised an error in the written code, and what was given."""
+        traceback, code, program = error.__traceback__, self._code.__code__, self._program
         while traceback is not None and traceback.tb_frame.f_code is not code:
             traceback = traceback.tb_next
-        instruction = None if traceback is None else self._instruction_of_line[traceback.tb_lineno]
-        return error if instruction is None else describe_error(instruction.step, error)
+        if traceback is None:
+            return None, error, None
+        names = traceback.tb_frame.f_locals
+        return self._instruction_of_line[traceback.tb_lineno], error, lambda i: names.get(f"v{i}", program.start[i])
 
     def profile(self, arrays: list):
         """Run and take notes.
@@ -156,13 +148,8 @@ class Plan:
                 if kind != SEVERAL:
                     values[instruction.place] = wrapped(result, instruction.result_types[0])
             except BaseException as error:
-                described = describe_error(instruction.step, error)
-                try:
-                    if described is not error:
-                        raise described from None
-                    raise
-                finally:
-                    del described
+                raise_described(instruction, error, values.__getitem__)
+                raise
             note(number, start, end, values)
             result = None
             for i in instruction.dead:
@@ -182,24 +169,46 @@ def _bytes_of(array):
 # Errors.
 
 
-def describe_error(node, error):
-    """The error to raise for what the kernel of `node` raised."""
+def raise_described(instruction, error, value_at) -> None:
+    """Raise the error to raise for what the kernel of an instruction raised, if that is another one.
+
+    Args:
+        instruction: the one that failed; None when it was none.
+        error: what it raised.
+        value_at: gives the value at a place when it failed, or None where there is none any more.
+    """
     context.random_node = None  # it may have been the kernel of a random op
     for reference in context.held_locks:
         leave = reference()
         if leave is not None:
             leave()
     context.held_locks = ()
-    if not isinstance(error, Exception) or getattr(error, "_explained", False):
-        return error
-    node = origin(node)
-    described = kernel_error(node.record, grouped(node, node.inputs), error)
+    if instruction is None or not isinstance(error, Exception):
+        return
+    node = origin(instruction.step)
+    if getattr(error, "_explained", False):
+        errors.add_call(error, node.location)  # of the graph whose operation failed
+        return
+    described = kernel_error(node.record, _inputs_given(node, instruction, value_at), error)
     if hasattr(described, "_op") and described._op is None:
         described._op = node  # whose line is shown below the message
     described._explained = True
-    if is_traceback_filtering_enabled() and described is not error:
-        described.__traceback__ = None
-    return described
+    if described is error:
+        return
+    try:
+        raise described from None
+    finally:
+        del described  # the frame, which the traceback holds, would hold the error
+
+
+def _inputs_given(node, instruction, value_at):
+    """What messages show of the inputs: the arrays, where they are there still; otherwise the tensors of the graph."""
+    inputs = list(node.inputs)
+    step = instruction.step
+    if step.record is node.record and len(instruction.operands) == len(inputs):
+        arrays = [value_at(place) for place in instruction.operands]
+        inputs = [x if type(a) is not _ndarray else a for a, x in zip(arrays, inputs)]
+    return grouped(node, inputs)
 
 
 def plan_of(graph) -> Plan:

@@ -182,7 +182,12 @@ def cast(x, dtype, name=None) -> Tensor:
     if source is wanted:
         return x
     if (wanted not in CASTABLE or source not in CASTABLE) and context.graph is None:  # TF: in a graph when it runs
-        raise errors.unimplemented(f"Cast {source.name} to {wanted.name} is not supported [Op:Cast]")
+        hint = ""
+        if source is dtypes.string:
+            hint = ". Use tf.strings.to_number(x, dtype) for texts of numbers."
+        elif wanted is dtypes.string:
+            hint = ". Use tf.strings.as_string(x)."
+        raise errors.unimplemented(f"Cast {source.name} to {wanted.name} is not supported{hint} [Op:Cast]")
     if source._kind == "c" and wanted._kind in "fiuq":
         logger.warning(
             "cast: %s to %s drops the imaginary part, which may not be what you intended.",

@@ -8,7 +8,7 @@ from headrace._src.core import device_use, dtypes, errors
 from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.core.tracebacks import shortened
+from headrace._src.core.tracebacks import hide_frames
 from headrace._src.op.accounts import told
 from headrace._src.op.api import api, export
 from headrace._src.op.convert import register_tensor_conversion_function, to_tensor
@@ -22,7 +22,7 @@ export("register_tensor_conversion_function")(register_tensor_conversion_functio
 when_of_numbers: list = []
 
 
-@api("constant", dispatch=False)
+@api("constant", dispatch=False, quick=True)
 def constant(value, dtype=None, shape=None, name="Const") -> Tensor:
     """A tensor with the given value.
 
@@ -74,7 +74,11 @@ def constant(value, dtype=None, shape=None, name="Const") -> Tensor:
         return _placed(filled) if context.graph is None else context.graph.constant(filled, name)
     except Exception as error:
         given = {"value": value} | {key: x for key, x in (("dtype", dtype), ("shape", shape)) if x is not None}
-        raise shortened(told(error, "constant", given))  # noqa: B904  the same exception, not another
+        try:
+            raise told(error, "constant", given)
+        except BaseException as known:
+            hide_frames(known)
+            raise
 
 
 def _placed(tensor):
@@ -87,7 +91,7 @@ def _placed(tensor):
     return placed
 
 
-@api("convert_to_tensor", dispatch=False)
+@api("convert_to_tensor", dispatch=False, quick=True)
 def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None) -> Tensor:
     """`value` as a tensor; a tensor is returned as it is.
 
@@ -111,7 +115,11 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None) -> Tensor:
     except Exception as error:
         options = (("dtype", dtype), ("dtype_hint", dtype_hint))
         given = {"value": value} | {key: x for key, x in options if x is not None}
-        raise shortened(told(error, "convert_to_tensor", given))  # noqa: B904  the same exception, not another
+        try:
+            raise told(error, "convert_to_tensor", given)
+        except BaseException as known:
+            hide_frames(known)
+            raise
 
 
 def _vector(tensor):

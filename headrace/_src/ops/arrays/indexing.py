@@ -10,6 +10,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.context import context
 from headrace._src.core.dimensions import Dimension
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tracebacks import hide_frames
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.registry import lookup
@@ -210,26 +211,30 @@ def getitem(self, key) -> Tensor:
         TypeError: when the key holds something else.
         InvalidArgumentError: when an index is out of bounds.
     """
-    direct = False
-    if type(self) is EagerTensor:
-        mode = context.mode
-        # Nothing follows this tensor: no need to tell anyone of the slice.
-        direct = mode is None or (mode.graph is None and mode.device is None and self._id is None)
-        if direct:
-            keys = key if type(key) is tuple else (key,)
-            if all(map(_plain_key, keys)):
-                try:
-                    # The trailing ellipsis makes NumPy give an array also where no dimension is left.
-                    return EagerTensor(self._a[keys if Ellipsis in keys else (*keys, ...)], self.dtype)
-                except (IndexError, ValueError):
-                    pass  # the op says what is wrong
-    if _is_mask(key):
-        return boolean_mask(self, key)
-    spec = Specification(key)
-    if direct and spec.is_known:
-        bounds = (tuple(spec.begin), tuple(spec.end), tuple(spec.strides))
-        return EagerTensor(self._a[(*resolve(self._a.shape, *bounds, **spec.masks).index, ...)], self.dtype)
-    return STRIDED_SLICE(self, *spec.tensors(), **spec.masks)
+    try:
+        direct = False
+        if type(self) is EagerTensor:
+            mode = context.mode
+            # Nothing follows this tensor: no need to tell anyone of the slice.
+            direct = mode is None or (mode.graph is None and mode.device is None and self._id is None)
+            if direct:
+                keys = key if type(key) is tuple else (key,)
+                if all(map(_plain_key, keys)):
+                    try:
+                        # The trailing ellipsis makes NumPy give an array also where no dimension is left.
+                        return EagerTensor(self._a[keys if Ellipsis in keys else (*keys, ...)], self.dtype)
+                    except (IndexError, ValueError):
+                        pass  # the op says what is wrong
+        if _is_mask(key):
+            return boolean_mask(self, key)
+        spec = Specification(key)
+        if direct and spec.is_known:
+            bounds = (tuple(spec.begin), tuple(spec.end), tuple(spec.strides))
+            return EagerTensor(self._a[(*resolve(self._a.shape, *bounds, **spec.masks).index, ...)], self.dtype)
+        return STRIDED_SLICE(self, *spec.tensors(), **spec.masks)
+    except BaseException as error:
+        hide_frames(error)
+        raise
 
 
 Tensor.__getitem__ = getitem

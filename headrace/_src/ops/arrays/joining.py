@@ -231,6 +231,8 @@ def concat(values, axis, name="concat") -> Tensor:
     Raises:
         InvalidArgumentError: when the shapes or dtypes do not fit.
     """
+    if isinstance(values, int) and isinstance(axis, (list, tuple)):
+        raise ValueError("concat: the tensors come first, then the axis: tf.concat(values, axis).")
     if not isinstance(values, (list, tuple)):
         values = [values]
     if len(values) == 1:

@@ -255,7 +255,7 @@ def known_rank(function: str, argument: str, tensor) -> int:
     return rank
 
 
-@api("get_static_value", dispatch=False)
+@api("get_static_value", dispatch=False, quick=True)
 def get_static_value(tensor, partial=False) -> Any:
     """The value of a tensor as a NumPy array, when it is known without running anything; None otherwise.
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, errors
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.op.convert import DTypeMismatchError, eager_number, to_tensor
+from headrace._src.core.tracebacks import hide_frames
+from headrace._src.op.convert import eager_number, to_tensor
 from headrace._src.ops.linalg.matmul import matmul
 from headrace._src.ops.math import arithmetic, bitwise, comparison, division, elementwise, powers
 
@@ -23,30 +24,38 @@ def _binary(name, op, function, direct=None):
     direct = op.types["T"] if direct is None else direct
 
     def forward(self, other) -> Tensor:
-        if self.dtype in direct:
-            kind = type(other)
-            if kind is EagerTensor:
-                return op.lane((self, other), {}, None)
-            if (kind is float or kind is int) and type(self) is EagerTensor:
-                number = eager_number(other, self.dtype)
-                if number is not None:
-                    return op.lane((self, number), {}, None)
-            if getattr(kind, "reads_as_tensor", False):
-                return op.lane((self, other.value()), {}, None)
-            if isinstance(other, Tensor) and other.dtype is self.dtype:  # of a graph, such as those of gradients
-                return op.lane((self, other), {}, None)
-        return _general(function, self, other, reflection)
+        try:
+            if self.dtype in direct:
+                kind = type(other)
+                if kind is EagerTensor:
+                    return op.lane((self, other), {}, None)
+                if (kind is float or kind is int) and type(self) is EagerTensor:
+                    number = eager_number(other, self.dtype)
+                    if number is not None:
+                        return op.lane((self, number), {}, None)
+                if getattr(kind, "reads_as_tensor", False):
+                    return op.lane((self, other.value()), {}, None)
+                if isinstance(other, Tensor) and other.dtype is self.dtype:  # of a graph, such as those of gradients
+                    return op.lane((self, other), {}, None)
+            return _general(function, self, other, reflection)
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     def reflected(self, other) -> Tensor:
-        if self.dtype in direct:
-            kind = type(other)
-            if (kind is float or kind is int) and type(self) is EagerTensor:
-                number = eager_number(other, self.dtype)
-                if number is not None:
-                    return op.lane((number, self), {}, None)
-            if isinstance(other, Tensor):
-                return op.lane((other, self), {}, None)
-        return function(_left_operand(other, self), self)
+        try:
+            if self.dtype in direct:
+                kind = type(other)
+                if (kind is float or kind is int) and type(self) is EagerTensor:
+                    number = eager_number(other, self.dtype)
+                    if number is not None:
+                        return op.lane((number, self), {}, None)
+                if isinstance(other, Tensor):
+                    return op.lane((other, self), {}, None)
+            return function(_left_operand(other, self), self)
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     return {f"__{name}__": forward, reflection: reflected}
 
@@ -55,7 +64,7 @@ def _general(function, x, y, reflection):
     """Operands that must be converted, or whose types extend the function."""
     try:
         return function(x, y)
-    except DTypeMismatchError:
+    except errors.DTypeMismatchError:
         raise
     except (TypeError, ValueError):
         # TF: the other operand's class decides what cannot become a tensor.
@@ -98,18 +107,22 @@ def _equality(op, function, of_none):
     """`==` or `!=`, of which a comparison with None is `of_none`."""
 
     def compare(self, other) -> Tensor:
-        kind = type(other)
-        if kind is EagerTensor:
+        try:
+            kind = type(other)
+            if kind is EagerTensor:
+                return op(self, other, incompatible_shape_error=False)
+            if other is None:
+                return of_none
+            if (kind is float or kind is int) and type(self) is EagerTensor:
+                number = eager_number(other, self.dtype)
+                if number is not None:
+                    return op(self, number, incompatible_shape_error=False)
+            if isinstance(other, CompositeTensor):
+                return _composite_equality(function, self, other)
             return op(self, other, incompatible_shape_error=False)
-        if other is None:
-            return of_none
-        if (kind is float or kind is int) and type(self) is EagerTensor:
-            number = eager_number(other, self.dtype)
-            if number is not None:
-                return op(self, number, incompatible_shape_error=False)
-        if isinstance(other, CompositeTensor):
-            return _composite_equality(function, self, other)
-        return op(self, other, incompatible_shape_error=False)
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     return compare
 
@@ -122,24 +135,36 @@ def _composite_equality(function, x, y):
 
 def _order(op, function):
     def operator(self, other) -> Tensor:
-        kind = type(other)
-        if kind is EagerTensor:
-            return op.lane((self, other), {}, None)
-        if (kind is float or kind is int) and type(self) is EagerTensor:
-            number = eager_number(other, self.dtype)
-            if number is not None:
-                return op.lane((self, number), {}, None)
-        return function(self, other)
+        try:
+            kind = type(other)
+            if kind is EagerTensor:
+                return op.lane((self, other), {}, None)
+            if (kind is float or kind is int) and type(self) is EagerTensor:
+                number = eager_number(other, self.dtype)
+                if number is not None:
+                    return op.lane((self, number), {}, None)
+            return function(self, other)
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     return operator
 
 
 def _invert(self) -> Tensor:
-    return comparison.LOGICAL_NOT(self) if self.dtype._kind == "b" else bitwise.INVERT(self)
+    try:
+        return comparison.LOGICAL_NOT(self) if self.dtype._kind == "b" else bitwise.INVERT(self)
+    except BaseException as error:
+        hide_frames(error)
+        raise
 
 
 def _neg(self) -> Tensor:
-    return arithmetic.NEG(self)
+    try:
+        return arithmetic.NEG(self)
+    except BaseException as error:
+        hide_frames(error)
+        raise
 
 
 def _abs(self) -> Tensor:
@@ -191,10 +216,14 @@ def _reading(operator):
     """The operator for a variable: with plain operands, that of its value."""
 
     def read_first(self, other) -> Tensor:
-        kind = type(other)
-        if kind is EagerTensor or kind is float or kind is int or getattr(kind, "reads_as_tensor", False):
-            self = self.value()
-        return operator(self, other)
+        try:
+            kind = type(other)
+            if kind is EagerTensor or kind is float or kind is int or getattr(kind, "reads_as_tensor", False):
+                self = self.value()
+            return operator(self, other)
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     return read_first
 

@@ -222,7 +222,9 @@ def _sparse_cross_entropy(features, labels):
     if labels.size and (labels.min() < 0 or labels.max() >= classes):
         bad = labels[(labels < 0) | (labels >= classes)][0]
         raise errors.invalid_argument(
-            f"Received a label value of {bad} which is outside the valid range of [0, {classes})."
+            f"Received a label value of {bad} which is outside the valid range of [0, {classes}). The labels must be "
+            f"from 0 to {classes - 1}, as the logits have {classes} classes: subtract the smallest label, or give the "
+            "last layer as many units as there are classes."
         )
     x = _wide(features)
     rows = np.arange(len(labels))

@@ -1,0 +1,115 @@
+"""Errors that leave Keras: with the user's frames only, and with a hint where people stumble."""
+
+import difflib
+import functools
+import importlib
+import inspect
+import re
+import types
+
+from headrace._src.core.tracebacks import hide_frames
+
+# Of the functions that Keras exports, those that users call by themselves. Others are called for each layer and step.
+_CALLED_BY_USERS = tuple(f"keras.{folder}." for folder in "utils saving models datasets preprocessing".split())
+# Of its classes, whose methods users call in loops of their own, and which: those of layers Keras itself looks at.
+_USED_BY_METHODS = tuple(f"keras.{folder}." for folder in "metrics losses".split())
+_METHODS = ("__call__", "update_state", "result")
+
+# What an error of Keras says, and what to do about it. A hint is added to the first that fits.
+_HINTS = (
+    (r"must have the same (rank|shape).*target\.shape",
+     "The labels have another shape than the model's output. For classes by number use the loss "
+     "'sparse_categorical_crossentropy'; for 'categorical_crossentropy' make them one-hot with "
+     "tf.keras.utils.to_categorical; otherwise give the last layer as many units as a label has numbers."),
+    (r"convert a value \(None\) with an unsupported type",
+     "There may be no labels: pass y to fit and evaluate, or a dataset of pairs (x, y); a loss needs them."),
+    (r"Invalid dtype: (str|string)",
+     "Texts must become numbers first: tf.keras.layers.StringLookup or TextVectorization, or a dataset of tensors."),
+    (r"Invalid dtype: object",
+     "Rows of different lengths must get one length first: tf.keras.utils.pad_sequences; other values, a dtype: "
+     "x.astype('float32')."),
+    (r"call `compile\(\)`", "Before fit: model.compile(optimizer, loss), as in model.compile('adam', 'mse')."),
+    (r"expected ndim=(\d+), found ndim=(\d+)",
+     "A single example needs a first axis for the batch, x[None]; a sequence of numbers a last one, x[..., None]."),
+    (r"expected axis -?\d+ of input shape to have value",
+     "The input has another shape than the model was built with: compare it with model.input_shape. A single example "
+     "needs a first axis for the batch: x[None]."),
+    (r"a window of \d+ is larger than the input",
+     "A single image needs a first axis for the batch: x[None]; then channels are the last axis."),
+    (r"output size would be zero or negative",
+     "The input is smaller than kernels and strides together need: use padding='same', fewer layers, larger images."),
+    (r"No gradients provided for any variable",
+     "The loss does not depend on the variables: compute it from the model's output within `with tf.GradientTape()`, "
+     "with functions of tf only."),
+    (r"Only instances of `keras.Layer` can be added", "tf.keras.layers.Lambda makes a layer of a function."),
+    (r"Data cardinality is ambiguous", "x and y (and sample_weight) must have one entry for each example."),
+    (r"must be KerasTensors", "tf.keras.Model takes what tf.keras.Input gives, and what layers make of it."),
+)  # fmt: skip
+_UNKNOWN = re.compile(
+    r"Could not interpret (\w+)(?: function)? identifier: (\w+)|Argument\(s\) not recognized: {'(\w+)'"
+)
+
+
+def filter_traceback(original, function):
+    """Keras's decorator of the methods that users call.
+
+    Keras's own leaves a frame of itself and those of headrace, and does nothing about an interrupt.
+    """
+    return entered(function)
+
+
+def export(original, self, symbol):
+    """Keras's decorator of all public functions and classes."""
+    paths = (self.path,) if isinstance(self.path, str) else tuple(self.path)
+    if isinstance(symbol, types.FunctionType):
+        if any(path.startswith(_CALLED_BY_USERS) for path in paths):
+            symbol = entered(symbol)
+    elif isinstance(symbol, type) and not issubclass(symbol, BaseException):
+        by_methods = any(path.startswith(_USED_BY_METHODS) for path in paths)
+        for name, value in list(vars(symbol).items()):
+            if name == "__init__" or (by_methods and name in _METHODS):
+                if isinstance(value, types.FunctionType):
+                    setattr(symbol, name, entered(value))
+    return original(self, symbol)
+
+
+def entered(function):
+    """A function of Keras's whose errors show the user's frames only, and a hint."""
+
+    @functools.wraps(function)
+    def enter(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:
+            if isinstance(error, Exception):
+                _add_hint(error, function)
+            hide_frames(error)
+            raise
+
+    enter.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]  # Keras reads it off the function
+    return enter
+
+
+def _add_hint(error, function):
+    """Add what to do to an error of which that is known; Python prints it below the message."""
+    if getattr(error, "__notes__", None):
+        return
+    text = str(error)
+    hint = _similar(text, function) or next((hint for said, hint in _HINTS if re.search(said, text)), None)
+    if hint is not None:
+        error.add_note(hint)
+
+
+def _similar(text, function):
+    """The name that may have been meant where one is not known."""
+    found = _UNKNOWN.search(text)
+    if found is None:
+        return None
+    kind, name, argument = found.groups()
+    if argument is not None:
+        name, known = argument, list(inspect.signature(function).parameters)
+    else:
+        module = importlib.import_module("keras.src." + {"loss": "losses"}.get(kind, f"{kind}s"))
+        known = [key for key in vars(module) if not key.startswith("_")]
+    close = difflib.get_close_matches(name, known, 1) or difflib.get_close_matches(name, map(str.lower, known), 1)
+    return f"Did you mean {close[0]!r}?" if close else None

@@ -1,0 +1,91 @@
+"""Errors that leave Keras: whose frames they show, and what they advise."""
+
+import logging
+import traceback
+
+import numpy as np
+import pytest
+
+import headrace as tf
+
+X, Y = np.zeros((64, 4), "float32"), np.zeros((64, 3), "float32")
+
+
+@pytest.fixture
+def model():
+    model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(3)])
+    model.compile("sgd", "mse")
+    return model
+
+
+def frames_of(error):
+    return [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+
+
+def test_an_interrupt_leaves_the_model_usable(model):
+    class Interrupt(tf.keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        model.fit(X, Y, batch_size=8, verbose=0, callbacks=[Interrupt()])
+    assert set(frames_of(caught.value)) == {__file__}
+    assert len(frames_of(caught.value)) == 2
+    before = model.optimizer.iterations.numpy()
+    assert len(model.fit(X, Y, batch_size=8, verbose=0).history["loss"]) == 1
+    assert model.optimizer.iterations.numpy() == before + 8
+
+
+def test_labels_out_of_range():
+    model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(3)])
+    model.compile("sgd", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    for _ in range(2):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="label value of 7") as caught:
+            model.fit(X, np.full(64, 7), verbose=0)
+        assert frames_of(caught.value) == [__file__]
+        assert __file__ in str(caught.value)
+        assert "keras/src" not in str(caught.value)
+
+
+def test_all_frames_on_request(model):
+    tf.debugging.disable_traceback_filtering()
+    try:
+        with pytest.raises(ValueError, match="cardinality") as caught:
+            model.fit(X, Y[:5], verbose=0)
+    finally:
+        tf.debugging.enable_traceback_filtering()
+    assert any("keras" in file for file in frames_of(caught.value)[1:])
+
+
+def test_keras_has_a_switch_too(model):
+    tf.keras.config.disable_traceback_filtering()
+    try:
+        with pytest.raises(ValueError, match="cardinality") as caught:
+            model.fit(X, Y[:5], verbose=0)
+    finally:
+        tf.keras.config.enable_traceback_filtering()
+    assert any("keras" in file for file in frames_of(caught.value)[1:])
+
+
+def test_what_is_logged_has_the_hint(model, caplog):
+    try:
+        model.fit(X, verbose=0)
+    except ValueError:
+        logging.exception("failed")
+    assert "pass y to fit" in caplog.text
+    assert "headrace/_src" not in caplog.text
+
+
+def test_signatures_stay():
+    layer = tf.keras.layers.Dense(3, activation="relu")
+    assert layer.get_config()["activation"] == "relu"
+
+    class Scale(tf.keras.layers.Layer):
+        def __init__(self, factor, **kwargs):
+            super().__init__(**kwargs)
+            self.factor = factor
+
+        def call(self, x):
+            return x * self.factor
+
+    assert Scale(2.0).get_config()["factor"] == 2.0

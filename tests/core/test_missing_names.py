@@ -1,0 +1,91 @@
+"""What is said of names that are not there."""
+
+import csv
+import pathlib
+import re
+
+import pytest
+
+import headrace as tf
+from headrace._src.core import lazy, missing_names
+
+SYMBOLS = pathlib.Path(__file__).parents[1] / "fixtures" / "tf_symbols.tsv"
+
+# There in part; of the last three, what other packages import, once `import tensorflow` means headrace.
+IN_PART = {"tf.distribute", "tf.experimental.dtensor", "tf.python", "tf.core"}
+
+
+def has(name):
+    """Whether headrace has a public name, or a method written with #."""
+    value = tf
+    for part in re.split("[.#]", name.removeprefix("tf.")):
+        value = getattr(value, part, None)
+        if value is None:
+            return False
+    return True
+
+
+def test_every_name_of_tensorflow_that_is_missing_has_a_row():
+    with SYMBOLS.open(encoding="utf-8") as file:
+        names = [row[0] for row in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
+    unexplained = [name for name in names if not name.startswith("tf.keras") and not has(name)
+                   and missing_names.row_of(name) is None]  # fmt: skip
+    assert unexplained == []
+
+
+@pytest.mark.parametrize("row", missing_names.rows(), ids=lambda row: row.name)
+def test_rows(row):
+    assert row.status in (missing_names.PLANNED, missing_names.NO, missing_names.MOVED, missing_names.PACKAGE)
+    if row.status == missing_names.PACKAGE:
+        assert row.name.startswith("import ")
+        assert row.advice.startswith("pip install ")
+        return
+    if row.name.startswith("tf.") and "*" not in row.name and row.name not in IN_PART:
+        assert not has(row.name), f"{row.name} is there: its row can go"
+    # What is advised is there.
+    for name in re.findall(r"\btf(?:\.\w+)+", row.advice):
+        if not name.startswith(("tf.keras", "tf.contrib", row.name)):
+            assert has(name), name
+
+
+@pytest.mark.parametrize(("read", "said"), [
+    (lambda: tf.lite, "TensorFlow Lite.*planned"),
+    (lambda: tf.lite.TFLiteConverter, "TensorFlow Lite.*planned"),
+    (lambda: tf.compat.v1.lite, "TensorFlow Lite.*planned"),
+    (lambda: tf.distribute.MirroredStrategy, "GPUs of one machine.*planned.*OneDeviceStrategy"),
+    (lambda: tf.distribute.no_such_name, "planned"),
+    (lambda: tf.Session, "run at once"),
+    (lambda: tf.train.AdamOptimizer, "tf.keras.optimizers"),
+    (lambda: tf.get_default_graph, "name of TensorFlow 1.*tf.compat.v1.get_default_graph"),
+    (lambda: tf.train.get_global_step, "tf.compat.v1.train.get_global_step"),
+    (lambda: tf.nn.RNNCellDropoutWrapper, "tf.keras.layers.RNN"),
+])  # fmt: skip
+def test_what_is_said_of_an_attribute(read, said):
+    with pytest.raises(AttributeError, match=said) as caught:
+        read()
+    assert dir(caught.value.obj) == []  # Python suggests nothing
+
+
+def test_what_is_said_of_an_import():
+    with pytest.raises(ImportError, match="cannot import name 'lite' from 'headrace'.*TensorFlow Lite.*planned"):
+        from headrace import lite  # noqa: F401
+    with pytest.raises(ImportError, match="cannot import name 'no_such' from 'headrace'"):
+        from headrace import no_such  # noqa: F401
+
+
+def test_other_names_are_suggested_as_usual():
+    with pytest.raises(AttributeError) as caught:
+        tf.reduce_men
+    assert caught.value.obj is tf
+    assert not hasattr(tf, "lite")
+    assert getattr(tf, "lite", 5) == 5
+
+
+def test_packages_that_are_not_installed(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "imagecodecs", None)
+    module = lazy.LazyModule("imagecodecs")
+    with pytest.raises(ModuleNotFoundError, match=r"JPEG XL.*pip install 'headrace\[jxl\]'") as caught:
+        module.jpegxl_decode
+    assert caught.value.name == "imagecodecs"
+    with pytest.raises(ModuleNotFoundError, match="No module named 'no_such_package'"):
+        lazy.LazyModule("no_such_package").name
