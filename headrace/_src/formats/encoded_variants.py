@@ -1,5 +1,7 @@
 """Variants in checkpoints: encoded `VariantTensorDataProto` messages, told apart from strings by their class."""
 
+from collections.abc import Iterable
+
 from headrace._src.formats.tensor_wire import fields
 from headrace._src.formats.wire import message, text
 
@@ -8,9 +10,10 @@ class EncodedVariant(bytes):
     """An encoded `VariantTensorDataProto`, as tensors of variants hold it on its way to a file."""
 
 
-def encode_variant(type_name: str, metadata: bytes) -> EncodedVariant:
-    """A message about a value of a type, which is described by bytes of its own."""
-    return EncodedVariant(text(1, type_name) + message(2, metadata))
+def encode_variant(type_name: str, metadata: bytes, tensors: Iterable[bytes] = ()) -> EncodedVariant:
+    """A message about a value of a type, which is described by bytes of its own and encoded `TensorProto`s."""
+    described = text(1, type_name) + message(2, metadata)
+    return EncodedVariant(described + b"".join([message(3, tensor) for tensor in tensors]))
 
 
 def decode_variant(data: bytes) -> tuple[str, bytes]:

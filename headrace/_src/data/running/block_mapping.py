@@ -192,6 +192,9 @@ class ParseAhead(BlockMap):
         found.parsed, found.place = self._parsed, at
         return found
 
+    def state(self):
+        return {**super().state(), "is_parsed": True}
+
 
 class FunctionOfParsed:
     """The function of a map as it is called with what `ParseAhead` gives.
@@ -321,3 +324,6 @@ class BatchedParse(BlockAhead):
         done = done // size if self._batches.drops else -(-done // size)
         self._number += done
         return done
+
+    def state(self):
+        return {**super().state(), "is_batched": True}

@@ -2,6 +2,9 @@
 
 from headrace._src.data.running.stages import Cursor, Run, Stage, stage_of
 
+# In place of a number of elements that states of earlier versions do not have: with what is added, it stays below zero.
+UNCOUNTED = -(1 << 62)
+
 
 class InnerCursor(Cursor):
     """A cursor that pulls from the cursor of its stage's only input.

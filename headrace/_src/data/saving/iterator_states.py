@@ -10,14 +10,20 @@ import numpy as np
 
 from headrace._src.core import errors
 from headrace._src.core.shapes import TensorShape
-from headrace._src.data.running.stages import Stage
+from headrace._src.data.running.stages import Stage, variant_of
 from headrace._src.data.saving import foreign_positions
 from headrace._src.data.saving.element_bytes import packed, unpacked
 from headrace._src.data.saving.position_counts import continuation
-from headrace._src.formats.encoded_variants import decode_variant, encode_variant, variant_tensors
+from headrace._src.data.saving.position_entries import DIVIDER, Entries, NotForTensorFlow
+from headrace._src.data.saving.position_writing import positions
+from headrace._src.data.transformations.windows import ElementsStage
+from headrace._src.formats.encoded_variants import decode_variant, variant_tensors
+from headrace._src.formats.tensor_wire import parse_tensor
 from headrace._src.op.definition import Op
 
-_TYPE = "headrace::IteratorState"
+_TYPE = "headrace::IteratorState"  # of files of earlier versions
+# The names under which the state of our own cursors stands among those of TensorFlow's iterators, which do not mind.
+_OWNER, _KEY, _REASON = "headrace", "state", "not for TensorFlow"
 _LENGTH = 8  # bytes of the number of bytes of the text, in front of it
 # What states that do not belong to a pipeline, or are damaged, make cursors raise.
 _UNFIT = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
@@ -58,6 +64,8 @@ def _plain(value: Any, arrays: list) -> Any:
     if isinstance(value, (bytes, bytearray)):
         return ["b", base64.b64encode(value).decode()]
     if isinstance(value, np.ndarray):
+        if value.dtype == object and not value.ndim and isinstance(value[()], ElementsStage):
+            return ["w", *_plain_window(value[()], arrays)]
         arrays.append(value)
         return ["a", len(arrays) - 1]
     if isinstance(value, dict):
@@ -70,10 +78,20 @@ def _plain(value: Any, arrays: list) -> Any:
     )
 
 
+def _plain_window(stage, arrays):
+    """A window: the shapes of components, and the elements."""
+    shapes = [None if shape.rank is None else shape.as_list() for shape in stage.shapes]
+    elements = [stage.access.get(i) for i in range(stage.access.size)]
+    return _plain(shapes, arrays), _plain(elements, arrays)
+
+
 def _restored(value: Any, arrays: tuple) -> Any:
     if not isinstance(value, list):
         return value
     letter, content = value[0], value[1]
+    if letter == "w":
+        shapes = [TensorShape(shape) for shape in _restored(content, arrays)]
+        return variant_of(ElementsStage(shapes, _restored(value[2], arrays)))
     if letter == "n":
         return np.dtype(content).type(value[2])
     if letter == "b":
@@ -97,8 +115,17 @@ def steps_of(stage: Stage) -> str:
 
 def _serialize(resource_handle, external_state_policy):
     resource = resource_handle[()]
-    array = np.empty(1, object)
-    array[0] = encode_variant(_TYPE, encoded(resource.state(), resource.stage))
+    state = resource.state()
+    own = Entries()
+    own.put(_OWNER, _KEY, encoded(state, resource.stage))
+    try:
+        variants = positions(state, resource.stage).variants()
+    except NotForTensorFlow as reason:
+        # TensorFlow then finds nothing under the names of its iterators, and says so.
+        own.put(_OWNER, _REASON, str(reason).encode())
+        variants = []
+    array = np.empty(1 + len(variants), object)
+    array[:] = own.variants() + variants
     return array
 
 
@@ -121,9 +148,11 @@ def _deserialize(resource_handle, serialized):
     except (ValueError, IndexError, TypeError) as error:
         raise errors.data_loss(f"The state of an iterator cannot be read: {error}.") from None
     if name == foreign_positions.TYPE:
-        _go_to_foreign(resource, serialized.ravel())
-        return
-    if name != _TYPE:
+        data = _own_state(serialized.ravel())
+        if data is None:
+            _go_to_foreign(resource, serialized.ravel())
+            return
+    elif name != _TYPE:
         raise errors.UnimplementedError(
             None, None,
             f"The position of an iterator was saved as {name!r}, by another program than headrace: only that one can "
@@ -144,6 +173,16 @@ def _deserialize(resource_handle, serialized):
         raise errors.invalid_argument(
             f"The position of an iterator over {pipeline} does not fit this dataset: {type(error).__name__}: {error}."
         ) from error
+
+
+def _own_state(elements) -> bytes | None:
+    """The state of our own cursors among those of TensorFlow's iterators."""
+    start = f"{_OWNER}{DIVIDER}{_KEY}".encode()
+    for element in elements:
+        names, tensors = decode_variant(element)[1], variant_tensors(element)
+        if names.startswith(start) and tensors:
+            return parse_tensor(tensors[0])[0].item()
+    return None
 
 
 def _go_to_foreign(resource, elements):

@@ -5,6 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, dataset_op, method
 from headrace._src.data.running import functions
+from headrace._src.data.running.cursors import UNCOUNTED
 from headrace._src.data.running.functions import ElementFunction
 from headrace._src.data.running.ragged_functions import dense_function
 from headrace._src.data.running.stages import UNKNOWN, Cursor, Stage, shapes_of, split, stacked, stage_of
@@ -42,6 +43,7 @@ class _FilterCursor(Cursor):
         self._stage = stage
         self._inner = stage.source.cursor(run)
         self._number = 0
+        self._kept = 0  # elements that were given
 
     def _keeps(self, element):
         self._number += 1
@@ -53,6 +55,7 @@ class _FilterCursor(Cursor):
     def next(self):
         while (element := self._inner.next()) is not None:
             if self._keeps(element):
+                self._kept += 1
                 return element
         return None
 
@@ -66,22 +69,26 @@ class _FilterCursor(Cursor):
             except Exception:
                 kept = [element for element in split(block) if self._keeps(element)]
                 if kept:
+                    self._kept += len(kept)
                     return stacked(kept)
                 continue
             self._number += size
             if keep.all():
+                self._kept += size
                 return block
             if keep.any():
                 chosen = np.flatnonzero(keep)
+                self._kept += len(chosen)
                 return tuple([part.take(chosen, 0) for part in block])
         return None
 
     def state(self):
         random = self._stage.predicate.state()
-        return {"number": self._number, "random": random, "inner": self._inner.state()}
+        return {"number": self._number, "kept": self._kept, "random": random, "inner": self._inner.state()}
 
     def restore(self, state):
         self._number = state["number"]
+        self._kept = state.get("kept", UNCOUNTED)
         self._stage.predicate.restore(state["random"])
         self._inner.restore(state["inner"])
 

@@ -7,6 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, constant, dataset_op, integer, method
 from headrace._src.data.running.cursor_choice import REPEAT, chosen
+from headrace._src.data.running.cursors import UNCOUNTED
 from headrace._src.data.running.stages import (
     INFINITE,
     UNKNOWN,
@@ -97,6 +98,7 @@ class RepeatCursor(Cursor):
         # At once, and not when the first element is asked for: seeds of shuffles are drawn in the order of iterators.
         self._inner = stage.source.cursor(run) if stage.count else None
         self._is_empty = True  # whether this round has had no element yet
+        self._passed = 0  # elements of all rounds
 
     def _pull(self, read):
         stage = self._stage
@@ -123,10 +125,14 @@ class RepeatCursor(Cursor):
             stage.source.cursor(self._run).close()
 
     def next(self):
-        return self._pull(lambda inner: inner.next())
+        element = self._pull(lambda inner: inner.next())
+        self._passed += element is not None
+        return element
 
     def block(self, count):
-        return self._pull(lambda inner: inner.block(count))
+        block = self._pull(lambda inner: inner.block(count))
+        self._passed += 0 if block is None else block[0].shape[0]
+        return block
 
     def skip(self, count):
         left = count
@@ -143,14 +149,16 @@ class RepeatCursor(Cursor):
                 if self._is_empty and stage.count < 0:
                     break
                 self._end_round()
+        self._passed += count - left
         return count - left
 
     def state(self):
         inner = None if self._inner is None else self._inner.state()
-        return {"round": self._round, "is_empty": self._is_empty, "inner": inner}
+        return {"round": self._round, "is_empty": self._is_empty, "passed": self._passed, "inner": inner}
 
     def restore(self, state):
         self._round, self._is_empty = state["round"], state["is_empty"]
+        self._passed = state.get("passed", UNCOUNTED)
         self.close()
         self._inner = None
         if state["inner"] is not None:
