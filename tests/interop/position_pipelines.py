@@ -1,9 +1,11 @@
 """Pipelines whose iterators are saved by one framework and go on in the other, at several positions each.
 
-They run unchanged on TensorFlow and on headrace: functions of the framework and of a folder with a few files.
+They run unchanged on TensorFlow and on headrace. Files are below the working directory, so that their paths are the
+same everywhere.
 """
 
 import gzip
+import pathlib
 import struct
 
 import numpy as np
@@ -11,13 +13,18 @@ import numpy as np
 POSITIONS = (0, 1, 3, 4, 7, 13)
 FOLLOWING = 14  # elements that are compared after each position
 SEED = 5
+# Positions that TensorFlow saved from which headrace cannot go on, and why: the file does not say enough.
+REFUSED = {"shuffle_shuffle-4": "the seeds of the shuffles before it are gone"}
 NUMBERS = np.arange(24.0).reshape(12, 2)
 LABELS = np.arange(12)
 WORDS = np.array([b"", b"one", b"two words", b"\xff\x00", b"five", b"six", b"seven", b"eight"], object)
 
 
-def make_files(tf, folder):
-    """The files that pipelines read."""
+FOLDER = pathlib.Path("position_files")
+
+
+def make_files(tf, folder=FOLDER):
+    """Write the files that pipelines read."""
     folder.mkdir(parents=True, exist_ok=True)
     for file in range(3):
         with tf.io.TFRecordWriter(str(folder / f"records{file}")) as writer:
@@ -57,7 +64,7 @@ def one_after_another(tf, dataset):
     return with_options(tf, dataset, autotune__enabled=False)
 
 
-def pipelines(tf, folder):
+def pipelines(tf, folder=FOLDER):
     """All of them, by name."""
     data = tf.data.Dataset
     R, S = data.range, data.from_tensor_slices
@@ -128,7 +135,7 @@ def _simple(tf, data, R, S, pairs):
         "zip": data.zip((R(20), R(5, 14))),
         "zip_maps": data.zip((R(20).map(_double), S(pairs).map(lambda x, y: x))),
         "concatenate": R(5).concatenate(R(10, 20)),
-        "concatenate_more": R(3).concatenate(R(3).map(_double)).concatenate(R(10, 16).shuffle(3, seed=2)),
+        "concatenate_more": R(3).shuffle(2, seed=3).concatenate(R(3).map(_double)).concatenate(R(9).shuffle(3, seed=2)),
         "enumerate": S(WORDS).enumerate(5),
         "cache": R(9).cache(),
         "cache_map": R(9).map(_double).cache().repeat(3),
@@ -242,7 +249,7 @@ def _combined(tf, data, R, S, pairs, paths):
         return tf.io.parse_example(records, features)
 
     examples = tf.data.TFRecordDataset(paths["examples"])
-    double = lambda x, y: (x * 2, y)  # noqa: E731
+    double = lambda x, y: (x * 2, y)
     return {
         "train": S(pairs).shuffle(12, seed=1).repeat().batch(4).map(double).prefetch(-1),
         "train_epochs": S(pairs).shuffle(12, seed=1).batch(5).repeat().prefetch(-1),
@@ -256,6 +263,12 @@ def _combined(tf, data, R, S, pairs, paths):
         .map(one, num_parallel_calls=-1)
         .batch(3)
         .prefetch(-1),
+        "images": S([str(path) for path in sorted(FOLDER.glob("lines*"))]).map(tf.io.read_file).batch(2).prefetch(1),
+        "unique": R(60).map(lambda i: i // 3).unique(),
+        "rebatch": R(20).batch(6).rebatch(4),
+        "rebatch_sizes": R(20).batch(6).rebatch([2, 1, 3]),
+        "asserted": R(20).apply(tf.data.experimental.assert_cardinality(20)).batch(3),
+        "counter": data.counter(3, 2).batch(2),
         "options_between": with_options(tf, R(9).shuffle(3, seed=1), deterministic=True).repeat(2),
         "options_apart": with_options(tf, R(20).map(_double), deterministic=True).batch(2),
         "not_tuned": with_options(tf, R(20).map(_double).shuffle(3, seed=1).repeat(2), autotune__enabled=False),

@@ -318,8 +318,6 @@ class _Iterator(Program):
     """The position in a dataset."""
 
     has_functions = False
-    loads_there = False
-    reason = "TensorFlow saves its buffers, headrace the position; TensorFlow cannot find its buffers again from that"
 
     def build(self, tf):
         obj = tf.train.Checkpoint()

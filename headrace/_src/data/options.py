@@ -229,6 +229,11 @@ class Options(OptionsBase):
     experimental_threading = _Option(ThreadingOptions, 0, "Another name of `threading`.", alias="threading")
     experimental_warm_start = _Option(bool, 9, "Whether threads start when the iterator is made.")
     framework_type = _Option(list, 11, "The frameworks that made the dataset, a list of strings.")
+    headrace_small_positions = _Option(
+        bool, 1002,
+        "Whether checkpoints have of iterators only what headrace needs. Without the elements in buffers of shuffles and "
+        "caches, TensorFlow cannot go on from there.",
+    )  # fmt: skip
     headrace_worker_processes = _Option(
         int, 1001,
         "How many generators (of `from_generator`), and how many calls of `tf.py_function` and `tf.numpy_function` in "

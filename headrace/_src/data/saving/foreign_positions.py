@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from headrace._src.core import dtypes
+from headrace._src.data.saving.position_entries import DIVIDER
 from headrace._src.formats import snappy
-from headrace._src.formats.tensor_wire import fields, shape_of
+from headrace._src.formats.tensor_wire import fields, parse_tensor, shape_of
 from headrace._src.ops.strings.kernel_arrays import string_array
 
-TYPE = "tensorflow::Iterator"
 _COMPRESSED = b"tensorflow.data.CompressedElement"
-_DIVIDER = "@@"  # between the name of an iterator and its keys
 _FULL_NAME = re.compile(r"[0-9a-f]{32}\|(.*):([^:]*)", re.DOTALL)  # of keys that name their iterator once more
 _PART = re.compile(r"(?P<kind>[A-Za-z]\w*?)(?:\[(?P<input>\d+)\])?")
 _ROOT = ("Iterator", "Root")
+_SEVERAL = ("current_elements", "future_elements")  # in names: datasets that an iterator has open
 _BYTES, _NUMBER = 2, 0  # kinds of fields
 
 
@@ -33,15 +33,19 @@ class Position:
     Attributes:
         kind: its class: "Range", "BatchV2" ...
         values: its numbers, by key.
-        inputs: the iterators that it pulls from, by number. Most have one, number 0.
+        arrays: all of its values that are arrays, numbers included.
+        inputs: the iterators that it pulls from, by number. Most have one, without a number (None).
         buffer: for one that reads ahead, its elements by number: the values of their keys.
+        parts: what it has several of, by name and number, such as datasets that are read at the same time.
     """
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.values: dict[str, int] = {}
-        self.inputs: dict[int, Position] = {}
+        self.arrays: dict[str, np.ndarray] = {}
+        self.inputs: dict[int | None, Position] = {}
         self.buffer: dict[int, dict[str, Any]] = {}
+        self.parts: dict[tuple[str, int], dict[str, Any]] = {}
 
     def waiting(self) -> list[tuple[np.ndarray, ...]]:
         """The elements in its buffer.
@@ -58,8 +62,10 @@ class Position:
         return parts
 
     def input(self) -> Position | None:
-        """The only iterator that it pulls from; None when that one is at its end, and therefore gone."""
-        return self.inputs[max(self.inputs)] if self.inputs else None
+        """The only iterator that it pulls from, or the last one; None when that is at its end, and therefore gone."""
+        if None in self.inputs:
+            return self.inputs[None]
+        return self.inputs[max(number for number in self.inputs if number is not None)] if self.inputs else None
 
 
 def read_positions(elements: list[tuple[bytes, list[bytes]]]) -> Position:
@@ -73,7 +79,7 @@ def read_positions(elements: list[tuple[bytes, list[bytes]]]) -> Position:
     """
     root = Position("Root")
     for names, tensors in elements:
-        owner, *keys = names.decode("utf-8").split(_DIVIDER)
+        owner, *keys = names.decode("utf-8").split(DIVIDER)
         values = [value for tensor in tensors for value in _components(tensor)]
         if len(values) != len(keys):
             raise ValueError(f"{owner} has {len(keys)} keys and {len(values)} values")
@@ -94,9 +100,13 @@ def _put(root, name, key, value):
     parts = name.split("::")
     if tuple(parts[:2]) != _ROOT:
         raise ValueError(f"an iterator is called {name!r}")
-    position, place = root, 0
-    for part in parts[2:]:
+    position: Position = root
+    place: int | None = None
+    for at, part in enumerate(parts[2:], 3):
         match = _PART.fullmatch(part)
+        if part in _SEVERAL and at < len(parts) and parts[at].isdecimal():
+            position.parts.setdefault((part, int(parts[at])), {})[key] = value
+            return
         if match is None:  # an element in a buffer: "Prefetch::0", "Shuffle:buffer::0"
             if part.isdecimal():
                 position.buffer.setdefault(int(part), {})[key] = value
@@ -107,9 +117,11 @@ def _put(root, name, key, value):
             key = f"invocation_results[{match['input']}].{key}"
             break
         position = _input(position, place, kind)
-        place = int(match["input"] or 0)
-    if value is not None and value.dtype == np.int64 and not value.ndim:
-        position.values[key] = int(value)
+        place = int(match["input"]) if match["input"] else None
+    if value is not None:
+        position.arrays[key] = value
+        if value.dtype == np.int64 and not value.ndim:
+            position.values[key] = int(value)
 
 
 def _input(position, place, kind):
@@ -128,9 +140,12 @@ def _components(tensor: bytes) -> list[np.ndarray | None]:
     """The components of an element that TensorFlow compressed; None for those that are no arrays.
 
     Args:
-        tensor: an encoded `TensorProto` with one variant, which holds a `CompressedElement`.
+        tensor: an encoded `TensorProto` with one variant, which holds a `CompressedElement`; or an array, as we write
+            it, and TensorFlow where it is told not to compress.
     """
     message = _compressed_element(tensor)
+    if message is None:
+        return [parse_tensor(tensor)[0]]
     packed, descriptions = b"", []
     for number, kind, value in fields(message):
         if number == 1 and kind == _BYTES:
@@ -159,7 +174,8 @@ def _compressed_element(tensor):
             parts = {number: content for number, kind, content in fields(value) if kind == _BYTES}
             if parts.get(1) == _COMPRESSED:
                 return parts.get(2, b"")
-    raise ValueError("a value is not compressed as TensorFlow does it")
+            raise ValueError("a value is not compressed as TensorFlow does it")
+    return None
 
 
 def _description(message):

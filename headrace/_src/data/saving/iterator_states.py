@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,14 @@ from headrace._src.data.running.stages import Stage, variant_of
 from headrace._src.data.saving import foreign_positions
 from headrace._src.data.saving.element_bytes import packed, unpacked
 from headrace._src.data.saving.position_counts import continuation
-from headrace._src.data.saving.position_entries import DIVIDER, Entries, NotForTensorFlow
+from headrace._src.data.saving.position_entries import DIVIDER, TYPE, Entries, NotForTensorFlow
 from headrace._src.data.saving.position_writing import positions
 from headrace._src.data.transformations.windows import ElementsStage
 from headrace._src.formats.encoded_variants import decode_variant, variant_tensors
 from headrace._src.formats.tensor_wire import parse_tensor
 from headrace._src.op.definition import Op
 
+logger = logging.getLogger("headrace")
 _TYPE = "headrace::IteratorState"  # of files of earlier versions
 # The names under which the state of our own cursors stands among those of TensorFlow's iterators, which do not mind.
 _OWNER, _KEY, _REASON = "headrace", "state", "not for TensorFlow"
@@ -120,9 +122,12 @@ def _serialize(resource_handle, external_state_policy):
     own.put(_OWNER, _KEY, encoded(state, resource.stage))
     try:
         variants = positions(state, resource.stage).variants()
-    except NotForTensorFlow as reason:
-        # TensorFlow then finds nothing under the names of its iterators, and says so.
-        own.put(_OWNER, _REASON, str(reason).encode())
+    except Exception as error:
+        # Functions of the user may fail on elements that wait: the position is saved all the same. TensorFlow then
+        # finds nothing under the names of its iterators, and says so.
+        reason = str(error) if isinstance(error, NotForTensorFlow) else f"{type(error).__name__}: {error}"
+        logger.debug("the position of an iterator is not for TensorFlow: %s", reason)
+        own.put(_OWNER, _REASON, reason.encode())
         variants = []
     array = np.empty(1 + len(variants), object)
     array[:] = own.variants() + variants
@@ -147,7 +152,7 @@ def _deserialize(resource_handle, serialized):
         name, data = decode_variant(serialized.ravel()[0])
     except (ValueError, IndexError, TypeError) as error:
         raise errors.data_loss(f"The state of an iterator cannot be read: {error}.") from None
-    if name == foreign_positions.TYPE:
+    if name == TYPE:
         data = _own_state(serialized.ravel())
         if data is None:
             _go_to_foreign(resource, serialized.ravel())

@@ -16,7 +16,7 @@ from headrace._src.data.running.ragged_columns import elements_of, restored_part
 from headrace._src.data.running.stages import Run, Stage, split, stacked, stage_of
 from headrace._src.data.saving.position_entries import Entries, NotForTensorFlow, full_name
 from headrace._src.data.saving.rearranged_steps import Rearrangement
-from headrace._src.data.transformations.shuffling import restore_seeds, saved_seeds
+from headrace._src.data.transformations.shuffling import seeds_kept
 
 _ROOT = "Iterator::Root"
 # What iterators have that could be told to go to another element; none of ours does.
@@ -33,6 +33,8 @@ def positions(state: dict, stage: Stage) -> Entries:
     Raises:
         NotForTensorFlow: TensorFlow cannot go on from there.
     """
+    if getattr(stage.options, "headrace_small_positions", None):
+        raise NotForTensorFlow("the elements in buffers were not wanted")
     writer = _Writer(Rearrangement(stage.options), Run(stage.options))
     writer.run.call(writer.write_all, state, stage)
     return writer.entries
@@ -101,16 +103,13 @@ class _Writer:
 
     def of_new_cursor(self, stage: Stage, prepare: Callable[[Any], Any]) -> Any:
         """The state of a cursor of its own, after something was done with it."""
-        seeds = saved_seeds(stage)
-        try:
+        with seeds_kept(stage):
             cursor = stage.cursor(self.run)
             try:
                 prepare(cursor)
                 return cursor.state()
             finally:
                 cursor.close()
-        finally:
-            restore_seeds(stage, seeds)
 
     def before_map(self, stage: Any, state: Any) -> tuple[Any, list]:
         """The state of the step before a map, and results of the map that wait."""
@@ -355,7 +354,7 @@ def _parallel_interleave(writer, stage, state, name):
 
 
 def _with_all_open(writer, stage, state):
-    """The state once all places have a dataset. TensorFlow opens as many as it can at once, we when it is their turn."""
+    """The state once all places have a dataset: TensorFlow opens them at once, headrace when it is their turn."""
     free = [place for place, each in enumerate(state["opened"]) if each is None]
     if state["is_over"] or not free:
         return state
@@ -434,6 +433,17 @@ def _unbatch(writer, stage, state, name):
         put(name, f"tensors[{i}]", part)
     if state is not None:
         writer.write(stage.source, state["inner"], name)
+
+
+def _rebatch(writer, stage, state, name):
+    rest = [] if state is None or state["rest"] is None else state["rest"]
+    has_rest = bool(rest) and len(rest[0]) > 0
+    put = writer.entries.put_full
+    put(name, "batch_sizes_index", 0 if state is None else state["turn"])
+    put(name, "offset", 0 if has_rest else -1)
+    for i, part in enumerate(rest if has_rest else ()):
+        put(name, f"tensors[{i}]", part)
+    writer.write(stage.source, None if state is None or state["is_over"] else state["inner"], name)
 
 
 def _window(writer, stage, state, name):
@@ -536,6 +546,24 @@ def _concatenate(writer, stage, state, name):
         put(name, f"input_impl_uninitialized[{i}]", int(i != number))
         if i == number:
             writer.write(source, below, f"{name}[{i}]")
+
+
+def _unique(writer, stage, state, name):
+    if state is None:
+        raise NotForTensorFlow(f"what {stage.where()} has seen is not known at the end of a walk")
+    seen = state["seen"]
+    writer.entries.put_full(name, "unique_elements_size", len(seen))
+    for i, part in enumerate(seen):
+        writer.entries.put_full(name, f"unique_elements[{i}]", part)
+    writer.write(stage.inputs[0], state["inner"], name)
+
+
+def _assert_cardinality(writer, stage, state, name):
+    below, given = state, stage.count if state is None else state.get("at", 0)
+    if state is not None and not _is_counted(state):
+        below, given = state["inner"], state["number"]
+    writer.entries.put_full(name, "num_elements", given)
+    writer.write(stage.inputs[0], below, name)
 
 
 def _cache(writer, stage, state, name):
@@ -682,6 +710,7 @@ def _nothing(writer, stage, state, name):
 
 
 _RULES: dict[str, Callable[[_Writer, Any, Any, str], None]] = {
+    "AssertCardinality": _assert_cardinality,
     "BatchV2": _batch,
     "Concatenate": _concatenate,
     "EmptyRepeat": _nothing,
@@ -705,6 +734,7 @@ _RULES: dict[str, Callable[[_Writer, Any, Any, str], None]] = {
     "ParallelMapV2": _parallel_map,
     "Prefetch": _prefetch,
     "Range": _range,
+    "RebatchV2": _rebatch,
     "Scan": _scan,
     "Shard": _shard,
     "Shuffle": _shuffle,
@@ -714,6 +744,7 @@ _RULES: dict[str, Callable[[_Writer, Any, Any, str], None]] = {
     "TensorSlice": _slices,
     "TextLine": _files,
     "Unbatch": _unbatch,
+    "Unique": _unique,
     "Window": _window,
     "Zip": _zip,
 }

@@ -12,12 +12,14 @@ from headrace._src.data.running.stages import Stage
 from headrace._src.data.saving.position_entries import NotForTensorFlow
 from headrace._src.graph.building.graph import PLACEHOLDER
 from headrace._src.graph.building.operation import called_graphs
+from headrace._src.op.traits import READS_FILES
 from headrace._src.ops.arrays.passing import IDENTITY
 from headrace._src.ops.debugging.assertions import ASSERT
 
 _UNUSUAL = ("filter_fusion", "filter_parallelization", "map_and_filter_fusion", "map_fusion", "seq_interleave_prefetch")
 # Iterators that compute ahead: no prefetch is added after these.
 _ASYNCHRONOUS = ("Prefetch", "ParallelMapV2", "MapAndBatch", "ParallelBatch", "ParallelInterleaveV4")
+_HARMLESS = (ASSERT, PLACEHOLDER)  # ops with state that do not count
 _KINDS = {
     "Dataset.concatenate": "Concatenate",
     "Dataset.filter": "Filter",
@@ -27,16 +29,19 @@ _KINDS = {
     "Dataset.padded_batch": "PaddedBatchV2",
     "Dataset.prefetch": "Prefetch",
     "Dataset.range": "Range",
+    "Dataset.rebatch": "RebatchV2",
     "Dataset.scan": "Scan",
     "Dataset.shard": "Shard",
     "Dataset.shuffle": "Shuffle",
     "Dataset.take_while": "TakeWhile",
     "Dataset.unbatch": "Unbatch",
+    "Dataset.unique": "Unique",
     "Dataset.window": "Window",
     "Dataset.zip": "Zip",
     "FixedLengthRecordDataset": "FixedLengthRecordV2",
     "TFRecordDataset": "TFRecord",
     "TextLineDataset": "TextLine",
+    "assert_cardinality": "AssertCardinality",
 }
 
 
@@ -192,6 +197,6 @@ def _has_stateful_nodes(graph) -> bool:
         if called:
             if any(map(_has_stateful_nodes, called)):
                 return True
-        elif node.record.stateful and node.record is not PLACEHOLDER and node.record is not ASSERT:
+        elif node.record.stateful and node.record not in _HARMLESS and READS_FILES not in node.record.traits:
             return True
     return False

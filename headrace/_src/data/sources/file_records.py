@@ -48,6 +48,20 @@ class FileStage(Stage):
     def walk(self, run):
         return _RecordsCursor(self)
 
+    def count_before(self, file: int, offset: int) -> int:
+        """How many records come before a place in one of the files."""
+        count = 0
+        for number, path in enumerate(self.paths[: file + 1]):
+            reader = self.open_reader(path)
+            try:
+                if self.starts is not None:
+                    reader.seek((self.starts[number], 0))
+                while (number < file or reader.offset < offset) and reader.read_many(1):
+                    count += 1
+            finally:
+                reader.close()
+        return count
+
 
 class _RecordsCursor(Cursor):
     def __init__(self, stage):

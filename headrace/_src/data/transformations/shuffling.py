@@ -1,5 +1,6 @@
 """`Dataset.shuffle`: elements in random order, drawn from a buffer."""
 
+import contextlib
 import random
 import threading
 
@@ -113,6 +114,27 @@ class Seeds:
         with self._lock:
             self._words = RandomWords(*state["seeds"])
             self._words.seek(state["used"])
+
+    def memory(self) -> tuple:
+        """All that `remember` needs."""
+        with self._lock:
+            return self.state(), list(self._known)
+
+    def remember(self, memory: tuple):
+        """Let the next walks draw what they would have drawn then."""
+        self.restore(memory[0])
+        self._known = list(memory[1])
+
+
+@contextlib.contextmanager
+def seeds_kept(stage: Stage):
+    """Afterwards, the seeds of all shuffles in a pipeline stand where they stood: for walks that nobody sees."""
+    kept = [(seeds, seeds.memory()) for seeds in seeds_in(stage)]
+    try:
+        yield
+    finally:
+        for seeds, memory in kept:
+            seeds.remember(memory)
 
 
 def seeds_in(stage: Stage) -> list[Seeds]:
