@@ -231,8 +231,8 @@ class Options(OptionsBase):
     framework_type = _Option(list, 11, "The frameworks that made the dataset, a list of strings.")
     headrace_small_positions = _Option(
         bool, 1002,
-        "Whether checkpoints have of iterators only what headrace needs. Without the elements in buffers of shuffles and "
-        "caches, TensorFlow cannot go on from there.",
+        "Whether checkpoints have of iterators only what headrace needs. Without the elements in buffers of shuffles "
+        "and caches, TensorFlow cannot go on from there.",
     )  # fmt: skip
     headrace_worker_processes = _Option(
         int, 1001,

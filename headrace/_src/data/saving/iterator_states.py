@@ -11,6 +11,7 @@ import numpy as np
 
 from headrace._src.core import errors
 from headrace._src.core.shapes import TensorShape
+from headrace._src.data.running import state_checks
 from headrace._src.data.running.stages import Stage, variant_of
 from headrace._src.data.saving import foreign_positions
 from headrace._src.data.saving.element_bytes import packed, unpacked
@@ -172,6 +173,9 @@ def _deserialize(resource_handle, serialized):
             f"The position of an iterator over {pipeline} cannot be restored into one over {steps_of(resource.stage)}: "
             "make the dataset of the same steps."
         )
+    if name == _TYPE and state_checks.CHECKSUM not in state and resource.stage is not None:
+        # Of an earlier version. The file has checksums of its own, and the steps of the pipeline were compared.
+        state = state_checks.sealed(state, resource.stage)
     try:
         resource.restore(state)
     except _UNFIT as error:
