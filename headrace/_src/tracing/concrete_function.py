@@ -3,10 +3,11 @@
 import inspect
 import itertools
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
@@ -18,11 +19,14 @@ from headrace._src.graph.compiling.compilation import executable_of
 from headrace._src.graph.control.calls import call_graph
 from headrace._src.graph.control.conditional import pack_outputs
 from headrace._src.op.convert import to_tensor
-from headrace._src.tracing.atomic_function import AtomicFunction
 from headrace._src.tracing.function_types import FunctionType, Parameter
 from headrace._src.tracing.trace_types import Literal, Typing
 from headrace._src.tracing.variable_specs import VariableSpec
 
+if TYPE_CHECKING:
+    from headrace._src.tracing.atomic_function import AtomicFunction
+
+_atomic_functions = LazyModule("headrace._src.tracing.atomic_function")  # few programs ask for one
 _numbers = itertools.count(1)
 register_executables(executable_of)  # what is called often is compiled
 
@@ -236,9 +240,9 @@ class ConcreteFunction(Trackable):
         return FunctionType(parameters, captures, nest_type(self.graph.structured_outputs))
 
     @property
-    def inference_fn(self) -> AtomicFunction:
+    def inference_fn(self) -> "AtomicFunction":
         """The graph with flat arguments and results."""
-        return AtomicFunction(self.name, self.graph, self.function_type)
+        return _atomic_functions.AtomicFunction(self.name, self.graph, self.function_type)
 
     @property
     def function_def(self) -> Any:
