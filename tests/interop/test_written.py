@@ -54,4 +54,4 @@ def test_a_change_is_seen(tmp_path):
     assert same == other_value
     assert same[0]["checkpoint"] != other_shape[0]["checkpoint"] != other_child[0]["checkpoint"]
     assert same[0]["model objects"] != other_child[0]["model objects"]
-    assert any(x.startswith("AddV2 T=1") for x in same[1])
+    assert any(x.startswith("AddV2 T=type") for x in same[1])

@@ -3,8 +3,8 @@
 `scripts/interop --record-ours` keeps the form of the files that TensorFlow has just loaded and trained on; the test
 compares what is written now. Whatever may change from run to run stays out: values (whose bits depend on the processor;
 that they are read back is shown elsewhere), hashes, versions, and names that frameworks number (of layers, operations,
-functions). Operations are compared as a vocabulary: which op was written with which attributes and types, in any
-program. A graph of the same words in another order is one that the definitions of ops, which loading checks, allow.
+functions). Operations are compared as a vocabulary: which op was written with which attributes, in any program. A graph
+of the same words in another order is one that the definitions of ops, which loading checks, allow.
 """
 
 import hashlib
@@ -107,10 +107,8 @@ def _attributes(attributes):
 
 
 def _kind(value):
-    """A type as itself; of anything else only what it is."""
+    """What an attribute holds: a type, a number, a list of shapes."""
     kind = value.WhichOneof("value")
-    if kind == "type":
-        return str(value.type)
     if kind == "list":
         return "[" + ",".join(sorted({field.name for field, _ in value.list.ListFields()})) + "]"
     return kind or "nothing"
