@@ -680,7 +680,11 @@ def test_to_code():
         return x
 
     text = tf.autograph.to_code(f)
-    for part in ("def tf__f(x):", "ag__.for_stmt(", "ag__.if_stmt(i > 2", "ag__.converted_call(tf.range)(x)"):
+    parts = (
+        "def tf__f(x):", "ag__.for_stmt(", "ag__.if_stmt(i > 2, if_body, None, get_state, set_state, ('x',))",
+        "ag__.converted_call(tf.range)(x)", "def get_state():", "def set_state(vars_):",
+    )
+    for part in parts:
         assert part in text
     compile(text, "", "exec")
     assert tf.autograph.to_code(tf.function(f).python_function) == text

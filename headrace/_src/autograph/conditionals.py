@@ -6,7 +6,7 @@ import operator
 
 from headrace._src.autograph.exits import is_result, is_return_flag
 from headrace._src.autograph.staging import condition, is_symbolic
-from headrace._src.autograph.variables import UNDEFINED, Variables
+from headrace._src.autograph.variables import UNDEFINED, Variables, variables_of
 from headrace._src.core import dtypes, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.tensor import Tensor
@@ -34,7 +34,7 @@ def if_stmt(test, body, orelse, names, reset=()):
     elif test is False:
         block = orelse
     elif is_symbolic(test):
-        staged_if(condition(test, "if statement"), body, orelse, Variables(names, body, orelse), reset)
+        staged_if(condition(test, "if statement"), body, orelse, variables_of(names, body, orelse), reset)
         return
     else:
         block = body if test else orelse

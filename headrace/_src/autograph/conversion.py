@@ -47,13 +47,13 @@ def _described(function):
 class Converted:
     """The result of converting a code object."""
 
-    __slots__ = ("code", "needed", "operators", "text_of")
+    __slots__ = ("code", "needed", "node", "operators")
 
-    def __init__(self, code, operators_name, needed, text_of):
+    def __init__(self, code, operators_name, needed, node):
         self.code = code
         self.operators = operators_name  # what the code calls the operators
         self.needed = needed  # whether anything was rewritten at all
-        self.text_of = text_of  # makes the text of `to_code`
+        self.node = node  # the syntax tree, of which `to_code` shows the text
 
     def function(self, original: types.FunctionType) -> types.FunctionType:
         """`original` with this code; everything else is shared with it."""
@@ -142,7 +142,7 @@ def _convert_code(function, recursive):
         return refusal(function, error)
     except RecursionError:
         return refusal(function, "its expressions are nested too deeply")
-    return Converted(compiled, rewriter.operators, rewriter.changed, functools.partial(_text, rewriter.node))
+    return Converted(compiled, rewriter.operators, rewriter.changed, rewriter.node)
 
 
 def _check_source(node, code, names):
@@ -227,18 +227,6 @@ def _renamed(code, name, qualname, generated, inside=None):
             c = qualname  # what the class statement stores as __qualname__
         consts.append(c)
     return code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(consts))
-
-
-def _text(node):
-    """Converted source, to be read."""
-    if isinstance(node, ast.Lambda):
-        return "tf__lam = " + ast.unparse(node) + "\n"
-    node.name = f"tf__{node.name}"
-    decorators, node.decorator_list = node.decorator_list, []
-    try:
-        return ast.unparse(node) + "\n"
-    finally:
-        node.name, node.decorator_list = node.name.removeprefix("tf__"), decorators
 
 
 def may_need_conversion(code) -> bool:

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from headrace._src.autograph import status
+from headrace._src.autograph import printed_code, status
 from headrace._src.autograph.calls import call_of, convert, with_status
 from headrace._src.autograph.conversion import ConversionError, conversion_listeners, conversion_of, refusal
 from headrace._src.op.api import api, export
@@ -101,7 +101,7 @@ def to_graph(entity, recursive=True, experimental_optional_features=None) -> Cal
 
 @api("autograph.to_code", dispatch=False)
 def to_code(entity, recursive=True, experimental_optional_features=None) -> str:
-    """The source of the function that `to_graph` makes.
+    """The source of the function that `to_graph` makes, with functions that get and set the variables of its blocks.
 
     Args:
         entity: A function or method.
@@ -121,7 +121,7 @@ def to_code(entity, recursive=True, experimental_optional_features=None) -> str:
     conversion = conversion_of(_plain_function(entity), recursive)
     if isinstance(conversion, ConversionError):
         raise conversion
-    return conversion.text_of()
+    return printed_code.text_of(conversion.node, conversion.operators)
 
 
 @api("autograph.trace", dispatch=False)
@@ -158,7 +158,7 @@ def _report(function, conversion):
     code = function.__code__
     text = f"AutoGraph: {function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) {what}\n"
     if _verbosity >= 3 and not isinstance(conversion, ConversionError):
-        text += conversion.text_of()
+        text += printed_code.text_of(conversion.node, conversion.operators)
     sys.stderr.write(text)
     if _to_stdout:
         sys.stdout.write(text)

@@ -10,7 +10,7 @@ from headrace._src.autograph.conditionals import as_leaf, described, lazy_and, s
 from headrace._src.autograph.exits import is_result
 from headrace._src.autograph.loop_steps import Steps, register_loop, steps_of
 from headrace._src.autograph.staging import condition, is_symbolic
-from headrace._src.autograph.variables import UNDEFINED, Variables
+from headrace._src.autograph.variables import UNDEFINED, variables_of
 from headrace._src.core import dtypes, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
@@ -216,7 +216,7 @@ def _staged_while(go_on, test, body, stop, names, options, effects):
     A condition with effects is evaluated exactly as often as in Python: once before the loop, then at the end of the
     body, and handed on. Others become the loop's own condition.
     """
-    variables = Variables(names, test, body, stop)
+    variables = variables_of(names, test, body, stop)
     proceed = test if stop is None else lambda: _unless(stop(), test)
     if effects:
         loop = _Loop(
@@ -264,7 +264,7 @@ def _unrolled(iterable, items, stopped, body, stop, names):
     """The rest of a Python loop after a `break` that depends on a tensor: one conditional per item."""
     if not isinstance(iterable, collections.abc.Sized):
         raise NotImplementedError(_LIMITATION)
-    variables = Variables(names, body, stop)
+    variables = variables_of(names, body, stop)
     for item in items:
         staged_if(condition(stopped, "for loop"), None, lambda item=item: body(item), variables)
         stopped = stop()
@@ -273,7 +273,7 @@ def _unrolled(iterable, items, stopped, body, stop, names):
 
 
 def _staged_for(steps, body, stop, names, options, targets):
-    variables = Variables(names, body, stop)
+    variables = variables_of(names, body, stop)
 
     def go_on(*state):
         there = steps.has_item(*state)

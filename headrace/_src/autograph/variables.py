@@ -119,3 +119,29 @@ class Variables:
             holder[key] = value
         else:
             del holder[key]
+
+
+class StateFunctions:
+    """The same variables, reached through functions that are written beside the blocks.
+
+    Args:
+        names: of the variables.
+        get_state: gives the values, as a tuple.
+        set_state: takes one.
+    """
+
+    def __init__(self, names, get_state, set_state):
+        self.names = names
+        self._get_state = get_state
+        self._set_state = set_state
+
+    def get(self) -> list:
+        return list(self._get_state())
+
+    def set(self, values):
+        self._set_state(tuple(values))
+
+
+def variables_of(names, *functions) -> Variables | StateFunctions:
+    """The variables with these names that functions share; or what was made of them already."""
+    return names if isinstance(names, StateFunctions) else Variables(names, *functions)
