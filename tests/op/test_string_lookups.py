@@ -47,7 +47,7 @@ QUOTED = {
     },
     "ops.math.elementwise": {"ZerosLike": WEIGHT},
     "ops.math.powers": {"OnesLike": WEIGHT, "SelectV2": WEIGHT, "ZerosLike": WEIGHT},
-    "ops.math.reductions": {"Cumprod": CYCLE, "ListDiff": FIRST_USE},
+    "ops.math.reductions": {"Cumprod": CYCLE, "ListDiff": FIRST_USE, "SelectV2": FIRST_USE},
     "ops.sparse.tensor": {"DeserializeSparse": CYCLE, "SerializeManySparse": CYCLE, "SerializeSparse": CYCLE},
     "ops.tensor_lists.single_elements": {"TensorListStack": CYCLE},
     "ops.windows.pool_gradients": {"AvgPool": CYCLE, "AvgPool3D": CYCLE},
@@ -56,6 +56,7 @@ QUOTED = {
 # Module to how often it looks up a name that is not a constant, and where the names come from.
 FROM_DATA = {
     "autodiff.registered": (1, "the op that tf.RegisterGradient names"),
+    "compat.data_iterators": (1, "functions of tf.data.experimental, which get a 1.x form"),
     "compat.keras.functional": (1, "the function that a step of a saved Keras model names"),
     "data.saving.dataset_graphs": (1, "the ops of a saved pipeline"),
     "data.saving.received_graphs": (1, "the ops of a pipeline from another process"),
@@ -70,6 +71,7 @@ FROM_DATA = {
     "op.registry": (3, "this is `lookup`"),
     "op.type_dispatch": (1, "the element-wise functions, from the index"),
     "ops.arrays.casting": (1, "Real and Imag, which import this file"),
+    "ops.numpy_api.weak_tensors": (2, "the functions that are changed when the mode is set, with those of the index"),
     "saved_model.loaded_graphs": (1, "the ops of a SavedModel"),
     "saved_model.model_building": (1, "the ops of the graph that is saved"),
     "state.reference_ops": (2, "the ops on handles, whose names follow from those on 1.x variables"),

@@ -31,11 +31,14 @@ IMPLIED = [(EQUAL_SHAPES | IDEMPOTENT | INVOLUTION, ELEMENTWISE), (PLAIN_CALL | 
 OF_STATE = READS_RESOURCE | READS_FILES | CHANGES_NOTHING | WRITES_VARIABLE
 # What is written there names no ops: kinds of updates of 1.x variables.
 OTHER_WORDS = {"graph.building.graph_variables", "state.reference_ops"}
-# They look at graphs in messages, which hold names, also of ops that are not known here.
+# They look at graphs in messages, which hold names, also of ops that are not known here; or at states of TensorFlow's
+# iterators, which are named by kinds.
 OF_MESSAGES = {
     "cli.saved_model.scanning",
     "compat.saving.meta_graphs",
     "compat.saving.model_loading",
+    "data.saving.position_counts",
+    "data.saving.rearranged_steps",
     "data.saving.received_graphs",
     "saved_model.debugging_parts",
 }

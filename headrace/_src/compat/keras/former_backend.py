@@ -11,8 +11,10 @@ import sys
 
 import numpy as np
 
-from headrace._src.op.api import PUBLIC
+from headrace._src.compat.sessions.session import Session, get_default_session
 from headrace._src.op.convert import to_tensor
+from headrace._src.ops.debugging.printing import print_
+from headrace._src.ops.math.statistics import reduce_logsumexp
 
 # What `set_learning_phase` set: 0, 1, or None for what the call says.
 _phase: dict[str, int | None] = {"value": None}
@@ -86,13 +88,13 @@ def is_keras_tensor(x):
 def print_tensor(x, message="", summarize=3):
     """Print a tensor's value when it is computed, and return the tensor."""
     tensor = to_tensor(x)
-    PUBLIC["print"](message, tensor, output_stream=sys.stdout, summarize=summarize)
+    print_(message, tensor, output_stream=sys.stdout, summarize=summarize)
     return tensor
 
 
 def logsumexp(x, axis=None, keepdims=False):
     """log(sum(exp(x)))."""
-    return PUBLIC["math.reduce_logsumexp"](x, axis, keepdims)
+    return reduce_logsumexp(x, axis, keepdims)
 
 
 def manual_variable_initialization(value):
@@ -108,11 +110,11 @@ def reset_uids():
 
 def get_session(op_input_list=()):
     """The session of 1.x that runs graphs: the default one, or a new one that stays."""
-    session = PUBLIC["compat.v1.get_default_session"]()
+    session = get_default_session()
     if session is None:
         session = _kept.get("session")
     if session is None:
-        session = _kept["session"] = PUBLIC["compat.v1.Session"]()
+        session = _kept["session"] = Session()
     return session
 
 
