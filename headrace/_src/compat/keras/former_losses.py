@@ -37,6 +37,8 @@ class _Followed:
         for operation in self._graph.operations:
             if isinstance(operation, layer) and id(operation) not in known:
                 model._tracker.track(operation)  # a layer that only a loss needs is trained as well
+                if all(each is not operation for each in model._layers):  # Keras 3.13: another list than the tracker's
+                    model._layers = [*model._layers, operation]
         model.__dict__["_run_through_graph"] = functools.partial(self._run, model)
 
     def _run(self, model, inputs, *args, **kwargs):
