@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -66,9 +67,8 @@ def test_eager_optimizer():
     for _ in range(3):
         optimizer.minimize(lambda: tf.reduce_sum(v * v), var_list=[v])
     np.testing.assert_allclose(v, RECORDED["optimizers"]["Adam"]["values"][0], atol=1e-5)
-    assert sorted(x.name for x in optimizer.variables()) == [
-        "Variable/Adam:0", "Variable/Adam_1:0", "beta1_power:0", "beta2_power:0",
-    ]  # fmt: skip
+    names = sorted(re.sub(r"Adam(_\d+)?", "Adam", x.name) for x in optimizer.variables())  # numbers go on in a process
+    assert names == ["Variable/Adam:0", "Variable/Adam:0", "beta1_power:0", "beta2_power:0"]
     with pytest.raises(RuntimeError, match="should be a function when eager execution is enabled"):
         optimizer.compute_gradients(tf.constant(1.0))
     assert v1.train.exponential_decay(0.1, tf.Variable(10), 10, 0.5)().numpy() == np.float32(0.05)
