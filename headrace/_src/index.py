@@ -2385,6 +2385,7 @@ MODULES: dict = {
         "StepCounterHook": "compat.sessions.training_hooks:StepCounterHook",
         "StopAtStepHook": "compat.sessions.training_hooks:StopAtStepHook",
         "SummarySaverHook": "compat.sessions.training_hooks:SummarySaverHook",
+        "VocabInfo": "compat.saving.warm_starting:VocabInfo",
         "WorkerSessionCreator": "compat.sessions.monitored_sessions:WorkerSessionCreator",
         "assert_global_step": "compat.training.steps_and_rates:assert_global_step",
         "checkpoint_exists": "checkpoint.folder_state:checkpoint_exists",
@@ -2417,6 +2418,7 @@ MODULES: dict = {
         "remove_checkpoint": "checkpoint.folder_state:remove_checkpoint",
         "summary_iterator": "compat.summaries.event_iterator:summary_iterator",
         "update_checkpoint_state": "checkpoint.folder_state:update_checkpoint_state",
+        "warm_start": "compat.saving.warm_starting:warm_start",
         "write_graph": "graph.messages.graph_files:write_graph",
     },
     "compat.v1.train.experimental": {

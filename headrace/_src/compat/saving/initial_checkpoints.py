@@ -41,7 +41,7 @@ def init_from_checkpoint(ckpt_dir_or_file, assignment_map) -> None:
     >>> x.numpy()
     array([1., 2.], dtype=float32)
     """
-    source = _Source(ckpt_dir_or_file)
+    source = Source(ckpt_dir_or_file)
     pairs = assignment_map.items() if isinstance(assignment_map, Mapping) else assignment_map
     for key, target in sorted(pairs, key=lambda pair: pair[0]):
         variable = _variable(target)
@@ -52,7 +52,7 @@ def init_from_checkpoint(ckpt_dir_or_file, assignment_map) -> None:
             source.give(key, variable)
 
 
-class _Source:
+class Source:
     """The checkpoint that values come from."""
 
     def __init__(self, ckpt_dir_or_file):
@@ -81,14 +81,19 @@ class _Source:
         tensors = RESTORE_V2(
             self.path, [key], [info.spec if info else ""], dtypes=dtypes, name="checkpoint_initializer"
         )
-        if context.graph is None:
-            part.assign(tensors[0])
-            return
-        (saveable,) = saveable_objects([part])
-        part._initializer = saveable.restore(tensors, None)
-        tensors[0].set_shape(part.shape)
-        part._initial_value = tensors[0]
+        begin_with(part, tensors[0])
         _logger.debug("Initialize variable %s from checkpoint %s with %s", part.name, self.path, key)
+
+
+def begin_with(variable: Variable, tensor) -> None:
+    """Lets the initializer of a variable give it a tensor; in eager execution it gets it at once."""
+    if context.graph is None:
+        variable.assign(tensor)
+        return
+    (saveable,) = saveable_objects([variable])
+    variable._initializer = saveable.restore([tensor], None)
+    tensor.set_shape(variable.shape)
+    variable._initial_value = tensor
 
 
 def _is_variable(value):

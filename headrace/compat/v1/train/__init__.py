@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from headrace._src.compat.saving.meta_graph_import import import_meta_graph as import_meta_graph
     from headrace._src.compat.saving.meta_graphs import export_meta_graph as export_meta_graph
     from headrace._src.compat.saving.saver import Saver as Saver
+    from headrace._src.compat.saving.warm_starting import VocabInfo as VocabInfo
+    from headrace._src.compat.saving.warm_starting import warm_start as warm_start
     from headrace._src.compat.sessions.checkpoint_hook import CheckpointSaverHook as CheckpointSaverHook
     from headrace._src.compat.sessions.monitored_sessions import ChiefSessionCreator as ChiefSessionCreator
     from headrace._src.compat.sessions.monitored_sessions import MonitoredSession as MonitoredSession
