@@ -104,6 +104,11 @@ def test_every_file_opens_with_a_docstring():
 
 
 @pytest.mark.slow
+def test_test_files_have_names_of_their_own():
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert {name for name in names if names.count(name) > 1} == set()  # pytest takes them for one module
+
+
 def test_demo_learns():
     done = run("examples/eager_demo.py")
     assert done.returncode == 0, done.stdout + done.stderr
