@@ -1,4 +1,4 @@
-"""Positions that TensorFlow saved: iterators go on from there. tests/interop/test_position_exchange.py has more pipelines."""
+"""Positions that TensorFlow saved: iterators go on from there. More are in tests/interop/test_position_exchange.py."""
 
 import json
 import pathlib
