@@ -41,7 +41,7 @@ def pool_of(content: bytes):
         for file in ready:
             try:
                 pool.Add(file)
-            except TypeError as error:
+            except (TypeError, protobuf_message.EncodeError) as error:
                 raise ValueError(f"the file {file.name!r} in it cannot be used: {error}") from None
             known.add(file.name)
         waiting = [file for file in waiting if file.name not in known]

@@ -260,9 +260,12 @@ def _mismatch(op, argument, wanted, got):
     numpys = ""
     if {wanted, got} == {dtypes.float32, dtypes.float64}:
         numpys = " (NumPy's floating arrays are float64: tf.constant(array, tf.float32))"
+    advice = f"Cast one of them with tf.cast{numpys}."
+    if dtypes.string in (wanted, got):
+        advice = "tf.strings.as_string makes texts of numbers, tf.strings.to_number numbers of texts."
     return errors.DTypeMismatchError(
         f"cannot compute {op.name}: {argument.name} was expected to be a {wanted.name} tensor but is a "
-        f"{got.name} tensor{reason}. Cast one of them with tf.cast{numpys}. [Op:{op.name}]"
+        f"{got.name} tensor{reason}. {advice} [Op:{op.name}]"
     )
 
 

@@ -89,3 +89,28 @@ def test_signatures_stay():
             return x * self.factor
 
     assert Scale(2.0).get_config()["factor"] == 2.0
+
+
+def notes_of(call):
+    with pytest.raises(Exception, match=".") as caught:
+        call()
+    return " ".join(getattr(caught.value, "__notes__", ()))
+
+
+def test_none_is_no_labels_only_where_none_were_given(model):
+    assert "no labels" in notes_of(lambda: model.fit(X, verbose=0))
+    model.compile("sgd", lambda y, p: None)
+    assert "without `return`" in notes_of(lambda: model.fit(X, Y, verbose=0))
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of Keras's variables
+def test_hints_about_shapes_and_damaged_files(tmp_path, model):
+    assert "x[..., None]" in notes_of(lambda: tf.keras.layers.Conv2D(2, 3)(np.zeros((2, 8, 8), "float32")))
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    assert "'categorical_crossentropy'" in notes_of(lambda: model.fit(X, Y, verbose=0))
+    path = str(tmp_path / "m.keras")
+    model.save(path)
+    with open(path, "r+b") as file:
+        file.truncate(100)
+    assert "100 bytes, but it is damaged" in notes_of(lambda: tf.keras.models.load_model(path))
+    assert notes_of(lambda: tf.keras.models.load_model(str(tmp_path / "no.keras"))) == ""

@@ -325,3 +325,24 @@ def test_mixed_precision_experimental():
     experimental = keras.mixed_precision.experimental
     assert experimental.Policy("mixed_float16").compute_dtype == "float16"
     assert experimental.global_policy().name == "float32"
+
+
+@pytest.mark.parametrize("name", ["Adam", "Adadelta", "Adagrad", "Adamax", "Nadam", "RMSprop"])
+def test_the_backends_epsilon(name):
+    optimizer = getattr(keras.optimizers, name)(lr=0.1, epsilon=None, decay=0.0)
+    assert optimizer.epsilon == keras.config.epsilon()
+    model = sequential()
+    model.compile(optimizer, "mse")
+    assert np.isfinite(model.train_on_batch(X, Y))
+
+
+def test_arguments_without_effect():
+    assert layers.LSTM(2, time_major=False)(X.reshape(2, 4, 4)).shape == (2, 2)
+    assert layers.BatchNormalization(fused=True, virtual_batch_size=None)(X).shape == X.shape
+    assert layers.Layer(dynamic=False).built is False
+    keras.callbacks.ModelCheckpoint("x.keras", load_weights_on_restart=False)
+    sequential().compile("sgd", "mse", distribute=None)
+    with pytest.raises(ValueError, match="time_major"):
+        layers.LSTM(2, time_major=True)
+    with pytest.raises(ValueError, match="BackupAndRestore"):
+        keras.callbacks.ModelCheckpoint("x.keras", load_weights_on_restart=True)

@@ -1,9 +1,11 @@
 """Errors that leave Keras: with the user's frames only, and with a hint where people stumble."""
 
+import contextlib
 import difflib
 import functools
 import importlib
 import inspect
+import os
 import re
 import types
 
@@ -21,16 +23,18 @@ _HINTS = (
      "The labels have another shape than the model's output. For classes by number use the loss "
      "'sparse_categorical_crossentropy'; for 'categorical_crossentropy' make them one-hot with "
      "tf.keras.utils.to_categorical; otherwise give the last layer as many units as a label has numbers."),
-    (r"convert a value \(None\) with an unsupported type",
-     "There may be no labels: pass y to fit and evaluate, or a dataset of pairs (x, y); a loss needs them."),
+    (r"must have rank \(ndim\) `target\.ndim - 1`",
+     "The labels must be numbers of classes, one for each example. For one-hot labels use the loss "
+     "'categorical_crossentropy'."),
     (r"Invalid dtype: (str|string)",
      "Texts must become numbers first: tf.keras.layers.StringLookup or TextVectorization, or a dataset of tensors."),
     (r"Invalid dtype: object",
      "Rows of different lengths must get one length first: tf.keras.utils.pad_sequences; other values, a dtype: "
      "x.astype('float32')."),
     (r"call `compile\(\)`", "Before fit: model.compile(optimizer, loss), as in model.compile('adam', 'mse')."),
-    (r"expected ndim=(\d+), found ndim=(\d+)",
-     "A single example needs a first axis for the batch, x[None]; a sequence of numbers a last one, x[..., None]."),
+    (r"expected (min_)?ndim=(\d+), found ndim=(\d+)",
+     "A single example needs a first axis for the batch, x[None], or dataset.batch(n); sequences of numbers and images "
+     "without channels need a last one, x[..., None]."),
     (r"expected axis -?\d+ of input shape to have value",
      "The input has another shape than the model was built with: compare it with model.input_shape. A single example "
      "needs a first axis for the batch: x[None]."),
@@ -82,7 +86,7 @@ def entered(function):
             return function(*args, **kwargs)
         except BaseException as error:
             if isinstance(error, Exception):
-                _add_hint(error, function)
+                _add_hint(error, function, args, kwargs)
             hide_frames(error)
             raise
 
@@ -90,14 +94,37 @@ def entered(function):
     return enter
 
 
-def _add_hint(error, function):
+def _add_hint(error, function, args, kwargs):
     """Add what to do to an error of which that is known; Python prints it below the message."""
     if getattr(error, "__notes__", None):
         return
     text = str(error)
-    hint = _similar(text, function) or next((hint for said, hint in _HINTS if re.search(said, text)), None)
+    hint = _similar(text, function) or _of_none(text, function, args, kwargs) or _of_damaged_file(text)
+    hint = hint or next((hint for said, hint in _HINTS if re.search(said, text)), None)
     if hint is not None:
         error.add_note(hint)
+
+
+# Methods that need labels, where the model has a loss.
+_TAKE_LABELS = ("fit", "evaluate", "train_on_batch", "test_on_batch")
+
+
+def _of_none(text, function, args, kwargs):
+    """Where None was to become a tensor: there are no labels, or something of the user's has returned nothing."""
+    if function.__name__ not in _TAKE_LABELS or not re.search(r"convert a value \(None\) with an unsupported", text):
+        return None
+    with contextlib.suppress(TypeError):
+        if inspect.signature(function).bind(*args, **kwargs).arguments.get("y") is None:
+            return "There may be no labels: pass y to fit, or a dataset of pairs (x, y); a loss needs them."
+    return "Something is None: a `call`, a loss or a metric without `return`, or an argument that must be a number."
+
+
+def _of_damaged_file(text):
+    """Keras says of a file that it cannot read as what its ending says that there is none."""
+    found = re.search(r"File not found: filepath=(.+?)\. Please ensure", text)
+    if found is None or not os.path.isfile(found[1]):
+        return None
+    return f"The file is there, with {os.path.getsize(found[1])} bytes, but it is damaged or cut off: no Keras archive."
 
 
 def _similar(text, function):

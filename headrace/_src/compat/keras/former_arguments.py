@@ -131,7 +131,7 @@ is_stateful = property(
 
 
 # Arguments of `compile` that have no meaning where tensors have values.
-_OF_COMPILE = ("sample_weight_mode", "experimental_run_tf_function", "experimental_steps_per_execution")
+_OF_COMPILE = ("sample_weight_mode", "experimental_run_tf_function", "experimental_steps_per_execution", "distribute")
 
 
 def compile_model(original, self, *args, **kwargs):

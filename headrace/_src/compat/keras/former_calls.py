@@ -25,8 +25,18 @@ _READING = ("max_queue_size", "workers", "use_multiprocessing")
 # Layers and models.
 
 
+# Arguments of layers in 2.0, with the values that mean what Keras 3 does anyway.
+_WITHOUT_EFFECT = {
+    "dynamic": (False,), "time_major": (False,), "fused": (None, True, False), "virtual_batch_size": (None,),
+    "adjustment": (None,), "causal": (False,),
+}  # fmt: skip
+
+
 def init_with_batch_shape(original, self, *args, batch_input_shape=None, **kwargs):
-    """`Layer(batch_input_shape=...)`; `add_layer` uses it."""
+    """`Layer(batch_input_shape=...)`; `add_layer` uses it. And arguments that are gone, where they change nothing."""
+    for name, values in _WITHOUT_EFFECT.items():
+        if name in kwargs and any(kwargs[name] is value for value in values):
+            del kwargs[name]
     original(self, *args, **kwargs)
     if batch_input_shape is not None:
         self._headrace_batch_shape = tuple(batch_input_shape)
@@ -178,6 +188,14 @@ def init_optimizer(original, self, learning_rate, *args, lr=None, decay=None, **
     first = keras.Variable(rate, trainable=False, name="learning_rate")  # `optimizer.lr`, which programs change
     self.__dict__.update(_headrace_rate=first, _headrace_decay=float(decay))
     original(self, lambda: first / (1.0 + decay * keras.ops.cast(self.iterations, first.dtype)), *args, **kwargs)
+
+
+def init_with_epsilon(original, self, *args, **kwargs):
+    """`Adam(epsilon=None)`: the one of the backend."""
+    given = inspect.signature(original).bind(self, *args, **kwargs)
+    if given.arguments.get("epsilon", 0.0) is None:
+        given.arguments["epsilon"] = importlib.import_module("keras").config.epsilon()
+    return original(*given.args, **given.kwargs)
 
 
 def config_of_optimizer(original, self):

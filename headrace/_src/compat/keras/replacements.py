@@ -156,6 +156,8 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     ("keras.src.metrics.metric", "Metric.set_weights", ADDED, former.set_weights, "2.0 has it"),
     ("keras.src.optimizers.base_optimizer", "BaseOptimizer.__init__", WRAPPED, former.init_optimizer,
      "2.0: lr and decay"),
+    *((f"keras.src.optimizers.{name.lower()}", f"{name}.__init__", WRAPPED, former.init_with_epsilon,
+       "2.0: epsilon=None") for name in ("Adam", "Adadelta", "Adagrad", "Adamax", "Nadam", "RMSprop")),
     ("keras.src.optimizers.base_optimizer", "BaseOptimizer.get_config", WRAPPED, former.config_of_optimizer,
      "2.0: decay"),
     ("keras.src.optimizers.base_optimizer", "BaseOptimizer.decay", ADDED, arguments.decay, "2.0 has it"),

@@ -160,6 +160,11 @@ def _read_hdf5(model, path, skip_mismatch, by_name):
 
 def init_model_checkpoint(original, self, filepath, *args, period=None, options=None, **kwargs):
     """`ModelCheckpoint` with any path, and with `period`, the number of epochs between two saves, as in 2.0."""
+    if kwargs.pop("load_weights_on_restart", False):
+        raise ValueError(
+            "ModelCheckpoint: load_weights_on_restart is gone. Load the weights before fit, or use "
+            "tf.keras.callbacks.BackupAndRestore."
+        )
     path = files.path_string(filepath)
     only_weights = kwargs.get("save_weights_only", args[3] if len(args) > 3 else False)
     accepted = (".weights.h5",) if only_weights else (".keras", ".h5")

@@ -154,7 +154,10 @@ def _deserialize(resource_handle, serialized):
     except (ValueError, IndexError, TypeError) as error:
         raise errors.data_loss(f"The state of an iterator cannot be read: {error}.") from None
     if name == TYPE:
-        data = _own_state(serialized.ravel())
+        try:
+            data = _own_state(serialized.ravel())
+        except (*_UNFIT, errors.OpError) as error:
+            raise errors.data_loss(f"The position of an iterator is damaged: {error}.") from None
         if data is None:
             _go_to_foreign(resource, serialized.ravel())
             return
@@ -185,12 +188,19 @@ def _deserialize(resource_handle, serialized):
 
 
 def _own_state(elements) -> bytes | None:
-    """The state of our own cursors among those of TensorFlow's iterators."""
+    """The state of our own cursors among those of TensorFlow's iterators.
+
+    Raises:
+        ValueError: it is damaged.
+    """
     start = f"{_OWNER}{DIVIDER}{_KEY}".encode()
     for element in elements:
         names, tensors = decode_variant(element)[1], variant_tensors(element)
         if names.startswith(start) and tensors:
-            return parse_tensor(tensors[0])[0].item()
+            state = parse_tensor(tensors[0])[0].item()
+            if not isinstance(state, bytes):
+                raise ValueError("the state is not a string")
+            return state
     return None
 
 
