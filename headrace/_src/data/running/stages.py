@@ -328,15 +328,19 @@ def stacked(elements: list) -> tuple:
     return tuple([_stack(number, parts) for number, parts in enumerate(zip(*elements))])
 
 
+def _different_shapes(component, first, number, other):
+    return errors.invalid_argument(
+        f"Cannot batch tensors with different shapes in component {component}. First element had shape {list(first)} "
+        f"and element {number} had shape {list(other)}. padded_batch fills them up, ragged_batch does not."
+    )
+
+
 def _stack(number, parts):
     first = parts[0]
     shape, dtype = first.shape, first.dtype
     for i, part in enumerate(parts):
         if part.shape != shape:
-            raise errors.invalid_argument(
-                f"Cannot batch tensors with different shapes in component {number}. First element had shape "
-                f"{list(shape)} and element {i} had shape {list(part.shape)}."
-            )
+            raise _different_shapes(number, shape, i, part.shape)
     if not shape:
         if dtype == object:
             block = np.empty(len(parts), object)
@@ -360,10 +364,7 @@ def _join(number, parts):
     before = parts[0].shape[0]
     for part in parts[1:]:
         if part.shape[1:] != shape:
-            raise errors.invalid_argument(
-                f"Cannot batch tensors with different shapes in component {number}. First element had shape "
-                f"{list(shape)} and element {before} had shape {list(part.shape[1:])}."
-            )
+            raise _different_shapes(number, shape, before, part.shape[1:])
         before += part.shape[0]
     return np.concatenate(parts)
 
