@@ -7,7 +7,6 @@ its modules are read in another way.
 from __future__ import annotations
 
 import builtins
-import functools
 import importlib
 import importlib.util
 import sys
@@ -107,9 +106,4 @@ class _LaterPandas(ModuleType):
             setattr(self, each, _OfPandas(each, (), {}))
 
     def __getattr__(self, name):
-        return getattr(_real_pandas(), name)
-
-
-@functools.cache
-def _real_pandas():
-    return importlib.import_module("pandas")
+        return getattr(importlib.import_module("pandas"), name)
