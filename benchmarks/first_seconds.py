@@ -1,0 +1,128 @@
+"""Times ten typical scripts from the start of their process to the end of the first epoch, on headrace and TensorFlow.
+
+    python benchmarks/first_seconds.py [--tensorflow-python PATH] [--rounds N] [--busy] [--cpu] [SCRIPT ...]
+
+Each round starts, one after the other: TensorFlow, headrace with an empty cache of compiled programs ("first"), and
+headrace with the programs that an earlier round has kept ("again"). A ratio is the median over rounds of TensorFlow's
+time / headrace's. `longest` is the longest of the steps from the third on, in medians of them, the median over rounds;
+that of TensorFlow stands beside it. PATH is the interpreter that has TensorFlow and Keras 3 (default: this one). --busy
+keeps one processor busy with a process that is bound to it. --cpu compares processor time, of the process and of those
+that it has started, instead of what the clock says: for a machine that others use. Leaves with an error if a goal is
+missed.
+"""
+
+import argparse
+import contextlib
+import importlib
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+GOAL, LONGEST = 1.5, 5.0
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def run(name, module):
+    """One script in this process; prints when each step ended."""
+    from typical_scripts import SCRIPTS
+
+    times = []
+    SCRIPTS[name](importlib.import_module(module), lambda: times.append(time.perf_counter()))
+    print("steps", json.dumps([after - before for before, after in zip(times, times[1:])]), flush=True)
+
+
+def measured(name, module, python, cache):
+    """Seconds until the epoch is over, of processor time, and the longest step in medians."""
+    env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", HEADRACE_COMPILE_CACHE=cache)
+    if module == "headrace":
+        env["PYTHONPATH"] = os.pathsep.join([ROOT, *filter(None, [env.get("PYTHONPATH")])])
+    command = [python, os.path.abspath(__file__), "--run", name, module]
+    start = time.perf_counter()
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=env)
+        line = ""
+        for line in process.stdout:
+            if line.startswith("steps "):
+                break
+        seconds = time.perf_counter() - start
+        process.stdout.close()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode or not line.startswith("steps "):
+            errors.seek(0)
+            raise SystemExit(f"{name} on {module} failed:\n{errors.read()}")
+    steps = json.loads(line.removeprefix("steps "))[1:]  # the first of them is the second step
+    return seconds, used.ru_utime + used.ru_stime, max(steps) / statistics.median(steps)
+
+
+@contextlib.contextmanager
+def one_processor_busy():
+    """A process that spins, bound to the first of the processors that this one may use."""
+    first = min(os.sched_getaffinity(0))
+    code = f"import os\nos.sched_setaffinity(0, [{first}])\nwhile True: pass"
+    process = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def compare(name, options, folder):
+    """The line of one script; whether the goals are met."""
+    kept = os.path.join(folder, "kept")
+    shutil.rmtree(kept, ignore_errors=True)
+    measured(name, "headrace", sys.executable, kept)  # keeps programs, and writes byte code
+    rounds = []
+    for number in range(options.rounds):
+        fresh = os.path.join(folder, f"fresh-{number}")
+        rounds.append([
+            measured(name, "tensorflow", options.tensorflow_python, kept),
+            measured(name, "headrace", sys.executable, fresh),
+            measured(name, "headrace", sys.executable, kept),
+        ])
+        shutil.rmtree(fresh, ignore_errors=True)
+    which = 1 if options.cpu else 0
+    theirs, first, again = (statistics.median(r[i][which] for r in rounds) for i in range(3))
+    ratios = [statistics.median(r[0][which] / r[i][which] for r in rounds) for i in (1, 2)]
+    longest = [statistics.median(r[i][2] for r in rounds) for i in range(3)]
+    is_met = min(ratios) >= GOAL and max(longest[1:]) <= LONGEST
+    print(f"{name:18s} {theirs:7.2f} {first:7.2f} {again:7.2f} {ratios[0]:7.2f} {ratios[1]:7.2f}   "
+          f"{longest[0]:6.1f} {longest[1]:6.1f} {longest[2]:6.1f}  {'pass' if is_met else 'FAIL'}", flush=True)
+    return is_met
+
+
+def main():
+    from typical_scripts import SCRIPTS
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tensorflow-python", default=sys.executable)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--busy", action="store_true")
+    parser.add_argument("--cpu", action="store_true")
+    parser.add_argument("scripts", nargs="*", metavar="SCRIPT", help="parts of names of scripts")
+    options = parser.parse_args()
+    chosen = [name for name in SCRIPTS if not options.scripts or any(part in name for part in options.scripts)]
+    print(f"seconds{' of processor time' if options.cpu else ''}; {options.rounds} rounds; goal {GOAL}, "
+          f"longest step {LONGEST:g} medians{'; one processor busy' if options.busy else ''}")
+    print(f"{'script':18s} {'TF':>7s} {'first':>7s} {'again':>7s} {'ratio':>7s} {'ratio':>7s}   "
+          f"{'long TF':>6s} {'first':>6s} {'again':>6s}")
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        if options.busy:
+            stack.enter_context(one_processor_busy())
+        missed = [name for name in chosen if not compare(name, options, folder)]
+    print("missed: " + "; ".join(missed) if missed else "all goals met")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--run"]:
+        run(*sys.argv[2:])
+    else:
+        sys.exit(main())
