@@ -3,8 +3,6 @@
 import importlib
 import types
 
-from headrace._src.core import missing_names
-
 
 def imported(name: str) -> types.ModuleType:
     """The module of that name.
@@ -15,7 +13,7 @@ def imported(name: str) -> types.ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        said = missing_names.about(f"import {error.name}")
+        said = _missing_names.about(f"import {error.name}")
         if said is None:
             raise
         absent = error.name
@@ -41,6 +39,7 @@ class LazyModule(types.ModuleType):
         return dir(imported(self.__dict__["_target"]))
 
 
+_missing_names = LazyModule("headrace._src.core.missing_names")
 jax = LazyModule("jax")
 jnp = LazyModule("jax.numpy")
 lax = LazyModule("jax.lax")

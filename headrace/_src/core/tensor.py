@@ -7,10 +7,12 @@ import numpy as np
 
 from headrace._src.core import absent_attributes, dtypes, types
 from headrace._src.core.context import HOST, context
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.reference import Reference
 from headrace._src.core.shapes import TensorShape
-from headrace._src.core.tensor_text import tensor_repr, tensor_str
 from headrace._src.core.tracebacks import entrance, hide_frames
+
+_tensor_text = LazyModule("headrace._src.core.tensor_text")  # loaded by the first tensor that is printed
 
 if TYPE_CHECKING:
     from headrace._src.attached import TensorMethods
@@ -173,10 +175,10 @@ class EagerTensor(Tensor):
         return EagerTensor(self._a, self.dtype)
 
     def __str__(self):
-        return tensor_str(self)
+        return _tensor_text.tensor_str(self)
 
     def __repr__(self):
-        return tensor_repr(self)
+        return _tensor_text.tensor_repr(self)
 
     def __format__(self, spec):
         return format(self._a[()] if self._a.ndim == 0 else self._a, spec)

@@ -21,8 +21,7 @@ from headrace._src.core.trackable import Trackable
 from headrace._src.data.running import structures
 from headrace._src.data.running.stages import INFINITE, UNKNOWN, Stage, flat_attrs, stage_of, variant_of
 from headrace._src.graph.building.source_lines import users_line
-from headrace._src.op.accounts import bordered
-from headrace._src.op.api import api, export
+from headrace._src.op.api import api, bordered, export
 from headrace._src.op.attached import attach, open_class
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op, unregistered

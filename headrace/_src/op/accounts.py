@@ -3,17 +3,16 @@
 Where an op refuses something, `note` writes onto the error which op it was and which values its arguments had. Each
 public function that the error passes on its way out then tells it in its own words: `Sum: input must be ...` becomes
 `math.reduce_sum: input_tensor must be ...`, since the op's `input` is the value that the user gave as `input_tensor`.
-All this happens on the way of an error only, and costs calls that succeed nothing.
+All this happens on the way of an error only, and costs calls that succeed nothing: this file is loaded with the first
+error.
 """
 
-import functools
 import inspect
 import re
 import reprlib
 import sys
 
 from headrace._src.core import errors
-from headrace._src.core.tracebacks import hide_frames
 
 # Values that many arguments may share, so that being the same object says nothing.
 _SHARED = (bool, type(None))
@@ -130,39 +129,6 @@ def _text_of(error):
     if type(error).__module__.startswith("numpy") or isinstance(error, _Refusal):
         return str(error)
     return error.args[0] if error.args and isinstance(error.args[0], str) else None
-
-
-def bordered(function, name):
-    """The function, with errors that name it and its arguments: for what is public and not dispatched by type."""
-
-    @functools.wraps(function)
-    def run(*args, **kwargs):
-        try:
-            return function(*args, **kwargs)
-        except Exception as caught:
-            try:
-                raise tell(caught, run, inspect.signature(function), args, kwargs)
-            except BaseException as error:
-                hide_frames(error)
-                raise
-        except BaseException as error:
-            hide_frames(error)
-            raise
-
-    run._public_name = name
-    return run
-
-
-def border_of(cls, name):
-    """Let the errors of the class's public class methods and static methods name them."""
-    members = {}
-    for base in reversed(cls.__mro__):
-        if base.__module__.startswith("headrace."):
-            members |= vars(base)
-    for key, member in members.items():
-        if isinstance(member, (classmethod, staticmethod)) and not key.startswith("_"):
-            if not hasattr(member.__func__, "_public_name"):
-                setattr(cls, key, type(member)(bordered(member.__func__, f"{name}.{key}")))
 
 
 def _called_as(function):

@@ -4,21 +4,24 @@
 re-exports, and the check fails when they are stale.
 """
 
+import functools
+import inspect
 import types
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from headrace._src import index
-from headrace._src.core.tracebacks import enter_by_methods, entrance
-from headrace._src.op.accounts import border_of, bordered
+from headrace._src.core.lazy import LazyModule
+from headrace._src.core.tracebacks import enter_by_methods, entrance, hide_frames
 from headrace._src.op.definition import Op
 from headrace._src.op.dispatch import Operands, dispatchable
 from headrace._src.op.loading import Registry
 from headrace._src.op.scopes import scoped
 
+_accounts = LazyModule("headrace._src.op.accounts")  # for errors
+
 # What `api` decorates it returns: type checkers see the function itself.
 Thing = TypeVar("Thing")
-
 
 
 def _public_places():
@@ -33,6 +36,39 @@ def _public_places():
 PUBLIC: dict[str, object] = Registry(_public_places)
 # The element-wise functions of the files that are loaded; `index.ELEMENTWISE` has the names of all.
 ELEMENTWISE: list = []
+
+
+def bordered(function, name):
+    """The function, with errors that name it and its arguments: for what is public and not dispatched by type."""
+
+    @functools.wraps(function)
+    def run(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except Exception as caught:
+            try:
+                raise _accounts.tell(caught, run, inspect.signature(function), args, kwargs)
+            except BaseException as error:
+                hide_frames(error)
+                raise
+        except BaseException as error:
+            hide_frames(error)
+            raise
+
+    run._public_name = name
+    return run
+
+
+def border_of(cls, name):
+    """Let the errors of the class's public class methods and static methods name them."""
+    members = {}
+    for base in reversed(cls.__mro__):
+        if base.__module__.startswith("headrace."):
+            members |= vars(base)
+    for key, member in members.items():
+        if isinstance(member, (classmethod, staticmethod)) and not key.startswith("_"):
+            if not hasattr(member.__func__, "_public_name"):
+                setattr(cls, key, type(member)(bordered(member.__func__, f"{name}.{key}")))
 
 
 def api(

@@ -11,12 +11,14 @@ import numpy as np
 from headrace._src.core import device_use, dtypes, errors
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context, run_quietly
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.op.accounts import note
 from headrace._src.op.attributes import checked
 from headrace._src.op.convert import MAX_RANK, eager_number, int_vector, to_tensor
 from headrace._src.op.lanes import write_lane
 from headrace._src.op.signature import REQUIRED
+
+_accounts = LazyModule("headrace._src.op.accounts")  # for errors
 
 _ndarray, _asarray = np.ndarray, np.asarray
 
@@ -58,7 +60,7 @@ def apply(op, inputs, attrs, name=None):
         else:
             outputs = run_kernel(op, tensors, attrs, types)
     except Exception as error:
-        note(error, op, zip((argument.name for argument in signature.inputs), inputs))
+        _accounts.note(error, op, zip((argument.name for argument in signature.inputs), inputs))
         raise
     if mode is not None:
         finish(mode, op, tensors, outputs, attrs)
@@ -350,7 +352,7 @@ def kernel_error(op, tensors, error, given=None):
     """
     raised = _of_class(op, tensors, error)
     if given is not None:
-        note(raised, op, zip((argument.name for argument in op.signature.inputs), given))
+        _accounts.note(raised, op, zip((argument.name for argument in op.signature.inputs), given))
     return raised
 
 

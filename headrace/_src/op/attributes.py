@@ -13,8 +13,9 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import LazyModule
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.op.accounts import note
 from headrace._src.op.signature import REQUIRED
+
+_accounts = LazyModule("headrace._src.op.accounts")  # for errors
 
 _protos = LazyModule("headrace._src.formats.tensor_protos")
 
@@ -136,5 +137,5 @@ def _refuse(op, attribute, value):
 
 
 def _noted(op, attribute, value, error):
-    note(error, op, [(attribute.name, value)])
+    _accounts.note(error, op, [(attribute.name, value)])
     return error

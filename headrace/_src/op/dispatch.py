@@ -17,10 +17,12 @@ from typing import NamedTuple, TypeVar
 
 from headrace._src import index
 from headrace._src.core import errors
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.tracebacks import hide_frames
-from headrace._src.op.accounts import tell
 from headrace._src.op.definition import Op
 from headrace._src.op.loading import ROOT, load_indexed
+
+_accounts = LazyModule("headrace._src.op.accounts")  # for errors
 
 Function = TypeVar("Function", bound=Callable)
 
@@ -60,13 +62,13 @@ def dispatchable(function: Function) -> Function:
             error = caught
         except (errors.OpError, LookupError, ArithmeticError, RuntimeError, AssertionError) as caught:
             try:
-                raise tell(caught, wrapper, signature_of(wrapper), args, kwargs)
+                raise _accounts.tell(caught, wrapper, signature_of(wrapper), args, kwargs)
             except BaseException as told:
                 hide_frames(told)
                 raise
         except MemoryError as caught:
             error = errors.resource_exhausted(f"out of memory: {caught}")
-            raise tell(error, wrapper, signature_of(wrapper), args, kwargs) from None
+            raise _accounts.tell(error, wrapper, signature_of(wrapper), args, kwargs) from None
         except BaseException as caught:
             hide_frames(caught)
             raise
@@ -80,7 +82,7 @@ def dispatchable(function: Function) -> Function:
         except Exception as caught:
             error = caught
         try:
-            raise tell(error, wrapper, signature_of(wrapper), args, kwargs)
+            raise _accounts.tell(error, wrapper, signature_of(wrapper), args, kwargs)
         except BaseException as told:
             hide_frames(told)
             raise

@@ -12,8 +12,10 @@ import sys
 from collections.abc import Callable
 
 from headrace._src import index
-from headrace._src.core import missing_names
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.tracebacks import entrance
+
+_missing_names = LazyModule("headrace._src.core.missing_names")  # for errors
 
 ROOT = "headrace._src."
 
@@ -74,11 +76,11 @@ class Registry(dict):
 def _missing(module, folder, attribute):
     """The error for a name that a public module does not have."""
     name = ".".join(filter(None, ("tf", folder, attribute)))
-    said = None if attribute.startswith("__") else missing_names.about(name)
+    said = None if attribute.startswith("__") else _missing_names.about(name)
     if said is None and attribute in index.MODULES.get(f"compat.v1.{folder}".rstrip("."), ()):
         former = name.replace("tf.", "tf.compat.v1.", 1)
         said = f"{name} is a name of TensorFlow 1. Programs of TensorFlow 1 use {former}."
-    return missing_names.absence(module, attribute, said)
+    return _missing_names.absence(module, attribute, said)
 
 
 def public_module(name: str):

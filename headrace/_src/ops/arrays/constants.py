@@ -6,14 +6,16 @@ import numpy as np
 
 from headrace._src.core import device_use, dtypes, errors
 from headrace._src.core.context import context
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.tracebacks import hide_frames
-from headrace._src.op.accounts import told
 from headrace._src.op.api import api, export
 from headrace._src.op.convert import register_tensor_conversion_function, to_tensor
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.shaping import RESHAPE, check_layout
+
+_accounts = LazyModule("headrace._src.op.accounts")  # for errors
 
 export("register_tensor_conversion_function")(register_tensor_conversion_function)
 
@@ -75,7 +77,7 @@ def constant(value, dtype=None, shape=None, name="Const") -> Tensor:
     except Exception as error:
         given = {"value": value} | {key: x for key, x in (("dtype", dtype), ("shape", shape)) if x is not None}
         try:
-            raise told(error, "constant", given)
+            raise _accounts.told(error, "constant", given)
         except BaseException as known:
             hide_frames(known)
             raise
@@ -116,7 +118,7 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None) -> Tensor:
         options = (("dtype", dtype), ("dtype_hint", dtype_hint))
         given = {"value": value} | {key: x for key, x in options if x is not None}
         try:
-            raise told(error, "convert_to_tensor", given)
+            raise _accounts.told(error, "convert_to_tensor", given)
         except BaseException as known:
             hide_frames(known)
             raise

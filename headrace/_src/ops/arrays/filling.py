@@ -6,7 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.context import context
-from headrace._src.core.lazy import jnp
+from headrace._src.core.lazy import LazyModule, jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
@@ -26,7 +26,8 @@ from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, check_layout
 from headrace._src.ops.arrays.small_integers import integers
 from headrace._src.ops.math.arithmetic import MAXIMUM
 from headrace._src.ops.math.comparison import LESS
-from headrace._src.ops.tensor_lists.values import zeros_like as variant_zeros
+
+_variants = LazyModule("headrace._src.ops.tensor_lists.values")  # few programs make lists of tensors
 
 
 def _checked_scalar(op, argument, array, relaxed=False):
@@ -349,7 +350,7 @@ def _number(value, dtype):
 
 
 def _zeros_like(x):
-    return variant_zeros(x) if x.dtype == np.object_ else np.zeros(x.shape, x.dtype)
+    return _variants.zeros_like(x) if x.dtype == np.object_ else np.zeros(x.shape, x.dtype)
 
 
 def _lower_zeros_like(ctx, x):

@@ -6,7 +6,7 @@ import operator
 import numpy as np
 
 from headrace._src.core import dtypes, errors
-from headrace._src.core.lazy import jnp
+from headrace._src.core.lazy import LazyModule, jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
@@ -29,7 +29,8 @@ from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.passing import IDENTITY
 from headrace._src.ops.math.comparison import GREATER_EQUAL, LESS_EQUAL
 from headrace._src.ops.math.complex_numbers import conjugate, zero_like
-from headrace._src.ops.tensor_lists.values import add_variants
+
+_variants = LazyModule("headrace._src.ops.tensor_lists.values")  # few programs add lists of tensors
 
 
 def number_like(x, number):
@@ -336,7 +337,7 @@ def _add_n(inputs):
     if len(inputs) == 1:
         return first
     if first.dtype == object:  # variants, such as lists of tensors
-        return functools.reduce(add_variants, inputs)
+        return functools.reduce(_variants.add_variants, inputs)
     if first.dtype.itemsize == 2 and first.dtype.kind in "fV":
         wide = inputs[0].astype(np.float32)
         for array in inputs[1:]:
