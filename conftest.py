@@ -1,11 +1,17 @@
 """What every test and doctest may take for granted."""
 
+import os
+
 import numpy
 import pytest
 
 import headrace
 from headrace._src.core.random_state import random_state
 from headrace._src.graph.compiling import queue as compile_queue
+
+# Compiled programs of earlier runs decide nothing here, and none are left in the user's cache folder, nor by what tests
+# start.
+os.environ["HEADRACE_COMPILE_CACHE"] = "0"
 
 # They put another module in their own place, which pytest takes for a mistake; they have no doctests.
 collect_ignore = ["headrace/compat/v1/compat.py", "headrace/compat/v2.py"]

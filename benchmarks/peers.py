@@ -31,7 +31,8 @@ class Worker:
 
     def __init__(self, python, module, *arguments, threads=None):
         root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1")
+        env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1",
+                   HEADRACE_COMPILE_CACHE="0")  # what earlier runs have compiled is not counted
         if threads:
             env |= dict.fromkeys(_THREADS, str(threads))
         if module == "headrace":

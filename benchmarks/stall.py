@@ -86,7 +86,8 @@ def leave(kind):
 def ask(arguments, **environment):
     """Run this file; the last line it prints, and how long it lives on after that line."""
     command = [sys.executable, __file__, *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **environment}) as process:
+    environment = {**os.environ, "HEADRACE_COMPILE_CACHE": "0", **environment}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
         line = process.stdout.readline()
         start = time.perf_counter()
         code = process.wait()

@@ -17,7 +17,10 @@ def cache(action: str) -> int:
     """
     found = program_store.contents()
     if found is None:
-        _say(f"No programs are kept: set {program_store.VARIABLE} to a folder of your own.")
+        _say(
+            f"No programs are kept: {program_store.VARIABLE} says so, or this system has no folder for them, or does "
+            f"not say which instructions its processor has. {program_store.VARIABLE} can name a folder of your own."
+        )
         return 0
     if action == "clear":
         count = program_store.clear()
@@ -27,4 +30,6 @@ def cache(action: str) -> int:
     _say(f"{found.folder}: {found.programs} programs, {found.size / 1e6:.1f} MB of {most}")
     if found.foreign:
         _say(f"{found.foreign} of them belong to other users, and are not used.")
+    if found.problem:
+        _say(f"It is not used: {found.problem}.")
     return 0

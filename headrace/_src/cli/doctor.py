@@ -13,6 +13,7 @@ import time
 import numpy as np
 
 from headrace._src.core import operating_system
+from headrace._src.graph.compiling import program_store
 from headrace._src.version import HEADRACE_VERSION
 
 _REQUIRED = ("numpy", "ml_dtypes", "scipy", "jax", "jaxlib", "protobuf", "keras")
@@ -100,10 +101,13 @@ def _compiler(report):
         report.say("XLA", f"compiles a small function in {seconds:.1f} s", None if good else "its result is wrong")
     except Exception as error:
         report.say("XLA", f"{type(error).__name__}: {error}", "functions run without it: pip install --upgrade jax")
-    cache = os.environ.get("HEADRACE_COMPILE_CACHE")
-    if cache:
-        writable = os.access(cache, os.W_OK)
-        report.say("cache of programs", cache, None if writable else "the directory cannot be written to")
+    cache, problem = program_store.folder(), program_store.problem()
+    if cache is None:
+        report.say("cache of programs", "off")
+    elif problem and program_store.is_default():  # homes that cannot be written to are no fault
+        report.say("cache of programs", f"none: {problem}")
+    else:
+        report.say("cache of programs", cache, problem)
 
 
 def _keras(report):

@@ -42,21 +42,26 @@ def processor_count() -> int:
     return os.cpu_count() or 1
 
 
-_CPU_LINES = ("flags", "model name", "Features", "CPU implementer", "CPU part")  # of x86, and of ARM
+_CPU_FEATURES = ("flags", "Features")  # of x86, and of ARM
+_CPU_LINES = ("model name", "CPU implementer", "CPU part")
 
 
 def processor_kind() -> str:
-    """What machine code depends on: equal for two processors only if both run the code that was made for one."""
-    if sys.platform.startswith("linux"):
-        try:
-            with open("/proc/cpuinfo") as file:
-                found = sorted({line for line in file if line.startswith(_CPU_LINES)})
-        except OSError:
-            found = []
-        if found:
-            return "".join(found)
-    kind = f"{platform.machine()} {platform.processor()}"
-    return f"{kind} {_macos_brand()}" if sys.platform == "darwin" else kind
+    """What machine code depends on: equal for two processors only if both run the code that was made for one.
+
+    Empty where the system does not say which instructions the processor has.
+    """
+    if sys.platform == "darwin":
+        brand = _macos_brand()
+        return f"{platform.machine()} {brand}" if brand else ""
+    if not sys.platform.startswith("linux"):
+        return ""
+    try:
+        with open("/proc/cpuinfo") as file:
+            found = sorted({line for line in file if line.startswith((*_CPU_FEATURES, *_CPU_LINES))})
+    except OSError:
+        return ""
+    return "".join(found) if any(line.startswith(_CPU_FEATURES) for line in found) else ""
 
 
 def _macos_brand():
@@ -399,6 +404,13 @@ def user() -> int | None:
 
 
 # Paths.
+
+
+def user_cache_folder(name: str) -> str | None:
+    """Where this user's programs keep what can be made again; None where files have no owners, or there is no home."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    base = given if os.path.isabs(given) else os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "headrace", name) if user() is not None and os.path.isabs(base) else None
 
 
 def is_within(path: str, folder: str) -> bool:

@@ -7,6 +7,7 @@ Where the system has no owners (Windows), folders of the user are protected by t
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import stat
@@ -42,6 +43,28 @@ def private_folder(path: str, secret: bool = True) -> str:
     except FileExistsError:
         pass
     _check(os.lstat(path), path, stat.S_ISDIR, _OTHERS_READ if secret else _OTHERS_WRITE)
+    return path
+
+
+def own_folder(path: str) -> str:
+    """Make a folder in one of this user's, or take the one that is there, if it is this user's; it may be a link.
+
+    Who works for another user (with `sudo`, say, and that one's home) must not leave files there.
+
+    Raises:
+        NotPrivate: it belongs to somebody else, or would be made in a folder of somebody else's.
+        OSError: it cannot be made.
+    """
+    try:
+        about, place = os.stat(path), path
+    except FileNotFoundError:
+        place = os.path.dirname(path)
+        about = os.stat(place)
+    if about.st_uid != operating_system.user():
+        raise NotPrivate(f"{place}: this belongs to the user {about.st_uid}, not to {operating_system.user()}")
+    if place != path:
+        with contextlib.suppress(FileExistsError):  # another process has made it meanwhile
+            os.mkdir(path, 0o700)
     return path
 
 

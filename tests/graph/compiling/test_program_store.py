@@ -9,9 +9,13 @@ import pytest
 
 import headrace as tf
 from headrace._src.cli.cache import cache
-from headrace._src.graph.compiling import compilation, program_store
+from headrace._src.core import operating_system
+from headrace._src.core.lazy import jax
+from headrace._src.graph.compiling import compilation, program_store, programs
 from headrace._src.graph.compiling import queue as compile_queue
-from headrace._src.graph.compiling.programs import Built
+from headrace._src.graph.compiling.blocks import BlockBuilder
+from headrace._src.graph.compiling.programs import Built, compiled_with
+from headrace._src.op.definition import REGISTRY
 
 
 class Bomb:
@@ -170,9 +174,184 @@ def test_the_command(folder, capsys, monkeypatch):
     assert cache("clear") == 0
     assert "removed 1 of 1" in capsys.readouterr().out
     assert program_store.contents().programs == 0
-    monkeypatch.delenv("HEADRACE_COMPILE_CACHE")
+    folder.chmod(0o777)
     assert cache("show") == 0
-    assert "HEADRACE_COMPILE_CACHE" in capsys.readouterr().out
+    assert "others can change" in capsys.readouterr().out
+    monkeypatch.setenv("HEADRACE_COMPILE_CACHE", "0")
+    assert cache("show") == 0
+    assert "No programs are kept: HEADRACE_COMPILE_CACHE says so" in capsys.readouterr().out
+
+
+# In the user's cache folder.
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home of this user's, with nothing in it."""
+    monkeypatch.delenv("HEADRACE_COMPILE_CACHE")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+def is_kept(payload=b"code"):
+    """Whether what is written now is found again."""
+    name = program_store.name_of(b"request")
+    program_store.write(name, some(payload))
+    found = program_store.read(name)
+    return found is not None and found.payload == payload
+
+
+needs_owners = pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners")
+
+
+@needs_owners
+def test_programs_are_kept_in_the_users_cache_folder(home, monkeypatch):
+    assert is_kept()
+    made = [home / ".cache", home / ".cache" / "headrace", home / ".cache" / "headrace" / "programs"]
+    assert program_store.folder() == str(made[-1])
+    assert [stat.S_IMODE(each.stat().st_mode) for each in made] == [0o700] * 3
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "elsewhere"))
+    assert program_store.read(program_store.name_of(b"request")) is None
+    assert is_kept()
+    assert (home / "elsewhere" / "headrace" / "programs" / "key").exists()
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # which the specification has ignored
+    assert program_store.folder() == str(made[-1])
+
+
+def linked(home, name):
+    (home / "target").mkdir(mode=0o700)
+    (home / name).parent.mkdir(parents=True, exist_ok=True)
+    (home / name).symlink_to(home / "target")
+
+
+def readable(home):
+    (home / ".cache/headrace/programs").mkdir(parents=True)
+    (home / ".cache/headrace/programs").chmod(0o755)
+
+
+def writable(home):
+    (home / ".cache/headrace").mkdir(parents=True)
+    (home / ".cache/headrace").chmod(0o777)
+
+
+UNUSABLE = {
+    "a linked folder": lambda home: linked(home, ".cache/headrace/programs"),
+    "a link above it": lambda home: linked(home, ".cache/headrace"),
+    "others can read it": readable,
+    "others can write above it": writable,
+    "a file in its place": lambda home: (home / ".cache").write_bytes(b""),
+    "no home": lambda home: home.rmdir(),
+    "the home of somebody else": lambda home: None,
+}
+
+
+@needs_owners
+@pytest.mark.parametrize("what", UNUSABLE)
+def test_a_cache_folder_that_cannot_be_used_is_silently_none(home, what, monkeypatch, caplog, capsys):
+    UNUSABLE[what](home)
+    if what == "the home of somebody else":
+        owner = os.getuid()
+        monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+    before = sorted(home.rglob("*"))
+    with caplog.at_level("INFO", "headrace"):
+        assert not is_kept()
+        assert cache("show") == 0
+    assert not caplog.records
+    assert "It is not used: " in capsys.readouterr().out
+    assert [each for each in sorted(home.rglob("*")) if each.suffix == ".program" or each.name == "key"] == []
+    if what == "the home of somebody else":
+        assert sorted(home.rglob("*")) == before
+
+
+@needs_owners
+def test_a_linked_cache_folder_of_the_users_is_used(home):
+    """Many have ~/.cache on another disk."""
+    linked(home, ".cache")
+    assert is_kept()
+    assert (home / "target" / "headrace" / "programs" / "key").exists()
+
+
+def test_switches(home, monkeypatch):
+    for value in ("0", ""):
+        monkeypatch.setenv("HEADRACE_COMPILE_CACHE", value)
+        assert program_store.folder() is None
+        assert program_store.name_of(b"request") is None
+    monkeypatch.setenv("HEADRACE_COMPILE_CACHE", "1")
+    assert program_store.is_default()
+
+
+def test_no_cache_for_an_unknown_processor(folder, monkeypatch):
+    monkeypatch.setattr(program_store, "_processor", lambda: "")
+    assert program_store.name_of(b"request") is None
+    assert program_store.contents() is None
+    assert list(folder.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("setting", ["XLA_FLAGS", "JAX_DEFAULT_MATMUL_PRECISION"])
+def test_programs_are_for_their_settings(folder, monkeypatch, setting):
+    before = program_store.name_of(b"request")
+    monkeypatch.setenv(setting, "something")
+    assert program_store.name_of(b"request") != before
+
+
+@pytest.mark.parametrize("part", ["_processor", "_sources", "_versions"])
+def test_programs_are_for_what_made_them(folder, monkeypatch, part):
+    before = program_store.name_of(b"request")
+    monkeypatch.setattr(program_store, part, lambda: "another")
+    assert program_store.name_of(b"request") != before
+
+
+def test_programs_are_for_a_number_of_threads(folder, monkeypatch):
+    before = program_store.name_of(b"request")
+    monkeypatch.setattr(operating_system, "processor_count", lambda: 1000)
+    assert program_store.name_of(b"request") != before
+
+
+def test_programs_with_ops_of_others_are_not_kept(folder, monkeypatch):
+    block = tf.function(lambda x: tf.cond(x > 0, lambda: tf.tanh(x), lambda: x))
+    block = block.get_concrete_function(tf.constant(1.0))
+    block = BlockBuilder().of_plan(block.graph.plan())
+    assert program_store.name_of(b"request", block) is not None
+    monkeypatch.setattr(REGISTRY["Tanh"], "lower", lambda ctx, x: x)
+    assert program_store.name_of(b"request", block) is None
+
+
+def test_lowerings_are_known_to_be_ours():
+    strange = [name for name, record in REGISTRY.items() if not program_store.is_ours(record.lower)]
+    assert strange == []
+
+
+# Options that another release of the compiler does not know.
+
+
+class LoweredForOldXla:
+    """Its compiler knows some options, and says of others what XLA says."""
+
+    def __init__(self, *known):
+        self.known = known
+
+    def compile(self, compiler_options):
+        for name in compiler_options:
+            if name not in self.known:
+                raise jax.errors.JaxRuntimeError(f"INVALID_ARGUMENT: No such compile option: '{name}'")
+        return compiler_options
+
+
+def test_an_unknown_option_is_dropped_alone():
+    found, unknown = compiled_with(LoweredForOldXla("b", "d"), {"a": 1, "b": 2, "c": 3, "d": 4})
+    assert found == {"b": 2, "d": 4}
+    assert unknown == ("a", "c")
+
+
+@pytest.mark.slow
+def test_explain_names_an_unknown_option(monkeypatch):
+    monkeypatch.setitem(programs.OPTIONS, "xla_no_such_option", 1)
+    f = tf.function(chain, jit_compile=True)
+    x = tf.constant([0.5])
+    f(x)
+    assert "without the options xla_no_such_option, which this release" in str(f.explain(x))
 
 
 # What cannot be loaded, and what ends the compiling process.

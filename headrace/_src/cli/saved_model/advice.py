@@ -7,6 +7,7 @@ CONVERT = (
 )
 AOT_COMPILE = (
     "SavedModels are not compiled to object files here. headrace compiles functions with XLA when they are called, and "
-    "keeps programs between processes in the folder that HEADRACE_COMPILE_CACHE names. For a C++ program without "
-    "Python, use the saved_model_cli of TensorFlow (the SavedModel is the same), TensorFlow Serving, or LiteRT."
+    "keeps programs between processes (`headrace cache`; HEADRACE_COMPILE_CACHE names another folder). For a C++ "
+    "program without Python, use the saved_model_cli of TensorFlow (the SavedModel is the same), TensorFlow Serving, "
+    "or LiteRT."
 )

@@ -53,8 +53,9 @@ def set_background_compilation(enabled) -> None:
     """Whether functions that are called often are compiled. By default they are.
 
     Functions with `jit_compile=True` are compiled in any case. The environment variable `HEADRACE_COMPILE=0` has the
-    same effect from the start of a program. `HEADRACE_COMPILE_CACHE` names a folder in which compiled programs are
-    kept from run to run, `HEADRACE_COMPILE_CACHE_MB` says how many megabytes of them; without the first none are.
+    same effect from the start of a program. Compiled programs are kept from run to run in the user's cache folder;
+    `HEADRACE_COMPILE_CACHE` names another one (`0`: none are kept), `HEADRACE_COMPILE_CACHE_MB` says how many
+    megabytes.
 
     Args:
         enabled: False keeps to the interpreter.
@@ -203,7 +204,10 @@ class Executable:
         entries = list(self._entries.values())
         compiled = sum(entry.program is not None for entry in entries)
         if compiled:
-            return f"compiled for {compiled} of {len(entries)} combinations of shapes that were seen"
+            unknown = sorted({name for entry in entries if entry.program for name in entry.program.unknown_options})
+            without = f", without the options {', '.join(unknown)}, which this release of XLA does not know"
+            seen = f"compiled for {compiled} of {len(entries)} combinations of shapes that were seen"
+            return seen + without if unknown else seen
         if self.reason:
             return f"interpreted: {self.reason}"
         if any(entry._job is not None for entry in entries):

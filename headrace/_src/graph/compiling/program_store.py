@@ -4,7 +4,8 @@ A program is machine code in a pickled description: who can write an entry can d
 read only from a folder and from files that belong to this user and that nobody else can write; links are not followed;
 and each has a signature by a key that is made with the folder, over its name and its contents. What is damaged, was
 made with another key, or is another program's is not read at all: it is as if it was not there. Nothing that is wrong
-with the folder is an error of the program that wants to compile; the first time, a warning says what it is.
+with the folder is an error of the program that wants to compile. About a folder that the user has named, a warning says
+the first time what it is; the one in the user's cache folder is then silently not used, and `headrace cache` says why.
 """
 
 from __future__ import annotations
@@ -20,15 +21,21 @@ import secrets
 import sys
 from dataclasses import dataclass
 
+import numpy as np
+
 from headrace._src.core import operating_system, private_files
+from headrace._src.core.tracebacks import PARENT
+from headrace._src.graph.compiling.blocks import Block, inner_blocks
 from headrace._src.graph.compiling.programs import OPTIONS, Built
+from headrace._src.op.definition import REGISTRY
 from headrace._src.version import HEADRACE_VERSION
 
 logger = logging.getLogger("headrace")
 
-# The environment variables that name the folder, and say how many megabytes may be in it.
+# The environment variables that name the folder ("0": there is none), and say how many megabytes may be in it.
 VARIABLE, SIZE_VARIABLE = "HEADRACE_COMPILE_CACHE", "HEADRACE_COMPILE_CACHE_MB"
-_MEGABYTES = 1024
+_OFF, _DEFAULT = ("", "0"), (None, "1")
+_MEGABYTES = 256
 _ENDING, _KEY = ".program", "key"
 _LETTERS = b"headrace program 2\n"
 _SIGNATURE = 32
@@ -36,29 +43,99 @@ _warned: set[str] = set()
 
 
 def folder() -> str | None:
-    """Where programs are kept; None when they are not."""
-    return os.environ.get(VARIABLE) or None
+    """Where programs are kept; None when they are not, or when it is not known which processors can run them."""
+    given = os.environ.get(VARIABLE)
+    if given in _OFF or not _processor():
+        return None
+    return operating_system.user_cache_folder("programs") if given in _DEFAULT else given
 
 
-def name_of(request: bytes) -> str | None:
-    """The name of the entry of a pickled request; None when nothing is kept."""
-    if folder() is None:
+def is_default() -> bool:
+    """Whether the folder is the one in the user's cache folder, which nobody has asked for."""
+    return os.environ.get(VARIABLE) in _DEFAULT
+
+
+def _prepared(place):
+    """Make the folder, or see that the one that is there is this user's alone.
+
+    Raises:
+        NotPrivate: it is somebody else's.
+        OSError: it cannot be made.
+    """
+    if not is_default():
+        return private_files.private_folder(place, secret=False)
+    ours = os.path.dirname(place)
+    private_files.own_folder(os.path.dirname(ours))
+    private_files.private_folder(ours, secret=False)
+    return private_files.private_folder(place)
+
+
+def problem() -> str | None:
+    """Why nothing can be kept in the folder; None when it can."""
+    place = folder()
+    try:
+        if place is not None and not os.access(_prepared(place), os.W_OK):
+            return f"{place} cannot be written to"
+    except (OSError, private_files.NotPrivate) as error:
+        return str(error)
+    return None
+
+
+def name_of(request: bytes, block: Block | None = None) -> str | None:
+    """The name of the entry of a pickled request; None when nothing is kept.
+
+    Args:
+        request: all that a program is made of.
+        block: the block in it. What programs have of an op that is defined or changed elsewhere, the request does not
+            say: they are not kept.
+    """
+    if folder() is None or (block is not None and not _all_ours(block)):
         return None
     digest = hashlib.sha256(_surroundings())
     digest.update(request)
     return digest.hexdigest() + _ENDING
 
 
+def _all_ours(block) -> bool:
+    for instruction in block.instructions:
+        if not is_ours(REGISTRY[instruction.op].lower):
+            return False
+        if not all(_all_ours(inner) for inner in inner_blocks(instruction)):
+            return False
+    return True
+
+
+def is_ours(lower) -> bool:
+    """Whether a lowering is one of headrace's: its files are part of what programs are kept by."""
+    while isinstance(lower, functools.partial):
+        lower = lower.func
+    return lower is None or str(getattr(lower, "__module__", "")).startswith("headrace._src.")
+
+
 def _surroundings() -> bytes:
-    """What a program depends on besides the request: versions, the processor, and how many of them may be used."""
+    """What a program depends on besides the request: versions, the processor, how many of them may be used, options."""
     threads = operating_system.processor_count()
-    parts = (_versions(), _processor(), str(threads), os.environ.get("XLA_FLAGS", ""), repr(sorted(OPTIONS.items())))
+    settings = sorted(item for item in os.environ.items() if item[0].startswith(("XLA_", "JAX_")))
+    parts = (_versions(), _sources(), _processor(), str(threads), repr(settings), repr(sorted(OPTIONS.items())))
     return "\0".join(parts).encode()
 
 
 @functools.cache
+def _sources() -> str:
+    """Which files make programs: those of a checkout can change while the version stays."""
+    digest = hashlib.sha256()
+    for path, folders, files in os.walk(os.path.join(PARENT, "headrace", "_src")):
+        folders.sort()
+        for name in sorted(files):
+            if name.endswith(".py"):
+                about = os.stat(os.path.join(path, name))
+                digest.update(f"{name} {about.st_size} {about.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+@functools.cache
 def _versions() -> str:
-    found = [HEADRACE_VERSION, sys.version]
+    found = [HEADRACE_VERSION, sys.version, np.__version__]
     for name in ("jax", "jaxlib"):
         try:
             found.append(importlib.metadata.version(name))
@@ -76,7 +153,7 @@ def read(name: str) -> Built | None:
     if place is None:
         return None
     try:
-        private_files.private_folder(place, secret=False)
+        _prepared(place)
         path = os.path.join(place, name)
         content = _verified(private_files.read(path), name, _key(place))
         if content is None:
@@ -100,7 +177,7 @@ def write(name: str, built: Built) -> None:
     if place is None:
         return
     try:
-        private_files.private_folder(place, secret=False)
+        _prepared(place)
         content = pickle.dumps(built, pickle.HIGHEST_PROTOCOL)
         data = _LETTERS + _signature(content, name, _key(place)) + content
         if len(data) > limit():
@@ -149,10 +226,11 @@ def _key(place) -> bytes:
     raise OSError(f"{path}: a key cannot be kept there")
 
 
-def _warn(text):
+def _warn(text, of_folder=True):
     if text not in _warned:
         _warned.add(text)
-        logger.warning("headrace: the cache of compiled programs: %s", text)
+        level = logging.DEBUG if of_folder and is_default() else logging.WARNING
+        logger.log(level, "headrace: the cache of compiled programs: %s", text)
 
 
 # What is in the folder.
@@ -160,12 +238,13 @@ def _warn(text):
 
 @dataclass
 class Contents:
-    """What is in the folder: `size` is in bytes, `foreign` counts entries that are somebody else's."""
+    """What is in the folder: `size` is in bytes, `foreign` counts somebody else's, `problem`: why it is not used."""
 
     folder: str
     programs: int
     size: int
     foreign: int
+    problem: str | None
 
 
 def limit() -> int:
@@ -174,7 +253,7 @@ def limit() -> int:
     try:
         return int(float(text) * 1e6) if text else _MEGABYTES * 10**6
     except ValueError:
-        _warn(f"{SIZE_VARIABLE}={text!r} is no number of megabytes; {_MEGABYTES} are used.")
+        _warn(f"{SIZE_VARIABLE}={text!r} is no number of megabytes; {_MEGABYTES} are used.", of_folder=False)
         return _MEGABYTES * 10**6
 
 
@@ -216,7 +295,7 @@ def contents() -> Contents | None:
         return None
     entries = _entries(place)
     owner = operating_system.user() or 0
-    return Contents(place, len(entries), sum(x[1] for x in entries), sum(x[3] != owner for x in entries))
+    return Contents(place, len(entries), sum(x[1] for x in entries), sum(x[3] != owner for x in entries), problem())
 
 
 def clear() -> int:

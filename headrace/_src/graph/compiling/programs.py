@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import re
 import threading
 import time
 from typing import ClassVar, NamedTuple
@@ -20,6 +21,9 @@ from headrace._src.state.storage import Storage
 ALIGNMENT, _STAGED = 64, 8192
 # One thread for making machine code: compiling must not take all processors.
 OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
+
+# What XLA says of an option that it does not know.
+_UNKNOWN_OPTION = re.compile("No such compile option: '([^']*)'")
 
 # Where an output of the function comes from.
 COMPUTED, GIVEN, CONSTANT, LISTED = "computed", "given", "constant", "listed"
@@ -100,9 +104,11 @@ class Built:
         updates: for each variable that gets a new value, (number, position of the result).
         fails: whether the last result says that a check has failed.
         seconds: how long it took to lower it, and to compile it.
+        unknown_options: options for the compiler that this release of XLA does not know.
     """
 
     seconds = (0.0, 0.0)
+    unknown_options: tuple[str, ...] = ()
 
     def __init__(self, payload, arguments, variables, streams, outputs, updates, fails):
         self.payload = payload
@@ -125,21 +131,28 @@ def build(block, signature) -> Built:
         start = time.perf_counter()
         lowered = writer.lowered()
         between = time.perf_counter()
-        payload = pickle.dumps(serialize_executable.serialize(_compiled(lowered)))
+        compiled, unknown = compiled_with(lowered, OPTIONS)
+        payload = pickle.dumps(serialize_executable.serialize(compiled))
     built = Built(
         payload, writer.arguments, writer.variables, writer.streams, writer.outputs, writer.updates, writer.fails
     )
     built.seconds = between - start, time.perf_counter() - between
+    built.unknown_options = unknown
     return built
 
 
-def _compiled(lowered):
-    try:
-        return lowered.compile(compiler_options=OPTIONS)
-    except jax.errors.JaxRuntimeError as error:
-        if "No such compile option" not in str(error):
-            raise
-        return lowered.compile()  # another release of XLA
+def compiled_with(lowered, options):
+    """What jax has lowered, compiled; and the options that this release of XLA does not know, each dropped alone."""
+    options, unknown = dict(options), []
+    while True:
+        try:
+            return lowered.compile(compiler_options=options), tuple(unknown)
+        except jax.errors.JaxRuntimeError as error:
+            found = _UNKNOWN_OPTION.search(str(error))
+            if found is None or found[1] not in options:
+                raise
+            unknown.append(found[1])
+            del options[found[1]]
 
 
 class _Writer:
@@ -320,6 +333,7 @@ class Program:
         """
         device = _Device.get()  # which imports jax, before anything of it is unpickled
         self._call = serialize_executable.deserialize_and_load(*pickle.loads(built.payload), backend=device.client)
+        self.unknown_options = built.unknown_options
         self._signature = signature
         self._arguments = built.arguments
         self._outputs = built.outputs
@@ -466,4 +480,3 @@ class Program:
             for stream, count in zip(streams, used.tolist()):
                 stream.used = count
         return results
-

@@ -155,7 +155,7 @@ class CompileQueue:
     def _result(self, job):
         try:
             request = pickle.dumps((job.block, job.signature), pickle.HIGHEST_PROTOCOL)
-            name = program_store.name_of(request)
+            name = program_store.name_of(request, job.block)
             kept = None if name is None else program_store.read(name)
             if kept is not None:
                 try:
@@ -307,7 +307,7 @@ def _start_worker(niceness):
     paths = [root, environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     environment["JAX_PLATFORMS"] = "cpu"
-    environment.pop(program_store.VARIABLE, None)
+    environment[program_store.VARIABLE] = "0"  # the thread keeps what the process makes
     there, requests = os.pipe()
     replies, back = os.pipe()
     try:
@@ -350,7 +350,7 @@ def built_here(block, signature) -> Built:
     if program_store.folder() is None and not _deadly:
         return build(block, signature)
     request = pickle.dumps((block, signature), pickle.HIGHEST_PROTOCOL)
-    name = program_store.name_of(request)
+    name = program_store.name_of(request, block)
     built = None if name is None else program_store.read(name)
     if built is None:
         refuse_deadly(request)
@@ -371,9 +371,10 @@ def loaded_here(block, signature, load):
     try:
         return load(built)
     except Exception:
-        if program_store.folder() is None:
+        name = program_store.name_of(pickle.dumps((block, signature), pickle.HIGHEST_PROTOCOL), block)
+        if name is None:
             raise
-        program_store.discard(program_store.name_of(pickle.dumps((block, signature), pickle.HIGHEST_PROTOCOL)))
+        program_store.discard(name)
         return load(built_here(block, signature))
 
 
