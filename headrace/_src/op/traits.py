@@ -73,8 +73,11 @@ LOOPS = Trait("LOOPS")
 # TF: functions with jit_compile=True may have it. Here the host runs it between programs: the size of its result
 # depends on values, or it is a program of its own.
 BETWEEN_PROGRAMS = Trait("BETWEEN_PROGRAMS")
-# It multiplies matrices, which NumPy does faster than XLA's CPU code. Graphs that mostly do this are not compiled.
+# It multiplies matrices, which takes NumPy as long as XLA's CPU code. Graphs that mostly do this are not compiled.
 MATRIX_PRODUCT = Trait("MATRIX_PRODUCT")
+# It is a convolution, or a gradient of one, for which XLA has faster code than NumPy. A graph with a large one is worth
+# compiling.
+CONVOLUTION = Trait("CONVOLUTION")
 # Its lowering takes NumPy arrays where values are known while compiling, and may keep them so.
 TAKES_KNOWN = Trait("TAKES_KNOWN")
 # It repeats its input: small constants may give a large result. Compilers look at its size before they compute it.

@@ -329,6 +329,30 @@ def test_matrix_products_are_left_to_the_interpreter(size, is_left):
     assert compilation.is_worthwhile(graph.plan().steps) != is_left
 
 
+def _is_compiled(f, *specs):
+    return compilation.is_worthwhile(tf.function(f).get_concrete_function(*specs).graph.plan().steps)
+
+
+def test_an_update_of_large_variables_beside_products_is_compiled():
+    weights = tf.Variable(tf.zeros([1024, 1024]))
+
+    def step(x, updates=30):
+        change = tf.matmul(x, x, transpose_a=True)
+        for _ in range(updates):
+            weights.assign_sub(change * 0.5)
+        return change
+
+    assert _is_compiled(step, tf.TensorSpec([64, 1024]))
+    assert not _is_compiled(lambda x: step(x, 1), tf.TensorSpec([4096, 1024]))
+
+
+@pytest.mark.parametrize(("rows", "is_compiled"), [(64, True), (None, True), (2, False)])
+def test_one_large_convolution_is_compiled(rows, is_compiled):
+    filters = tf.ones([3, 3, 4, 4])
+    images = tf.TensorSpec([rows, 8, 8, 4])
+    assert _is_compiled(lambda x: tf.nn.conv2d(x, filters, 1, "SAME"), images) == is_compiled
+
+
 def _gradient_with_unknown_rows(x, w):
     with tf.GradientTape() as tape:
         tape.watch([x, w])

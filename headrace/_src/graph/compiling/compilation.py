@@ -15,7 +15,15 @@ from headrace._src.graph.compiling.lowering import CannotLower
 from headrace._src.graph.compiling.programs import MISMATCH, Program, signature_of
 from headrace._src.graph.compiling.segments import Segmented, host_steps, path_to_host
 from headrace._src.op.api import api
-from headrace._src.op.traits import BETWEEN_PROGRAMS, LOOPS, MATRIX_PRODUCT
+from headrace._src.op.traits import (
+    BETWEEN_PROGRAMS,
+    CONVOLUTION,
+    LOOPS,
+    MATRIX_PRODUCT,
+    PASSES_ON,
+    READS_RESOURCE,
+    WRITES_VARIABLE,
+)
 from headrace._src.ops.arrays.filling import CONST
 
 # A call of a program takes as long as this many operations one by one.
@@ -64,32 +72,48 @@ def set_background_compilation(enabled) -> None:
 
 
 # What NumPy's matrix products and the interpreter's other operations take here, roughly: only their proportion matters.
-_PRODUCTS_PER_SECOND, _SECONDS_PER_OPERATION = 40e9, 10e-6
+_PRODUCTS_PER_SECOND, _SECONDS_PER_OPERATION, _BYTES_PER_SECOND = 40e9, 10e-6, 5e9
+# From this many elements on, XLA's convolutions gain more than the call of a program costs.
+_LARGE_CONVOLUTION = 1 << 14
 
 
 def is_mostly_products(steps) -> bool:
-    """Whether most of the interpreter's time goes into matrix products, which XLA's CPU code does more slowly.
+    """Whether most of the interpreter's time goes into matrix products, which XLA's CPU code does no faster.
 
     Compiling such a graph (an unrolled recurrent network is one) would take long and gain nothing. This depends on
     shapes alone, so that seeded runs decide alike.
     """
-    work, count = 0.0, 0
+    work, others = 0.0, 0.0
     for node in steps:
-        if node.record.calls_functions:
+        record = node.record
+        if record.calls_functions or CONVOLUTION in record.traits:
             return False
-        count += node.record is not CONST
-        if MATRIX_PRODUCT in node.record.traits:
+        others += _SECONDS_PER_OPERATION * (record is not CONST)
+        if MATRIX_PRODUCT in record.traits:
             left, right = node.inputs[0].shape, node.outputs[0].shape
             if not (left.is_fully_defined() and right.is_fully_defined()):
                 return False
             transposed = node.attrs.get("transpose_a") or node.attrs.get("adj_x")
             work += 2 * right.num_elements() * left[-2 if transposed else -1]
-    products = work / _PRODUCTS_PER_SECOND
-    return products > 2 * count * _SECONDS_PER_OPERATION
+        elif not record.traits & (READS_RESOURCE | PASSES_ON) and record is not CONST:
+            others += _written_bytes(node) / _BYTES_PER_SECOND
+    return work / _PRODUCTS_PER_SECOND > 2 * others
+
+
+def _written_bytes(node):
+    """How much memory an operation fills: its outputs, or the variable that it changes; as far as that is known."""
+    changed = node.inputs[1:] if WRITES_VARIABLE in node.record.traits else ()
+    return sum((x.shape.num_elements() or 0) * x.dtype.size for x in (*node.outputs, *changed))
+
+
+def _is_large(node):
+    """Whether an operation has an input of many elements, or one whose size is not known."""
+    sizes = [x.shape.num_elements() for x in node.inputs]
+    return any(size is None or size >= _LARGE_CONVOLUTION for size in sizes)
 
 
 def is_worthwhile(steps) -> bool:
-    """Whether a program would be faster than the interpreter: many operations, or a loop."""
+    """Whether a program would be faster than the interpreter: many operations, a loop, or a large convolution."""
     if is_mostly_products(steps):
         return False
     count = 0
@@ -99,7 +123,8 @@ def is_worthwhile(steps) -> bool:
             if node.record is CONST:
                 continue
             count += 1
-            if LOOPS in node.record.traits or count >= _FEW:
+            traits = node.record.traits
+            if LOOPS in traits or count >= _FEW or (CONVOLUTION in traits and _is_large(node)):
                 return True
             if node.record.calls_functions:
                 pending.extend(graph.plan().steps for graph in called_graphs(node.attrs))

@@ -10,6 +10,7 @@ from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
+from headrace._src.op.traits import CONVOLUTION
 from headrace._src.ops.windows.conv_rules import (
     filter_gradient,
     forward,
@@ -62,6 +63,7 @@ def _forward_op(name, dims, types):
         saves=("input", "filter", "input_shape", "filter_shape"),
         grad=partial(_grad_forward, dims),
         vectorize=vectorize_forward,
+        traits=CONVOLUTION,
     )
 
 
@@ -94,6 +96,7 @@ def _input_gradient_op(name, dims, types, **size_types):
         saves=("filter", "filter_shape", "out_backprop"),
         grad=partial(_grad_input_gradient, dims),
         vectorize=vectorize_input_gradient,
+        traits=CONVOLUTION,
     )
 
 
@@ -120,6 +123,7 @@ def _filter_gradient_op(name, dims):
         saves=("input", "input_shape", "out_backprop"),
         grad=partial(_grad_filter_gradient, dims),
         vectorize=vectorize_filter_gradient,
+        traits=CONVOLUTION,
     )
 
 
@@ -152,6 +156,7 @@ CONV2D_BACKPROP_INPUT_V2 = Op(
     lower=_shape_at(partial(lower_input_gradient, "Conv2DBackpropInputV2", 2), 1),
     saves=("filter", "filter_shape", "out_backprop"),
     grad=partial(_grad_input_gradient, 2),
+    traits=CONVOLUTION,
 )
 
 CONV2D_BACKPROP_FILTER_V2 = Op(
@@ -163,6 +168,7 @@ CONV2D_BACKPROP_FILTER_V2 = Op(
     lower=_shape_at(partial(lower_filter_gradient, "Conv2DBackpropFilterV2", 2), 2),
     saves=("input", "input_shape", "out_backprop"),
     grad=partial(_grad_filter_gradient, 2),
+    traits=CONVOLUTION,
 )
 
 

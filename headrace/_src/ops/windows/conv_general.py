@@ -9,6 +9,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
+from headrace._src.op.traits import CONVOLUTION
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.ops.arrays.box_slices import SLICE
 from headrace._src.ops.arrays.joining import CONCAT
@@ -158,6 +159,7 @@ CONV = Op(
     lower=lambda ctx, input, filter, **attrs: _convolve(conv_rules.xla_forward, input, filter, **attrs),
     saves=("input", "filter", "input_shape", "filter_shape"),
     grad=_grad,
+    traits=CONVOLUTION,
 )
 
 

@@ -15,6 +15,7 @@ from headrace._src.op.api import api
 from headrace._src.op.batching import merging
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.traits import CONVOLUTION
 from headrace._src.ops.windows import conv_rules, depthwise_kernels
 from headrace._src.ops.windows.conv import CONV2D
 from headrace._src.ops.windows.conv_functions import is_channels_first, split_padding
@@ -181,6 +182,7 @@ DEPTHWISE_CONV2D = Op(
     saves=("input", "filter", "input_shape", "filter_shape"),
     grad=_grad_forward,
     vectorize=merging(),
+    traits=CONVOLUTION,
 )
 
 
@@ -204,6 +206,7 @@ DEPTHWISE_CONV2D_BACKPROP_INPUT = Op(
     saves=("filter", "filter_shape", "out_backprop"),
     grad=_grad_backprop_input,
     vectorize=conv_rules.vectorize_input_gradient,
+    traits=CONVOLUTION,
 )
 
 
@@ -226,6 +229,7 @@ DEPTHWISE_CONV2D_BACKPROP_FILTER = Op(
     static=("filter_sizes",),
     saves=("input", "input_shape", "out_backprop"),
     grad=_grad_backprop_filter,
+    traits=CONVOLUTION,
 )
 
 
