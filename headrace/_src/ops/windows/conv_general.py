@@ -9,8 +9,8 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
-from headrace._src.op.traits import CONVOLUTION
 from headrace._src.op.infer import UNKNOWN
+from headrace._src.op.traits import CONVOLUTION
 from headrace._src.ops.arrays.box_slices import SLICE
 from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.measuring import SHAPE, known_rank
