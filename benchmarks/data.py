@@ -18,7 +18,7 @@ import tempfile
 from dataclasses import dataclass
 
 import numpy as np
-from peers import Worker, compare, measure
+from peers import Worker, compare, measure, run_script
 
 CALLS_PER_ROUND = 20
 EXAMPLES = 20_000
@@ -155,7 +155,7 @@ def _draw_photos(folder):
         pathlib.Path(folder, f"{number}.jpg").write_bytes(data)
 
 
-def _prepare(folder, photos):
+def prepare(folder, photos):
     """The files that cases read, written once for both libraries."""
     tf = importlib.import_module("headrace")
     image = np.random.default_rng(0).integers(0, 256, 784).astype(np.uint8).tobytes()
@@ -197,20 +197,11 @@ def main():
     options = parser.parse_args()
     chosen = {name: CASES[name] for name in CASES if not options.cases or any(p in name for p in options.cases)}
     with tempfile.TemporaryDirectory() as folder:
-        _prepare(folder, options.photos)
-        ours, theirs = Worker(sys.executable, "headrace", folder), None
-        try:
-            theirs = Worker(options.tensorflow_python, "tensorflow", folder)
-            missed = compare(ours, theirs, chosen, options.rounds, options.seconds, 44)
-        finally:
-            ours.close()
-            if theirs is not None:
-                theirs.close()
-    return 1 if missed else 0
+        prepare(folder, options.photos)
+        ours = Worker(sys.executable, "headrace", folder)
+        with ours, Worker(options.tensorflow_python, "tensorflow", folder) as theirs:
+            return compare(ours, theirs, chosen, options.rounds, options.seconds, 44)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--serve"]:
-        serve(*sys.argv[2:])
-    else:
-        sys.exit(main())
+    run_script(main, serve)

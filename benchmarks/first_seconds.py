@@ -23,6 +23,8 @@ import sys
 import tempfile
 import time
 
+from peers import busy_processor, peak_memory
+
 GOAL, LONGEST = 1.5, 5.0
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -37,7 +39,7 @@ def run(name, module):
 
 
 def measured(name, module, python, cache):
-    """Seconds until the epoch is over, of processor time, and the longest step in medians."""
+    """Seconds until the epoch is over, of processor time, the longest step in medians, and megabytes of memory."""
     env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", HEADRACE_COMPILE_CACHE=cache)
     if module == "headrace":
         env["PYTHONPATH"] = os.pathsep.join([ROOT, *filter(None, [env.get("PYTHONPATH")])])
@@ -49,7 +51,7 @@ def measured(name, module, python, cache):
         for line in process.stdout:
             if line.startswith("steps "):
                 break
-        seconds = time.perf_counter() - start
+        seconds, memory = time.perf_counter() - start, peak_memory(process.pid)
         process.stdout.close()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -57,20 +59,7 @@ def measured(name, module, python, cache):
             errors.seek(0)
             raise SystemExit(f"{name} on {module} failed:\n{errors.read()}")
     steps = json.loads(line.removeprefix("steps "))[1:]  # the first of them is the second step
-    return seconds, used.ru_utime + used.ru_stime, max(steps) / statistics.median(steps)
-
-
-@contextlib.contextmanager
-def one_processor_busy():
-    """A process that spins, bound to the first of the processors that this one may use."""
-    first = min(os.sched_getaffinity(0))
-    code = f"import os\nos.sched_setaffinity(0, [{first}])\nwhile True: pass"
-    process = subprocess.Popen([sys.executable, "-c", code])
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
+    return seconds, used.ru_utime + used.ru_stime, max(steps) / statistics.median(steps), memory
 
 
 def compare(name, options, folder):
@@ -115,7 +104,7 @@ def main():
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         if options.busy:
-            stack.enter_context(one_processor_busy())
+            stack.enter_context(busy_processor())
         missed = [name for name in chosen if not compare(name, options, folder)]
     print("missed: " + "; ".join(missed) if missed else "all goals met")
     return 1 if missed else 0

@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
-from peers import Worker, compare, measure
+from peers import Worker, compare, measure, run_script
 
 BATCH, CALLS_PER_ROUND = 50, 10_000
 
@@ -140,19 +140,11 @@ def main():
     parser.add_argument("cases", nargs="*", metavar="CASE", help="parts of names of cases")
     options = parser.parse_args()
     chosen = {name: CASES[name] for name in CASES if not options.cases or any(p in name for p in options.cases)}
-    ours, theirs = Worker(sys.executable, "headrace", threads=options.threads), None
-    try:
-        theirs = Worker(options.tensorflow_python, "tensorflow", threads=options.threads)
-        missed = compare(ours, theirs, chosen, options.rounds, options.seconds, 28)
-    finally:
-        ours.close()
-        if theirs is not None:
-            theirs.close()
-    return 1 if missed else 0
+    pythons = {"headrace": sys.executable, "tensorflow": options.tensorflow_python}
+    ours, theirs = (Worker(python, module, threads=options.threads) for module, python in pythons.items())
+    with ours, theirs:
+        return compare(ours, theirs, chosen, options.rounds, options.seconds, 28)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--serve"]:
-        serve(*sys.argv[2:])
-    else:
-        sys.exit(main())
+    run_script(main, serve)

@@ -1,7 +1,10 @@
 """What the benchmarks share: processes that each run one library, and timing a call."""
 
+import contextlib
+import functools
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -26,7 +29,7 @@ def measure(run, seconds, most):
 class Worker:
     """The calling script in a process of its own, started with `--serve MODULE ...`, that answers lines with JSON.
 
-    Its first answer is the version of the library.
+    Its first answer is the version of the library. As a context manager, it ends with the block.
     """
 
     def __init__(self, python, module, *arguments, threads=None):
@@ -41,23 +44,103 @@ class Worker:
             [python, os.path.abspath(sys.argv[0]), "--serve", module, *arguments], text=True, env=env,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=None if module == "headrace" else subprocess.DEVNULL)
-        self.version = self._answer()
 
-    def _answer(self):
+    @functools.cached_property
+    def version(self):
+        """Of the library; waits until the process is ready."""
+        return self._next_answer()
+
+    def _next_answer(self):
         line = self.process.stdout.readline()
         if not line:
             raise RuntimeError("a benchmark worker ended early")
         return json.loads(line)
 
-    def ask(self, question):
-        """Send a line and read the answer."""
+    def tell(self, question):
+        """Send a line, to which `answer` gets the answer."""
         self.process.stdin.write(question + "\n")
         self.process.stdin.flush()
-        return self._answer()
+
+    def answer(self):
+        """Wait for the answer to the first line that has none yet."""
+        _ = self.version
+        return self._next_answer()
+
+    def ask(self, question):
+        """Send a line and read the answer."""
+        self.tell(question)
+        return self.answer()
 
     def close(self):
         self.process.stdin.close()
         self.process.wait()
+
+    def kill(self):
+        """End it at once, with all that it has started."""
+        for pid in [*descendants(self.process.pid), self.process.pid]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *error):
+        if kind is None:
+            self.close()
+        else:
+            self.kill()
+
+
+def peak_memory(pid) -> float:
+    """Megabytes: the sum of the most that the process, and each that it has started and that still runs, had."""
+    return sum(map(_peak_of, [pid, *descendants(pid)])) / 1024
+
+
+def _peak_of(pid):
+    """Kilobytes; nothing for a process that has just ended."""
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            return next((int(line.split()[1]) for line in file if line.startswith("VmHWM")), 0)
+    except OSError:
+        return 0
+
+
+def descendants(pid) -> list[int]:
+    """The processes that a process has started, and those that they have."""
+    children = {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{entry}/stat") as file:
+            parent = int(file.read().rpartition(")")[2].split()[1])
+            children.setdefault(parent, []).append(int(entry))
+    found = [pid]
+    for parent in found:
+        found += children.get(parent, [])
+    return found[1:]
+
+
+@contextlib.contextmanager
+def busy_processor():
+    """While the block runs, a process that is tied to one processor keeps it busy."""
+    # It also ends when this process is killed.
+    spin = (
+        "import os\nos.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\nparent = os.getppid()\n"
+        "while os.getppid() == parent:\n    for _ in range(10**6): pass"
+    )
+    process = subprocess.Popen([sys.executable, "-c", spin])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def run_script(main, serve):
+    """Be a worker if the command line says so, else the script, whose `main` returns what is wrong, if anything."""
+    if sys.argv[1:2] == ["--serve"]:
+        serve(*sys.argv[2:])
+    else:
+        sys.exit(1 if main() else 0)
 
 
 def compare(ours, theirs, cases, rounds, seconds, width):

@@ -27,7 +27,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from peers import Worker, compare, measure
+from peers import Worker, compare, measure, run_script
 
 MEGABYTE = 1 << 20
 LARGE, SEVERAL = 64 * MEGABYTE, 16
@@ -337,27 +337,19 @@ def main():
 def run(options, folder):
     wanted = lambda name: not options.cases or any(part in name for part in options.cases)
     compared = {name: case for name, case in COMPARED.items() if wanted(name)}
-    ours, theirs = Worker(sys.executable, "headrace", folder), None
-    try:
-        missed = []
+    missed = []
+    with Worker(sys.executable, "headrace", folder) as ours:
         if compared:
-            theirs = Worker(options.tensorflow_python, "tensorflow", folder)
-            if any("load" in name for name in compared):
-                theirs.ask("model")
-            missed = compare(ours, theirs, compared, options.rounds, options.seconds, 26)
+            with Worker(options.tensorflow_python, "tensorflow", folder) as theirs:
+                if any("load" in name for name in compared):
+                    theirs.ask("model")
+                missed += compare(ours, theirs, compared, options.rounds, options.seconds, 26)
         for name in filter(wanted, ALONE):
             text, good = judge(name, [ours.ask(name) for _ in range(options.rounds)])
             print(f"{text}: {'pass' if good else 'FAIL'}", flush=True)
             missed += [] if good else [name]
-    finally:
-        ours.close()
-        if theirs is not None:
-            theirs.close()
-    return 1 if missed else 0
+    return missed
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--serve"]:
-        serve(*sys.argv[2:])
-    else:
-        sys.exit(main())
+    run_script(main, serve)

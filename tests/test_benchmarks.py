@@ -1,0 +1,49 @@
+"""The benchmark of everything: workloads run, and results become a table with goals."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BENCHMARKS = ROOT / "benchmarks"
+
+
+def in_benchmarks(code):
+    """What a program prints that can import the files of the benchmarks."""
+    done = subprocess.run([sys.executable, "-c", code], cwd=BENCHMARKS, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.slow
+def test_workloads_run():
+    names = ["MLP step", "while loop", "element-wise, 10^4", "keras.layers.GRU"]
+    command = [sys.executable, "benchmarks/all.py", "--quick", "--only", *names]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count(": runs") == 6, done.stderr
+
+
+def test_results_become_a_table_with_goals(tmp_path):
+    """The last result of a row counts, the faster form of PyTorch counts, and a missed goal is told."""
+    line = {"memory": 100, "version": "1", "date": "2026-01-01", "processor": "p", "processors": 2, "load": 0.1}
+    results = [
+        {"row": "MLP step compiled", "peer": peer, "seconds": seconds, **line}
+        for peer, seconds in [("headrace", [9.0]), ("headrace", [1e-3, 2e-3, 1e-3]), ("tensorflow", [3e-3, 5e-3, 3e-3]),
+                              ("torch", [2e-3, 2e-3, 2e-3]), ("torch.compile", [1e-3, 1e-3, 1e-3])]
+    ]  # fmt: skip
+    path = tmp_path / "results.jsonl"
+    path.write_text("".join(json.dumps(result) + "\n" for result in results))
+    code = f"""
+import json, pathlib, report
+rows = report.read(pathlib.Path({str(path)!r}))
+print(json.dumps([report.workload_table(rows), report.exponent([1, 10, 100], [3, 300, 30000])]))
+"""
+    (table, missed), exponent = in_benchmarks(code)
+    (row,) = table.splitlines()[2:]
+    assert "| 1 ms | 3 ms | 1 ms (compile) | 3.00 (goal 2.2) | 1.00 (goal 1.5) **missed** | 100 / 100 / 100 |" in row
+    assert missed == ["MLP step compiled"]
+    assert exponent == pytest.approx(2)
