@@ -117,6 +117,28 @@ def test_a_processor_whose_instructions_are_unknown(monkeypatch, said):
     assert system.processor_kind() == ""
 
 
+def test_a_library_is_opened_without_python(monkeypatch, windows):
+    opened = []
+
+    def dlopen(path, mode):
+        opened.append(path)
+
+    library = types.SimpleNamespace(dlopen=dlopen)
+    monkeypatch.setattr(system, "ctypes", StandIn(system.ctypes, CDLL=lambda name: library))
+    system.open_library("/some/library.so")
+    assert opened == [b"/some/library.so"]
+    library = types.SimpleNamespace()
+    system.open_library("/some/library.so")  # the import will do it
+    windows()
+    library = types.SimpleNamespace(dlopen=dlopen)
+    system.open_library("/some/library.so")
+    assert len(opened) == 1
+
+
+def test_a_library_that_is_not_there_is_left_to_the_import(tmp_path):
+    system.open_library(str(tmp_path / "none.so"))
+
+
 def test_freed_memory_is_kept_where_the_c_library_can(monkeypatch, windows, macos):
     calls = []
     library = of_apple(mallopt=lambda *arguments: calls.append(arguments) or 1)

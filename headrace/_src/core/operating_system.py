@@ -403,6 +403,21 @@ def user() -> int | None:
     return os.getuid() if hasattr(os, "getuid") else None
 
 
+def open_library(path: str) -> None:
+    """Let the system load a library that Python will import, without holding up other threads as an import does.
+
+    Where that is not possible, nothing happens: the import does it.
+    """
+    if _is_windows():
+        return
+    try:
+        opened = ctypes.CDLL(None).dlopen  # a call of a function, unlike `CDLL`, lets other threads run
+    except (OSError, AttributeError):
+        return
+    opened.restype, opened.argtypes = ctypes.c_void_p, [ctypes.c_char_p, ctypes.c_int]
+    opened(os.fsencode(path), os.RTLD_LAZY | os.RTLD_LOCAL)
+
+
 # Paths.
 
 

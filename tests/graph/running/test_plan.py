@@ -442,3 +442,20 @@ def test_the_time_between_kernels():
     times = [(seconds(lambda: plan.run([a, a])), seconds(kernels)) for _ in range(20)]
     with_plan, without = map(min, zip(*times))
     assert with_plan < 1.45 * without  # a kernel takes half a microsecond
+
+
+def test_a_large_function_is_written_out_at_its_second_call():
+    """No later call has to wait for that."""
+
+    @tf.function
+    def large(x):
+        for _ in range(15):
+            x = tf.matmul(x, x) * 0.1
+        return x
+
+    x = tf.constant(np.eye(3, dtype=np.float32))
+    first = large(x)
+    plan = large.get_concrete_function(x).graph.plan()
+    assert plan._code is None
+    np.testing.assert_array_equal(large(x), first)
+    assert plan._code is not None

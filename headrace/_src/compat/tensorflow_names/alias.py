@@ -19,6 +19,7 @@ from headrace._src.compat.keras.replacements import MODULES, replace_in
 from headrace._src.compat.tensorflow_names.inner_modules import CLASSES, INTERNALS
 from headrace._src.compat.tensorflow_names.messages import FILES, FOLDERS, MessageModule
 from headrace._src.core import missing_names
+from headrace._src.core.garbage import lasting_objects
 from headrace._src.core.tracebacks import entrance
 from headrace._src.op.api import api, provided
 from headrace._src.op.loading import load
@@ -191,7 +192,8 @@ def keras():
     """
     install()
     try:
-        return importlib.import_module(_KERAS)
+        with lasting_objects():
+            return importlib.import_module(_KERAS)
     except ModuleNotFoundError as error:
         if error.name not in ("keras", _KERAS):
             raise

@@ -413,6 +413,8 @@ def executable_of(graph):
     base = graph.base
     plan = graph.plan()
     must_compile = base.jit_compile is True
+    if len(plan.steps) >= _FEW:
+        plan.write_early()
     if not must_compile and (base.stays_interpreted or not is_worthwhile(plan.steps)):
         return plan
     captured = base.external_captures

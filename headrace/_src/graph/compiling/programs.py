@@ -1,6 +1,9 @@
 """Compiled programs: made from a block for certain shapes, loaded, and called."""
 
+import glob
+import importlib.util
 import math
+import os
 import pickle
 import re
 import threading
@@ -9,6 +12,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from headrace._src.core import operating_system
+from headrace._src.core.garbage import lasting_objects
 from headrace._src.core.lazy import jax, jnp, serialize_executable, xla_client
 from headrace._src.core.random_state import random_state
 from headrace._src.graph.compiling.lowered_values import Opaque, VariableHandle
@@ -246,6 +251,18 @@ def _shaped(shape, dtype):
     return jax.ShapeDtypeStruct(shape, dtype._np)
 
 
+def _import_jax():
+    """Import what loading a program takes, in such a way that other threads are held up as little as possible."""
+    with lasting_objects():
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # as jax does: the library reads it when it is opened
+        found = importlib.util.find_spec("jaxlib")
+        for folder in [] if found is None else found.submodule_search_locations or []:
+            for path in glob.glob(os.path.join(folder, "libjax_common.*")):
+                operating_system.open_library(path)
+        jax.config  # noqa: B018
+        serialize_executable.deserialize_and_load  # noqa: B018
+
+
 class _Device:
     """The client and device that programs run on: one of our own, so that nothing of the user's jax is changed."""
 
@@ -259,7 +276,7 @@ class _Device:
     def get(cls):
         with cls.lock:
             if cls.client is None:
-                jax.config  # noqa: B018  # before jaxlib, which it keeps from talking
+                _import_jax()
                 # A call returns when its results are there: handing over to another thread costs more than it gives.
                 cls.client = xla_client.make_cpu_client(asynchronous=False, num_devices=1)
                 cls.device = cls.client.devices()[0]

@@ -25,7 +25,7 @@ from headrace._src.op.apply import kernel_error
 
 _ndarray = np.ndarray
 
-# How often a plan is interpreted before it is written out as code: about when the time saved makes up for compiling.
+# How often a plan is interpreted before it is written out as code: about when the time saved makes up for writing.
 _INTERPRETED_RUNS = 64
 
 
@@ -56,6 +56,10 @@ class Plan:
         self._program = laid_out(steps, self.inputs, self.outputs)
         self._runs_left = _INTERPRETED_RUNS
         self._code = self._instruction_of_line = None
+
+    def write_early(self):
+        """Be written out as code at the second run: for a function's large plan, that is no step to wait for later."""
+        self._runs_left = min(self._runs_left, 1)
 
     def run(self, arrays: list) -> list:
         """Compute the outputs; `arrays` is emptied, so that inputs can be freed early."""
