@@ -13,7 +13,6 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from headrace._src.core.context import context
-from headrace._src.core.product_threads import lift_limit
 
 # The largest op seed.
 MAX_SEED = 2**31 - 1
@@ -52,7 +51,6 @@ class RandomState:
             self._op_seeds = generator
             self._streams.clear()
             self.epoch += 1
-        lift_limit()  # seeded runs are equal to the last bit, whatever is compiled meanwhile
 
     def next_op_seed(self) -> int:
         """The op seed for an eager op that was given none, once there is a global seed."""

@@ -6,7 +6,7 @@ import collections
 from typing import Any
 
 from headrace._src.core import device_use, errors
-from headrace._src.core.product_threads import lift_limit
+from headrace._src.core.parts import set_thread_count
 from headrace._src.core.random_state import random_state
 from headrace._src.op.api import api
 
@@ -261,9 +261,11 @@ def set_inter_op_parallelism_threads(num_threads) -> None:
 def set_intra_op_parallelism_threads(num_threads) -> None:
     """Say how many threads one operation may use.
 
-    The matrix products are NumPy's, whose library reads OPENBLAS_NUM_THREADS when the program starts.
+    Results do not depend on it, to the last bit. Without it there is one thread per processor, or as many as the
+    environment says with TF_NUM_INTRAOP_THREADS, OPENBLAS_NUM_THREADS or OMP_NUM_THREADS.
     """
     _set_threads("intra", num_threads)
+    set_thread_count(int(num_threads))
 
 
 @api("config.optimizer.get_jit", dispatch=False)
@@ -306,7 +308,6 @@ def tensor_float_32_execution_enabled() -> bool:
 def enable_op_determinism() -> None:
     """Make every run of the program give the same results; random ops must then have seeds."""
     random_state.deterministic = True
-    lift_limit()
 
 
 @api("config.experimental.get_device_policy", dispatch=False)

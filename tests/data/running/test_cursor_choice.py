@@ -107,4 +107,4 @@ def test_only_files_in_use_are_imported():
         "'python_processes', 'ragged_mapping', 'ragged_functions', 'shuffling', 'generators', 'threads'))])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout.strip() == "['headrace._src.core.product_threads']", done.stderr
+    assert done.stdout.strip() == "[]", done.stderr

@@ -18,8 +18,6 @@ import threading
 import weakref
 
 from headrace._src.core import operating_system
-from headrace._src.core.product_threads import one_processor_left
-from headrace._src.core.random_state import random_state
 from headrace._src.core.tracebacks import PARENT
 from headrace._src.graph.compiling import program_store
 from headrace._src.graph.compiling.lowering import CannotLower
@@ -147,10 +145,7 @@ class CompileQueue:
             if job is not None:
                 job.complete(None)
             return
-        # The last bits of a matrix product can depend on the number of threads.
-        with one_processor_left(unless=lambda: random_state.is_exact):
-            result = self._result(job)
-        job.complete(result)
+        job.complete(self._result(job))
 
     def _result(self, job):
         try:
@@ -307,6 +302,7 @@ def _start_worker(niceness):
     paths = [root, environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     environment["JAX_PLATFORMS"] = "cpu"
+    environment["OPENBLAS_NUM_THREADS"] = "1"  # folding constants must not wait for a processor that is busy
     environment[program_store.VARIABLE] = "0"  # the thread keeps what the process makes
     there, requests = os.pipe()
     replies, back = os.pipe()

@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, lax, scipy_linalg
+from headrace._src.core.product_threads import on_one_thread, one_thread, one_thread_of_scipy
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.batching import Batched, on_last_axes
@@ -50,6 +51,7 @@ def phased(xp, v):
     return xp.where(size > 0, xp.conj(total) / xp.where(size > 0, size, 1), 1).astype(v.dtype)
 
 
+@on_one_thread(one_thread)
 def _cholesky(input):
     check_matrix("Cholesky", input.shape, square=True)
     x = widened(input)
@@ -121,6 +123,7 @@ def _cholesky_grad(xp, solve, l, grad):
     return (whole + xp.swapaxes(whole, -1, -2)) / 2
 
 
+@on_one_thread(one_thread)
 def _kernel_cholesky_grad(l, grad):
     check_matrix("CholeskyGrad", l.shape, square=True, argument="l")
     if l.shape != grad.shape:
@@ -152,6 +155,7 @@ CHOLESKY_GRAD = Op(
 # QR
 
 
+@on_one_thread(one_thread)
 def _qr(input, full_matrices):
     check_matrix("Qr", input.shape)
     x = widened(input)
@@ -265,6 +269,7 @@ def qr(input, full_matrices=False, name=None) -> "Qr":
 # LU
 
 
+@on_one_thread(one_thread_of_scipy)
 def _lu(input, output_idx_type):
     check_matrix("Lu", input.shape, square=True)
     x = widened(input)
@@ -363,6 +368,7 @@ def lu(input, output_idx_type=dtypes.int32, name=None) -> "Lu":
 # Eigenvalues
 
 
+@on_one_thread(one_thread)
 def _eigh(input, compute_v):
     check_matrix("SelfAdjointEigV2", input.shape, square=True)
     x = widened(input)
@@ -454,6 +460,7 @@ def eigvalsh(tensor, name=None) -> Tensor:
     return SELF_ADJOINT_EIG(tensor, compute_v=False, name=name).e
 
 
+@on_one_thread(one_thread)
 def _eig(input, compute_v, Tout):
     check_matrix("Eig", input.shape, square=True)
     if not np.isfinite(input).all():

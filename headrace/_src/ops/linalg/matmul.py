@@ -16,7 +16,7 @@ from headrace._src.op.traits import FAILS_BY_SHAPE, MATRIX_PRODUCT
 from headrace._src.ops.arrays.broadcasting import BROADCAST_GRADIENT_ARGS, SUM, sum_to
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
-from headrace._src.ops.linalg.product_kernels import check_product, matrix_product
+from headrace._src.ops.linalg.product_kernels import ALONE, blas_product, check_product, matrix_product
 from headrace._src.ops.math.complex_numbers import CONJ
 
 
@@ -51,10 +51,16 @@ def _infer_product(op, a, b, transpose_a, transpose_b):
 def _matmul(a, b, transpose_a, transpose_b, grad_a=False, grad_b=False):
     left = a.T if transpose_a else a
     right = b.T if transpose_b else b
-    if a.ndim != 2 or b.ndim != 2 or left.shape[1] != right.shape[0]:
+    try:
+        (rows, inner), (other, columns) = left.shape, right.shape
+    except ValueError:
+        inner, other = -1, -2
+    if inner != other:
         _refuse_matmul("MatMul", a.shape, b.shape, transpose_a, transpose_b)
     if a.dtype.num == 11:  # float32, the case that must be quick
-        return left.dot(right)
+        if rows * inner * columns <= ALONE and rows > 1 and columns > 1:
+            return left.dot(right)
+        return blas_product(left, right)
     return matrix_product(left, right)
 
 

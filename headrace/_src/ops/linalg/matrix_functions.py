@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.lazy import jax_linalg, jnp, scipy_linalg
+from headrace._src.core.product_threads import on_one_thread, one_thread, one_thread_of_scipy
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.batching import on_last_axes
@@ -17,7 +18,8 @@ from headrace._src.ops.linalg.checks import MATRIX_TYPES, check_matrix, infer_sq
 from headrace._src.ops.linalg.matrices import adjoint
 
 
-def _each(op, function, input):
+@on_one_thread(one_thread, one_thread_of_scipy)
+def _each(input, op, function):
     """`function` of each matrix; NaN for those that are not finite, or whose result is not of this dtype."""
     check_matrix(op, input.shape, square=True)
     x = widened(input)
@@ -69,7 +71,7 @@ MATRIX_EXPONENTIAL = Op(
     "input: T -> output: T",
     T=MATRIX_TYPES,
     infer=infer_square("MatrixExponential"),
-    kernel=lambda input: _each("MatrixExponential", scipy_linalg.expm, input),
+    kernel=lambda input: _each(input, "MatrixExponential", scipy_linalg.expm),
     lower=_lower_exponential,
     saves=("input",),
     grad=lambda node, dy: _derivative(MATRIX_EXPONENTIAL, node.input, dy),
@@ -101,7 +103,7 @@ MATRIX_LOGARITHM = Op(
     "input: T -> output: T",
     T=dtypes.COMPLEX,
     infer=infer_square("MatrixLogarithm"),
-    kernel=lambda input: _each("MatrixLogarithm", _logarithm, input),
+    kernel=lambda input: _each(input, "MatrixLogarithm", _logarithm),
     lower=None,  # XLA has no Schur decomposition with reordering, and jax no logarithm of matrices
     saves=("input",),
     grad=lambda node, dy: _derivative(MATRIX_LOGARITHM, node.input, dy),  # TensorFlow has none
@@ -135,7 +137,7 @@ MATRIX_SQUARE_ROOT = Op(
     "input: T -> output: T",
     T=MATRIX_TYPES,
     infer=infer_square("MatrixSquareRoot"),
-    kernel=lambda input: _each("MatrixSquareRoot", scipy_linalg.sqrtm, input),
+    kernel=lambda input: _each(input, "MatrixSquareRoot", scipy_linalg.sqrtm),
     lower=_lower_square_root,
     saves=("input",),
     grad=lambda node, dy: _derivative(MATRIX_SQUARE_ROOT, node.input, dy),

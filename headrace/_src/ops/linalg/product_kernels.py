@@ -7,6 +7,9 @@ import threading
 import numpy as np
 
 from headrace._src.core import errors
+from headrace._src.core.lazy import LazyModule
+
+_large = LazyModule("headrace._src.ops.linalg.large_products")  # many programs have none
 
 # Below this number of multiplications NumPy's own integer loop is faster than the way through BLAS.
 _SMALL = 20_000
@@ -16,6 +19,9 @@ _FLOAT32 = np.dtype(np.float32)
 _FLOAT64 = np.dtype(np.float64)
 _SMALLEST_NORMAL = np.full(4096, 2.0**-14, np.float32)  # of halves
 _KEPT_BYTES = 1 << 22
+# OpenBLAS does so many multiplications in the thread that calls it; with more, it would take all threads unless it is
+# told otherwise. The second number is for a matrix and a vector.
+ALONE, _ALONE_WITH_VECTOR = 1 << 18, 9216
 _thread = threading.local()
 
 
@@ -59,8 +65,8 @@ class Workspace:
     def product(self, slot: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """`a @ b` in that slot, for floats that BLAS knows."""
         if a.ndim == 2 and b.ndim == 2:
-            return np.dot(a, b, out=self.array(slot, (a.shape[0], b.shape[1]), a.dtype))
-        return np.matmul(_blasable(a), _blasable(b))
+            return blas_product(a, b, self.array(slot, (a.shape[0], b.shape[1]), a.dtype))
+        return _batch_of_products(a, b)
 
     def widen(self, a: np.ndarray, target: np.ndarray):
         """float16 to float32, into `target`. NumPy converts halves one by one; moving the bits by hand is faster.
@@ -131,14 +137,38 @@ def _workspace():
         _thread.space = space
 
 
+def blas_product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """`a @ b` for two matrices of floats that BLAS knows; its last bits depend on their sizes only."""
+    rows, inner = a.shape
+    columns = b.shape[1]
+    work = rows * inner * columns
+    if work <= _ALONE_WITH_VECTOR or (work <= ALONE and rows > 1 and columns > 1):
+        return a.dot(b) if out is None else np.matmul(a, b, out=out)
+    return _large.product(a, b, work, out)
+
+
+def _batch_of_products(a, b):
+    """`a @ b` where one has more than two axes."""
+    a, b = blasable(a), blasable(b)
+    work = a.size * b.shape[-1]
+    return np.matmul(a, b) if work <= _ALONE_WITH_VECTOR else _large.batch_of_products(a, b)
+
+
+def column_sums(rows: np.ndarray) -> np.ndarray:
+    """The sum of the rows of a matrix, by a product with ones: several times as fast as np.sum, and more exact."""
+    if rows.size <= _ALONE_WITH_VECTOR:
+        return np.ones(len(rows), rows.dtype) @ rows
+    return _large.column_sums(rows)
+
+
 def matrix_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """`a @ b` for arrays of one dtype and rank 2 or more; leading axes broadcast."""
     dtype = a.dtype
     kind = dtype.kind
     if kind in "fc" and dtype != _HALF:
         if a.ndim == 2 and b.ndim == 2:
-            return a.dot(b)
-        return np.matmul(_blasable(a), _blasable(b))
+            return blas_product(a, b)
+        return _batch_of_products(a, b)
     if kind in "iu":
         return _integer_product(a, b)
     if kind == "b":
@@ -150,7 +180,7 @@ def matrix_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return space.narrow(space.product("product", left, right), dtype)
 
 
-def _blasable(a):
+def blasable(a):
     """`a`, copied if its strides would send NumPy to its slow loop instead of BLAS."""
     rows, columns = a.strides[-2:]
     return a if a.itemsize in (rows, columns) and rows > 0 and columns > 0 else np.ascontiguousarray(a)

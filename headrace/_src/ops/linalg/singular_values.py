@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.lazy import jnp
+from headrace._src.core.product_threads import on_one_thread, one_thread
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.batching import Batched
@@ -41,6 +42,7 @@ def _sizes(rows, columns, full_matrices):
     return inner, inner
 
 
+@on_one_thread(one_thread)
 def _svd(input, compute_uv, full_matrices):
     check_matrix("Svd", input.shape)
     x, dtype = widened(input), input.dtype

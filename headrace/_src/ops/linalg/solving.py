@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp, lax, scipy_linalg
+from headrace._src.core.product_threads import on_one_thread, one_thread, one_thread_of_scipy
 from headrace._src.core.shapes import broadcast_shapes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
@@ -57,6 +58,7 @@ def _check_pivots(ctx, op, matrix):
 # Inverse
 
 
+@on_one_thread(one_thread)
 def _inverse(input, adjoint):
     check_matrix("MatrixInverse", input.shape, square=True)
     x = widened(input)
@@ -116,6 +118,7 @@ def _infer_determinant(op, input):
     return UNKNOWN if shape.rank is None else shape[:-2]
 
 
+@on_one_thread(one_thread)
 def _determinant(input):
     check_matrix("MatrixDeterminant", input.shape, square=True)
     return np.linalg.det(widened(input)).astype(input.dtype)
@@ -178,7 +181,7 @@ LOG_MATRIX_DETERMINANT = Op(
     "input: T -> sign: T, log_abs_determinant: T",
     T=MATRIX_TYPES,
     infer=_infer_log_determinant,
-    kernel=lambda input: _log_determinant(np, input),
+    kernel=on_one_thread(one_thread)(lambda input: _log_determinant(np, input)),
     lower=lambda ctx, input: _log_determinant(jnp, input),
     saves=("input", "input_dtype", "sign"),
     grad=_grad_log_determinant,
@@ -237,6 +240,7 @@ def _infer_solution(op, matrix, rhs, **attrs):
     return broadcast_shapes(a[:-2], b[:-2]).concatenate([rows, b[-1]])
 
 
+@on_one_thread(one_thread)
 def _solve(matrix, rhs, adjoint):
     _check_equations("MatrixSolve", matrix, rhs)
     _check_same_batch("MatrixSolve", matrix, rhs)
@@ -300,6 +304,7 @@ def solve(matrix, rhs, adjoint=False, name=None) -> Tensor:
     return MATRIX_SOLVE(matrix, rhs, adjoint=adjoint, name=name)
 
 
+@on_one_thread(one_thread_of_scipy)
 def _triangular_solve(matrix, rhs, lower, adjoint):
     _check_equations("MatrixTriangularSolve", matrix, rhs)
     try:
@@ -431,6 +436,7 @@ def _least_squares(xp, op, matrix, rhs, l2_regularizer, fast):
     return (x if deep else turned @ x).astype(rhs.dtype)
 
 
+@on_one_thread(one_thread)
 def _solve_ls(matrix, rhs, l2_regularizer, fast):
     _check_equations("MatrixSolveLs", matrix, rhs, square=False)
     _check_same_batch("MatrixSolveLs", matrix, rhs)

@@ -13,6 +13,7 @@ from headrace._src.op.batching import Batched, NoRule, unstacked
 from headrace._src.op.definition import Op
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.linalg.product_kernels import column_sums
 from headrace._src.ops.math.elementwise import RSQRT
 from headrace._src.ops.math.reductions import reduce_mean, reduce_sum
 from headrace._src.ops.windows.placement import LAYOUTS
@@ -61,11 +62,6 @@ class _Rows:
             return rows.reshape(self.shape)
         moved = (*self.shape[: self.axis], *self.shape[self.axis + 1 :], self.channels)
         return np.moveaxis(rows.reshape(moved), -1, self.axis)
-
-
-def _column_sums(rows):
-    """Sums over rows by BLAS: twice as fast as np.sum, and more exact."""
-    return np.ones(len(rows), rows.dtype) @ rows
 
 
 def _checked_forward(op, allowed, x, scale, offset, mean, variance, factor, data_format, is_training):
@@ -125,9 +121,9 @@ def _forward(
         results = (np.zeros(x.shape, x.dtype), nothing, nothing.copy(), zeros, zeros.copy())
     else:
         count = len(rows)
-        batch_mean = _column_sums(rows) / dtype.type(count)
+        batch_mean = column_sums(rows) / dtype.type(count)
         y = rows - batch_mean
-        batch_variance = _column_sums(y * y) / dtype.type(count)
+        batch_variance = column_sums(y * y) / dtype.type(count)
         y *= scale / np.sqrt(batch_variance + epsilon)
         y += offset
         # The running variance is the one of a sample.
@@ -213,8 +209,8 @@ def _gradient(op, allowed, dy, x, scale, mean, variance, *unused, epsilon, data_
     grads = layout.of(dy).astype(dtype, copy=False)
     inverse = 1 / np.sqrt(variance + dtype.type(epsilon))
     centred = rows - mean
-    d_offset = _column_sums(grads)
-    d_scale = _column_sums(grads * centred) * inverse
+    d_offset = column_sums(grads)
+    d_scale = column_sums(grads * centred) * inverse
     if is_training and len(rows):
         count = dtype.type(len(rows))
         centred *= -(d_scale * inverse / count)

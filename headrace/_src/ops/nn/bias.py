@@ -17,6 +17,7 @@ from headrace._src.ops.arrays.broadcasting import BROADCAST_TO, SUM
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.linalg.product_kernels import column_sums
 from headrace._src.ops.math.arithmetic import ADD
 from headrace._src.ops.math.half_kernels import converted, widened
 
@@ -98,9 +99,7 @@ def _bias_gradient(dy, data_format):
     axis = _channel("BiasAddGrad", dy.shape, data_format)
     channels = dy.shape[axis]
     if axis == dy.ndim - 1 and dy.dtype in (np.float32, np.float64):
-        # Summing rows by a product with ones goes through BLAS: several times as fast, and more exact.
-        rows = dy.reshape(-1, channels) if channels else np.zeros((0, 0), dy.dtype)
-        return np.ones(len(rows), dy.dtype) @ rows
+        return column_sums(dy.reshape(-1, channels) if channels else np.zeros((0, 0), dy.dtype))
     others = tuple(a for a in range(dy.ndim) if a != axis)
     if dy.dtype.itemsize == 2 and dy.dtype.kind in "fV":
         return widened(dy).sum(others).astype(dy.dtype)

@@ -4,6 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.lazy import jnp
+from headrace._src.core.product_threads import on_one_thread, one_thread
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -23,6 +24,7 @@ from headrace._src.ops.math.elementwise import ABS, EXP, LOG, LOG1P, SQUARE
 from headrace._src.ops.nn.activations import RELU
 
 
+@on_one_thread(one_thread)
 def _l2_loss(t):
     wide = t.astype(np.float32) if t.dtype.itemsize == 2 else t
     return np.asarray(np.vdot(wide, wide) / 2).astype(t.dtype)

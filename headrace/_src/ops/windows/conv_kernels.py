@@ -14,6 +14,7 @@ from math import prod
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from headrace._src.ops.linalg.product_kernels import blas_product
 from headrace._src.ops.windows import depthwise_kernels
 from headrace._src.ops.windows.placement import Windows, reversed_windows, tap_slices
 
@@ -148,9 +149,9 @@ def forward(x: np.ndarray, filters: np.ndarray, w: Windows) -> np.ndarray:
         target = out[start:end, row:row_end]
         if out.dtype == dtype:
             # A block is either whole images or rows of one image, so the target is contiguous.
-            np.matmul(rows, matrix, out=target.reshape(-1, outputs))
+            blas_product(rows, matrix, target.reshape(-1, outputs))
         else:
-            target[...] = _cast(rows @ matrix, out.dtype).reshape(target.shape)
+            target[...] = _cast(blas_product(rows, matrix), out.dtype).reshape(target.shape)
     return out
 
 
@@ -182,7 +183,7 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, inputs: int, w: Windows) -> n
     for start, end, row, row_end in patches.blocks():
         rows = patches.block(start, end, row, row_end)
         grads = dy[start:end, row:row_end].reshape(-1, outputs).astype(dtype, copy=False)
-        product_ = rows.T @ grads
+        product_ = blas_product(rows.T, grads)
         total = product_ if total is None else np.add(total, product_, out=total)
     return _cast(total, x.dtype).reshape(shape)
 
@@ -238,7 +239,7 @@ def _input_gradient_by_taps(dy: np.ndarray, filters: np.ndarray, w: Windows) -> 
         for tap, valid, read in taps:
             if any(v.start >= v.stop for v in valid):
                 continue
-            result = np.matmul(grads, matrices[tap], out=buffer[: len(grads)])
+            result = blas_product(grads, matrices[tap], buffer[: len(grads)])
             target = dx[(slice(start, start + images), *read)]
             np.add(target, result.reshape(*part.shape[:-1], channels)[(slice(None), *valid)], out=target)
     return _cast(dx, dy.dtype)

@@ -13,6 +13,7 @@ from math import prod
 
 import numpy as np
 
+from headrace._src.ops.linalg.product_kernels import column_sums
 from headrace._src.ops.windows.placement import Windows, reversed_windows
 
 _BLOCK_BYTES = 1 << 20
@@ -136,11 +137,9 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, multiplier: int, w: Windows) 
             part = padded.of(x[images])
             scratch = np.empty((len(part), *w.output, channels), dtype)
             rows = scratch.reshape(-1, channels)
-            ones = np.ones(len(rows), dtype)
             for m in range(multiplier):
                 grad = np.ascontiguousarray(grads[images][..., m], dtype)
                 for tap, read in padded.taps:
                     np.multiply(part[(slice(None), *read)], grad, out=scratch)
-                    # Summing the rows by a product with ones goes through BLAS, twice as fast as np.sum.
-                    total[(*tap, slice(None), m)] += ones @ rows
+                    total[(*tap, slice(None), m)] += column_sums(rows)
     return total.astype(x.dtype, copy=False)
