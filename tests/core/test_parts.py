@@ -25,7 +25,7 @@ def test_each_part_is_done_once(count):
     assert sorted(done) == list(range(count))
 
 
-@pytest.mark.parametrize("size, length", [(0, 4), (1, 4), (4, 4), (9, 4)])
+@pytest.mark.parametrize(("size", "length"), [(0, 4), (1, 4), (4, 4), (9, 4)])
 def test_slices_cover_everything(size, length):
     counts = np.zeros(size, int)
 
@@ -72,7 +72,8 @@ def test_nobody_waits_for_a_thread_that_has_not_begun(threads, monkeypatch):
     begun.wait()
     done = []
     parts.in_parts(lambda number: done.append(threading.current_thread()), 50)
-    assert set(done) == {threading.current_thread()} and len(done) == 50
+    assert set(done) == {threading.current_thread()}
+    assert len(done) == 50
     hold.set()
     other.join()
 
@@ -114,7 +115,7 @@ def test_after_a_fork(threads):
 
 
 @pytest.mark.parametrize(
-    "environment, expected",
+    ("environment", "expected"),
     [({"OPENBLAS_NUM_THREADS": "1"}, 1), ({"TF_NUM_INTRAOP_THREADS": "1", "OMP_NUM_THREADS": "2"}, 1),
      ({"OMP_NUM_THREADS": "many"}, None), ({"TF_NUM_INTRAOP_THREADS": "0"}, None)],
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """The work of one large operation, in parts that several threads take, one after the other.
 
-NumPy gives up the interpreter's lock while it computes, so its loops can run at the same time. The caller works too, and
-takes whatever part is next: when another process keeps a processor busy, the thread that waits for it takes fewer parts
+NumPy gives up the interpreter's lock while it computes, so its loops can run at the same time. The caller works too,
+and takes whatever part is next: when another process keeps a processor busy, the thread there takes fewer parts
 or none, and nobody waits for a thread that has not begun. How work is divided depends on its size only, never on the
 number of threads or on the clock, so that results are equal to the last bit from run to run. See
 docs/decisions/0046-threads-of-one-operation.md.

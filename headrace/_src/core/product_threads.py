@@ -1,7 +1,7 @@
 """One thread for the matrix products and decompositions of OpenBLAS, as long as an operation calls it.
 
 OpenBLAS divides nearly every product among as many threads as there are processors, and waits for all of them. When
-another process works on one of the processors, that one is late each time: a product of 0.1 ms then takes 10 ms and more.
+another process works on one of them, that one is late each time: a product of 0.1 ms then takes 10 ms or more.
 So it computes in the thread that calls it, and large products are divided by core/parts.py. The number is one for the
 whole process; it is set when the first operation enters, and put back when the last one leaves, so that a program's own
 calls of NumPy have their threads.

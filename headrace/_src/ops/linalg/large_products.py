@@ -1,7 +1,7 @@
 """Matrix products for which OpenBLAS would take all threads: one thread, or parts that several take.
 
 The parts depend on the sizes of the matrices only, so that results are equal to the last bit from run to run, whatever
-else the machine does and however many threads there are. docs/decisions/0046-threads-of-one-operation.md has the figures.
+else the machine does and however many threads there are. docs/decisions/0046-threads-of-one-operation.md has figures.
 """
 
 import math
