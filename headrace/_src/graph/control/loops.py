@@ -14,6 +14,7 @@ from headrace._src.graph.building.func_graph import FuncGraph, body_of, copy_han
 from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.building.operation import has_gradient, is_followed
 from headrace._src.graph.control.calls import backward_call, extend
+from headrace._src.graph.control.computed_before import ComputedBefore
 from headrace._src.graph.control.conditional import note_variables, share_inputs
 from headrace._src.graph.control.trip_counts import trip_count
 from headrace._src.graph.derivatives.functions import dense, derivative_of, zeros_for
@@ -138,7 +139,9 @@ class _LoopDerivative:
         self.derivative = derivative  # of the body
         self.body = body
         self.wanted = wanted  # positions of the loop variables that gradients are followed through
-        self.saved = saved  # for each residual: ("list", output position) or ("invariant", loop variable)
+        # For each residual: ("list", output position), ("invariant", loop variable), or ("before", tensor): what is the
+        # same in all iterations is computed once more before the loop, instead of kept for each of them.
+        self.saved = saved
         self.invariant = invariant  # positions of loop variables that the body does not change
         self.count = count  # position of the output that counts the iterations
 
@@ -184,7 +187,7 @@ def _grad(node, dys):
                 copy_handle_data(tensor, value)
                 residuals.append(value)
             else:
-                residuals.append(inputs[place])
+                residuals.append(inputs[place] if kind == "invariant" else place)
         dys_of_body = []
         for i, y in enumerate(body.outputs):
             if not has_gradient(y.dtype):
@@ -228,26 +231,31 @@ def _differentiate(operation, count):
     wanted = _wanted(body, inputs)
     derivative = derivative_of(body, wanted)
     residuals = derivative.residuals
+    graph = operation.graph
+    at, end = graph.nodes.index(operation), len(graph.nodes)
+    repeated = ComputedBefore(operation, invariant)
     saved, pushed = [], []
     for tensor in residuals:
         position = next((i for i, x in enumerate(body.inputs) if x is tensor), None)
         if position is not None and position in invariant:
             saved.append(("invariant", position))
             continue
+        before = repeated.value(tensor)
+        if before is not None:
+            saved.append(("before", before))
+            continue
         if not any(tensor is other for other in pushed):
             pushed.append(tensor)
         saved.append(("list", count + next(i for i, x in enumerate(pushed) if x is tensor)))
-    graph = operation.graph
-    at = graph.nodes.index(operation)
     if pushed and operation.maximum_iterations is None:
         count_of_trips = trip_count(operation)
         if count_of_trips is not None:
             operation.maximum_iterations = count_of_trips  # a program can have lists of known length
     with graph.building():
-        before = len(graph.nodes)
         extra = []
         for tensor in pushed:
-            bound = operation.maximum_iterations
+            # A loop that never runs needs a place too: its body is compiled all the same.
+            bound = None if operation.maximum_iterations is None else max(operation.maximum_iterations, 1)
             handle = lookup("EmptyTensorList")(
                 _element_shape(tensor), to_tensor(-1 if bound is None else bound, dtypes.int32),
                 element_dtype=tensor.dtype,
@@ -255,8 +263,8 @@ def _differentiate(operation, count):
             extra.append(handle)
         extra.append(to_tensor(0, dtypes.int32))
         extra = [graph.inside(x) for x in extra]
-        fresh = graph.nodes[before:]
-        del graph.nodes[before:]
+        fresh = graph.nodes[end:]
+        del graph.nodes[end:]
         graph.nodes[at:at] = fresh  # the loop reads them
     outputs = list(body.outputs)
     new_inputs = []

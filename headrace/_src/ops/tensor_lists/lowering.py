@@ -19,7 +19,8 @@ class LoweredList:
     """A list of at most `capacity` elements.
 
     Attributes:
-        array: of shape [capacity, *element shape], zeros where nothing is set; None as long as nothing is set.
+        array: of shape [capacity, *element shape], zeros where nothing is set; None as long as nothing is set. Behind
+            the length there may be anything.
         length: an int, or where it depends on data a jax scalar.
         bounded: whether `capacity` is the list's max_num_elements, so that pushing more is an error.
         written: whether the shape of unset elements is known, as it is once one is set: a bool or a jax scalar.
@@ -279,9 +280,9 @@ def pop_back(ctx, input_handle, element_shape, element_dtype):
         )
     target = _readable(ctx, "TensorListPopBack", target, _shape(element_shape))
     last = lax.dynamic_index_in_dim(target.array, at - 1, 0, keepdims=False)
-    # The place is visible again when the list grows by Resize: then it must hold zeros.
-    array = _updated(target.array, jnp.zeros_like(last), at - 1)
-    return target.replace(array=array, length=at - 1), last
+    # The element stays in the array, behind the end of the list: a loop that pops then never changes the array, which
+    # XLA would otherwise copy in each iteration.
+    return target.replace(length=at - 1), last
 
 
 def _readable(ctx, op, target, asked):
