@@ -99,3 +99,25 @@ def test_an_assignment_after_the_loop_does_not_change_its_gradient():
         for _ in range(2):
             y = tf.matmul(y, w) * y
     np.testing.assert_allclose(found, tape.gradient(y, w), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["plain", "transposed"])
+def test_second_derivatives(name):
+    step, _ = STEPS[name]
+    w = tf.Variable(W)
+
+    def first_and_second(run):
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = tf.reduce_sum(run(tf.constant(X)) ** 2)
+            first = inner.gradient(y, w)
+            z = tf.reduce_sum(first * first)
+        return first, outer.gradient(z, w)
+
+    def looped(x):
+        return tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, step(w, x)), (0, x))[1]
+
+    expected = first_and_second(lambda x: step(w, step(w, step(w, x))))
+    for found in (first_and_second(tf.function(looped)), tf.function(lambda: first_and_second(looped))()):
+        for value, wanted in zip(found, expected):
+            np.testing.assert_allclose(value, wanted, rtol=1e-4)

@@ -4,8 +4,11 @@ The gradient of a loop needs values from all iterations. Those that do not chang
 a cell reads in each step, need not be kept for each: memory and time of a copy per step are saved.
 """
 
+from headrace._src.autodiff.tape import Tape
+from headrace._src.core.context import context
 from headrace._src.graph.building.graph import PLACEHOLDER
 from headrace._src.graph.building.operation import called_graphs, grouped
+from headrace._src.graph.derivatives.functions import structured
 from headrace._src.graph.passes.failures import can_fail
 from headrace._src.ops.arrays.filling import CONST
 from headrace._src.state.storage import READ_VARIABLE
@@ -39,6 +42,7 @@ class ComputedBefore:
             return None
         with self._graph.building():
             value = node.record(*grouped(node, inputs), **node.attrs)
+        _tell_tapes(value.op)
         self._found[id(tensor)] = value
         return value
 
@@ -53,6 +57,16 @@ class ComputedBefore:
             return self._may_read
         constants = {id(x): x.op.attrs["value"]._a for x in node.inputs if x.op.record is CONST}
         return not record.stateful and not can_fail(node, constants)
+
+
+def _tell_tapes(operation):
+    """Let tapes follow an operation that was added behind their backs: the gradient being computed reads it."""
+    ids = [tensor._id for tensor in operation.inputs]
+    for recorder in context.recorders:
+        if isinstance(recorder, Tape) and not recorder.ids.isdisjoint(ids):
+            inputs, outputs = structured(operation)
+            node = operation.record.make_node(inputs, outputs, operation.attrs)
+            recorder.record(node, operation.inputs, ids, operation.outputs)
 
 
 def _has_effects(graph):
