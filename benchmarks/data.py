@@ -9,6 +9,7 @@ the median over rounds of TensorFlow's time / headrace's. Leaves with an error i
 """
 
 import argparse
+import gzip
 import importlib
 import json
 import os
@@ -110,6 +111,34 @@ def parse_batches(tf, folder):
     return _walk(dataset.map(lambda records: tf.io.parse_example(records, description)))
 
 
+def parse_lists(tf, folder):
+    """Features whose numbers differ from example to example, as sparse and ragged tensors."""
+    description = {
+        "words": tf.io.VarLenFeature(tf.string),
+        "ids": tf.io.VarLenFeature(tf.int64),
+        "scores": tf.io.RaggedFeature(tf.float32),
+    }
+    dataset = tf.data.TFRecordDataset(str(pathlib.Path(folder, "lists.tfrecord"))).batch(100)
+    return _walk(dataset.map(lambda records: tf.io.parse_example(records, description)))
+
+
+def read_gzip(tf, folder):
+    return _walk(tf.data.TFRecordDataset(_records(folder) + ".gz", compression_type="GZIP").batch(100))
+
+
+def load_saved(tf, folder):
+    """What `save` wrote, which is compressed with Snappy."""
+    return _walk(tf.data.Dataset.load(str(pathlib.Path(folder, "saved"))).batch(100))
+
+
+def read_lines(tf, folder):
+    return _walk(tf.data.TextLineDataset(str(pathlib.Path(folder, "lines.txt"))).batch(100))
+
+
+def shuffle_numbers(tf, folder):
+    return _walk(tf.data.Dataset.range(300_000).shuffle(200_000).batch(100))
+
+
 def write_examples(tf, folder):
     path = str(pathlib.Path(folder, f"written-{tf.__name__}.tfrecord"))
     records = [_example(tf, number, bytes(784)) for number in range(EXAMPLES)]
@@ -136,10 +165,15 @@ def generator(tf, folder):
 CASES = {
     "60,000 images: shuffle, batch, prefetch": Case(shuffle_and_batch, 3),
     "20,000 images: map rot90, map scale, batch": Case(map_and_batch, 5),
-    "JPEG: decode, resize to 256x256, batch": Case(decode_and_resize, 1.2),
+    "JPEG: decode, resize to 256x256, batch": Case(decode_and_resize, 2),
     "20,000 Examples: read, parse each, batch": Case(parse_each, 4),
     "20,000 Examples: read, batch, parse": Case(parse_batches, 4),
-    "20,000 Examples: write": Case(write_examples, 1.5),
+    "20,000 Examples of lists: read, batch, parse": Case(parse_lists, 3),
+    "20,000 Examples: write": Case(write_examples, 2),
+    "20,000 Examples: read GZIP, batch": Case(read_gzip, 1),
+    "20,000 images: load what was saved, batch": Case(load_saved, 1),
+    "200,000 lines of text: read, batch": Case(read_lines, 1),
+    "300,000 numbers: shuffle 200,000, batch": Case(shuffle_numbers, 1),
     "from_generator, batch": Case(generator, 2),
 }
 
@@ -155,6 +189,21 @@ def _draw_photos(folder):
         pathlib.Path(folder, f"{number}.jpg").write_bytes(data)
 
 
+def _prepare_lists_and_lines(tf, folder):
+    rng = np.random.default_rng(0)
+    pathlib.Path(_records(folder) + ".gz").write_bytes(gzip.compress(pathlib.Path(_records(folder)).read_bytes(), 6))
+    lists = tf.train.BytesList, tf.train.Int64List, tf.train.FloatList
+    with tf.io.TFRecordWriter(str(pathlib.Path(folder, "lists.tfrecord"))) as writer:
+        for count in rng.integers(0, 12, EXAMPLES).tolist():
+            values = [b"word-%d" % i for i in range(count)], list(range(count)), rng.random(count).tolist()
+            names = ("words", "ids", "scores"), ("bytes_list", "int64_list", "float_list")
+            feature = {name: tf.train.Feature(**{kind: cls(value=value)})
+                       for name, kind, cls, value in zip(*names, lists, values)}
+            writer.write(tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString())
+    pathlib.Path(folder, "lines.txt").write_text("".join(f"line {i} of a text that goes on\n" for i in range(200_000)))
+    tf.data.Dataset.from_tensor_slices(_images(EXAMPLES)).save(str(pathlib.Path(folder, "saved")))
+
+
 def prepare(folder, photos):
     """The files that cases read, written once for both libraries."""
     tf = importlib.import_module("headrace")
@@ -162,6 +211,7 @@ def prepare(folder, photos):
     with tf.io.TFRecordWriter(_records(folder)) as writer:
         for number in range(EXAMPLES):
             writer.write(_example(tf, number, image))
+    _prepare_lists_and_lines(tf, folder)
     place = pathlib.Path(folder, "photos")
     place.mkdir()
     if photos is None:

@@ -95,6 +95,33 @@ def test_only_so_much_memory_is_given_to_folding(monkeypatch):
     assert [name for name in after if name != "MatMul"] == ["Exp"]
 
 
+def test_calls_with_constants_are_folded():
+    inner = tf.function(lambda x, y: tf.matmul(x, y) + 1.0)
+    outer = tf.function(lambda x: inner(inner(x, x), x))
+    before, after = both(lambda x: outer(tf.constant([[1.0, 2.0], [3.0, 4.0]])) + x, NUMBERS[:, :2])
+    assert "PartitionedCall" in before
+    assert after == ["AddV2"]
+
+
+def test_calls_that_do_more_than_compute_are_not_folded():
+    seen = []
+
+    def python(x):
+        seen.append(1)
+        return x
+
+    calls = {
+        "fails": tf.function(lambda x: tf.gather(x, tf.cast(x[0], tf.int32) + 100)),
+        "draws": tf.function(lambda x: x + tf.random.uniform([])),
+        "python": tf.function(lambda x: tf.numpy_function(python, [x], tf.float32, stateful=False)),
+        "compiled": tf.function(lambda x: x + 1.0, jit_compile=True),
+    }
+    for inner in calls.values():
+        graph = tf.function(lambda x, inner=inner: inner(tf.constant([1.0, 2.0])) + x).get_concrete_function(1.0).graph
+        assert any("Call" in step.record.name for step in graph.plan().steps)
+    assert seen == []
+
+
 def test_what_fails_is_not_folded():
     def f(x):
         return x + tf.gather(tf.constant([1.0, 2.0]), tf.constant([5]))

@@ -16,7 +16,7 @@ from headrace._src.core.names import NameTable, current_name_scope, fresh_scope,
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.graph.building.node_names import operand_name
-from headrace._src.graph.building.operation import Operation, is_stateful
+from headrace._src.graph.building.operation import Operation, called_graphs, is_stateful
 from headrace._src.graph.building.source_lines import users_line
 from headrace._src.graph.building.symbolic import SymbolicTensor
 from headrace._src.op.api import api
@@ -129,7 +129,7 @@ class BaseGraph(BaseGraphMethods, CurrentGraph):
         if missing:
             raise errors.GraphBuildError(f"{op.name}: an empty list has no dtype {missing[0]}. [Op:{op.name}]")
         outputs = self.create(op, tuple(flat), attrs, types, shapes, name + ":", location)
-        if known and flat and not op.stateful and (op.quiet or op.lower is not None):  # no Python code of the user
+        if known and flat and not op.stateful and not _calls_python(op, attrs):
             _compute(op, specs, attrs, outputs)
         elif op.partial is not None:
             _note_elements(outputs[0], op.partial(*specs, **attrs))
@@ -385,6 +385,15 @@ def _note_elements(tensor, elements):
         return
     if elements is not None and None not in (elements if isinstance(elements, list) else [elements]):
         tensor._known = np.array(elements, tensor.dtype._np)
+
+
+def _calls_python(op, attrs):
+    """Whether an operation calls Python code of the user's, itself or in a graph that it calls."""
+    if op.quiet:
+        return False
+    if op.lower is None:
+        return True
+    return any(_calls_python(node.record, node.attrs) for graph in called_graphs(attrs) for node in graph.nodes)
 
 
 def _compute(op, specs, attrs, outputs):

@@ -8,7 +8,7 @@ from headrace._src.graph.building.graph import PLACEHOLDER
 from headrace._src.graph.building.symbolic import SymbolicTensor
 from headrace._src.graph.passes import arithmetic, chains, identities, known_shapes
 from headrace._src.graph.passes.common_subexpressions import key_of
-from headrace._src.graph.passes.constant_folding import folded
+from headrace._src.graph.passes.constant_folding import folded, folded_call
 from headrace._src.graph.passes.dead_code import live, needed
 from headrace._src.graph.passes.steps import Known, Step, constant_step
 
@@ -47,7 +47,11 @@ def rewritten(steps, inputs, outputs) -> tuple[list, list]:
         if replaced:
             step = _reading(step, replaced)
         record = step.record
-        if record.stateful or record.calls_functions or (fed and any(id(t) in fed for t in step.outputs)):
+        is_fed = fed and any(id(tensor) in fed for tensor in step.outputs)
+        if record.calls_functions and not is_fed:
+            program.append_folded(step, folded_call(step, known))
+            continue
+        if record.stateful or is_fed:
             program.append(step)
             continue
         rule = _rule_of(record)
@@ -68,8 +72,7 @@ def rewritten(steps, inputs, outputs) -> tuple[list, list]:
         if arrays is None:
             program.append_once(step)
         else:
-            for tensor, array in zip(step.outputs, arrays):
-                program.append_once(constant_step(step, tensor, array))
+            program.append_folded(step, arrays)
     outputs = [replaced.get(id(tensor), tensor) for tensor in outputs]
     return live(program.steps, outputs, known.constants), outputs
 
@@ -86,6 +89,14 @@ class _Program:
     def append(self, step):
         self.steps.append(step)
         self.known.add(step)
+
+    def append_folded(self, step, arrays):
+        """Append constants in the place of a step; the step itself where there are none."""
+        if arrays is None:
+            self.append(step)
+            return
+        for tensor, array in zip(step.outputs, arrays):
+            self.append_once(constant_step(step, tensor, array))
 
     def append_once(self, step):
         """Append a step without effects, unless an equal one is there already."""
