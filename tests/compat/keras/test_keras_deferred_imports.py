@@ -1,4 +1,4 @@
-"""Keras is imported without scikit-learn, pandas and jax, and uses them when a program does."""
+"""Keras is imported without scikit-learn, pandas, jax and Orbax, and uses them when a program does."""
 
 import os
 import subprocess
@@ -22,6 +22,8 @@ PACKAGES = {
 
         read_csv = "a function"
     """,
+    "orbax/__init__.py": "",
+    "orbax/checkpoint/__init__.py": "v1 = 'what Keras uses'",
     "sklearn/__init__.py": "__version__ = '1.6'",
     "sklearn/base.py": """
         class BaseEstimator:
@@ -46,7 +48,7 @@ import sys
 import headrace as tf
 
 tf.keras.layers.Dense
-assert not {"sklearn", "pandas", "jax"} & set(sys.modules), "imported with Keras"
+assert not {"sklearn", "pandas", "jax", "orbax"} & set(sys.modules), "imported with Keras"
 """
 
 USES = {
@@ -81,11 +83,17 @@ USES = {
         from keras.src.callbacks.orbax_checkpoint import OrbaxCheckpoint  # a public name in newer versions only
         assert issubclass(OrbaxCheckpoint, tf.keras.callbacks.Callback)
     """,
+    "Orbax there": """
+        from keras.src.utils.module_utils import ocp
+        assert "orbax" not in sys.modules
+        ocp.initialize()
+        assert "orbax.checkpoint" in sys.modules
+    """,
 }
 
 ABSENT = """
     import sys
-    sys.modules.update(pandas=None, sklearn=None)
+    sys.modules.update(pandas=None, sklearn=None, orbax=None)
     import headrace as tf
     tf.keras.layers.Dense
     from keras.src.trainers.data_adapters import array_slicing
@@ -94,6 +102,13 @@ ABSENT = """
         tf.keras.wrappers.SKLearnClassifier(lambda X, y: None)
     except ImportError as error:
         assert "scikit-learn" in str(error)
+    else:
+        raise SystemExit("no error")
+    from keras.src.callbacks.orbax_checkpoint import OrbaxCheckpoint
+    try:
+        OrbaxCheckpoint("folder")
+    except ImportError as error:
+        assert "pip install orbax" in str(error)
     else:
         raise SystemExit("no error")
 """
@@ -112,7 +127,7 @@ def packages(tmp_path):
     """A folder with packages that stand for pandas and scikit-learn."""
     for name, text in PACKAGES.items():
         path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(textwrap.dedent(text))
     return tmp_path
 
