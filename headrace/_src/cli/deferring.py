@@ -1,7 +1,8 @@
 """Console scripts that TensorFlow has too: where it is installed they start its own, unless headrace is meant.
 
 Whoever is installed last has its file in the folder of scripts. If that is headrace, a command that a user has always
-had would otherwise change its meaning. `HEADRACE_CLI=1` says that headrace is meant; so does `headrace saved-model`.
+had would otherwise change its meaning. `HEADRACE_CLI=1` says that headrace is meant; so do `headrace saved-model` and
+`headrace upgrade`.
 """
 
 import importlib.machinery
@@ -15,6 +16,7 @@ from headrace._src.cli import child_path
 from headrace._src.core.lazy import LazyModule
 
 _saved_model = LazyModule("headrace._src.cli.saved_model.commands")
+_upgrade = LazyModule("headrace._src.upgrade.command")
 
 SWITCH = "HEADRACE_CLI"
 _OURS = "headrace"
@@ -63,3 +65,8 @@ def start(script: str, ours: Callable[[], Any]) -> Any:
 def saved_model_cli() -> None:
     """The console script `saved_model_cli`."""
     sys.exit(start("saved_model_cli", lambda: _saved_model.main()))
+
+
+def tf_upgrade_v2() -> None:
+    """The console script `tf_upgrade_v2`."""
+    sys.exit(start("tf_upgrade_v2", lambda: _upgrade.main()))

@@ -15,6 +15,7 @@ from headrace._src.core.tracebacks import hide_frames
 from headrace._src.version import HEADRACE_VERSION
 
 _saved_model_commands = LazyModule("headrace._src.cli.saved_model.commands")
+_upgrade_command = LazyModule("headrace._src.upgrade.command")
 
 
 def run(script, arguments, is_module=False):
@@ -50,10 +51,15 @@ def _saved_model(arguments):
     return _saved_model_commands.main(arguments, prog="headrace saved-model")
 
 
+def _upgrade(arguments):
+    return _upgrade_command.main(arguments, prog="headrace upgrade")
+
+
 # Commands that have a parser of their own: their names, what they are for, and what carries them out.
 _WITH_OWN_PARSER = {
     "saved-model": ("look at SavedModels, and call them; the same as saved_model_cli", _saved_model),
     "tensorboard": ("look at a log folder; arguments are TensorBoard's, such as --logdir", tensorboard),
+    "upgrade": ("turn programs for TensorFlow 1.x into ones for 2.x; the same as tf_upgrade_v2", _upgrade),
 }
 
 
