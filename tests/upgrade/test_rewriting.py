@@ -141,7 +141,8 @@ NAMES = [
      "import tensorflow\ntensorflow.compat.v1.placeholder(tensorflow.float32)\n"),
     ("import tensorflow as t\nt.Session()\n", "import tensorflow as t\nt.compat.v1.Session()\n"),
     ("tf.Session()\n", "tf.compat.v1.Session()\n"),
-    ("from tensorflow import flags\nflags.DEFINE_bool\n", "from tensorflow.compat.v1 import flags\nflags.DEFINE_bool\n"),
+    ("from tensorflow import flags\nflags.DEFINE_bool\n",
+     "from tensorflow.compat.v1 import flags\nflags.DEFINE_bool\n"),
     ("from tensorflow import nn\nnn.relu(x)\n", None),
     ("from tensorflow import nn as n\nn.xw_plus_b(x, w, b)\n",
      "from tensorflow.compat.v1 import nn as n\nn.xw_plus_b(x, w, b)\n"),
@@ -294,5 +295,6 @@ def test_random_sources_change_only_where_rules_apply():
 
 
 UNDO = [(r"tf\.math\.log\(", "tf.log("), (r"tf\.cast\((.*), dtype=tf\.float32\)", r"tf.to_float(\1)"),
-        (r"axis=1\)", "dimension=1)"), (r"keepdims=True", "keep_dims=True"), (r"cond=(.*), body=b, loop_vars=c\)", r"\1, b, c)"),
+        (r"axis=1\)", "dimension=1)"), (r"keepdims=True", "keep_dims=True"),
+        (r"cond=(.*), body=b, loop_vars=c\)", r"\1, b, c)"),
         (r"rate = 1 - \(0\.5\)", "keep_prob = 0.5")]
