@@ -8,9 +8,11 @@ import functools
 import json
 import pathlib
 import pickle
+import re
 
 import evaluation_of_calls as evaluation
 import numpy as np
+import permissions
 import pytest
 
 import headrace as tf
@@ -161,3 +163,16 @@ def test_every_class_of_tensorflow_catches_them(call, kinds):
     copy = pickle.loads(pickle.dumps(caught.value))
     assert type(copy) is type(caught.value)
     assert str(copy) == str(caught.value)
+
+
+def test_what_only_headrace_computes_has_a_row_in_decision_0019():
+    text = next((pathlib.Path(__file__).parents[2] / "docs" / "decisions").glob("0019-*.md")).read_text()
+    table = text.partition("**Computed here, refused by TensorFlow:**")[2].partition("`scripts/bad_arguments`")[0]
+    assert {int(number) for number in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)} == set(permissions.RULES)
+
+
+def test_permissions_do_not_cover_what_is_computed_without_reason():
+    call = {"text": "", "function": "tf.linalg.lu", "argument": "output_idx_type", "kind": "dtype"}
+    assert permissions.permission(call, {"error": ["InvalidArgumentError"], "message": "Value for attr 'T'"}) is None
+    call = {"text": "", "function": "tf.map_fn", "argument": "back_prop", "kind": "text"}
+    assert permissions.permission(call, {"error": ["TypeError"], "message": "no truth"}) == 1

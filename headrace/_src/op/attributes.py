@@ -30,7 +30,7 @@ def checked(op, attrs):
     for attribute in op.signature.attributes:
         name = attribute.name
         value = attrs.get(name)
-        if not _is_usual(attribute.kind, value):
+        if not _is_usual(attribute.kind, value) or not _is_allowed(op.types.get(name), value):
             if changed is None:
                 changed = dict(attrs)
             changed[name] = canonical(op, attribute, value)
@@ -45,6 +45,13 @@ def _is_usual(kind, value):
         usual = USUAL.get(kind[5:-1])
         return isinstance(value, (list, tuple)) and (usual is None or all(type(item) is usual for item in value))
     return kind != "shape" or value is None or type(value) is tuple
+
+
+def _is_allowed(allowed, dtypes_given):
+    """Whether a dtype, or each of a list, is among those that the op takes."""
+    if allowed is None:
+        return True
+    return allowed.issuperset(dtypes_given) if isinstance(dtypes_given, (list, tuple)) else dtypes_given in allowed
 
 
 def canonical(op, attribute, value):
@@ -107,7 +114,7 @@ def _dtype(op, attribute, value):
 
 
 def _integer(op, attribute, value):
-    if isinstance(value, str):
+    if isinstance(value, (str, dtypes.DType)):  # `int` would make a number of these
         _refuse(op, attribute, value)
     try:
         number = int(value)

@@ -7,6 +7,7 @@ import numpy as np
 
 from headrace._src.core import errors
 from headrace._src.core.shapes import TensorShape, broadcast_shapes
+from headrace._src.op.convert import UnfitValueError
 
 SCALAR = TensorShape([])
 UNKNOWN = TensorShape(None)
@@ -67,7 +68,7 @@ def whole(value, argument: str) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(f"{argument} must be an integer, got {reprlib.repr(value)}.") from None
+        raise UnfitValueError(f"{argument} must be an integer, got {reprlib.repr(value)}.") from None
 
 
 def with_rank(spec, rank: int, op: str, argument: str) -> TensorShape:

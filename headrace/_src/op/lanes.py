@@ -102,7 +102,7 @@ def write_lane(op, names):
     lines += converted
     incomplete = f"len(attrs) != {len(op.attribute_names)}" if op.attribute_names else "attrs"
     lines.append(f"if {incomplete}: attrs = complete(op, attrs)")
-    unusual = [_unusual(attribute) for attribute in op.signature.attributes]
+    unusual = [_unusual(op, attribute, names) for attribute in op.signature.attributes]
     if any(unusual):
         lines.append(f"elif {' or '.join(filter(None, unusual))}: attrs = checked(op, attrs)")
     if output.dtype is not None:
@@ -121,9 +121,12 @@ def write_lane(op, names):
     return names["lane"]
 
 
-def _unusual(attribute):
+def _unusual(op, attribute, names):
     """The text of a test whether the attribute needs a closer look; None if it never does."""
     value, kind = f"attrs[{attribute.name!r}]", attribute.kind
+    if kind == "type" and attribute.name in op.types:
+        names[f"types_{attribute.name}"] = op.types[attribute.name]
+        return f"type({value}) is not DType or {value} not in types_{attribute.name}"
     if kind in USUAL:
         return f"type({value}) is not {USUAL[kind].__name__}"
     if kind == "shape":

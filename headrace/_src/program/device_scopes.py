@@ -11,8 +11,7 @@ from headrace._src.op.api import api
 
 
 @api("device", dispatch=False)
-@contextlib.contextmanager
-def device(device_name) -> Iterator[None]:
+def device(device_name) -> contextlib.AbstractContextManager[None]:
     """Within this block, ops are placed on that device; on the host when there is none of that name.
 
     Args:
@@ -28,6 +27,11 @@ def device(device_name) -> Iterator[None]:
     """
     if callable(device_name) and not hasattr(device_name, "to_string") and context.graph is None:
         raise RuntimeError("tf.device does not support functions when eager execution is enabled.")
+    return _placed(device_name)
+
+
+@contextlib.contextmanager
+def _placed(device_name) -> Iterator[None]:
     if device_name is None:
         wanted = None
     else:

@@ -137,6 +137,7 @@ def _stream_of(op, resource, algorithm, count) -> Philox:
 
 
 _INTEGERS = frozenset({dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64})
+_COUNTS = dtypes.INDEX | {dtypes.float16, dtypes.float32, dtypes.float64}
 
 
 def _stateful(name, sampler, default, allowed):
@@ -210,12 +211,13 @@ STATEFUL_RANDOM_BINOMIAL = Op(
     "resource: resource, algorithm: int64, shape: S, counts: T, probs: T, *, "
     "dtype: type = int64 -> output: dtype",
     S=dtypes.INDEX,
-    T=frozenset({dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64}),
+    T=_COUNTS,
     infer=lambda resource, algorithm, shape, counts, probs, dtype: shape_from_value(shape),
     kernel=_stateful_binomial,
     lower=None,  # TF: Generator itself draws with RngReadAndSkip and stateless ops
     grad=unregistered,
     stateful=True,
+    dtype=_COUNTS,
 )
 
 

@@ -329,6 +329,7 @@ VARIABLE_SHAPE = Op(
     lower=lambda ctx, input, out_type: np.array(ctx.read_variable(input).shape, out_type._np),
     grad=None,
     stateful=True,
+    out_type=dtypes.INDEX,
 )
 
 
@@ -362,4 +363,5 @@ COUNT_UP_TO = Op(
     lower=_lower_count_up_to,
     grad=None,
     stateful=True,
+    T=dtypes.INDEX,
 )

@@ -21,6 +21,7 @@ from headrace._src.core.trackable import SaveType, Trackable
 from headrace._src.core.types import FOR_CHECKERS
 from headrace._src.graph.building.source_lines import users_line
 from headrace._src.op.api import api
+from headrace._src.op.options import truth
 from headrace._src.tracing.arguments import bind, fast_key, parameters_of, tensors_of
 from headrace._src.tracing.concrete_function import ConcreteFunction
 from headrace._src.tracing.function_types import FunctionType, type_of_parameters
@@ -551,7 +552,7 @@ def function(
     np.int32(4)
     """
     if experimental_relax_shapes is not None:
-        reduce_retracing = experimental_relax_shapes
+        reduce_retracing = truth("experimental_relax_shapes", experimental_relax_shapes)
     if experimental_compile is not None:
         jit_compile = experimental_compile
 

@@ -30,7 +30,7 @@ def conv2d(
 ) -> Tensor:
     """As `tf.nn.conv2d`; `filter` is the older name of `filters`."""
     filters = _filters("conv2d", filters, filter)
-    return conv_functions.conv2d(input, filters, strides, padding, data_format or "NHWC", list(dilations), name)
+    return conv_functions.conv2d(input, filters, strides, padding, data_format, list(dilations), name)
 
 
 @api("compat.v1.nn.conv3d", dispatch=False)
@@ -63,7 +63,8 @@ def conv1d(
 ) -> Tensor:
     """As `tf.nn.conv1d`; `value` is the older name of `input`."""
     x = required("conv1d", "input", renamed("conv1d", "input", input, "value", value))
-    return conv_functions.conv1d(x, filters, stride, padding, data_format or "NWC", dilations, name)
+    data_format = "NWC" if data_format is None else data_format
+    return conv_functions.conv1d(x, filters, stride, padding, data_format, dilations, name)
 
 
 @api("compat.v1.nn.conv2d_transpose", dispatch=False)

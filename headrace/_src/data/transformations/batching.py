@@ -150,10 +150,12 @@ def batch_size_of(value) -> int:
 
 def _make(input_dataset, batch_size, drop_remainder, output_types, output_shapes, **unused):
     size = batch_size_of(batch_size)
-    return BatchStage(stage_of(input_dataset), size, bool(drop_remainder), shapes_of(output_shapes))
+    drops = bool(integer(drop_remainder, "drop_remainder"))
+    return BatchStage(stage_of(input_dataset), size, drops, shapes_of(output_shapes))
 
 
 def _make_parallel(input_dataset, batch_size, num_parallel_calls, drop_remainder, **attrs):
+    integer(num_parallel_calls, "num_parallel_calls")
     return _make(input_dataset, batch_size, drop_remainder, **attrs)
 
 

@@ -367,6 +367,8 @@ SHUFFLE_DATASET = dataset_op(
 
 def seed_inputs(seed) -> list:
     """The inputs `seed` and `seed2` of dataset ops."""
+    if isinstance(seed, (float, complex)):
+        raise TypeError(f"seed must be an integer, got {seed!r}.")
     return [to_tensor(value, dtypes.int64) for value in draw_seeds(seed)]
 
 

@@ -9,6 +9,7 @@ from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
+from headrace._src.core.tensor import Tensor
 from headrace._src.graph.building.func_graph import body_of, copy_handle_data
 from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.building.operation import Operation, has_gradient, is_followed
@@ -19,6 +20,7 @@ from headrace._src.op.attached import method_of
 from headrace._src.op.batching import Rule
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.options import truth
 from headrace._src.op.traits import CALLS_FUNCTIONS, NEVER_FAILS
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST, cast
@@ -342,6 +344,8 @@ def cond(pred, true_fn=None, false_fn=None, name=None) -> Any:
         if not callable(function):
             raise TypeError(f"cond: '{given}' must be callable, got {function!r}.")
     if context.graph is None:
+        if not isinstance(pred, (bool, int, float, Tensor)):
+            pred = to_tensor(pred)
         return (true_fn if pred else false_fn)()
     if isinstance(pred, bool):
         raise TypeError("cond: pred must not be a Python bool while a graph is built: call the function yourself.")
@@ -437,6 +441,7 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
             raise TypeError(f"case: fn for pred {pair[0]!r} must be callable.")
     if default is not None and not callable(default):
         raise TypeError(f"case: default must be callable, got {default!r}.")
+    truth("strict", strict)
     if context.graph is None:
         return _eager_case(pairs, default, exclusive)
     checks = []

@@ -20,6 +20,7 @@ from headrace._src.graph.control.map_fn import (
 )
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.op.options import truth
 from headrace._src.ops.arrays.joining import UNPACK
 from headrace._src.ops.math.comparison import LESS
 from headrace._src.ops.tensor_lists.single_elements import TENSOR_LIST_SET_ITEM
@@ -106,6 +107,7 @@ def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
     >>> tf.foldl(lambda a, x: a - x, tf.constant([1, 2, 3])).numpy().item()
     -4
     """
+    truth("back_prop", back_prop)
     with name_scope(name or "foldl"):
         return _fold("foldl", fn, elems, initializer, parallel_iterations, backwards=False)
 
@@ -117,6 +119,7 @@ def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
     >>> tf.foldr(lambda a, x: a - x, tf.constant([1, 2, 3])).numpy().item()
     0
     """
+    truth("back_prop", back_prop)
     with name_scope(name or "foldr"):
         return _fold("foldr", fn, elems, initializer, parallel_iterations, backwards=True)
 
@@ -153,6 +156,7 @@ def scan(
     """
     check_function("scan", fn)
     check_parallel_iterations("scan", parallel_iterations)
+    truth("back_prop", back_prop)
     with name_scope(name or "scan"):
         elements = _Elements("scan", elems)
         value, begin = _start(elements, initializer, reverse)

@@ -24,6 +24,7 @@ from headrace._src.op.attached import method_of
 from headrace._src.op.batching import Rule
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.options import truth
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import CALLS_FUNCTIONS, LOOPS
 from headrace._src.ops.arrays.casting import CAST
@@ -332,6 +333,7 @@ def while_loop(
         raise TypeError(f"while_loop: 'cond' must be callable, got {cond!r}.")
     if not callable(body):
         raise TypeError(f"while_loop: 'body' must be callable, got {body!r}.")
+    truth("back_prop", back_prop)
     if parallel_iterations is not None and parallel_iterations < 1:
         raise TypeError(f"while_loop: 'parallel_iterations' must be a positive integer, got {parallel_iterations}.")
     if not nest.flatten(loop_vars, expand_composites=True) and not isinstance(loop_vars, (list, tuple)):

@@ -17,6 +17,7 @@ from headrace._src.graph.control.loops import while_loop
 from headrace._src.op.api import api
 from headrace._src.op.attached import method_of
 from headrace._src.op.convert import to_tensor
+from headrace._src.op.options import truth
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import EMPTY, FILL
 from headrace._src.ops.arrays.joining import PACK, UNPACK
@@ -244,6 +245,7 @@ def map_fn(
     """
     check_function("map_fn", fn)
     check_parallel_iterations("map_fn", parallel_iterations)
+    truth("back_prop", back_prop)
     signature = dtype if fn_output_signature is None else fn_output_signature
     flat = _converted_elements("map_fn", elems)
     with name_scope(name or "map"):

@@ -57,19 +57,11 @@ def checked_parts(op: str, argument: str, count: int) -> int:
     return count
 
 
-def index_type(op: str, out_type, argument: str = "out_type") -> np.dtype:
-    """The NumPy dtype of an attribute that must be int32 or int64."""
-    if out_type not in dtypes.INDEX:
-        raise errors.invalid_argument(f"{op}: {argument} must be int32 or int64, got {out_type.name}.")
-    return out_type._np
-
-
 def _vector_of_rank(spec):
     return TensorShape([spec.shape.rank])
 
 
 def _infer_shape(input, out_type):
-    index_type("Shape", out_type)
     return _vector_of_rank(input)
 
 
@@ -88,10 +80,11 @@ SHAPE = Op(
     traits=NEVER_FAILS | ABOUT_SHAPES,
     partial=_partial_shape,
     infer=_infer_shape,
-    kernel=lambda input, out_type: np.array(input.shape, index_type("Shape", out_type)),
+    kernel=lambda input, out_type: np.array(input.shape, out_type._np),
     lower=lambda ctx, input, out_type: jnp.asarray(np.array(input.shape, out_type._np)),
     grad=None,
     vectorize=Rule(_vectorize_shape, lambda batch, node, x: batch.shapes(x, node.attrs["out_type"])),
+    out_type=dtypes.INDEX,
 )
 
 
@@ -115,18 +108,17 @@ def shape(input, out_type=None, name=None) -> Tensor:
     out_type = dtypes.int32 if out_type is None else dtypes.as_dtype(out_type)
     if context.graph is not None:
         input = to_tensor(input)
-        if input.shape.is_fully_defined():
+        if input.shape.is_fully_defined() and out_type in dtypes.INDEX:
             return _folded(input, input.shape.as_list(), out_type)
     return SHAPE(input, out_type=out_type, name=name)
 
 
 def _shape_n(input, out_type):
-    numpy_type = index_type("ShapeN", out_type)
+    numpy_type = out_type._np
     return [np.array(x.shape, numpy_type) for x in nonempty("ShapeN", "input", input)]
 
 
 def _infer_shape_n(input, out_type):
-    index_type("ShapeN", out_type)
     return ([_vector_of_rank(x) for x in nonempty("ShapeN", "input", input)],)
 
 
@@ -143,6 +135,7 @@ SHAPE_N = Op(
     lower=lambda ctx, input, out_type: [jnp.asarray(np.array(x.shape, out_type._np)) for x in input],
     grad=None,
     vectorize=_vectorize_shape_n,
+    out_type=dtypes.INDEX,
 )
 
 
@@ -157,14 +150,13 @@ def shape_n(input, out_type=dtypes.int32, name=None) -> list[Tensor]:
 
 
 def _size(input, out_type):
-    numpy_type = index_type("Size", out_type)
+    numpy_type = out_type._np
     if input.size > np.iinfo(numpy_type).max:
         raise errors.invalid_argument(f"Size: {input.size} elements cannot be counted in {out_type.name}.")
     return np.array(input.size, numpy_type)
 
 
 def _infer_size(input, out_type):
-    index_type("Size", out_type)
     return SCALAR
 
 
@@ -190,6 +182,7 @@ SIZE = Op(
     lower=lambda ctx, input, out_type: jnp.asarray(np.array(input.size, out_type._np)),
     grad=None,
     vectorize=Rule(_vectorize_size, _vectorize_ragged_size),
+    out_type=dtypes.INDEX,
 )
 
 
@@ -203,7 +196,7 @@ def size(input, out_type=None, name=None) -> Tensor:
     out_type = dtypes.int32 if out_type is None else dtypes.as_dtype(out_type)
     if context.graph is not None:
         input = to_tensor(input)
-        if input.shape.is_fully_defined():
+        if input.shape.is_fully_defined() and out_type in dtypes.INDEX:
             return _folded(input, input.shape.num_elements(), out_type)
     return SIZE(input, out_type=out_type, name=name)
 

@@ -16,7 +16,7 @@ from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.traits import BETWEEN_PROGRAMS, NONE
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2, check_indices
-from headrace._src.ops.arrays.measuring import SHAPE, SIZE, checked_parts, index_type, known_value
+from headrace._src.ops.arrays.measuring import SHAPE, SIZE, checked_parts, known_value
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_MIN, UNSORTED_SEGMENT_SUM
@@ -74,7 +74,7 @@ def _row_keys(rows):
 
 
 def _unique(op, x, axis, out_idx, counts):
-    numpy_type = index_type(op, out_idx, "out_idx")
+    numpy_type = out_idx._np
     if axis is None:
         if x.ndim != 1:
             raise errors.invalid_argument(f"{op}: x must be a vector, got shape {x.shape}.")
@@ -143,6 +143,7 @@ def _unique_op(name, counts, traits=NONE):
         name,
         f"x: T, *, out_idx: type = int32 -> y: T, idx: out_idx{', count: out_idx' if counts else ''}",
         traits=traits,
+        out_idx=dtypes.INDEX,
         infer=lambda x, out_idx: _infer_unique(x, None, counts),
         kernel=lambda x, out_idx: _unique(name, x, None, out_idx, counts),
         lower=None,
@@ -158,6 +159,7 @@ def _unique_along_op(name, counts, traits=NONE):
         f"x: T, axis: Taxis, *, out_idx: type = int32 -> y: T, idx: out_idx{', count: out_idx' if counts else ''}",
         traits=traits,
         Taxis=dtypes.INDEX,
+        out_idx=dtypes.INDEX,
         infer=lambda x, axis, out_idx: _infer_unique(x, axis, counts),
         kernel=lambda x, axis, out_idx: _unique(name, x, _unique_axis(name, axis, x.ndim), out_idx, counts),
         lower=None,
@@ -205,7 +207,7 @@ def unique_with_counts(x, out_idx=dtypes.int32, name=None) -> "UniqueWithCounts"
 
 
 def _list_diff(x, y, out_idx):
-    numpy_type = index_type("ListDiff", out_idx, "out_idx")
+    numpy_type = out_idx._np
     for name, array in (("x", x), ("y", y)):
         if array.ndim != 1:
             raise errors.invalid_argument(f"ListDiff: {name} must be a vector, got shape {array.shape}.")
@@ -228,6 +230,7 @@ LIST_DIFF = Op(
     lower=None,  # how many elements remain depends on data
     saves=("x_shape", "idx"),
     grad=lambda node, dy, _: (UNSORTED_SEGMENT_SUM(dy, node.idx, node.x_shape[0]), None),
+    out_idx=dtypes.INDEX,
 )
 
 
@@ -396,6 +399,9 @@ def dynamic_stitch(indices, data, name=None) -> Tensor:
         ValueError: when the lists differ in length.
         InvalidArgumentError: when shapes do not fit or an index is negative.
     """
+    for given, values in (("indices", indices), ("data", data)):
+        if isinstance(values, (dict, set, frozenset)):
+            raise TypeError(f"dynamic_stitch: {given} must be a list of tensors, got {values!r}.")
     if len(indices) != len(data):
         raise ValueError(
             f"dynamic_stitch: data has {len(data)} elements and indices {len(indices)}: they must agree."

@@ -174,12 +174,6 @@ def _grad_top_k(node, dy):
 _INDEX_TYPES = dtypes.INDEX | {dtypes.int16}
 
 
-def _check_index_type(op, dtype):
-    if dtype not in _INDEX_TYPES:
-        raise errors.invalid_argument(f"{op}: index_type must be int16, int32 or int64, got {dtype.name}.")
-    return dtype._np
-
-
 TOP_K_V2 = Op(
     "TopKV2",
     "input: T, k: Tk, *, sorted: bool = True, index_type: type = int32 -> values: T, indices: index_type",
@@ -189,7 +183,7 @@ TOP_K_V2 = Op(
         input, None if k.value is None else _scalar_k("TopKV2", k.value)
     ),
     kernel=lambda input, k, sorted, index_type: _top_k(
-        "TopKV2", input, _scalar_k("TopKV2", k), _check_index_type("TopKV2", index_type)
+        "TopKV2", input, _scalar_k("TopKV2", k), index_type._np
     ),
     lower=lambda ctx, input, k, sorted, index_type: _lower_top_k(
         "TopKV2", input, _scalar_k("TopKV2", k), index_type._np
@@ -198,6 +192,7 @@ TOP_K_V2 = Op(
     saves=("input_shape", "indices"),
     grad=lambda node, dy, _: (_grad_top_k(node, dy), None),
     vectorize=on_last_axes(),
+    index_type=_INDEX_TYPES,
 )
 
 TOP_K = Op(
@@ -259,10 +254,7 @@ def _found_nan(x, found, axis):
     return np.isnan(np.take_along_axis(x, np.expand_dims(found, axis), axis)).any()
 
 
-def _extreme(op, find, worst, allowed, input, dimension, output_type):
-    if output_type not in allowed:
-        names = ", ".join(sorted(dtype.name for dtype in allowed))
-        raise errors.invalid_argument(f"{op}: output_type must be one of {names}, got {output_type.name}.")
+def _extreme(op, find, worst, input, dimension, output_type):
     axis = _extreme_axis(op, input.shape, dimension)
     x = comparable(input)
     found = find(x, axis)
@@ -295,9 +287,10 @@ def _extreme_op(name, find, worst, allowed):
         "input: T, dimension: Tidx, *, output_type: type = int64 -> output: output_type",
         T=_EXTREME_TYPES,
         Tidx=_INDEX_TYPES,
+        output_type=allowed,
         infer=lambda input, dimension, output_type: _infer_extreme(name, input, dimension),
         kernel=lambda input, dimension, output_type: _extreme(
-            name, getattr(np, find), worst, allowed, input, dimension, output_type
+            name, getattr(np, find), worst, input, dimension, output_type
         ),
         lower=lambda ctx, input, dimension, output_type: _lower_extreme(
             name, find, worst, input, dimension, output_type

@@ -15,7 +15,6 @@ from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN, same_as_input
 from headrace._src.op.traits import ELEMENTWISE
 from headrace._src.ops.arrays.joining import PACK
-from headrace._src.ops.arrays.measuring import index_type
 from headrace._src.ops.arrays.measuring import shape as shape_of
 from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.math.reductions import PROD
@@ -65,7 +64,7 @@ def _check_search(op, sorted_inputs, values):
 
 
 def _search(op, side, sorted_inputs, values, out_type):
-    numpy_type = index_type(op, out_type)
+    numpy_type = out_type._np
     _check_search(op, sorted_inputs.shape, values.shape)
     if sorted_inputs.dtype.kind == "V":
         sorted_inputs, values = sorted_inputs.astype(np.float32), values.astype(np.float32)
@@ -100,6 +99,7 @@ def _bound_op(name, side):
         name,
         "sorted_inputs: T, values: T, *, out_type: type = int32 -> output: out_type",
         T=dtypes.REAL | dtypes.STRING,
+        out_type=dtypes.INDEX,
         infer=lambda sorted_inputs, values, out_type: values.shape,
         kernel=lambda sorted_inputs, values, out_type: _search(name, side, sorted_inputs, values, out_type),
         lower=lambda ctx, sorted_inputs, values, out_type: _lower_search(

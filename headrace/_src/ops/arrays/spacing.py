@@ -203,6 +203,7 @@ SOBOL_SAMPLE = Op(
     lower=_lower_sobol_sample,
     static=("dim", "num_results", "skip"),
     grad=None,
+    dtype=frozenset({dtypes.float32, dtypes.float64}),
 )
 
 

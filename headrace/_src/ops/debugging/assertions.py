@@ -12,6 +12,7 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.observers import add_observer, remove_observer
+from headrace._src.op.options import truth
 from headrace._src.op.traits import CHANGES_NOTHING, TAKES_STRINGS
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.passing import NO_OP
@@ -72,9 +73,10 @@ def Assert(condition, data, summarize=None, name=None) -> Any:
         InvalidArgumentError: when the condition is false.
     """
     count = 3 if summarize is None else summarize
+    listed = isinstance(condition, (list, tuple))  # TF: an array is refused
     condition = to_tensor(condition)
     if isinstance(condition, EagerTensor):
-        if not condition._a.all():
+        if not (condition._a.all() if listed else truth("condition", condition)):
             texts = " ".join(summarize_flat(to_tensor(item)._a, count) for item in data)
             raise errors.invalid_argument(f"Assert: the condition is false. Data: {texts}")
         return None
@@ -91,17 +93,17 @@ def passed():
 
 
 def _prefix(message):
-    return f"{message}. " if message else ""
+    return f"{message}. " if truth("message", message) else ""
 
 
 def _rows(values, count):
     return "[" + " ".join(str(item) for item in values[:count]) + ("..." if len(values) > count else "") + "]"
 
 
-def _comparison_error(name, symbol, x, y, holds, message, summarize):
+def _comparison_error(prefix, name, symbol, x, y, holds, summarize):
     """The error for an element-wise comparison that does not hold everywhere."""
     count = 3 if summarize is None else sys.maxsize if summarize < 0 else summarize
-    lines = [f"{_prefix(message)}{name}: the condition x {symbol} y does not hold for all elements."]
+    lines = [f"{prefix}{name}: the condition x {symbol} y does not hold for all elements."]
     a, b, holds = (_known(tensor) for tensor in (x, y, holds))
     if x.shape == y.shape and a.ndim:
         wrong = ~holds
@@ -122,15 +124,16 @@ def _known(tensor):
 
 
 def _compare(name, symbol, compare, x, y, message, summarize):
+    prefix = _prefix(message)
     x, y = to_tensor(x), to_tensor(y)
     holds = compare(x, y)
     condition = reduce_all(holds)
     if all(_known(tensor) is not None for tensor in (condition, x, y, holds)):
         # TF: in a graph what can be seen already fails while it is built.
         if not _known(condition):
-            raise _comparison_error(name, symbol, x, y, holds, message, summarize)
+            raise _comparison_error(prefix, name, symbol, x, y, holds, summarize)
         return passed()
-    data = [f"{_prefix(message)}{name}: the condition x {symbol} y does not hold. x:", x, "y:", y]
+    data = [f"{prefix}{name}: the condition x {symbol} y does not hold. x:", x, "y:", y]
     return Assert(condition, data, summarize=summarize)
 
 
@@ -244,7 +247,7 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
     bound = ADD(atol, MUL(rtol, size(y)))
 
     def near(x, y):
-        return less_equal(difference, bound)
+        return less(difference, bound)  # TF: its documents say "at most"
 
     return _compare("debugging.assert_near", "~", near, x, y, message, summarize)
 

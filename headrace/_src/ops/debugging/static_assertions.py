@@ -9,6 +9,7 @@ from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.op.options import truth
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.measuring import RANK, SHAPE, SIZE
 from headrace._src.ops.debugging.assertions import Assert, passed
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _prefix(message):
-    return f"{message}.  " if message else ""
+    return f"{message}.  " if truth("message", message) else ""
 
 
 def _tensor(x):
@@ -48,17 +49,18 @@ def _check_rank(name, x, ranks, holds, wanted, message):
         holds: `(rank of x, ranks)` to a bool, or to a tensor when one of them is a tensor.
         wanted: words for the expectation.
     """
+    prefix = _prefix(message)
     x = _tensor(x)
     static = x.shape.rank
     if static is not None and all(isinstance(rank, int) for rank in ranks):
         if not holds(static, ranks):
             raise ValueError(
-                f"{_prefix(message)}{name}: x must have rank {wanted}, got rank {static}, shape {x.shape}."
+                f"{prefix}{name}: x must have rank {wanted}, got rank {static}, shape {x.shape}."
             )
         return passed()
     shape = x.dense_shape if isinstance(x, SparseTensor) else x
     rank = SIZE(shape) if isinstance(x, SparseTensor) else RANK(x)
-    return Assert(holds(rank, ranks), [f"{_prefix(message)}{name}: x must have rank {wanted}, got", rank])
+    return Assert(holds(rank, ranks), [f"{prefix}{name}: x must have rank {wanted}, got", rank])
 
 
 def _is_same(rank, ranks):
@@ -106,14 +108,15 @@ def assert_rank_in(x, ranks, message=None, name=None) -> Any:
 @api("debugging.assert_scalar")
 def assert_scalar(tensor, message=None, name=None) -> Any:
     """Raise ValueError unless `tensor` is a scalar; returns it when its shape is not known yet."""
+    prefix = _prefix(message)
     tensor = to_tensor(tensor)
     rank = tensor.shape.rank
     if rank is None:
-        Assert(equal(RANK(tensor), 0), [f"{_prefix(message)}debugging.assert_scalar: got", tensor])
+        Assert(equal(RANK(tensor), 0), [f"{prefix}debugging.assert_scalar: got", tensor])
         return tensor
     if rank != 0:
         raise ValueError(
-            f"{_prefix(message)}debugging.assert_scalar: tensor must be a scalar, got shape {tensor.shape}."
+            f"{prefix}debugging.assert_scalar: tensor must be a scalar, got shape {tensor.shape}."
         )
     return passed()
 
@@ -121,11 +124,12 @@ def assert_scalar(tensor, message=None, name=None) -> Any:
 @api("debugging.assert_type")
 def assert_type(tensor, tf_type, message=None, name=None) -> Any:
     """Raise TypeError unless `tensor`, which may be sparse or ragged, has the dtype `tf_type`."""
+    prefix = _prefix(message)
     tf_type = dtypes.as_dtype(tf_type)
     found = _tensor(tensor).dtype
     if found != tf_type:
         raise TypeError(
-            f"{_prefix(message)}debugging.assert_type: tensor must be {tf_type.name}, got {found.name}."
+            f"{prefix}debugging.assert_type: tensor must be {tf_type.name}, got {found.name}."
         )
     return passed()
 
@@ -133,10 +137,11 @@ def assert_type(tensor, tf_type, message=None, name=None) -> Any:
 @api("debugging.assert_integer")
 def assert_integer(x, message=None, name=None) -> Any:
     """Raise TypeError unless `x` is of an integer dtype (quantized ones are not)."""
+    prefix = _prefix(message)
     found = to_tensor(x).dtype
     if not found.is_integer:
         raise TypeError(
-            f"{_prefix(message)}debugging.assert_integer: x must be of an integer dtype, got {found.name}."
+            f"{prefix}debugging.assert_integer: x must be of an integer dtype, got {found.name}."
         )
     return passed()
 
@@ -234,6 +239,7 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None) ->
     Raises:
         ValueError: when a shape is not as specified (at run time: InvalidArgumentError).
     """
+    truth("data", data)
     pairs = list(shapes.items() if isinstance(shapes, dict) else shapes)
     checked = []
     for x, shape in pairs:

@@ -371,7 +371,7 @@ def grayscale_to_rgb(images, name=None) -> Tensor:
     """
     images = to_tensor(images, name="images")
     rank = images.shape.rank
-    if rank is not None and (rank < 1 or images.shape[-1] not in (None, 1)):
+    if rank is not None and (rank < 2 or images.shape[-1] not in (None, 1)):
         raise ValueError(
             f"image.grayscale_to_rgb: the last dimension of images must be 1 (grayscale), got shape {images.shape}."
         )

@@ -274,6 +274,7 @@ CROP_AND_RESIZE_GRAD_IMAGE = Op(
     static=("image_size",),
     grad=unregistered,
     vectorize=_vectorize_crop_grad_image,
+    T=frozenset({dtypes.float16, dtypes.float32, dtypes.float64}),
 )
 
 

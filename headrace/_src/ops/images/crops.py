@@ -8,6 +8,7 @@ from headrace._src.core import dtypes
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.op.infer import whole
 from headrace._src.ops.arrays.box_slices import SLICE
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.filling import FILL
@@ -24,10 +25,12 @@ def _number(value):
     """An int where the value is known, otherwise a scalar tensor."""
     if isinstance(value, Tensor):
         known = get_static_value(value)
-        return cast(value, dtypes.int32) if known is None else int(known)
-    if isinstance(value, (float, np.floating)) and value != int(value):
-        raise TypeError(f"image: sizes and offsets must be integers, got {value!r}.")
-    return int(value)
+        if known is None:
+            return cast(value, dtypes.int32)
+        value = known
+    if isinstance(value, (float, np.floating)) and value == np.floor(value):
+        return int(value)
+    return whole(value, "sizes and offsets")
 
 
 def _require(condition, function, message):

@@ -6,6 +6,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.control_flow import switch_case
 from headrace._src.op.convert import to_tensor
+from headrace._src.op.infer import whole
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.measuring import RANK, SHAPE, get_static_value
 from headrace._src.ops.arrays.rearranging import REVERSE, TRANSPOSE
@@ -194,7 +195,7 @@ def rot90(image, k=1, name=None) -> Tensor:
             index = cast(FLOOR_MOD(k, to_tensor(4, k.dtype)), "int32")
             # Partly known shapes of the branches differ.
             return switch_case(index, [lambda q=q: _turned(image, q) for q in range(4)])
-        k = int(known)
+        k = whole(known, "k")
     return _turned(image, k % 4)
 
 

@@ -343,6 +343,7 @@ LU = Op(
     saves=("lu", "p"),
     grad=_grad_lu,  # TensorFlow has none
     vectorize=on_last_axes(),
+    output_idx_type=dtypes.INDEX,
 )
 
 

@@ -1,9 +1,10 @@
 """What can be computed from an LU decomposition: the matrix, solutions of equations, the inverse."""
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, errors
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.op.options import truth
 from headrace._src.ops.arrays.broadcasting import BROADCAST_ARGS, BROADCAST_TO
 from headrace._src.ops.arrays.filling import ONES_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
@@ -19,6 +20,8 @@ from headrace._src.ops.linalg.solving import triangular_solve
 def _checked(name, lower_upper, perm):
     lower_upper = to_tensor(lower_upper)
     perm = to_tensor(perm, None if hasattr(perm, "dtype") else dtypes.int32)
+    if perm.dtype not in dtypes.INDEX:
+        raise errors.DTypeMismatchError(f"{name}: perm must be int32 or int64, got {perm.dtype.name}.")
     shape, order = lower_upper.shape, perm.shape
     if shape.rank is None or order.rank is None:
         raise ValueError(f"{name}: the ranks of lower_upper and perm must be known.")
@@ -50,6 +53,7 @@ def lu_reconstruct(lower_upper, perm, validate_args=False, name=None) -> Tensor:
     >>> tf.linalg.lu_reconstruct(*tf.linalg.lu([[1.0, 2.0], [4.0, 4.0]])).numpy().tolist()
     [[1.0, 2.0], [4.0, 4.0]]
     """
+    truth("validate_args", validate_args)
     lower_upper, perm = _checked("lu_reconstruct", lower_upper, perm)
     product = matmul(_unit_lower(lower_upper), band_part(lower_upper, 0, -1))
     return gather_rows(product, inverse_permutation(perm))
@@ -69,6 +73,7 @@ def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None) -> Tensor:
     >>> tf.linalg.lu_solve(*tf.linalg.lu([[2.0, 0.0], [0.0, 4.0]]), rhs=[[2.0], [2.0]]).numpy().tolist()
     [[1.0], [0.5]]
     """
+    truth("validate_args", validate_args)
     lower_upper, perm = _checked("lu_solve", lower_upper, perm)
     rhs = to_tensor(rhs, hint=lower_upper.dtype)
     if rhs.shape.rank is None or rhs.shape.rank < 2:
@@ -108,6 +113,7 @@ def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None) -> Tens
     >>> tf.linalg.lu_matrix_inverse(*tf.linalg.lu([[2.0, 0.0], [0.0, 4.0]])).numpy().tolist()
     [[0.5, 0.0], [0.0, 0.25]]
     """
+    truth("validate_args", validate_args)
     lower_upper, perm = _checked("lu_matrix_inverse", lower_upper, perm)
     size = lower_upper.shape[-1]
     if size is None:

@@ -219,6 +219,8 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
                 f"eye: num_rows and num_columns must be integers, got {num_rows!r} and {num_columns!r}."
             )
     batch = [] if batch_shape is None else batch_shape
+    if isinstance(batch, (str, bytes)):
+        raise TypeError(f"eye: batch_shape must be a list of integers, got {batch!r}.")
     if not isinstance(batch, Tensor):
         batch = list(batch)
     known = not isinstance(batch, Tensor) and all(

@@ -7,12 +7,14 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.core.lazy import jnp
 from headrace._src.core.product_threads import on_one_thread, one_thread
+from headrace._src.core.shapes import broadcast_shapes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.batching import Batched
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import SCALAR, UNKNOWN
+from headrace._src.op.options import truth
 from headrace._src.ops.arrays.casting import CAST, cast
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.measuring import SHAPE
@@ -249,6 +251,7 @@ def matrix_rank(a, tol=None, validate_args=False, name=None) -> Tensor:
     >>> int(tf.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]))
     1
     """
+    truth("validate_args", validate_args)
     a = _checked("matrix_rank", a)
     s = svd(a, compute_uv=False)
     if tol is None:
@@ -270,13 +273,17 @@ def pinv(a, rcond=None, validate_args=False, name=None) -> Tensor:
     >>> tf.linalg.pinv([[2.0, 0.0], [0.0, 0.0]]).numpy().tolist()
     [[0.5, 0.0], [0.0, 0.0]]
     """
+    truth("validate_args", validate_args)
     a = _checked("pinv", a)
     real = a.dtype.real_dtype
     if rcond is None:
         rcond = 10.0 * _larger_size(a, real) * _epsilon(a.dtype)
-    rcond = to_tensor(rcond, None if hasattr(rcond, "dtype") else real)
-    if rcond.dtype is not real:
-        rcond = cast(rcond, real)
+    rcond = to_tensor(rcond, real)
+    batch = a.shape[:-2]
+    if rcond.shape.rank is not None and batch.rank is not None and not (
+        broadcast_shapes(rcond.shape, batch).is_compatible_with(batch)
+    ):
+        raise ValueError(f"linalg.pinv: rcond must fit the batch {batch} of a, got shape {rcond.shape}.")
     s, u, v = svd(a, full_matrices=False, compute_uv=True)
     cutoff = rcond * _largest(s)
     infinite = to_tensor(np.array(np.inf, real.as_numpy_dtype))

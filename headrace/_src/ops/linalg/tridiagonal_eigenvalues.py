@@ -5,6 +5,7 @@ from typing import Any
 from headrace._src.core import errors
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.op.options import truth
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.measuring import known_rank
@@ -59,6 +60,8 @@ def eigh_tridiagonal(alpha, beta, eigvals_only=True, select="a", select_range=No
     [1.0, 1.0]
     """
     alpha, beta = to_tensor(alpha), to_tensor(beta)
+    if tol is not None:
+        truth("tol", to_tensor(tol))
     if alpha.dtype is not beta.dtype:
         raise ValueError(
             f"eigh_tridiagonal: alpha and beta must have the same dtype, got {alpha.dtype.name} and "

@@ -12,7 +12,7 @@ from headrace._src.op.batching import Batched, NoRule, Ragged, Rule, unstacked
 from headrace._src.op.control_flow import cond
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op, unregistered
-from headrace._src.op.infer import UNKNOWN
+from headrace._src.op.infer import UNKNOWN, whole
 from headrace._src.ops.arrays.broadcasting import shape_of
 from headrace._src.ops.arrays.casting import CAST, cast
 from headrace._src.ops.arrays.filling import ONES_LIKE
@@ -221,7 +221,7 @@ def bincount(
     flat = RESHAPE(arr, [-1])
     size = filled * (MAX(flat, [0]) + 1)
     for name_, length in (("minlength", minlength), ("maxlength", maxlength)):
-        if isinstance(length, int) and length >= 2**31:
+        if isinstance(length, (int, float, complex)) and whole(length, name_) >= 2**31:
             raise errors.invalid_argument(f"bincount: {name_} must be less than 2**31, got {length}.")
     if minlength is not None:
         size = MAXIMUM(cast(minlength, index), size)
@@ -299,6 +299,7 @@ HISTOGRAM_FIXED_WIDTH = Op(
     lower=_lower_histogram,
     static=("nbins",),
     grad=None,
+    dtype=dtypes.INDEX,
 )
 
 

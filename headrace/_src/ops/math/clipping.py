@@ -127,7 +127,7 @@ def clip_by_norm(t, clip_norm, axes=None, name=None) -> Tensor:
 
 
 def _tensors(function, t_list):
-    if isinstance(t_list, (Tensor, str, bytes)) or not hasattr(t_list, "__len__") or isinstance(t_list, dict):
+    if isinstance(t_list, (Tensor, str, bytes, dict, set, frozenset)) or not hasattr(t_list, "__len__"):
         raise TypeError(f"{function}: t_list must be a sequence of tensors, got {type(t_list).__name__}.")
     return [t if t is None or isinstance(t, IndexedSlices) else to_tensor(t) for t in t_list]
 

@@ -10,6 +10,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.infer import whole
 from headrace._src.ops.arrays import filling
 from headrace._src.ops.arrays.box_slices import SLICE
 from headrace._src.ops.arrays.broadcasting import SUM
@@ -242,7 +243,9 @@ def ctc_loss(
         raise ValueError("nn.ctc_loss: blank_index must be given when labels is a SparseTensor.")
     if not sparse and label_length is None:
         raise ValueError("nn.ctc_loss: label_length must be given when labels is a dense tensor.")
-    blank = 0 if blank_index is None else int(blank_index)
+    if unique is not None and not (isinstance(unique, (list, tuple, Tensor)) and len(unique) == 2):
+        raise TypeError(f"nn.ctc_loss: unique must be what tf.nn.ctc_unique_labels returns, got {unique!r}.")
+    blank = 0 if blank_index is None else whole(blank_index, "blank_index")
     blank = blank + classes if blank < 0 else blank
     if isinstance(classes, int):
         if not 0 <= blank < classes:

@@ -23,6 +23,8 @@ def _noise_shape(x, noise_shape):
         return noise_shape
     if isinstance(noise_shape, (list, tuple)) and any(isinstance(n, Tensor) for n in noise_shape):
         return [SHAPE(x)[i] if n is None else n for i, n in enumerate(noise_shape)]
+    if isinstance(noise_shape, (dict, set)):
+        raise TypeError(f"dropout: noise_shape must be a list of integers, got {noise_shape!r}.")
     shape = TensorShape(noise_shape).as_list()
     if x.shape.rank in (None, len(shape)):
         if x.shape.rank is not None:

@@ -1,9 +1,10 @@
 """Embedding look-ups: rows of a table by id, combined per example, and losses over sampled classes."""
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, errors
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.op.infer import whole
 from headrace._src.ops.arrays.box_slices import SLICE
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
@@ -263,6 +264,8 @@ def _sampled_logits(
     remove_accidental_hits, seed,
 ):
     """Logits and labels of the true and the sampled classes."""
+    if whole(num_sampled, "num_sampled") < 1:
+        raise errors.invalid_argument(f"num_sampled must be positive, got {num_sampled}.")
     labels = to_tensor(labels)
     if labels.dtype is not dtypes.int64:
         labels = CAST(labels, DstT=dtypes.int64)

@@ -59,7 +59,7 @@ def _quantized(xp, x, low, high, limits):
 
 
 def _check_args(op, min, max):
-    if min >= max:
+    if not min < max:
         raise errors.invalid_argument(f"{op}: min must be smaller than max, got {min} and {max}.")
 
 
@@ -347,7 +347,7 @@ def _quantize_and_dequantize(
         raise errors.invalid_argument(f"{op}: round_mode must be HALF_TO_EVEN or HALF_UP, got {round_mode!r}.")
     x = input.astype(np.float32) if input.dtype.itemsize == 2 else input
     low, high = _range_of(xp, op, x, input_min, input_max, range_given, axis)
-    if xp is np and (low > high).any():
+    if xp is np and not (low <= high).all():
         raise errors.invalid_argument(f"{op}: input_min {low} is larger than input_max {high}.")
     result = _there_and_back(xp, x, low, high, range_given, signed_input, num_bits, round_mode, narrow_range)
     return result.astype(input.dtype)

@@ -72,6 +72,7 @@ ISOTONIC_REGRESSION = Op(
     lower=None,  # pools depend on data
     saves=("segments", "input_shape", "input_dtype"),
     grad=_grad_isotonic,
+    output_dtype=dtypes.FLOATING,
 )
 
 

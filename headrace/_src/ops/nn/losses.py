@@ -159,9 +159,9 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
         while known_rank("nn.compute_average_loss", "sample_weight", weights) < rank:
             weights = EXPAND_DIMS(weights, -1)
         losses = losses * weights
+    if losses.shape.rank == 0:
+        raise ValueError("nn.compute_average_loss: per_example_loss must have an axis for the examples, got a scalar.")
     if global_batch_size is None:
-        if losses.shape.rank == 0:
-            raise ValueError("nn.compute_average_loss: a scalar loss needs global_batch_size.")
         count = STRIDED_SLICE(SHAPE(losses), [0], [1], [1], shrink_axis_mask=1)
     else:
         count = to_tensor(global_batch_size)

@@ -10,6 +10,7 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.op.infer import whole
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
@@ -93,8 +94,8 @@ def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None) -> t
         x = cast(x, dtypes.float32)
     if weights.dtype != x.dtype:
         weights = cast(weights, x.dtype)
-    whole = weights + ZEROS_LIKE(x)
-    divisor = RECIPROCAL(reduce_sum(whole, axes, keepdims=True))
+    every = weights + ZEROS_LIKE(x)
+    divisor = RECIPROCAL(reduce_sum(every, axes, keepdims=True))
     mean = reduce_sum(weights * x, axes, keepdims=True) * divisor
     variance = reduce_sum(weights * squared_difference(x, mean), axes, keepdims=True) * divisor
     if not keepdims:
@@ -122,7 +123,7 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None) -> tup
     >>> float(count), float(total), float(squares)
     (3.0, 6.0, 14.0)
     """
-    axes = sorted({int(a) for a in axes})
+    axes = sorted({whole(a, "axes") for a in axes})
     x = to_tensor(x)
     if x.shape.rank is not None and axes and not -x.shape.rank <= axes[0] <= axes[-1] < x.shape.rank:
         raise IndexError(

@@ -152,6 +152,7 @@ QUANTIZE = Op(
     kernel=lambda *arrays, **attrs: _quantize(np, *arrays, **attrs),
     lower=lambda ctx, *values, **attrs: _quantize(jnp, *values, **attrs),
     grad=unregistered,  # integers
+    T=dtypes.QUANTIZED,
 )
 
 
@@ -247,6 +248,7 @@ DEQUANTIZE = Op(
     kernel=lambda *arrays, **attrs: _dequantize(np, *arrays, **attrs),
     lower=lambda ctx, *values, **attrs: _dequantize(jnp, *values, **attrs),
     grad=unregistered,  # integers
+    dtype=frozenset({dtypes.bfloat16, dtypes.float32}),
 )
 
 
@@ -434,6 +436,7 @@ REQUANTIZE = Op(
     kernel=lambda *arrays, out_type: _requantize(np, *arrays, out_type),
     lower=lambda ctx, *values, out_type: _requantize(jnp, *values, out_type),
     grad=unregistered,  # integers
+    out_type=dtypes.QUANTIZED,
 )
 
 
@@ -470,6 +473,7 @@ QUANTIZE_DOWN_AND_SHRINK_RANGE = Op(
     kernel=lambda *arrays, out_type: _shrink(np, *arrays, out_type),
     lower=lambda ctx, *values, out_type: _shrink(jnp, *values, out_type),
     grad=unregistered,  # integers
+    out_type=dtypes.QUANTIZED,
 )
 
 

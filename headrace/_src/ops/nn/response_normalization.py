@@ -11,6 +11,7 @@ from headrace._src.op.api import api
 from headrace._src.op.batching import merging
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
+from headrace._src.op.options import real
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.linalg.matmul import MATMUL
@@ -149,8 +150,8 @@ def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.
     return LRN(
         input,
         depth_radius=int(depth_radius),
-        bias=float(bias),
-        alpha=float(alpha),
-        beta=float(beta),
+        bias=real("bias", bias),
+        alpha=real("alpha", alpha),
+        beta=real("beta", beta),
         name=name,
     )

@@ -312,6 +312,7 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None) -> Ten
     small = logits.dtype in (dtypes.float16, dtypes.bfloat16)
     precise, targets = (_cast(logits, dtypes.float32), _cast(labels, dtypes.float32)) if small else (logits, labels)
     rank = logits.shape.rank
+    axis = axis if isinstance(axis, Tensor) else whole(axis, "axis")
     if rank is not None and rank and axis not in (-1, rank - 1):
         axis = normalize_axis(axis, rank, "softmax_cross_entropy_with_logits")
         order = [i for i in range(rank) if i != axis] + [axis]

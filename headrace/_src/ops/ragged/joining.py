@@ -7,6 +7,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.dispatch import dispatch_for_types
+from headrace._src.op.infer import whole
 from headrace._src.ops.arrays import joining, rearranging, shaping, splitting
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.gathering import GATHER_V2
@@ -216,6 +217,8 @@ def squeeze(input, axis=None, name=None):
     """A ragged tensor without the given dimensions, which must have size 1."""
     if axis is None:
         raise ValueError("Ragged.squeeze must have an axis argument.")
+    if isinstance(axis, (str, bytes)):
+        raise TypeError(f"squeeze: axis must be an integer or a list of integers, got {axis!r}.")
     axes = [axis] if isinstance(axis, (int, np.integer)) else list(axis)
     rank = input.shape.rank
     result = input
@@ -291,7 +294,7 @@ def reverse(tensor, axis, name=None):
     static = get_static_value(axis) if not isinstance(axis, (list, tuple)) else np.asarray(axis)
     if static is None or np.ndim(static) != 1:
         raise TypeError("`axis` must be a list of int or a constant tensor when reversing axes in a ragged tensor")
-    axes = {normalized_axis(int(a), tensor.shape.rank, f"axis[{i}]") for i, a in enumerate(static)}
+    axes = {normalized_axis(whole(a, "axis"), tensor.shape.rank, f"axis[{i}]") for i, a in enumerate(static)}
     result = tensor
     for at in axes:
         result = result[(slice(None),) * at + (slice(None, None, -1),)]

@@ -99,6 +99,7 @@ RAGGED_RANGE = Op(
     kernel=_range_kernel,
     lower=None,
     grad=None,
+    Tsplits=dtypes.INDEX,
 )
 
 _WIDENING = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
@@ -156,8 +157,10 @@ def row_splits_to_segment_ids(splits, name=None, out_type=None) -> Tensor:
     splits.shape.assert_has_rank(1)
     if splits.shape[0] == 0:
         raise ValueError("Invalid row_splits: []")
-    ids = rows.ids_from_splits(splits)
-    return ids if out_type is None else cast_to(ids, dtypes.as_dtype(out_type))
+    wanted = splits.dtype if out_type is None else dtypes.as_dtype(out_type)
+    if wanted not in dtypes.INDEX:
+        raise errors.invalid_argument(f"out_type must be int32 or int64, got {wanted.name}.")
+    return cast_to(rows.ids_from_splits(splits), wanted)
 
 
 @api("ragged.segment_ids_to_row_splits")

@@ -265,6 +265,8 @@ def segment_sqrt_n(data, segment_ids, num_segments, name=None):
 @dispatch_for_types(strings.reduce_join, RaggedTensor)
 def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
     """Strings of a ragged tensor joined along dimensions."""
+    if not isinstance(keepdims, (bool, type(None))):
+        raise TypeError(f"strings.reduce_join: keepdims must be a bool, got {keepdims!r}.")
     return reduce_ragged(
         functools.partial(_join_dense, separator),
         functools.partial(_join_segments, separator),

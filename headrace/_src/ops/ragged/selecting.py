@@ -329,6 +329,8 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None) -> Rag
     """
     data = tensor_or_ragged(data)
     partitions = tensor_or_ragged(partitions, hint=dtypes.int32)
+    if partitions.dtype not in dtypes.INDEX:
+        raise ValueError(f"partitions must be int32 or int64, got {partitions.dtype.name}.")
     rank = partitions.shape.rank
     if rank is None:
         raise ValueError("partitions must have known rank.")

@@ -88,6 +88,9 @@ def broadcast_dynamic_shape(shape_x, shape_y):
         one if isinstance(one, DynamicRaggedShape) else DynamicRaggedShape._from_inner_shape(one)
         for one in (shape_x, shape_y)
     ]
+    for one in shapes:
+        if one.dtype not in dtypes.INDEX:
+            raise ValueError(f"broadcast_dynamic_shape: shapes must be int32 or int64, got {one.dtype.name}.")
     dtype = dtypes.int64 if any(one.dtype is dtypes.int64 for one in shapes) else dtypes.int32
     shapes = [one.with_dtype(dtype) for one in shapes]
     rank, ragged_rank = _target(shapes)

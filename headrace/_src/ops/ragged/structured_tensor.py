@@ -120,6 +120,8 @@ class StructuredTensor(BatchableExtensionType):
         fields = _converted(fields)
         dtype = _index_type(fields, row_partitions)
         if shape.rank == 0:
+            if nrows is not None:
+                raise ValueError(f"nrows must be None where shape has no axis, got {nrows!r}.")
             return cls(fields, DynamicRaggedShape([], to_tensor(np.zeros(0, dtype._np)), dtype))
         ragged_shape = _shape_from_arguments(fields, shape, nrows, row_partitions, dtype)
         if not shape.is_compatible_with(ragged_shape._to_tensor_shape()):

@@ -196,6 +196,7 @@ RAGGED_TENSOR_FROM_VARIANT = Op(
     lower=None,
     saves=("encoded_ragged_shape", "output_nested_splits"),
     grad=_from_variant_grad,
+    Tsplits=dtypes.INDEX,
 )
 
 

@@ -37,11 +37,6 @@ _GAMMA_DTYPES = frozenset({dtypes.float16, dtypes.float32, dtypes.float64})
 _COUNTING_DTYPES = _GAMMA_DTYPES | dtypes.INDEX
 
 
-def _check_counting(op, dtype):
-    if dtype not in _COUNTING_DTYPES:
-        names = ", ".join(sorted(one.name for one in _COUNTING_DTYPES))
-        raise errors.invalid_argument(f"{op}: dtype must be one of {names}, got {dtype.name}.")
-
 
 # Categorical
 
@@ -58,11 +53,6 @@ def _check_logits(op, logits, num_samples) -> int:
     return int(num_samples)
 
 
-def _check_integer(op, dtype):
-    if dtype not in dtypes.INDEX:
-        raise errors.invalid_argument(f"{op}: output_dtype must be int32 or int64, got {dtype.name}.")
-
-
 def _infer_categorical(op, logits, num_samples, *_):
     if logits.shape.rank not in (None, 2):
         raise errors.invalid_argument(f"{op}: logits must be a matrix, got shape {logits.shape}.")
@@ -76,7 +66,6 @@ def _multinomial_blocks(rows, samples):
 
 
 def _multinomial(logits, num_samples, seed, seed2, output_dtype):
-    _check_integer("Multinomial", output_dtype)
     samples = _check_logits("Multinomial", logits, num_samples)
     blocks = _multinomial_blocks(logits.shape[0], samples)
     stream = take_stream(("Multinomial", logits.dtype, output_dtype), seed, seed2, blocks)
@@ -102,6 +91,7 @@ MULTINOMIAL = Op(
     grad=None,
     vectorize=merging(),
     stateful=True,
+    output_dtype=dtypes.INDEX,
 )
 
 
@@ -137,7 +127,6 @@ def _class_dtype(function, dtype):
 
 
 def _stateless_multinomial(logits, num_samples, seed, output_dtype):
-    _check_integer("StatelessMultinomial", output_dtype)
     samples = _check_logits("StatelessMultinomial", logits, num_samples)
     stream = seeded_stream("StatelessMultinomial", seed)
     return samplers.categorical(stream, logits, samples, output_dtype._np)
@@ -164,6 +153,7 @@ STATELESS_MULTINOMIAL = Op(
     lower=_lower_stateless_multinomial,
     static=("num_samples",),
     grad=None,
+    output_dtype=dtypes.INDEX,
 )
 
 
@@ -393,7 +383,6 @@ def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=No
 
 
 def _appended_poisson(op, shape, rate, seed, seed2, dtype):
-    _check_counting(op, dtype)
     dims = sample_shape(op, shape)
     samples = math.prod(dims)
     owner = op, rate.dtype, shape.dtype, dtype
@@ -424,6 +413,7 @@ RANDOM_POISSON = Op(
     grad=unregistered,
     vectorize=_vectorize_with_parameter,
     stateful=True,
+    dtype=_COUNTING_DTYPES,
 )
 
 
@@ -450,7 +440,6 @@ def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None) -> Tensor:
 
 def _stateless_poisson(shape, seed, lam, dtype):
     name = "StatelessRandomPoisson"
-    _check_counting(name, dtype)
     dims = sample_shape(name, shape)
     samples = trailing_samples(name, dims, lam.shape)
     drawn = rejection.poisson(seeded_stream(name, seed), lam.astype(np.float64).ravel(), samples)
@@ -476,6 +465,7 @@ STATELESS_RANDOM_POISSON = Op(
     lower=_lower_stateless_poisson,
     static=("shape",),
     grad=None,
+    dtype=_COUNTING_DTYPES,
 )
 
 
@@ -499,7 +489,6 @@ def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None) -> Tensor
 
 def draw_binomial(op, stream, shape, counts, probs, dtype):
     """The samples of binomial ops, and how many parameter sets and samples of each there are."""
-    _check_counting(op, dtype)
     dims = sample_shape(op, shape)
     try:
         counts, probs = np.broadcast_arrays(counts, probs)
@@ -543,6 +532,7 @@ STATELESS_RANDOM_BINOMIAL = Op(
     lower=_lower_stateless_binomial,
     static=("shape",),
     grad=None,
+    dtype=_COUNTING_DTYPES,
 )
 
 

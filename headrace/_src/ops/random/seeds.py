@@ -66,7 +66,7 @@ def algorithm_number(alg):
         return int(alg)
     if isinstance(alg, Algorithm):
         return alg.value
-    if isinstance(alg, Tensor):
+    if isinstance(alg, Tensor) and alg.dtype.is_integer:
         return alg
     if isinstance(alg, str):
         name = alg.strip().lower().replace("-", "").replace("_", "")

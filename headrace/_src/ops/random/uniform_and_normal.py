@@ -63,12 +63,6 @@ def _size(dims) -> int:
     return math.prod(dims)
 
 
-def _check_dtype(op, dtype, allowed):
-    if dtype not in allowed:
-        names = ", ".join(sorted(one.name for one in allowed))
-        raise errors.invalid_argument(f"{op}: dtype must be one of {names}, got {dtype.name}.")
-
-
 def _infer_shape(op, shape):
     if shape.shape.rank not in (None, 1):
         raise errors.invalid_argument(f"{op}: shape must be a vector of integers, got shape {shape.shape}.")
@@ -88,7 +82,6 @@ def _stateful(name, sampler):
     """The record of a stateful op that fills a shape."""
 
     def kernel(shape, seed, seed2, dtype):
-        _check_dtype(name, dtype, dtypes.FLOATING)
         dims = sample_shape(name, shape)
         stream = take_stream((name, dtype, shape.dtype), seed, seed2, _size(dims) * BLOCKS_PER_OUTPUT)
         return getattr(samplers, sampler)(stream, dims, dtype._np)
@@ -102,6 +95,7 @@ def _stateful(name, sampler):
         name,
         "shape: T, *, seed: int = 0, seed2: int = 0, dtype: type -> output: dtype",
         T=dtypes.INDEX,
+        dtype=dtypes.FLOATING,
         infer=lambda shape, seed, seed2, dtype: _infer_shape(name, shape),
         kernel=kernel,
         lower=lower,
@@ -121,7 +115,6 @@ def _stateless(name, sampler, default, allowed):
     """The record of a stateless op that takes a pair of seeds."""
 
     def kernel(shape, seed, dtype):
-        _check_dtype(name, dtype, allowed)
         dims = sample_shape(name, shape)
         return getattr(samplers, sampler)(seeded_stream(name, seed), dims, dtype._np)
 
@@ -138,6 +131,7 @@ def _stateless(name, sampler, default, allowed):
         f"shape: T, seed: Tseed, *, dtype: type = {default} -> output: dtype",
         T=dtypes.INDEX,
         Tseed=dtypes.INDEX,
+        dtype=allowed,
         infer=infer,
         kernel=kernel,
         lower=lower,
@@ -182,7 +176,6 @@ def _stateless_keyed(name, sampler, default, allowed):
     """The record of a stateless op that takes key, counter and algorithm."""
 
     def kernel(shape, key, counter, alg, dtype):
-        _check_dtype(name, dtype, allowed)
         stream = keyed_stream(name, key, counter, alg)
         return getattr(samplers, sampler)(stream, sample_shape(name, shape), dtype._np)
 
@@ -195,6 +188,7 @@ def _stateless_keyed(name, sampler, default, allowed):
         "shape: Tshape, key: uint64, counter: uint64, alg: int32, *, "
         f"dtype: type = {default} -> output: dtype",
         Tshape=dtypes.INDEX,
+        dtype=allowed,
         infer=lambda shape, key, counter, alg, dtype: _infer_shape(name, shape),
         kernel=kernel,
         lower=lower,

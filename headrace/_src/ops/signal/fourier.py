@@ -12,7 +12,7 @@ from headrace._src.op.api import api
 from headrace._src.op.batching import on_last_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.infer import UNKNOWN
+from headrace._src.op.infer import UNKNOWN, whole
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.filling import RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
@@ -246,6 +246,7 @@ def _forward_transform(name, rank, partner):
         name,
         "input: Treal, fft_length: int32, *, Tcomplex: type = complex64 -> output: Tcomplex",
         Treal=_REAL,
+        Tcomplex=dtypes.COMPLEX,
         infer=infer,
         kernel=lambda input, fft_length, Tcomplex: transform(np, input, fft_length, Tcomplex),
         lower=lambda ctx, input, fft_length, Tcomplex: transform(jnp, input, fft_length, Tcomplex),
@@ -284,6 +285,7 @@ def _inverse_transform(name, rank, partner):
         name,
         "input: Tcomplex, fft_length: int32, *, Treal: type = float32 -> output: Treal",
         Tcomplex=dtypes.COMPLEX,
+        Treal=_REAL,
         infer=infer,
         kernel=lambda input, fft_length, Treal: transform(np, input, fft_length, Treal),
         lower=lambda ctx, input, fft_length, Treal: transform(jnp, input, fft_length, Treal),
@@ -322,7 +324,7 @@ def known_lengths(fft_length):
             return [int(n) for n in fft_length]
         fft_length = to_tensor(fft_length, dtypes.int32)
     array = fft_length if isinstance(fft_length, np.ndarray) else known_value(fft_length)
-    return None if array is None else [int(n) for n in np.ravel(array)]
+    return None if array is None else [whole(n, "fft_length") for n in np.ravel(array)]
 
 
 def _pad_for(input, wanted, rank):

@@ -144,6 +144,7 @@ RFFTND = Op(
     static=("fft_length", "axes"),
     saves=("input_shape", "input_dtype", "fft_length", "axes"),
     grad=_grad_rfftnd,
+    Tcomplex=dtypes.COMPLEX,
 )
 
 
@@ -167,6 +168,7 @@ IRFFTND = Op(
     static=("fft_length", "axes"),
     saves=("input_shape", "input_dtype", "fft_length", "axes"),
     grad=_grad_irfftnd,
+    Treal=frozenset(COMPLEX_OF),
 )
 
 

@@ -11,6 +11,7 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
+from headrace._src.op.infer import whole
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import FILL, RANGE, ZEROS_LIKE
 from headrace._src.ops.arrays.gathering import GATHER_V2
@@ -251,7 +252,7 @@ def expand_dims(sp_input, axis=None, name=None) -> SparseTensor:
     static = get_static_value(axis)
     if static is None:
         raise ValueError("sparse.expand_dims: axis must be known while tracing.")
-    at = int(static)
+    at = whole(static, "axis")
     if not -rank - 1 <= at <= rank:
         raise errors.invalid_argument(f"sparse.expand_dims: axis must be in [{-rank - 1}, {rank}], got {at}.")
     at = at + rank + 1 if at < 0 else at

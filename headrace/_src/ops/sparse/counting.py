@@ -329,6 +329,8 @@ def bincount(
         )
     if not isinstance(values, (SparseTensor, RaggedTensor)):
         values = to_tensor(values)
+    if not values.dtype.is_integer:
+        raise errors.DTypeMismatchError(f"sparse.bincount: values must be integers, got {values.dtype.name}.")
     if values.dtype not in dtypes.INDEX and not isinstance(values, (SparseTensor, RaggedTensor)):
         values = cast_to(values, dtypes.int32 if values.dtype.size < 4 else dtypes.int64)
     if axis != -1 and axis is not None:

@@ -189,6 +189,8 @@ SPARSE_CROSS = Op(
     kernel=_cross_kernel,
     lower=None,
     grad=unregistered,
+    internal_type=frozenset({dtypes.int64, dtypes.string}),
+    out_type=frozenset({dtypes.int64, dtypes.string}),
 )
 
 
@@ -316,6 +318,8 @@ RAGGED_CROSS = Op(
     kernel=_ragged_kernel,
     lower=None,
     grad=unregistered,
+    out_row_splits_type=dtypes.INDEX,
+    out_values_type=frozenset({dtypes.int64, dtypes.string}),
 )
 
 

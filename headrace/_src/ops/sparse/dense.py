@@ -235,14 +235,19 @@ def to_indicator(sp_input, vocab_size, name=None) -> Tensor:
     return to_dense(SparseTensor(indices, trues.values, shape), False, validate_indices=False, name=name)
 
 
+def _count(name, value):
+    value = to_tensor(value, hint=dtypes.int64)
+    if not value.dtype.is_integer:
+        raise errors.DTypeMismatchError(f"sparse.eye: {name} must be an integer, got {value.dtype.name}.")
+    return cast_to(value, dtypes.int64)
+
+
 @api("sparse.eye")
 def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None) -> SparseTensor:
     """A sparse matrix with ones on the diagonal."""
     dtype = dtypes.as_dtype(dtype)
-    rows = cast_to(to_tensor(num_rows, hint=dtypes.int64), dtypes.int64)
-    columns = (
-        rows if num_columns is None else cast_to(to_tensor(num_columns, hint=dtypes.int64), dtypes.int64)
-    )
+    rows = _count("num_rows", num_rows)
+    columns = rows if num_columns is None else _count("num_columns", num_columns)
     size = MINIMUM(rows, columns)
     diagonal = RANGE(to_tensor(0, dtypes.int64), size, to_tensor(1, dtypes.int64))
     ones = FILL(EXPAND_DIMS(size, 0), to_tensor(np.ones((), dtype._np), dtype))

@@ -207,7 +207,7 @@ def sampled_addmm(
     """
     output_type = dtypes.as_dtype(output_type)
     indices = to_tensor(indices)
-    values = cast_to(to_tensor(values), output_type)
+    values = to_tensor(values, output_type)
     dense_shape = to_tensor(dense_shape)
     mat1, mat2 = cast_to(to_tensor(mat1), output_type), cast_to(to_tensor(mat2), output_type)
     if mat1.shape.rank is None or mat2.shape.rank is None:

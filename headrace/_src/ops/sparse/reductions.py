@@ -243,7 +243,10 @@ def _reduce(dense, sparse, sp_input, axis, keepdims, output_is_sparse, name):
             if rank is not None
             else RANGE(0, SHAPE(sp_input.dense_shape)[0], 1)
         )
-    axis = CAST(to_tensor(axis, hint=dtypes.int32), DstT=dtypes.int32)
+    axis = to_tensor(axis, hint=dtypes.int32)
+    if not axis.dtype.is_integer:
+        raise errors.DTypeMismatchError(f"sparse: axis must be integers, got {axis.dtype.name}.")
+    axis = CAST(axis, DstT=dtypes.int32)
     op = sparse if output_is_sparse else dense
     result = op(
         sp_input.indices, sp_input.values, sp_input.dense_shape, axis, keep_dims=keepdims, name=name

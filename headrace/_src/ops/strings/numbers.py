@@ -13,7 +13,7 @@ from headrace._src.op.api import api
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import same_as_input
 from headrace._src.op.traits import ELEMENTWISE
-from headrace._src.ops.strings.kernel_arrays import attribute_text, map_strings, map_values, one_of, string_array
+from headrace._src.ops.strings.kernel_arrays import attribute_text, map_strings, map_values, string_array
 
 _SPACE = b" \t\n\v\f\r"
 _INTEGER = re.compile(rb"[+-]?[0-9]+")
@@ -21,9 +21,6 @@ _DECIMAL = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _HEXADECIMAL = re.compile(rb"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?")
 _SPECIAL = re.compile(rb"([+-]?)(inf|infinity|nan)(?:\([0-9A-Za-z_]*\))?", re.IGNORECASE)
 _INT32_MAX = 2**31 - 1
-NUMBER_TYPES = {dtype.name for dtype in (
-    dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64
-)}  # fmt: skip
 
 
 def _unreadable(item, dtype):
@@ -139,7 +136,6 @@ def parse_number(op, item: bytes, dtype: np.dtype):
 
 
 def _to_number(string_tensor, out_type):
-    one_of("StringToNumber", "out_type", out_type.name, sorted(NUMBER_TYPES))
     dtype = out_type._np
     if string_tensor.size >= _MANY:
         numbers = _read_plain(string_tensor.ravel().tolist(), dtype)
@@ -157,6 +153,7 @@ STRING_TO_NUMBER = Op(
     kernel=_to_number,
     lower=None,  # strings exist on the host only
     grad=None,
+    out_type=dtypes.INDEX | {dtypes.float32, dtypes.float64, dtypes.uint32, dtypes.uint64},
 )
 
 

@@ -4,6 +4,7 @@ from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.op.infer import whole
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import RANGE
 from headrace._src.ops.arrays.joining import CONCAT, UNPACK
@@ -277,7 +278,7 @@ def _ngram_options(ngram_width, separator, pad_values, padding_width, preserve_s
         raise ValueError(f"strings.ngrams: padding_width must be greater than 0, got {padding_width}.")
     if padding_width is not None and pad_values is None:
         raise ValueError("strings.ngrams: pad_values must be given when padding_width is.")
-    widths = [ngram_width] if isinstance(ngram_width, int) else [int(width) for width in ngram_width]
+    widths = [ngram_width] if isinstance(ngram_width, int) else [whole(n, "ngram_width") for n in ngram_width]
     if any(width < 1 for width in widths):
         raise ValueError(f"strings.ngrams: ngram_width must be greater than 0, got {ngram_width}.")
     if pad_values is None:

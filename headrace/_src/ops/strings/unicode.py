@@ -34,7 +34,6 @@ POLICIES = ("strict", "replace", "ignore")
 
 def _decode(op, input, input_encoding, errors, replacement_char, replace_control_characters, Tsplits):
     one_of(op, "errors", errors, POLICIES)
-    one_of(op, "Tsplits", Tsplits.name, ("int32", "int64"))
     check_replacement(op, replacement_char)
     decode = decoder(op, input_encoding)
     items = input.ravel().tolist()
@@ -85,6 +84,7 @@ UNICODE_DECODE = Op(
     lower=None,  # strings exist on the host only
     grad=None,
     vectorize=Rule(ragged=_vectorize_ragged_decode, makes_ragged=True),
+    Tsplits=dtypes.INDEX,
 )
 
 UNICODE_DECODE_WITH_OFFSETS = Op(
@@ -94,6 +94,7 @@ UNICODE_DECODE_WITH_OFFSETS = Op(
     kernel=lambda input, **attrs: _decode("UnicodeDecodeWithOffsets", input, **attrs),
     lower=None,  # strings exist on the host only
     grad=None,
+    Tsplits=dtypes.INDEX,
 )
 
 

@@ -8,6 +8,8 @@ from headrace._src.core import dtypes
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.op.infer import whole
+from headrace._src.op.options import real
 from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
@@ -26,8 +28,10 @@ def sequence(value, dims: int, channel: int, name: str, number=int) -> list:
     """
     if value is None:
         value = [1]
-    elif type(value) is int or np.ndim(value) == 0:
+    elif type(value) is int:
         value = [value]
+    elif np.ndim(value) == 0:
+        value = [whole(value, name) if number is int else real(name, value)]
     value = [number(v) for v in value]
     if len(value) == dims + 2:
         return value
@@ -127,7 +131,7 @@ def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None,
     >>> tf.nn.conv2d(x, tf.ones((2, 2, 1, 1)), strides=1, padding="VALID")[0, :, :, 0].numpy().tolist()
     [[8.0, 12.0], [20.0, 24.0]]
     """
-    data_format = data_format or "NHWC"
+    data_format = "NHWC" if data_format is None else data_format
     channel = 1 if is_channels_first(data_format) else 3
     strides = sequence(strides, 2, channel, "strides")
     dilations = sequence(dilations, 2, channel, "dilations")
@@ -239,7 +243,7 @@ def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None
             filters,
             strides=strides,
             padding=padding,
-            data_format=data_format or "NDHWC",
+            data_format="NDHWC" if data_format is None else data_format,
             dilations=dilations,
             name=name,
         )
@@ -267,7 +271,7 @@ def conv2d_transpose(
     >>> tf.nn.conv2d_transpose(x, tf.ones((2, 2, 3, 1)), (1, 4, 4, 3), strides=2).shape
     TensorShape([1, 4, 4, 3])
     """
-    data_format = data_format or "NHWC"
+    data_format = "NHWC" if data_format is None else data_format
     channel = 1 if is_channels_first(data_format) else 3
     padding, explicit = split_padding(padding, 4)
     return CONV2D_BACKPROP_INPUT(
@@ -350,7 +354,7 @@ def conv3d_transpose(
     >>> tf.nn.conv3d_transpose(x, tf.ones((2, 2, 2, 1, 1)), (1, 4, 4, 4, 1), 2).shape
     TensorShape([1, 4, 4, 4, 1])
     """
-    data_format = data_format or "NDHWC"
+    data_format = "NDHWC" if data_format is None else data_format
     channel = 1 if is_channels_first(data_format) else 4
     return CONV3D_BACKPROP_INPUT(
         output_shape,

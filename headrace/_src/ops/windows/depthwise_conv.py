@@ -268,7 +268,7 @@ def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilation
     TensorShape([1, 2, 2, 6])
     """
     padding, explicit = split_padding(padding, 4)
-    data_format = data_format or "NHWC"
+    data_format = "NHWC" if data_format is None else data_format
     return DEPTHWISE_CONV2D(
         input,
         filter,
@@ -375,6 +375,6 @@ def separable_conv2d(
         pointwise_filter,
         strides=[1, 1, 1, 1],
         padding="VALID",
-        data_format=data_format or "NHWC",
+        data_format="NHWC" if data_format is None else data_format,
         name=name,
     )

@@ -90,7 +90,7 @@ def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None) ->
     [[5.0, 7.0], [13.0, 15.0]]
     """
     padding, explicit = split_padding(padding, 4)
-    data_format = data_format or "NHWC"
+    data_format = "NHWC" if data_format is None else data_format
     sizes = _sizes(ksize, strides, 2, data_format)
     return MAX_POOL(
         input, padding=padding, explicit_paddings=explicit, data_format=data_format, name=name, **sizes
@@ -112,7 +112,7 @@ def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None) -
     >>> tf.nn.max_pool3d(tf.ones((1, 4, 4, 4, 1)), 2, 2, "VALID").shape
     TensorShape([1, 2, 2, 2, 1])
     """
-    data_format = data_format or "NDHWC"
+    data_format = "NDHWC" if data_format is None else data_format
     sizes = _sizes(ksize, strides, 3, data_format)
     padding = _plain_padding("max_pool3d", padding)
     return MAX_POOL3D(input, padding=padding, data_format=data_format, name=name, **sizes)
@@ -153,7 +153,7 @@ def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None) ->
     >>> tf.nn.avg_pool2d(x, ksize=2, strides=2, padding="SAME")[0, :, :, 0].numpy().tolist()
     [[2.5, 4.5], [10.5, 12.5]]
     """
-    data_format = data_format or "NHWC"
+    data_format = "NHWC" if data_format is None else data_format
     sizes = _sizes(ksize, strides, 2, data_format)
     padding = _plain_padding("avg_pool2d", padding)
     return AVG_POOL(input, padding=padding, data_format=data_format, name=name, **sizes)
@@ -174,7 +174,7 @@ def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None) -
     >>> tf.nn.avg_pool3d(tf.ones((1, 4, 4, 4, 1)), 2, 2, "VALID").shape
     TensorShape([1, 2, 2, 2, 1])
     """
-    data_format = data_format or "NDHWC"
+    data_format = "NDHWC" if data_format is None else data_format
     sizes = _sizes(ksize, strides, 3, data_format)
     padding = _plain_padding("avg_pool3d", padding)
     return AVG_POOL3D(input, padding=padding, data_format=data_format, name=name, **sizes)
@@ -213,7 +213,7 @@ def max_pool(input, ksize, strides, padding, data_format=None, name=None) -> Ten
     dims = _dims("max_pool", input)
     if dims == 3 and not isinstance(padding, str):
         raise ValueError(f"max_pool: padding must be 'SAME' or 'VALID' in three dimensions, got {padding!r}.")
-    data_format = data_format or _DEFAULT_FORMATS[dims]
+    data_format = _DEFAULT_FORMATS[dims] if data_format is None else data_format
     return _MAX_POOLS[dims](input, ksize, strides, padding, data_format, name=name)
 
 
@@ -235,7 +235,7 @@ def avg_pool(input, ksize, strides, padding, data_format=None, name=None) -> Ten
     """
     input = to_tensor(input)
     dims = _dims("avg_pool", input)
-    data_format = data_format or _DEFAULT_FORMATS[dims]
+    data_format = _DEFAULT_FORMATS[dims] if data_format is None else data_format
     return _AVG_POOLS[dims](input, ksize, strides, padding, data_format, name=name)
 
 
@@ -340,7 +340,7 @@ def pool(
     if input.shape.rank is not None and input.shape.rank != dims + 2:
         raise ValueError(f"pool: input must have {dims + 2} dimensions, got shape {input.shape}.")
     function = (_MAX_POOLS if pooling_type == "MAX" else _AVG_POOLS)[dims]
-    data_format = data_format or _DEFAULT_FORMATS[dims]
+    data_format = _DEFAULT_FORMATS[dims] if data_format is None else data_format
 
     def apply(x, num_spatial_dims, padding):
         return function(x, list(window_shape), steps, padding, data_format, name=name)
