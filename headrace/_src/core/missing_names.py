@@ -14,11 +14,13 @@ from headrace._src.core.tracebacks import IMPLEMENTATION
 
 TABLE = pathlib.Path(__file__).with_suffix(".tsv")
 
-PLANNED, NO, MOVED, PACKAGE = "planned", "no", "moved", "package"
+PLANNED, NO, MOVED, FORMER, PACKAGE = "planned", "no", "moved", "former", "package"
+STATUSES = PLANNED, NO, MOVED, FORMER, PACKAGE
 _SAID = {
     PLANNED: "is not in headrace yet; it is planned.",
     NO: "is not in headrace.",
     MOVED: "is not in TensorFlow 2.",
+    FORMER: "was in Keras 2; Keras 3, which tf.keras is, has it no more.",
 }
 
 
@@ -84,7 +86,12 @@ def absence(module: str, attribute: str, said: str | None) -> Exception:
         return AttributeError(f"module {module!r} has no attribute {attribute!r}")
     if _is_imported():
         return ImportError(f"cannot import name {attribute!r} from {module!r}. {said}", name=module)
-    return AttributeError(f"module {module!r} has no attribute {attribute!r}. {said}", name=attribute, obj=_Nothing())
+    return unlike_any(f"module {module!r} has no attribute {attribute!r}. {said}", attribute)
+
+
+def unlike_any(text: str, attribute: str) -> AttributeError:
+    """An error for an attribute to which Python adds no suggestion."""
+    return AttributeError(text, name=attribute, obj=_Nothing())
 
 
 def _is_imported() -> bool:

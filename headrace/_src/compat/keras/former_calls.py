@@ -17,6 +17,7 @@ import numpy as np
 from headrace._src.autodiff.gradient_tape import GradientTape
 from headrace._src.compat.keras.former_losses import add_symbolic_metric
 from headrace._src.compat.keras.former_models import linear_model, wide_deep_model
+from headrace._src.compat.keras.former_names import tell_of_missing
 
 # Arguments of `fit`, `evaluate` and `predict` that say how generators are read; Keras 3 takes them from the data set.
 _READING = ("max_queue_size", "workers", "use_multiprocessing")
@@ -288,6 +289,7 @@ def add_preprocessing(module):
     ).split():
         if hasattr(module, name):
             setattr(folder.preprocessing, name, getattr(module, name))
+    tell_of_missing(folder)
     module.experimental = folder
 
 

@@ -25,6 +25,7 @@ from headrace._src.compat.keras import (
     embeddings,
     former_backend,
     former_models,
+    former_names,
     functional,
     saved_models,
     speed,
@@ -320,6 +321,11 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     (f"{_PUBLIC}.layers", "", CALLED, former.add_preprocessing, "2.0: layers.experimental.preprocessing"),
     (_PUBLIC, "", CALLED, additions.load_saving, "tf.keras.saving needs no import of its own"),
     (_PUBLIC, "", CALLED, former.add_experimental, "2.0: tf.keras.experimental.CosineDecay"),
+    ("keras.src.models.model", "Model", CALLED, former_names.tell_of_missing_methods, "methods of Keras 2 say what to use"),
+    *((name, "", CALLED, former_names.tell_of_missing, "names of Keras 2 say what to use") for name in (
+        _PUBLIC, f"{_PUBLIC}.layers", f"{_PUBLIC}.losses", f"{_PUBLIC}.metrics", f"{_PUBLIC}.preprocessing",
+        "keras.callbacks", "keras.initializers", "keras.models", "keras.optimizers", "keras.regularizers", "keras.utils",
+    )),
 ))  # fmt: skip
 
 MODULES = tuple(dict.fromkeys(row.module for row in REPLACEMENTS))
