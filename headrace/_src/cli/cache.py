@@ -9,6 +9,10 @@ def _say(line):
     sys.stdout.write(line + "\n")
 
 
+def _counted(programs):
+    return "1 program" if programs == 1 else f"{programs} programs"
+
+
 def cache(action: str) -> int:
     """Print what is kept, or remove it; returns the exit code.
 
@@ -24,10 +28,10 @@ def cache(action: str) -> int:
         return 0
     if action == "clear":
         count = program_store.clear()
-        _say(f"{found.folder}: removed {count} of {found.programs} programs")
+        _say(f"{found.folder}: removed {count} of {_counted(found.programs)}")
         return 0 if count == found.programs else 1
     most = f"at most {program_store.limit() / 1e6:.0f} ({program_store.SIZE_VARIABLE})"
-    _say(f"{found.folder}: {found.programs} programs, {found.size / 1e6:.1f} MB of {most}")
+    _say(f"{found.folder}: {_counted(found.programs)}, {found.size / 1e6:.1f} MB of {most}")
     if found.foreign:
         _say(f"{found.foreign} of them belong to other users, and are not used.")
     if found.problem:

@@ -69,8 +69,8 @@ def _parser():
     commands = parser.add_subparsers(dest="command", required=True)
     runner = commands.add_parser("run", help="run a script in which `import tensorflow` means headrace")
     runner.add_argument("-m", action="store_true", dest="is_module", help="run a module, as `python -m` does")
-    runner.add_argument("script")
-    runner.add_argument("arguments", nargs=argparse.REMAINDER)
+    runner.add_argument("script", nargs="?", help="a file, or with -m a module")
+    runner.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script finds in sys.argv")
     commands.add_parser("doctor", help="say what is installed, whether the fast paths are on, and what to do if not")
     kept = commands.add_parser("cache", help="show or clear the compiled programs that are kept from run to run")
     kept.add_argument("action", nargs="?", choices=["show", "clear"], default="show")
@@ -89,4 +89,9 @@ def main(argv=None):
         raise SystemExit(doctor())
     if options.command == "cache":
         raise SystemExit(cache(options.action))
+    if options.script is None:
+        raise SystemExit(
+            "headrace run: which script? `headrace run train.py --epochs 3` runs train.py with these arguments, and "
+            "`import tensorflow` means headrace in it; `headrace run -m package.module` runs a module."
+        )
     run(options.script, options.arguments, options.is_module)

@@ -7,6 +7,7 @@ All this happens on the way of an error only, and costs calls that succeed nothi
 error.
 """
 
+import difflib
 import inspect
 import re
 import reprlib
@@ -97,9 +98,24 @@ def tell(error, function, signature, args, kwargs):
     """The error to raise: it speaks of a public function and its arguments. The user's own errors stay as they are."""
     try:
         given = signature.bind(*args, **kwargs).arguments
-    except TypeError:  # a wrong number of arguments: Python's own message says so
+    except TypeError:  # a wrong number of arguments, or of another name: Python's own message says so
+        _suggest(error, signature, kwargs)
         return error
     return told(error, _called_as(function), given)
+
+
+def _suggest(error, signature, kwargs):
+    """Say which argument a misspelt one may be, and where none is like it, which there are."""
+    text = _text_of(error)
+    wrong = re.search(r"got an unexpected keyword argument '(\w+)'", text or "")
+    if wrong is None or wrong[1] not in kwargs or wrong[1] in signature.parameters:
+        return
+    names = [name for name in signature.parameters if name not in kwargs]
+    near = difflib.get_close_matches(wrong[1], names, n=1, cutoff=0.5)
+    # Python's own text has no full stop, and comes from 3.13 on with a suggestion.
+    if "Did you mean" not in text:
+        advice = f"Did you mean {near[0]!r}?" if near else f"Its other arguments are {', '.join(names)}."
+        set_text(error, f"{text}. {advice}")
 
 
 def told(error, name, given):

@@ -321,10 +321,12 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     (f"{_PUBLIC}.layers", "", CALLED, former.add_preprocessing, "2.0: layers.experimental.preprocessing"),
     (_PUBLIC, "", CALLED, additions.load_saving, "tf.keras.saving needs no import of its own"),
     (_PUBLIC, "", CALLED, former.add_experimental, "2.0: tf.keras.experimental.CosineDecay"),
-    ("keras.src.models.model", "Model", CALLED, former_names.tell_of_missing_methods, "methods of Keras 2 say what to use"),
+    ("keras.src.models.model", "Model", CALLED, former_names.tell_of_missing_methods,
+     "methods of Keras 2 say what to use"),
     *((name, "", CALLED, former_names.tell_of_missing, "names of Keras 2 say what to use") for name in (
         _PUBLIC, f"{_PUBLIC}.layers", f"{_PUBLIC}.losses", f"{_PUBLIC}.metrics", f"{_PUBLIC}.preprocessing",
-        "keras.callbacks", "keras.initializers", "keras.models", "keras.optimizers", "keras.regularizers", "keras.utils",
+        "keras.callbacks", "keras.initializers", "keras.models", "keras.optimizers", "keras.regularizers",
+        "keras.utils",
     )),
 ))  # fmt: skip
 
