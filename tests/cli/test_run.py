@@ -39,6 +39,12 @@ def test_says_when_there_is_no_script(tmp_path):
     assert "there is no file" in result.stderr
 
 
+def test_says_what_it_takes_when_no_script_is_named(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "headrace", "run"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "headrace run train.py" in done.stderr
+
+
 def test_unknown_modules_stay_unknown(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import tensorflow.nowhere\n")

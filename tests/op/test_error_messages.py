@@ -373,3 +373,21 @@ def test_sizes_do_not_lose_their_high_bits(call):
     """TensorFlow takes 2**32 for 0 here."""
     with pytest.raises(tf.errors.InvalidArgumentError):
         call()
+
+
+@pytest.mark.parametrize(("call", "text"), [
+    (lambda: tf.reduce_sum([1.0], axs=0), "'axs'. Did you mean 'axis'?"),
+    (lambda: tf.reduce_sum([1.0], keep_dims=True), "'keep_dims'. Did you mean 'keepdims'?"),
+    (lambda: tf.map_fn(abs, [1.0], xyz=1), "'xyz'. Its other arguments are fn, elems, dtype"),
+    (lambda: tf.data.Dataset.range(3).batch(2, drop_remaindr=True), "'drop_remaindr'. Did you mean 'drop_remainder'?"),
+])  # fmt: skip
+def test_a_misspelt_argument_is_told_which_it_may_be(call, text):
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert text in str(caught.value)
+
+
+def test_a_misspelt_argument_of_the_users_own_function_is_left_to_python():
+    with pytest.raises(TypeError) as caught:
+        tf.map_fn(lambda x: (lambda axis: axis)(axs=x), tf.constant([1.0]))
+    assert "Did you mean" not in str(caught.value)
