@@ -205,7 +205,9 @@ class GradientTape:
         """The variables that this tape follows, in the order of their first use; also after `gradient`."""
         if self._tape is not None:
             self._watched = self._tape.variables
-        return tuple(self._watched.values())
+        # A copy of a distributed variable stands for all of it.
+        found = [getattr(v, "_distributed_container", lambda v=v: v)() for v in self._watched.values()]
+        return tuple({id(variable): variable for variable in found}.values())
 
     def _take_tape(self):
         """The tape for computing gradients; freed afterwards unless it is persistent."""

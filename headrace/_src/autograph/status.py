@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import threading
 
+from headrace._src.core.thread_state import carried
 from headrace._src.op.api import api
 
 
@@ -46,7 +47,7 @@ class _Local(threading.local):
         self.stack = [ControlStatus(Status.UNSPECIFIED)]
 
 
-_local = _Local()
+_local = carried(_Local())
 
 
 @api("__internal__.autograph.control_status_ctx", dispatch=False)

@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from headrace._src.core.thread_state import carried
+
 HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
@@ -123,7 +125,7 @@ class Recorder:
 class Mode:
     """Anything beyond plain eager execution. `context.mode` is None while there is nothing of the kind."""
 
-    __slots__ = ("before", "device", "graph", "recorders")
+    __slots__ = ("before", "device", "graph", "place", "recorders")
 
     def __init__(
         self,
@@ -131,22 +133,26 @@ class Mode:
         recorders: tuple[Recorder, ...] = (),
         device: str | None = None,
         before: "Mode | Literal[False] | None" = False,
+        place: Any = None,
     ):
         self.graph = graph  # ops become nodes of this graph, instead of running
         self.recorders = recorders  # tapes and forward accumulators, outermost first
         self.device = device  # the canonical name of the device asked for with tf.device
         self.before = before  # the mode that was when the last recorder came, if that made this one; False otherwise
+        self.place = place  # where of a tf.distribute.Strategy this runs: a `distribute.places.Place`
 
     def replace(self, **changes):
         """A mode with other parts; None when nothing is left that is not plain."""
-        fields = {"graph": self.graph, "recorders": self.recorders, "device": self.device} | changes
+        fields = {
+            "graph": self.graph, "recorders": self.recorders, "device": self.device, "place": self.place,
+        } | changes  # fmt: skip
         return Mode(**fields) if any(fields.values()) else None
 
     def with_recorders(self, recorders):
         """The same as `replace(recorders=...)`, in the shortest way: tapes come and go often."""
-        if not recorders and self.graph is None and self.device is None:
+        if not recorders and self.graph is None and self.device is None and self.place is None:
             return None
-        return Mode(self.graph, recorders, self.device)
+        return Mode(self.graph, recorders, self.device, place=self.place)
 
 
 _PLAIN = Mode()
@@ -216,6 +222,10 @@ class Context(threading.local):
     def device(self):
         return None if self.mode is None else self.mode.device
 
+    @property
+    def place(self):
+        return None if self.mode is None else self.mode.place
+
     def change(self, **changes):
         """Replace parts of the mode; returns the mode that was, to be put back."""
         before = self.mode
@@ -226,7 +236,7 @@ class Context(threading.local):
         """Let a tape or accumulator see what follows."""
         before = self.mode
         mode = before or _PLAIN
-        self.mode = Mode(mode.graph, (*mode.recorders, recorder), mode.device, before)
+        self.mode = Mode(mode.graph, (*mode.recorders, recorder), mode.device, before, mode.place)
 
     def remove_recorder(self, recorder):
         """The opposite of `add_recorder`."""
@@ -245,7 +255,7 @@ class Context(threading.local):
             self.mode = before
 
 
-context = Context()
+context = carried(Context())
 
 
 def executing_eagerly() -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from headrace._src.core import errors, operating_system
+from headrace._src.core.thread_state import carried
 
 
 class _Here(threading.local):
@@ -25,7 +26,7 @@ class _Process:
     has_policies = False  # as long as no model was loaded, nobody needs to look further
 
 
-_here = _Here()
+_here = carried(_Here())
 process = _Process()
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headrace._src.core.context import context
+from headrace._src.core.thread_state import carried
 
 _VALID_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 _VALID_SCOPE = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
@@ -25,7 +26,7 @@ class _Current(threading.local):
         self.outer: list[str] = []
 
 
-_current = _Current()
+_current = carried(_Current())
 
 
 class NameTable:

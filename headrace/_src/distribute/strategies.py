@@ -1,49 +1,31 @@
-"""`tf.distribute`: the strategy that is in force, and the default one, which runs everything once, here."""
+"""`tf.distribute.Strategy`: how computations and variables are spread, the default one, and that of one device."""
 
 from __future__ import annotations
 
 import contextlib
-import enum
 from collections.abc import Iterator
 from typing import Any
 
-from headrace._src.core import errors, nest
+from headrace._src.autograph.calls import tf_convert
+from headrace._src.autograph.status import control_status_ctx
+from headrace._src.core import nest
+from headrace._src.core.context import HOST, context
+from headrace._src.core.devices import canonical_name
+from headrace._src.distribute import datasets
+from headrace._src.distribute.contexts import DefaultReplicaContext, ReplicaContext
+from headrace._src.distribute.places import Place, place_here, require_cross_replica
+from headrace._src.distribute.reductions import ReduceOp, gathered, on_devices_of, reduce_op, reduced_value
+from headrace._src.distribute.values import DistributedValues, regroup, select_replica
+from headrace._src.distribute.variables import checked_use
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.math.reductions import reduce_mean, reduce_sum
+from headrace._src.ops.arrays.casting import cast
+from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.ops.arrays.measuring import shape as shape_of
+from headrace._src.ops.math.arithmetic import add_n
+from headrace._src.ops.math.reductions import reduce_mean, reduce_prod, reduce_sum
 from headrace._src.program.device_scopes import device as device_scope
-
-
-@api("distribute.ReduceOp", dispatch=False)
-class ReduceOp(enum.Enum):
-    """How values of several replicas become one."""
-
-    SUM = "SUM"
-    MEAN = "MEAN"
-
-
-def _reduce_op(value) -> ReduceOp:
-    if isinstance(value, ReduceOp):
-        return value
-    try:
-        return ReduceOp[str(value).upper()]
-    except KeyError:
-        raise ValueError(f"reduce_op must be 'sum' or 'mean', got {value!r}.") from None
-
-
-@api("distribute.DistributedValues", dispatch=False)
-class DistributedValues:
-    """A value that each replica has its own of."""
-
-
-@api("distribute.DistributedDataset", dispatch=False)
-class DistributedDataset:
-    """A dataset whose batches are spread over replicas."""
-
-
-@api("distribute.DistributedIterator", dispatch=False)
-class DistributedIterator:
-    """Walks through a dataset whose batches are spread over replicas."""
+from headrace._src.state.variables import Variable, variable_creator_scope
 
 
 @api("distribute.StrategyExtended", dispatch=False)
@@ -56,34 +38,110 @@ class StrategyExtended:
     should_checkpoint = True
     should_save_summary = True
 
-    def __init__(self, strategy) -> None:
-        self._strategy = strategy
+    def __init__(self, container_strategy) -> None:
+        self._container = container_strategy
 
-    def variable_created_in_scope(self, v) -> bool:
-        """Whether a variable was made under this strategy."""
+    def _container_strategy(self):
+        return self._container
+
+    # The parts that strategies differ in.
+
+    @property
+    def worker_devices(self) -> tuple[str, ...]:
+        """Where replicas run."""
+        return (HOST,)
+
+    @property
+    def parameter_devices(self) -> tuple[str, ...]:
+        """Where variables are."""
+        return self.worker_devices
+
+    @property
+    def _num_replicas_in_sync(self) -> int:
+        return len(self.worker_devices)
+
+    def _create_variable(self, next_creator, **keywords) -> Variable:
+        with device_scope(self.parameter_devices[0]):
+            return next_creator(**keywords)
+
+    def _call_for_each_replica(self, fn, args, kwargs) -> Any:
+        replica = ReplicaContext(self._container, 0)
+        with replica, device_scope(self.worker_devices[0]):
+            return fn(*select_replica(0, args), **select_replica(0, kwargs))
+
+    def _use_merge_call(self) -> bool:
         return True
 
-    @contextlib.contextmanager
-    def colocate_vars_with(self, colocate_with_variable) -> Iterator[None]:
-        """Within this block, variables are made on the device of that variable."""
-        yield
+    def _in_multi_worker_mode(self) -> bool:
+        return False
 
-    def reduce_to(self, reduce_op, value, destinations, options=None) -> Any:
-        """The values of all replicas as one, where it is wanted."""
-        return value
-
-    def batch_reduce_to(self, reduce_op, value_destination_pairs, options=None) -> list:
-        """Several `reduce_to` at once."""
-        return [value for value, _ in value_destination_pairs]
-
-    def update(self, var, fn, args=(), kwargs=None, group=True) -> Any:
-        """Call `fn(var, *args)` where the variable is."""
-        result = fn(var, *args, **(kwargs or {}))
-        return result if group else [result]
+    # What they share.
 
     def call_for_each_replica(self, fn, args=(), kwargs=None) -> Any:
         """Call the function once for each replica."""
-        return fn(*args, **(kwargs or {}))
+        require_cross_replica(self._container)
+        with self._container.scope():
+            return self._call_for_each_replica(fn, tuple(args or ()), dict(kwargs or {}))
+
+    def variable_created_in_scope(self, v) -> bool:
+        """Whether a variable was made under this strategy."""
+        return getattr(v, "_distribute_strategy_of", lambda: None)() is self._container
+
+    @contextlib.contextmanager
+    def colocate_vars_with(self, colocate_with_variable) -> Iterator[None]:
+        """Within this block, variables are made on the devices of that variable."""
+        yield
+
+    def reduce_to(self, reduce_op, value, destinations, options=None) -> Any:
+        """The values of all replicas as one, where it is wanted.
+
+        Args:
+            reduce_op: "sum", "mean" or a `tf.distribute.ReduceOp`.
+            value: what each replica has.
+            destinations: a device, or a value whose copies are where the result is wanted.
+            options: how workers communicate.
+        """
+        require_cross_replica(self._container)
+        return self._reduce_to(_op(reduce_op), value, destinations)
+
+    def _reduce_to(self, op, value, destinations):
+        return on_devices_of(destinations, reduced_value(op, value, self._num_replicas_in_sync))
+
+    def batch_reduce_to(self, reduce_op, value_destination_pairs, options=None) -> list:
+        """Several `reduce_to` at once."""
+        return [self.reduce_to(reduce_op, value, where, options) for value, where in value_destination_pairs]
+
+    def broadcast_to(self, tensor, destinations) -> Any:
+        """Copies of a tensor where they are wanted."""
+        return on_devices_of(destinations, tensor)
+
+    def update(self, var, fn, args=(), kwargs=None, group=True) -> Any:
+        """Call `fn(var, *args)` for each copy of a variable, where it is.
+
+        Args:
+            var: the variable.
+            fn: what changes it.
+            args, kwargs: its further arguments; of `PerReplica` and mirrored values, each call gets its part.
+            group: whether the results become one, or a tuple of them is returned.
+        """
+        place = place_here()
+        if place is not None and place.replica is not None:
+            if not self._use_merge_call():
+                return fn(var, *args, **(kwargs or {}))
+            raise RuntimeError("`update` must be called in cross-replica context: use merge_call.")
+        results = []
+        copies = var.values if isinstance(var, DistributedValues) else (var,)
+        for i, copy in enumerate(copies):
+            with context.changed(place=Place(self._container, None, i)), device_scope(copy.device):
+                results.append(fn(copy, *select_replica(i, tuple(args)), **select_replica(i, dict(kwargs or {}))))
+        if not group:
+            return tuple(results)
+        return regroup(results) if len(results) > 1 else results[0]
+
+    def update_non_slot(self, colocate_with, fn, args=(), kwargs=None, group=True) -> Any:
+        """Call `fn(*args)` where an optimizer's own variables are."""
+        result = fn(*args, **(kwargs or {}))
+        return result if group else (result,)
 
     def read_var(self, v) -> Any:
         """The value of a variable."""
@@ -91,23 +149,22 @@ class StrategyExtended:
 
     def value_container(self, value) -> Any:
         """The distributed value that a value is part of."""
-        return value
-
-    def parameter_devices(self) -> tuple[str, ...]:
-        """Where variables are."""
-        return ("/job:localhost/replica:0/task:0/device:CPU:0",)
-
-    worker_devices = property(parameter_devices)
+        container = getattr(value, "_distributed_container", None)
+        return value if container is None else container()
 
     def non_slot_devices(self, var_list) -> tuple[str, ...]:
         """Where an optimizer's own variables are."""
-        return self.parameter_devices()
+        return self.parameter_devices
+
+    def _local_results(self, value) -> tuple:
+        if isinstance(value, DistributedValues):
+            return value.values
+        return (value,)
+
 
 @api("distribute.Strategy", dispatch=False)
 class Strategy:
     """How computations and variables are spread over devices.
-
-    This one, the default, has one replica: everything runs once, here.
 
     Args:
         extended: what it does for libraries.
@@ -115,6 +172,7 @@ class Strategy:
 
     def __init__(self, extended=None) -> None:
         self._extended = StrategyExtended(self) if extended is None else extended
+        self._scopes: list = []
 
     @property
     def extended(self) -> StrategyExtended:
@@ -124,7 +182,7 @@ class Strategy:
     @property
     def num_replicas_in_sync(self) -> int:
         """Over how many replicas gradients are combined."""
-        return 1
+        return self._extended._num_replicas_in_sync
 
     @property
     def cluster_resolver(self) -> None:
@@ -133,54 +191,282 @@ class Strategy:
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[Any]:
-        """Within this block, variables are made by this strategy."""
-        yield self
+        """Within this block, variables are made by this strategy.
+
+        Raises:
+            RuntimeError: on a replica, or within the scope of another strategy.
+        """
+        require_cross_replica(self)
+        if place_here() is not None:
+            yield self
+            return
+        with context.changed(place=Place(self)), variable_creator_scope(self._create):
+            yield self
+
+    def _create(self, next_creator, **keywords):
+        """The variable creator of the scope."""
+        checked_use(keywords)
+        place = place_here()
+        # What a replica makes belongs to all of them.
+        with context.changed(place=None if place is None else Place(self)):
+            variable = self._extended._create_variable(next_creator, **keywords)
+        variable._distribute_strategy_of = lambda: self
+        return variable
 
     def run(self, fn, args=(), kwargs=None, options=None) -> Any:
         """Call a function on each replica.
 
-        >>> tf.distribute.get_strategy().run(lambda x: x + 1, args=(1,))
-        2
-        """
-        return self.extended.call_for_each_replica(fn, args, kwargs)
+        Args:
+            fn: the function.
+            args, kwargs: its arguments; of `PerReplica` values, each replica gets its own.
+            options: accepted.
 
-    def reduce(self, reduce_op, value, axis) -> Any:
+        Returns:
+            What the replicas return: `PerReplica` values where it differs, and there are several.
+
+        >>> strategy = tf.distribute.OneDeviceStrategy("/CPU:0")
+        >>> strategy.run(lambda x: x + 1, args=(tf.constant(1),)).numpy()
+        np.int32(2)
+
+        Raises:
+            RuntimeError: on a replica.
+        """
+        if not isinstance(args, (list, tuple)):
+            raise ValueError(f"run: positional args must be a list or tuple, got {type(args)}.")
+        if context.graph is not None:
+            fn = tf_convert(fn, control_status_ctx(), convert_by_default=False)
+        return self._extended.call_for_each_replica(fn, args, kwargs)
+
+    def reduce(self, reduce_op, value, axis=None) -> Any:
         """The values of all replicas as one.
 
         Args:
             reduce_op: "sum", "mean" or a `tf.distribute.ReduceOp`.
-            value: what each replica has.
+            value: what each replica has, or a structure of such values.
             axis: the axis within each value that is summed as well, or None.
         """
-        kind = _reduce_op(reduce_op)
+        op = _op(reduce_op)
+        require_cross_replica(self)
+        with self.scope():
+            return nest.map_structure(lambda part: self._reduced(op, part, axis), value)
+
+    def _reduced(self, op, value, axis):
         if axis is None:
-            return value
-        reduce = reduce_sum if kind is ReduceOp.SUM else reduce_mean
-        return nest.map_structure(lambda part: reduce(part, axis=axis), value)
+            return reduced_value(op, value, self.num_replicas_in_sync)
+        parts = value.values if isinstance(value, DistributedValues) else [value]
+        parts = [to_tensor(part) for part in parts]
+        if parts[0].shape.rank == 0:  # Keras asks for the mean of scalars along axis 0
+            return reduced_value(op, value, self.num_replicas_in_sync)
+        rank = parts[0].shape.rank
+        if rank is not None and any(not -rank <= int(a) < rank for a in nest.flatten(axis)):
+            raise ValueError(f"reduce: `axis` = {axis} is not an axis of values of {rank} dimensions.")
+        sums = [reduce_sum(part, axis=axis) for part in parts]
+        if op is ReduceOp.SUM:
+            return add_n(sums) if len(sums) > 1 else sums[0]
+        if len(parts) == 1:
+            return reduce_mean(parts[0], axis=axis)
+        return _mean_of(parts, sums, axis)
 
     def gather(self, value, axis) -> Any:
-        """The values of all replicas one after another along an axis."""
-        return value
+        """The values of all replicas one after another along an axis.
+
+        >>> strategy = tf.distribute.OneDeviceStrategy("/CPU:0")
+        >>> strategy.gather(tf.constant([1, 2]), axis=0).numpy()
+        array([1, 2], dtype=int32)
+        """
+        require_cross_replica(self)
+        if axis is None:
+            raise ValueError("gather: `axis` must be an integer, got None.")
+        for part in nest.flatten(value):
+            if isinstance(part, IndexedSlices):
+                raise NotImplementedError("gather does not support IndexedSlices.")
+        return nest.map_structure(lambda part: gathered(part, axis), value)
 
     def experimental_distribute_dataset(self, dataset, options=None) -> Any:
-        """The dataset with its batches spread over the replicas."""
-        return dataset
+        """The dataset with each of its batches spread over the replicas.
+
+        Args:
+            dataset: a dataset of batches of the global size.
+            options: a `tf.distribute.InputOptions`.
+
+        >>> strategy = tf.distribute.OneDeviceStrategy("/CPU:0")
+        >>> for batch in strategy.experimental_distribute_dataset(tf.data.Dataset.range(3).batch(2)):
+        ...     print(batch.numpy())
+        [0 1]
+        [2]
+        """
+        return datasets.spread(dataset, self, options)
 
     def distribute_datasets_from_function(self, dataset_fn, options=None) -> Any:
-        """The dataset that a function of an `InputContext` makes for this machine."""
-        return dataset_fn(InputContext())
+        """The dataset that a function of an `InputContext` makes; each of its batches is for one replica.
+
+        Args:
+            dataset_fn: the function.
+            options: a `tf.distribute.InputOptions`.
+        """
+        return datasets.from_function(dataset_fn, self, options)
+
+    def experimental_distribute_datasets_from_function(self, dataset_fn, options=None) -> Any:
+        """The former name of `distribute_datasets_from_function`."""
+        return self.distribute_datasets_from_function(dataset_fn, options)
 
     def experimental_distribute_values_from_function(self, value_fn) -> Any:
-        """One value for each replica, from a function of a `ValueContext`."""
-        return value_fn(ValueContext())
+        """One value for each replica, from a function of a `ValueContext`.
+
+        >>> strategy = tf.distribute.OneDeviceStrategy("/CPU:0")
+        >>> strategy.experimental_distribute_values_from_function(lambda context: context.num_replicas_in_sync)
+        1
+        """
+        require_cross_replica(self)
+        count = self.num_replicas_in_sync
+        return regroup([value_fn(ValueContext(i, count)) for i in range(count)])
 
     def experimental_local_results(self, value) -> tuple:
-        """What the replicas of this machine have of a value."""
-        return (value,)
+        """What the replicas of this machine have of a value, as a tuple."""
+        if isinstance(value, DistributedValues):
+            return self._extended._local_results(value)
+        flat = nest.flatten(value)
+        if not any(isinstance(part, DistributedValues) for part in flat):
+            return (value,)
+        columns = [self._extended._local_results(part) for part in flat]
+        count = max(len(column) for column in columns)
+        rows = [[column[i] if len(column) == count else column[0] for column in columns] for i in range(count)]
+        return tuple(nest.pack_sequence_as(value, row) for row in rows)
 
     def unwrap(self, value) -> tuple:
         """The same as `experimental_local_results`."""
         return self.experimental_local_results(value)
+
+    def group(self, value, name=None) -> Any:
+        """The values of the replicas, of which the first stands for all."""
+        return self.experimental_local_results(value)[0]
+
+    # Methods of 1.x.
+
+    def experimental_run(self, fn, input_iterator=None) -> Any:
+        """The former name of `run`, with the function's argument from an iterator."""
+        args = () if input_iterator is None else (input_iterator.get_next(),)
+        return self.run(fn, args=args)
+
+    def make_dataset_iterator(self, dataset) -> Any:
+        """Belongs to 1.x: an iterator for sessions.
+
+        Raises:
+            NotImplementedError: always; the message says what to use.
+        """
+        raise NotImplementedError("make_dataset_iterator belongs to 1.x. Use iter(strategy.experimental_distribute_dataset"
+                                  "(dataset)).")  # fmt: skip
+
+    def make_input_fn_iterator(self, input_fn, replication_mode=None) -> Any:
+        """Belongs to 1.x: an iterator for sessions.
+
+        Raises:
+            NotImplementedError: always; the message says what to use.
+        """
+        raise NotImplementedError("make_input_fn_iterator belongs to 1.x. Use iter(strategy."
+                                  "distribute_datasets_from_function(input_fn)).")  # fmt: skip
+
+    def experimental_make_numpy_dataset(self, numpy_input) -> Any:
+        """Belongs to 1.x.
+
+        Raises:
+            NotImplementedError: always; the message says what to use.
+        """
+        raise NotImplementedError("experimental_make_numpy_dataset belongs to 1.x. Use tf.data.Dataset."
+                                  "from_tensor_slices(numpy_input).")  # fmt: skip
+
+    def configure(self, session_config=None, cluster_spec=None, task_type=None, task_id=None) -> None:
+        """Belongs to 1.x; there is nothing to configure."""
+
+    def update_config_proto(self, config_proto) -> Any:
+        """The message as it is: there is nothing to configure."""
+        return config_proto
+
+    def colocate_vars_with(self, colocate_with_variable) -> Any:
+        """The former name of `extended.colocate_vars_with`."""
+        return self._extended.colocate_vars_with(colocate_with_variable)
+
+
+_op = reduce_op
+
+
+def _mean_of(parts, sums, axis):
+    """The mean along an axis of what all replicas have, which may have different lengths there."""
+    axes = [int(a) % parts[0].shape.rank for a in nest.flatten(axis)]
+    counts = []
+    for part in parts:
+        sizes = shape_of(part, out_type="int64")
+        counts.append(reduce_prod(to_tensor([sizes[a] for a in axes]) if len(axes) > 1 else sizes[axes[0]]))
+    total, count = add_n(sums), add_n(counts)
+    kind = total.dtype if total.dtype.is_floating or total.dtype.is_complex else "float64"
+    return cast(total, kind) / cast(count, kind)
+
+
+class _DefaultDistributionExtended(StrategyExtended):
+    def variable_created_in_scope(self, v) -> bool:
+        return not hasattr(v, "_distribute_strategy_of")
+
+    def _call_for_each_replica(self, fn, args, kwargs):
+        return fn(*args, **kwargs)
+
+    def call_for_each_replica(self, fn, args=(), kwargs=None) -> Any:
+        return fn(*args, **(kwargs or {}))
+
+    def update(self, var, fn, args=(), kwargs=None, group=True) -> Any:
+        result = fn(var, *args, **(kwargs or {}))
+        return result if group else [result]
+
+
+class _DefaultDistributionStrategy(Strategy):
+    """What is in force when nobody has chosen a strategy: everything runs once, here."""
+
+    def __init__(self) -> None:
+        super().__init__(_DefaultDistributionExtended(self))
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[Any]:
+        """A block in which this strategy is in force.
+
+        Raises:
+            RuntimeError: within the scope of another strategy.
+        """
+        require_cross_replica(self)
+        yield self
+
+    def run(self, fn, args=(), kwargs=None, options=None) -> Any:
+        return self._extended.call_for_each_replica(fn, args, kwargs)
+
+    def experimental_distribute_dataset(self, dataset, options=None) -> Any:
+        return dataset
+
+    def distribute_datasets_from_function(self, dataset_fn, options=None) -> Any:
+        return dataset_fn(datasets.InputContext())
+
+
+@api("distribute.experimental.ValueContext", dispatch=False)
+class ValueContext:
+    """What a function that makes one value for each replica must know.
+
+    Args:
+        replica_id_in_sync_group: the number of the replica.
+        num_replicas_in_sync: how many there are.
+    """
+
+    def __init__(self, replica_id_in_sync_group=0, num_replicas_in_sync=1) -> None:
+        self.replica_id_in_sync_group = replica_id_in_sync_group
+        self.num_replicas_in_sync = num_replicas_in_sync
+
+
+class OneDeviceExtended(StrategyExtended):
+    """What `OneDeviceStrategy` does."""
+
+    def __init__(self, container_strategy, device) -> None:
+        super().__init__(container_strategy)
+        self._device = canonical_name(device)
+
+    @property
+    def worker_devices(self) -> tuple[str, ...]:
+        return (self._device,)
 
 
 @api("distribute.OneDeviceStrategy", dispatch=False)
@@ -189,185 +475,86 @@ class OneDeviceStrategy(Strategy):
 
     Args:
         device: its name.
+
+    >>> strategy = tf.distribute.OneDeviceStrategy("/CPU:0")
+    >>> with strategy.scope():
+    ...     v = tf.Variable(1.0)
+    >>> strategy.run(lambda: v + 1.0).numpy()
+    np.float32(2.0)
     """
 
     def __init__(self, device) -> None:
-        super().__init__()
-        self._device = device
-
-    @contextlib.contextmanager
-    def scope(self) -> Iterator[Any]:
-        """Within this block, variables and operations are on the device."""
-        with entered(self), device_scope(self._device):
-            yield self
-
-    def run(self, fn, args=(), kwargs=None, options=None) -> Any:
-        with device_scope(self._device):
-            return super().run(fn, args, kwargs, options)
+        super().__init__(OneDeviceExtended(self, device))
 
 
-@api("distribute.TPUStrategy", "distribute.experimental.TPUStrategy", dispatch=False)
-class TPUStrategy(Strategy):
-    """Spreads training over the cores of TPUs, of which this machine has none.
-
-    Raises:
-        NotFoundError: always.
-    """
-
-    def __init__(self, tpu_cluster_resolver=None, experimental_device_assignment=None, **kwargs) -> None:
-        raise errors.NotFoundError(None, None, "TPUStrategy: no TPU devices were found on this machine.")
-
-
-@api("distribute.MultiWorkerMirroredStrategy", dispatch=False)
-class MultiWorkerMirroredStrategy(Strategy):
-    """Spreads training over machines; headrace cannot yet.
-
-    Raises:
-        UnimplementedError: always.
-    """
-
-    def __init__(self, cluster_resolver=None, communication_options=None) -> None:
-        raise errors.UnimplementedError(
-            None, None, "MultiWorkerMirroredStrategy: training on several machines is not implemented yet."
-        )
-
-
-class _DefaultDistributionStrategy(Strategy):
-    """What is in force when nobody has chosen a strategy."""
-
-
-@api("distribute.InputContext", dispatch=False)
-class InputContext:
-    """What a function that makes a dataset must know of the other machines."""
-
-    def __init__(self, num_input_pipelines=1, input_pipeline_id=0, num_replicas_in_sync=1) -> None:
-        self.num_input_pipelines = num_input_pipelines
-        self.input_pipeline_id = input_pipeline_id
-        self.num_replicas_in_sync = num_replicas_in_sync
-
-    def get_per_replica_batch_size(self, global_batch_size) -> int:
-        """A replica's part of a batch.
-
-        Raises:
-            ValueError: it cannot be divided evenly.
-        """
-        if global_batch_size % self.num_replicas_in_sync:
-            raise ValueError(
-                f"The `global_batch_size` {global_batch_size} is not divisible by `num_replicas_in_sync` "
-                f"{self.num_replicas_in_sync}."
-            )
-        return global_batch_size // self.num_replicas_in_sync
-
-
-@api("distribute.experimental.ValueContext", dispatch=False)
-class ValueContext:
-    """What a function that makes one value for each replica must know."""
-
-    def __init__(self, replica_id_in_sync_group=0, num_replicas_in_sync=1) -> None:
-        self.replica_id_in_sync_group = replica_id_in_sync_group
-        self.num_replicas_in_sync = num_replicas_in_sync
-
-
-@api("distribute.ReplicaContext", dispatch=False)
-class ReplicaContext:
-    """What a function that runs on a replica can ask.
-
-    Args:
-        strategy: the strategy that runs it.
-        replica_id_in_sync_group: the number of the replica.
-    """
-
-    def __init__(self, strategy, replica_id_in_sync_group=0) -> None:
-        self._strategy = strategy
-        self._number = replica_id_in_sync_group
-
-    @property
-    def strategy(self) -> Strategy:
-        return self._strategy
-
-    @property
-    def replica_id_in_sync_group(self) -> int:
-        """The number of this replica."""
-        return self._number
-
-    @property
-    def num_replicas_in_sync(self) -> int:
-        """How many replicas there are."""
-        return self._strategy.num_replicas_in_sync
-
-    @property
-    def devices(self) -> tuple:
-        """Where this replica runs."""
-        return self._strategy.extended.parameter_devices()
-
-    def merge_call(self, merge_fn, args=(), kwargs=None) -> Any:
-        """Call a function once for all replicas, with the strategy as first argument."""
-        return merge_fn(self._strategy, *args, **(kwargs or {}))
-
-    def all_reduce(self, reduce_op, value, options=None) -> Any:
-        """The values of all replicas as one, for each of them."""
-        _reduce_op(reduce_op)
-        return nest.map_structure(lambda part: part if hasattr(part, "dtype") else to_tensor(part), value)
-
-    def all_gather(self, value, axis, options=None) -> Any:
-        """The values of all replicas one after another, for each of them."""
-        return value
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error) -> None:
-        return None
-
-
-_entered: list[Strategy] = []
-
-
-@contextlib.contextmanager
-def entered(strategy):
-    """Within this block, a strategy is in force."""
-    _entered.append(strategy)
-    try:
-        yield
-    finally:
-        _entered.pop()
-
+# What is in force.
 
 _default = _DefaultDistributionStrategy()
-_default_replica = ReplicaContext(_default)
+_default_replica = DefaultReplicaContext(_default)
+_chosen: list = []  # what leaves the scope that `experimental_set_strategy` has entered
 
 
 @api("distribute.get_strategy", dispatch=False)
 def get_strategy() -> Strategy:
-    """The strategy that is in force."""
-    return _entered[-1] if _entered else _default
+    """The strategy that is in force.
+
+    >>> tf.distribute.get_strategy().num_replicas_in_sync
+    1
+    """
+    place = place_here()
+    return _default if place is None else place.strategy
 
 
 @api("distribute.has_strategy", dispatch=False)
 def has_strategy() -> bool:
     """Whether a strategy other than the default one is in force."""
-    return bool(_entered)
+    place = place_here()
+    return place is not None and place.strategy is not _default
 
 
 @api("distribute.in_cross_replica_context", dispatch=False)
 def in_cross_replica_context() -> bool:
     """Whether this code runs once for all replicas."""
-    return False
+    place = place_here()
+    return place is not None and place.replica is None
 
 
 @api("distribute.get_replica_context", dispatch=False)
 def get_replica_context() -> ReplicaContext | None:
-    """The replica that this code runs on."""
-    return ReplicaContext(_entered[-1]) if _entered else _default_replica
+    """The replica that this code runs on; None for code that runs once for all."""
+    place = place_here()
+    return _default_replica if place is None else place.replica
+
+
+@api("distribute.experimental_set_strategy", dispatch=False)
+def experimental_set_strategy(strategy) -> None:
+    """Enter the scope of a strategy for the rest of the program, or with None leave it.
+
+    Raises:
+        RuntimeError: within a `scope()` block.
+    """
+    if _chosen:
+        _chosen.pop().close()
+    if place_here() is not None:
+        raise RuntimeError("Must not be called inside a `tf.distribute.Strategy` scope.")
+    if strategy is not None:
+        stack = contextlib.ExitStack()
+        stack.enter_context(strategy.scope())
+        _chosen.append(stack)
 
 
 @api("__internal__.distribute.strategy_supports_no_merge_call", dispatch=False)
 def strategy_supports_no_merge_call() -> bool:
     """Whether optimizers may update variables without a merge call."""
-    return True
+    return not has_strategy() or not get_strategy().extended._use_merge_call()
 
 
 @api("__internal__.distribute.interim.maybe_merge_call", dispatch=False)
 def maybe_merge_call(fn, strategy, *args, **kwargs) -> Any:
     """Call `fn(strategy, ...)`, once for all replicas if the strategy needs that."""
-    return fn(strategy, *args, **kwargs)
+    if strategy_supports_no_merge_call():
+        return fn(strategy, *args, **kwargs)
+    replica = get_replica_context()
+    if replica is None:  # this code runs once for all already
+        return fn(strategy, *args, **kwargs)
+    return replica.merge_call(fn, args=args, kwargs=kwargs)

@@ -8,6 +8,7 @@ from typing import Any
 
 from headrace._src.core.context import context
 from headrace._src.core.tensor import Tensor
+from headrace._src.core.thread_state import carried
 from headrace._src.core.trackable import Trackable
 from headrace._src.op.api import api
 
@@ -18,7 +19,7 @@ class _Naming(threading.local):
     name: str | None = None
 
 
-_naming = _Naming()
+_naming = carried(_Naming())
 
 
 @contextlib.contextmanager

@@ -126,6 +126,7 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
 
     __array_priority__ = 100
     _in_graph_mode = False
+    has_copies = False  # whether it is distributed: each replica of a strategy then has a copy
     reads_as_tensor = True  # ops read the value without asking for conversions
 
     def __init__(

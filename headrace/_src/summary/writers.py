@@ -9,6 +9,7 @@ from headrace._src.core import dtypes
 from headrace._src.core.context import context
 from headrace._src.core.names import current_name_scope, name_scope
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.thread_state import carried
 from headrace._src.core.trackable import Trackable
 from headrace._src.formats import files
 from headrace._src.graph.building.dependencies import control_dependencies
@@ -36,7 +37,7 @@ class _Current(threading.local):
     condition: Any = None  # of `record_if`
 
 
-current = _Current()
+current = carried(_Current())
 
 
 class _Default:

@@ -89,6 +89,7 @@ class Function(Trackable, Generic[P, R]):
         self._parameters = parameters_of(python_function)
         self._input_signature = None if input_signature is None else self._signature_types(input_signature)
         self._traces: dict = {}  # tuple of trace types to ConcreteFunction
+        self._traces_in_places: dict = {}  # of a strategy, whose replicas use copies of variables: the same for each
         self._fast: dict = {}  # key of a simple call to ConcreteFunction
         self._being_traced: set = set()
         self._trace_count = 0
@@ -190,19 +191,28 @@ class Function(Trackable, Generic[P, R]):
         """The traces that can be used here: all, but for those that use tensors of another graph."""
         graph = context.graph
         local = None if graph is None else graph.local_functions.get(self)
-        return self._traces if local is None else {**self._traces, **local}
+        traces = self._traces_here()
+        if local is not None:
+            place = _place_key()
+            traces = traces | {kinds: concrete for (key, kinds), concrete in local.items() if key == place}
+        return traces
+
+    def _traces_here(self):
+        """The traces of this place of a strategy."""
+        key = _place_key()
+        return self._traces if key is None else self._traces_in_places.setdefault(key, {})
 
     def _remember(self, kinds, concrete):
         graph = context.graph
         if graph is not None and any(not isinstance(x, EagerTensor) for x in concrete.captured_inputs):
             # It uses tensors of the graph in which it was called, and is of no use elsewhere.
-            graph.local_functions.setdefault(self, {})[kinds] = concrete
+            graph.local_functions.setdefault(self, {})[_place_key(), kinds] = concrete
         else:
-            self._traces[kinds] = concrete
+            self._traces_here()[kinds] = concrete
 
     def _generalised(self, kinds):
         """The types with what varied between calls made unknown."""
-        for known in self._traces:
+        for known in self._traces_here():
             if len(known) != len(kinds):
                 continue
             common = [a.most_specific_common_supertype([b]) for a, b in zip(kinds, known)]
@@ -401,9 +411,17 @@ class Function(Trackable, Generic[P, R]):
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
         """All traces, in the order in which they were made; a function that takes no choice is traced now."""
-        if not self._traces and (self._input_signature is not None or not self._parameters):
+        if not self._traces_for_all() and (self._input_signature is not None or not self._parameters):
             self.get_concrete_function()
-        return list(self._traces.values())
+        return list(self._traces_for_all().values())
+
+    def _traces_for_all(self):
+        """All traces but those of single replicas."""
+        found = dict(self._traces)
+        for (_, is_replica, index), traces in self._traces_in_places.items():
+            if not is_replica and index is None:
+                found = traces | found
+        return found
 
     def _trackable_children(self, save_type=SaveType.CHECKPOINT, cache=None, **kwargs):
         """For a SavedModel, the traces; a checkpoint has none of them."""
@@ -453,6 +471,12 @@ class Function(Trackable, Generic[P, R]):
 
     def __reduce__(self):
         return _restore, (self._python_function, self._name, self._autograph, self._jit_compile, self._reduce_retracing)
+
+
+def _place_key():
+    """What tells places of a strategy apart; None where no strategy is in force."""
+    mode = context.mode
+    return None if mode is None or mode.place is None else mode.place.trace_key
 
 
 def _structure_of(kind):

@@ -217,7 +217,8 @@ class Typing(TracingContext):
             return TensorSpec(value.shape, value.dtype)
         if kind in (int, float, bool, str, type(None)):
             return Literal(value)
-        if isinstance(value, Variable) and value.handle.dtype._kind == "r":  # others of 1.x are passed by value
+        if isinstance(value, Variable) and not value.has_copies and value.handle.dtype._kind == "r":
+            # Others of 1.x are passed by value, and those with copies as they are.
             alias = self.variables.setdefault(id(value.handle), len(self.variables))
             return VariableSpec.of_argument(value, alias)
         if isinstance(value, (np.ndarray, np.generic)):

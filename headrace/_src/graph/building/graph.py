@@ -15,6 +15,7 @@ from headrace._src.core.handle_data import output_handle_data
 from headrace._src.core.names import NameTable, current_name_scope, fresh_scope, name_scope
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.thread_state import carried
 from headrace._src.graph.building.node_names import operand_name
 from headrace._src.graph.building.operation import Operation, called_graphs, is_stateful
 from headrace._src.graph.building.source_lines import users_line
@@ -60,7 +61,7 @@ class _Sessions(threading.local):
         self.stack = []
 
 
-sessions = _Sessions()
+sessions = carried(_Sessions())
 
 
 @open_class

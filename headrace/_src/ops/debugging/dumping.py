@@ -15,6 +15,7 @@ import numpy as np
 
 from headrace._src.core import dtypes
 from headrace._src.core.context import HOST, context
+from headrace._src.core.thread_state import carried
 from headrace._src.core.tracebacks import IMPLEMENTATION
 from headrace._src.formats import records, wire
 from headrace._src.op.api import api
@@ -209,7 +210,7 @@ class _State(threading.local):
     observer = None
 
 
-_state = _State()
+_state = carried(_State())
 
 
 @api("debugging.experimental.enable_dump_debug_info", dispatch=False)

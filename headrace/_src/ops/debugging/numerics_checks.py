@@ -7,6 +7,7 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.tensor import Tensor
+from headrace._src.core.thread_state import carried
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -100,7 +101,7 @@ class _Checking(threading.local):
     on = False
 
 
-_checking = _Checking()
+_checking = carried(_Checking())
 
 
 def _observe(op, arrays, attrs, results):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from headrace._src.tracing.function_kinds import ConcreteFunction as ConcreteFunction
     from headrace._src.tracing.function_kinds import PolymorphicFunction as PolymorphicFunction
     from headrace._src.tracing.function_kinds import PolymorphicFunction as _GenericFunction
+    from headrace.types.experimental import distributed as distributed
     GenericFunction = _GenericFunction
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -1,0 +1,376 @@
+"""Variables with a copy on each replica: mirrored ones, which all stay equal, and ones that are combined when read."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from typing import Any
+
+from headrace._src.core.context import context
+from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tracebacks import hide_frames
+from headrace._src.distribute.places import Place, index_here
+from headrace._src.distribute.reductions import ReduceOp, reduced, reduced_value
+from headrace._src.distribute.values import DistributedValues, Mirrored, select_copy
+from headrace._src.op.convert import to_tensor
+from headrace._src.ops.arrays.indexed_slices import IndexedSlices
+from headrace._src.program.device_scopes import device as device_scope
+from headrace._src.state.variable_copies import VariableAggregation, VariableSynchronization
+from headrace._src.state.variables import Variable, unique_numbers
+from headrace._src.tracing.trace_types import Identity
+
+_VALUE = "VARIABLE_VALUE"
+_NONE, _SUM, _MEAN = VariableAggregation.NONE, VariableAggregation.SUM, VariableAggregation.MEAN
+_FIRST = VariableAggregation.ONLY_FIRST_REPLICA
+
+
+class DistributedVariable(DistributedValues, Variable):
+    """What variables with copies have in common. Code on a replica uses that replica's copy.
+
+    Args:
+        strategy: whose variable it is.
+        copies: the variable of each replica.
+        synchronization, aggregation: when and how the copies are brought together.
+
+    Raises:
+        ValueError: integers are to be averaged.
+    """
+
+    has_copies = True
+    is_mirrored = False
+
+    def __init__(self, strategy, copies, synchronization, aggregation) -> None:
+        first = copies[0]
+        if aggregation == _MEAN and not (first.dtype.is_floating or first.dtype.is_complex):
+            raise ValueError(
+                "creating distributed tf.Variable with aggregation=MEAN and a non-floating dtype is not supported, "
+                f"please use a different aggregation or dtype than {first.dtype.name}."
+            )
+        DistributedValues.__init__(self, copies)
+        self._strategy = strategy
+        self._dtype = first.dtype
+        self._name = first._name
+        self._trainable = first.trainable
+        self._constraint = first.constraint
+        self._synchronization = synchronization
+        self._aggregation = aggregation
+        self._unique_id = f"{self._name}_{next(unique_numbers)}"
+        for copy in copies:
+            copy._distributed_container = weakref.ref(self)
+
+    def _distributed_container(self) -> DistributedVariable:
+        return self
+
+    # Which copy is meant.
+
+    def _copy_here(self):
+        return self._values[index_here(self._strategy) or 0]
+
+    @property
+    def _storage(self):
+        return self._copy_here()._storage
+
+    @property
+    def _handle(self):
+        return self._copy_here()._handle
+
+    @property
+    def distribute_strategy(self) -> Any:
+        """Whose variable it is."""
+        return self._strategy
+
+    @property
+    def _devices(self):
+        return tuple(copy.device for copy in self._values)
+
+    def set_shape(self, shape) -> None:
+        for copy in self._values:
+            copy.set_shape(shape)
+
+    def is_initialized(self, name=None) -> Tensor:
+        return self._copy_here().is_initialized(name)
+
+    # Reading.
+
+    def value(self) -> Tensor:
+        return self._copy_here().value()
+
+    def numpy(self) -> Any:
+        return self.value().numpy()
+
+    def __array__(self, dtype=None, copy=None):
+        return self.value().__array__(dtype, copy)
+
+    def _watch(self):
+        self._copy_here()._watch()
+
+    def sparse_read(self, indices, name=None) -> Tensor:
+        return self._copy_here().sparse_read(indices, name)
+
+    def gather_nd(self, indices, name=None) -> Tensor:
+        return self._copy_here().gather_nd(indices, name)
+
+    # Writing.
+
+    def _write(self, method: str, value: Any, args: tuple, kwargs: dict) -> Any:
+        """Let the copies that code here means take a value by one of the methods that change variables."""
+        raise NotImplementedError
+
+    def _write_copies(self, method, value, args, kwargs):
+        """Each copy takes its part of the value, on its device."""
+        results = []
+        for i, copy in enumerate(self._values):
+            with context.changed(place=Place(self._strategy, None, i)), device_scope(copy.device):
+                results.append(getattr(copy, method)(*args, select_copy(i, value), **kwargs))
+        return results
+
+    def _assign_slice(self, begin, end, strides, masks, value, name=None):
+        index = index_here(self._strategy)
+        for copy in self._values if index is None else [self._values[index]]:
+            copy._assign_slice(begin, end, strides, masks, value, name)
+        return self
+
+    # Python's protocols. `Variable` comes second among the bases, so what DistributedValues shows is shown.
+
+    def __tf_tracing_type__(self, context: Any) -> Any:
+        return Identity(self)
+
+    def __hash__(self):
+        return Variable.__hash__(self)
+
+    def _clone(self):
+        copies = [copy._clone() for copy in self._values]
+        return type(self)(self._strategy, copies, self._synchronization, self._aggregation)
+
+    # Checkpoints: one value, whatever the number of copies.
+
+    def _serialize_to_tensors(self):
+        return self._values[0]._serialize_to_tensors()
+
+    def _restored_specs(self):
+        return self._values[0]._restored_specs()
+
+    def _restore_from_tensors(self, restored_tensors):
+        return [copy._restore_from_tensors(restored_tensors) for copy in self._values][0]
+
+    def _gather_saveables_for_checkpoint(self):
+        return {_VALUE: self}
+
+
+class MirroredVariable(DistributedVariable):
+    """A variable whose copies are all equal, as what replicas assign is combined first."""
+
+    is_mirrored = True
+
+    def _write(self, method, value, args, kwargs):
+        place = context.place
+        if place is None or place.strategy is not self._strategy or place.index is None:
+            return self._result(self._write_copies(method, value, args, kwargs), kwargs)
+        copy = self._values[place.index]
+        if place.replica is None or self._aggregation == _NONE:
+            # An update of one copy. TF: without an aggregation, each replica changes its own.
+            return getattr(copy, method)(*args, select_copy(place.index, value), **kwargs)
+
+        def merged(strategy, value):
+            return self._write_copies(method, _aggregated(strategy, self._aggregation, value), args, kwargs)
+
+        place.replica.merge_call(merged, args=(value,))
+        return copy.value() if kwargs.get("read_value", True) else None
+
+    def _result(self, results, kwargs):
+        if not kwargs.get("read_value", True):
+            return None
+        with_values = [copy.value() for copy in results]
+        return Mirrored(with_values)
+
+
+def _aggregated(strategy, aggregation, value):
+    """What the copies of a variable take when replicas assign these values."""
+    if aggregation == _FIRST:
+        return value.values[0] if isinstance(value, DistributedValues) else value
+    op = ReduceOp.from_variable_aggregation(aggregation)
+    if isinstance(value, Mirrored):
+        return value
+    return reduced_value(op, value, strategy.num_replicas_in_sync)
+
+
+class SyncOnReadVariable(DistributedVariable):
+    """A variable whose copies go their own ways and are combined when code that runs once for all reads it."""
+
+    def value(self) -> Tensor:
+        index = index_here(self._strategy)
+        return self._values[index].value() if index is not None else self._combined()
+
+    def _combined(self):
+        if self._aggregation == _FIRST:
+            return self._values[0].value()
+        op = ReduceOp.from_variable_aggregation(self._aggregation)
+        return reduced(op, [copy.value() for copy in self._values])
+
+    def _write(self, method, value, args, kwargs):
+        index = index_here(self._strategy)
+        if index is not None:
+            return getattr(self._values[index], method)(*args, select_copy(index, value), **kwargs)
+        if method != "assign" and (self._aggregation == _SUM or method not in ("assign_add", "assign_sub")):
+            raise ValueError(
+                f"SyncOnReadVariable does not support `{method}` in cross-replica context when aggregation is set to "
+                f"`tf.VariableAggregation.{self._aggregation.name}`."
+            )
+        if method == "assign" and self._aggregation == _SUM:
+            value = self._share_of(to_tensor(value, self._dtype))
+        self._write_copies(method, value, args, kwargs)
+        return self._combined() if kwargs.get("read_value", True) else None
+
+    def _share_of(self, total):
+        """What each copy has when the sum of all is `total`. TF: for integers the remainder is lost."""
+        count = to_tensor(len(self._values), self._dtype)
+        return total // count if self._dtype.is_integer else total / count
+
+    def _serialize_to_tensors(self):
+        if self._aggregation == _NONE:
+            return super()._serialize_to_tensors()
+        with context.changed(recorders=(), place=None):
+            return {_VALUE: self._combined()}
+
+    def _restore_from_tensors(self, restored_tensors):
+        tensor = restored_tensors[_VALUE]
+        if self._aggregation == _SUM and tensor is not None:
+            tensor = self._share_of(to_tensor(tensor, self._dtype))
+        return super()._restore_from_tensors({_VALUE: tensor})
+
+
+class AggregatingVariable(MirroredVariable):
+    """A variable that is in one place for all replicas, which combine what they assign to it."""
+
+    def _copy_here(self):
+        return self._values[0]
+
+    def __repr__(self):
+        return repr(self._values[0])
+
+    __str__ = __repr__
+
+    def _write(self, method, value, args, kwargs):
+        copy, place = self._values[0], context.place
+        if place is None or place.strategy is not self._strategy or place.replica is None:
+            getattr(copy, method)(*args, select_copy(0, value), **kwargs)
+        elif self._aggregation == _NONE:
+            raise ValueError(
+                "You must specify an aggregation method to update an AggregatingVariable in replica context: "
+                f"{self.name} has none. Make it with aggregation=tf.VariableAggregation.SUM, MEAN or "
+                "ONLY_FIRST_REPLICA."
+            )
+        else:
+
+            def merged(strategy, value):
+                getattr(copy, method)(*args, _aggregated(strategy, self._aggregation, value), **kwargs)
+
+            place.replica.merge_call(merged, args=(value,))
+        return self if kwargs.get("read_value", True) else None
+
+    def _assign_slice(self, begin, end, strides, masks, value, name=None):
+        self._values[0]._assign_slice(begin, end, strides, masks, value, name)
+        return self
+
+
+def _writing_method(name, original, first):
+    """The method of distributed variables that replaces one of `Variable`.
+
+    Args:
+        name: of the method.
+        original: the method.
+        first: how many arguments come before the value.
+    """
+
+    @functools.wraps(original)
+    def method(self, *args, **kwargs):
+        try:
+            before, rest = list(args[: first + 1]), args[first + 1 :]
+            for parameter in _PARAMETERS[name][len(before) :]:
+                before.append(kwargs.pop(parameter))
+            kwargs.update(zip(_REST[name], rest))
+            return self._write(name, _convertible(self, before.pop()), tuple(before), kwargs)
+        except BaseException as error:
+            hide_frames(error)
+            raise
+
+    return method
+
+
+def _convertible(variable, value):
+    """A value to be assigned; what is no tensor yet becomes one here, so that a bad one is named by this call."""
+    if isinstance(value, (Tensor, DistributedValues, Variable, IndexedSlices, int, float, complex)):
+        return value
+    return to_tensor(value, variable.dtype)
+
+
+_ASSIGNING = ("assign", "assign_add", "assign_sub")
+_SCATTERING = (
+    "scatter_update", "scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_min", "scatter_max",
+    "batch_scatter_update",
+)  # fmt: skip
+_AT_TUPLES = ("scatter_nd_update", "scatter_nd_add", "scatter_nd_sub", "scatter_nd_min", "scatter_nd_max")
+_PARAMETERS = {
+    **{name: ("value" if name == "assign" else "delta",) for name in _ASSIGNING},
+    **dict.fromkeys(_SCATTERING, ("sparse_delta",)),
+    **dict.fromkeys(_AT_TUPLES, ("indices", "updates")),
+}
+_REST = {
+    **dict.fromkeys(_ASSIGNING, ("use_locking", "name", "read_value")),
+    **dict.fromkeys(_SCATTERING, ("use_locking", "name")),
+    **dict.fromkeys(_AT_TUPLES, ("name",)),
+}
+for _name in (*_ASSIGNING, *_SCATTERING, *_AT_TUPLES):
+    _method = _writing_method(_name, getattr(Variable, _name), len(_PARAMETERS[_name]) - 1)
+    setattr(DistributedVariable, _name, _method)
+
+
+# Making them.
+
+
+def checked_use(keywords) -> tuple:
+    """The synchronization and aggregation that a user asks for.
+
+    Raises:
+        ValueError: there is none of that kind, or it cannot be had under a strategy.
+    """
+    name = keywords.get("name")
+    synchronization = keywords.get("synchronization") or VariableSynchronization.AUTO
+    aggregation = keywords.get("aggregation") or _NONE
+    if not isinstance(synchronization, VariableSynchronization):
+        raise ValueError(f"Invalid variable synchronization mode: {synchronization} for variable: {name}")
+    if synchronization is VariableSynchronization.NONE:
+        raise ValueError(
+            "`NONE` variable synchronization mode is not supported with tf.distribute strategy. Please change the "
+            f"`synchronization` for variable: {name}"
+        )
+    try:
+        aggregation = VariableAggregation(getattr(aggregation, "value", aggregation))
+    except ValueError:
+        raise ValueError(f"Invalid variable aggregation mode: {aggregation} for variable: {name}") from None
+    return synchronization, aggregation
+
+
+def make_copies(devices, next_creator, keywords) -> list[Variable]:
+    """A variable on each device, all with the value that the first one begins with."""
+    copies: list[Variable] = []
+    for i, device in enumerate(devices):
+        if i:
+            first = copies[0]
+            keywords = {
+                **keywords,
+                "initial_value": functools.partial(_initial_value, first),
+                "name": f"{first._name.rsplit('/', 1)[-1]}/replica_{i}",
+                "dtype": None,
+                "shape": first.shape,
+            }
+        with device_scope(device):
+            copies.append(next_creator(**keywords))
+    return copies
+
+
+def _initial_value(first):
+    if first._storage.is_initialized:
+        return EagerTensor(first._storage.read().copy(), first.dtype)
+    return first.value()
+

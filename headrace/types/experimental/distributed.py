@@ -1,0 +1,13 @@
+"""The public names of `tf.types.experimental.distributed`.
+
+Written by scripts/exports from the `@api` declarations: do not edit."""
+
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace._src.distribute.values import Mirrored as Mirrored
+    from headrace._src.distribute.values import PerReplica as PerReplica
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)
