@@ -52,7 +52,7 @@ def test_rows(row):
     (lambda: tf.lite, "TensorFlow Lite.*planned"),
     (lambda: tf.lite.TFLiteConverter, "TensorFlow Lite.*planned"),
     (lambda: tf.compat.v1.lite, "TensorFlow Lite.*planned"),
-    (lambda: tf.distribute.MirroredStrategy, "GPUs of one machine.*planned.*OneDeviceStrategy"),
+    (lambda: tf.distribute.cluster_resolver, "training on several machines.*MirroredStrategy.*planned"),
     (lambda: tf.distribute.no_such_name, "planned"),
     (lambda: tf.Session, "run at once"),
     (lambda: tf.train.AdamOptimizer, "tf.keras.optimizers"),

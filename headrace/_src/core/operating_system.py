@@ -440,3 +440,12 @@ def stays_below(name: str) -> bool:
         if separator:
             name = name.replace(separator, "/")
     return not (os.path.splitdrive(name)[0] or name.startswith("/") or ".." in name.split("/"))
+
+
+def interrupt_thread(number: int) -> None:
+    """Raise KeyboardInterrupt in a thread of this process, at its next line of Python code.
+
+    Args:
+        number: the thread's `ident`.
+    """
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(number), ctypes.py_object(KeyboardInterrupt))

@@ -12,9 +12,9 @@ from headrace._src.distribute.places import Place
 from headrace._src.distribute.reductions import gathered, reduce_op, reduced_value
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.ops.arrays.box_slices import slice_ as slice_tensor
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.measuring import shape as shape_of
-from headrace._src.ops.arrays.box_slices import slice_ as slice_tensor
 
 
 @api("distribute.ReplicaContext", dispatch=False)

@@ -1,7 +1,7 @@
 """Datasets whose batches are spread over replicas.
 
-A distributed dataset is an ordinary one whose elements have `PerReplica` values at their leaves, so that walking through
-it works in and outside of functions as it always does.
+A distributed dataset is an ordinary one whose elements have `PerReplica` values at their leaves, so that walking
+through it works in and outside of functions as it always does.
 """
 
 from __future__ import annotations
@@ -84,7 +84,11 @@ class InputOptions(_InputOptions):
 class RunOptions(
     collections.namedtuple(
         "RunOptions",
-        ["experimental_enable_dynamic_batch_size", "experimental_bucketizing_dynamic_shape", "experimental_xla_options"],
+        (
+            "experimental_enable_dynamic_batch_size",
+            "experimental_bucketizing_dynamic_shape",
+            "experimental_xla_options",
+        ),
         defaults=(True, False, None),
     )
 ):

@@ -10,9 +10,9 @@ from headrace._src.core.context import HOST
 from headrace._src.core.devices import canonical_name
 from headrace._src.devices.configuration import list_logical_devices
 from headrace._src.distribute.contexts import MirroredReplicaContext
+from headrace._src.distribute.reductions import CrossDeviceOps, on_devices_of, reduced_value
 from headrace._src.distribute.replica_threads import Crew
 from headrace._src.distribute.strategies import Strategy, StrategyExtended
-from headrace._src.distribute.reductions import CrossDeviceOps, on_devices_of, reduced_value
 from headrace._src.distribute.values import DistributedValues
 from headrace._src.distribute.variables import (
     AggregatingVariable,
@@ -23,7 +23,7 @@ from headrace._src.distribute.variables import (
 )
 from headrace._src.op.api import api
 from headrace._src.program.device_scopes import device as device_scope
-from headrace._src.state.variable_copies import VariableAggregation, VariableSynchronization
+from headrace._src.state.variable_copies import VariableSynchronization
 from headrace._src.state.variables import Variable
 from headrace._src.tracing.function import Function, function
 

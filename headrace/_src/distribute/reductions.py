@@ -13,8 +13,8 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.joining import concat
 from headrace._src.ops.math.arithmetic import add_n
-from headrace._src.state.variables import Variable
 from headrace._src.state.variable_copies import VariableAggregation
+from headrace._src.state.variables import Variable
 
 
 @api("distribute.ReduceOp", dispatch=False)

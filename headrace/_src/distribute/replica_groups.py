@@ -79,7 +79,7 @@ def in_groups(dataset, count: int, spec) -> DatasetV2:
 
 
 def _may_be_empty(spec) -> bool:
-    """Whether elements are batches of unknown sizes, of which an empty one can stand for a missing one. TF: else not."""
+    """Whether elements are batches of unknown sizes, so that an empty one can stand for one that is missing."""
     flat = structures.flat_specs(spec)
     if any(part.shape.rank in (None, 0) for part in flat):
         return False

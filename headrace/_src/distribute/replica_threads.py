@@ -9,10 +9,10 @@ one order.
 from __future__ import annotations
 
 import collections
-import ctypes
 import threading
 from typing import Any
 
+from headrace._src.core import operating_system
 from headrace._src.core.context import HOST, context
 from headrace._src.core.device_use import available
 from headrace._src.core.names import current_name_scope, fresh_scope, name_scope
@@ -107,8 +107,7 @@ class Replica:
     def interrupt(self):
         """Raise KeyboardInterrupt in the thread, at its next line of Python."""
         if not self.has_ended and self.thread.ident is not None:
-            number = ctypes.c_ulong(self.thread.ident)
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(KeyboardInterrupt))
+            operating_system.interrupt_thread(self.thread.ident)
 
 
 class SharedVariables:

@@ -354,8 +354,8 @@ class Strategy:
         Raises:
             NotImplementedError: always; the message says what to use.
         """
-        raise NotImplementedError("make_dataset_iterator belongs to 1.x. Use iter(strategy.experimental_distribute_dataset"
-                                  "(dataset)).")  # fmt: skip
+        raise NotImplementedError("make_dataset_iterator belongs to 1.x. Use iter(strategy."
+                                  "experimental_distribute_dataset(dataset)).")  # fmt: skip
 
     def make_input_fn_iterator(self, input_fn, replication_mode=None) -> Any:
         """Belongs to 1.x: an iterator for sessions.

@@ -151,7 +151,8 @@ class DistributedVariable(DistributedValues, Variable):
         return self._values[0]._restored_specs()
 
     def _restore_from_tensors(self, restored_tensors):
-        return [copy._restore_from_tensors(restored_tensors) for copy in self._values][0]
+        results = [copy._restore_from_tensors(restored_tensors) for copy in self._values]
+        return results[0]
 
     def _gather_saveables_for_checkpoint(self):
         return {_VALUE: self}
