@@ -156,6 +156,20 @@ def test_freed_memory_is_kept_where_the_c_library_can(monkeypatch, windows, maco
     assert not system.keep_freed_memory()
 
 
+def test_memory_of_every_size_is_kept_while_something_wants_it(monkeypatch):
+    calls = []
+    library = of_apple(mallopt=lambda *arguments: calls.append(arguments) or 1)
+    monkeypatch.setattr(system, "ctypes", StandIn(system.ctypes, CDLL=lambda name: library))
+    monkeypatch.setattr(system.sys, "platform", "linux")
+    kept = system.KeptMemory()
+    with kept, kept:
+        assert calls == [(-4, 0)]
+    assert calls == [(-4, 0), (-4, 65536)]
+    monkeypatch.setenv("HEADRACE_KEEP_MEMORY", "0")
+    with system.KeptMemory():
+        assert len(calls) == 2
+
+
 # Processes.
 
 

@@ -12,6 +12,7 @@ import errno
 import os
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -71,9 +72,9 @@ def _macos_brand():
 
 
 # Of <malloc.h> of the GNU C library.
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX, _MMAP_MAX_DEFAULT = -1, -3, -4, 65536
 # Arrays up to this many bytes come from memory that is kept, of which at most so much lies free at the end.
-_LARGEST_KEPT, _FREE_AT_MOST = 32 << 20, 256 << 20
+LARGEST_KEPT, _FREE_AT_MOST = 32 << 20, 256 << 20
 
 
 def keep_freed_memory() -> bool:
@@ -83,13 +84,43 @@ def keep_freed_memory() -> bool:
     the next one; writing these for the first time costs several times what the arithmetic on them does. See
     docs/decisions/0024-memory.md. `HEADRACE_KEEP_MEMORY=0` in the environment leaves the library as it is.
     """
+    mallopt = _mallopt()
+    return bool(mallopt and mallopt(_MMAP_THRESHOLD, LARGEST_KEPT) and mallopt(_TRIM_THRESHOLD, _FREE_AT_MOST))
+
+
+def _mallopt():
+    """The function of the GNU C library that says how it gets memory; None where there is none, or it is not wanted."""
     if not sys.platform.startswith("linux") or os.environ.get("HEADRACE_KEEP_MEMORY") == "0":
-        return False
+        return None
     try:
-        mallopt = ctypes.CDLL(None).mallopt
+        return ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):  # another C library
-        return False
-    return bool(mallopt(_MMAP_THRESHOLD, _LARGEST_KEPT) and mallopt(_TRIM_THRESHOLD, _FREE_AT_MOST))
+        return None
+
+
+class KeptMemory:
+    """While a `with` of it is open, memory of every size comes from what is kept, not only up to `LARGEST_KEPT`.
+
+    For a call that takes one large block and frees it before it returns: whatever is taken later then lies before or in
+    its place, and not behind it.
+    """
+
+    def __init__(self):
+        self._mallopt = _mallopt()
+        self._lock = threading.Lock()
+        self._open = 0
+
+    def __enter__(self):
+        with self._lock:
+            self._open += 1
+            if self._open == 1 and self._mallopt:
+                self._mallopt(_MMAP_MAX, 0)
+
+    def __exit__(self, *exception):
+        with self._lock:
+            self._open -= 1
+            if self._open == 0 and self._mallopt:
+                self._mallopt(_MMAP_MAX, _MMAP_MAX_DEFAULT)
 
 
 # Processes.

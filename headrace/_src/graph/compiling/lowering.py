@@ -58,11 +58,22 @@ class Lowering(LoweredControl):
         failed: whether a check has failed: False as long as there was none, then a jax boolean.
     """
 
-    def __init__(self, variables, used, streams, failed=False):
+    def __init__(self, variables, used, streams, failed=False, keeps=False):
+        """
+        Args:
+            variables: see above.
+            used: see above.
+            streams: see above.
+            failed: see above.
+            keeps: whether variables keep their values from a failed check on, not only in the end. Not where there are
+                loops: one might wait for a variable to change.
+        """
         self.variables = variables
         self.used = used
         self.streams = streams
         self.failed = failed
+        self._before = list(variables) if keeps else None
+        self._kept: dict[int, tuple] = {}  # by variable: the value that regards a check, and which
         self._instruction = None
         self._converted: dict[int, tuple] = {}
 
@@ -100,7 +111,20 @@ class Lowering(LoweredControl):
         value = jnp.asarray(value)
         if value.shape != before.shape or value.dtype != before.dtype:
             raise NotLowerable("an assignment that changes the shape of a variable")
+        if self._before is not None and self.failed is not False:
+            # At once: what is computed from the new value then reads it, and no longer the old one as well, so that XLA
+            # can write the new one over the old one. An optimizer's step else copies all its variables.
+            value = jnp.where(self.failed, self._before[index], value)
+            self._kept[index] = value, self.failed
         self.variables[index] = value
+
+    def final_value(self, index, before):
+        """The last value of a variable: the one before, if a check has failed."""
+        value = self.variables[index]
+        kept, failed = self._kept.get(index, (None, None))
+        if self.failed is False or (kept is value and failed is self.failed):
+            return value
+        return jnp.where(self.failed, before, value)
 
     def _index(self, handle):
         if not isinstance(handle, VariableHandle):

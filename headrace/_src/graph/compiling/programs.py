@@ -110,10 +110,12 @@ class Built:
         fails: whether the last result says that a check has failed.
         seconds: how long it took to lower it, and to compile it.
         unknown_options: options for the compiler that this release of XLA does not know.
+        temporary: how many bytes it needs while it runs.
     """
 
     seconds = (0.0, 0.0)
     unknown_options: tuple[str, ...] = ()
+    temporary = 0
 
     def __init__(self, payload, arguments, variables, streams, outputs, updates, fails):
         self.payload = payload
@@ -143,6 +145,7 @@ def build(block, signature) -> Built:
     )
     built.seconds = between - start, time.perf_counter() - between
     built.unknown_options = unknown
+    built.temporary = compiled.memory_analysis().temp_size_in_bytes
     return built
 
 
@@ -193,7 +196,7 @@ class _Writer:
         streams = given[-1] if self.streams else None
         used = {number: streams[k, 2] for k, number in enumerate(self.streams)}
         seeds = {number: streams[k, :2] for k, number in enumerate(self.streams)}
-        ctx = Lowering(variables, dict(used), seeds)
+        ctx = Lowering(variables, dict(used), seeds, keeps=not block.loops)
         inputs = []
         for i, x in enumerate(signature.inputs):
             if isinstance(x, ListSpec) and i in traced:
@@ -216,7 +219,7 @@ class _Writer:
         for i in self.variables:
             if i in self._written or ctx.variables[i] is not before[i]:  # what is donated must come back
                 self.updates.append((i, len(computed)))
-                computed.append(kept(ctx.variables[i], before[i]))
+                computed.append(ctx.final_value(i, before[i]))
         self.outputs = []
         for x, slot in zip(results, block.outputs):
             same = [i for i, y in enumerate(inputs) if x is y or (isinstance(x, VariableHandle) and x == y)]
@@ -319,6 +322,17 @@ def aligned_empty(shape, dtype) -> np.ndarray:
     return memory[start : start + size].view(dtype).reshape(shape)
 
 
+def _in_kept_memory(call):
+    """The call of a program whose temporary memory would else be given back each time, and asked for anew."""
+
+    def in_kept_memory(*arguments):
+        with _kept_memory:
+            return call(*arguments)
+
+    return in_kept_memory
+
+
+_kept_memory = operating_system.KeptMemory()
 MISMATCH = object()
 
 
@@ -350,6 +364,8 @@ class Program:
         """
         device = _Device.get()  # which imports jax, before anything of it is unpickled
         self._call = serialize_executable.deserialize_and_load(*pickle.loads(built.payload), backend=device.client)
+        if built.temporary > operating_system.LARGEST_KEPT:
+            self._call = _in_kept_memory(self._call)
         self.unknown_options = built.unknown_options
         self._signature = signature
         self._arguments = built.arguments
