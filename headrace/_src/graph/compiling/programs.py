@@ -16,6 +16,7 @@ from headrace._src.core import operating_system
 from headrace._src.core.garbage import lasting_objects
 from headrace._src.core.lazy import jax, jnp, serialize_executable, xla_client
 from headrace._src.core.random_state import random_state
+from headrace._src.graph.compiling.blocks import inner_blocks
 from headrace._src.graph.compiling.lowered_values import Opaque, VariableHandle
 from headrace._src.graph.compiling.lowering import CannotLower, Lowering
 from headrace._src.ops.tensor_lists.lowering import LoweredList
@@ -26,6 +27,10 @@ from headrace._src.state.storage import Storage
 ALIGNMENT, _STAGED = 64, 8192
 # One thread for making machine code: compiling must not take all processors.
 OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
+# The library behind XLA's products also takes over reductions, and is slow at those that stand beside products of
+# batches (softmax, layer norm): docs/decisions/0028. It is then left the products alone.
+_ONLY_PRODUCTS = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
+_BATCH_PRODUCTS = frozenset({"BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum"})
 
 # What XLA says of an option that it does not know.
 _UNKNOWN_OPTION = re.compile("No such compile option: '([^']*)'")
@@ -138,7 +143,7 @@ def build(block, signature) -> Built:
         start = time.perf_counter()
         lowered = writer.lowered()
         between = time.perf_counter()
-        compiled, unknown = compiled_with(lowered, OPTIONS)
+        compiled, unknown = compiled_with(lowered, options_of(block))
         payload = pickle.dumps(serialize_executable.serialize(compiled))
     built = Built(
         payload, writer.arguments, writer.variables, writer.streams, writer.outputs, writer.updates, writer.fails
@@ -147,6 +152,19 @@ def build(block, signature) -> Built:
     built.unknown_options = unknown
     built.temporary = compiled.memory_analysis().temp_size_in_bytes
     return built
+
+
+def options_of(block) -> dict:
+    """The compiler's options for a block."""
+    if not block.loops and _has_batch_products(block):
+        return OPTIONS | _ONLY_PRODUCTS
+    return OPTIONS
+
+
+def _has_batch_products(block):
+    return any(
+        x.op in _BATCH_PRODUCTS or any(map(_has_batch_products, inner_blocks(x))) for x in block.instructions
+    )
 
 
 def compiled_with(lowered, options):

@@ -189,19 +189,40 @@ def _infer_batch_matmul(x, y, adj_x, adj_y, grad_x=False, grad_y=False, Tout=Non
     return _infer_product("BatchMatMul", x, y, adj_x, adj_y)
 
 
-def _batch_gradients(node, dy, product):
+def _batch_gradients(node, dy, product, wants_second=True):
     """Gradients by both factors before broadcasting is undone; `product(x, y, adj_x, adj_y)` multiplies."""
     x, y = node.x, node.y
     adj_x, adj_y = node.attrs["adj_x"], node.attrs["adj_y"]
     dx = dz = None
     if node.wants(0):
         dx = product(y, dy, adj_y, True) if adj_x else product(dy, y, False, not adj_y)
-    if node.wants(1):
+    if wants_second and node.wants(1):
         dz = product(dy, x, True, adj_x) if adj_y else product(x, dy, not adj_x, False)
     return dx, dz
 
 
+def _is_one_matrix_for_all(node, dy):
+    """Whether a batch is multiplied by one matrix from the right, as in a dense layer on sequences."""
+    x, y = node.x.shape, node.y.shape
+    if y.rank != 2 or x.rank is None or x.rank < 3 or node.attrs["adj_x"] or dy.shape.rank is None:
+        return False
+    return bool(x[-1]) and bool(dy.shape[-1])
+
+
+def _rows(x):
+    return RESHAPE(x, [-1, x.shape[-1]])
+
+
+def _grad_of_one_matrix(node, dy):
+    """The gradient by that matrix: one product of all rows, instead of one for each of the batch and their sum."""
+    first, second = (dy, node.x) if node.attrs["adj_y"] else (node.x, dy)
+    return _batch_multiply(_rows(first), _rows(second), True, False)
+
+
 def _grad_batch_matmul(node, dy):
+    if _is_one_matrix_for_all(node, dy):
+        dx, _ = _batch_gradients(node, dy, _batch_multiply, wants_second=False)
+        return dx, _grad_of_one_matrix(node, dy) if node.wants(1) else None
     dx, dy = _batch_gradients(node, dy, _batch_multiply)
     if dx is not None:
         dx = _sum_batches(dx, node.x_shape, node.y_shape)
