@@ -170,7 +170,7 @@ def test_it_does_not_grow_without_end(folder, monkeypatch):
 def test_the_command(folder, capsys, monkeypatch):
     kept(folder)
     assert cache("show") == 0
-    assert f"{folder}: 1 programs" in capsys.readouterr().out
+    assert f"{folder}: 1 program," in capsys.readouterr().out
     assert cache("clear") == 0
     assert "removed 1 of 1" in capsys.readouterr().out
     assert program_store.contents().programs == 0
