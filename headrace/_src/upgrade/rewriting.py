@@ -141,6 +141,8 @@ class Rewriter:
     def _is_where_it_says(self, chain):
         """Whether the source has these names there. Before Python 3.12 places in long f-strings are wrong."""
         text = self.source.data[self.source.start(chain[0]) : self.source.end(chain[-1])]
+        if text == ".".join(map(_word, chain)).encode("utf-8"):
+            return True
         said = rb"[\s\\()]*\.[\s\\()]*".join(re.escape(_word(link).encode()) for link in chain)
         if re.fullmatch(said, text) or b"#" in text:
             return True
@@ -263,6 +265,7 @@ def upgrade(original: bytes, options: Options = Options()) -> Upgraded:
     source = Source(original)
     if not any(word in source.data for word in (b"tensorflow", b"tf.", b"make_")):
         return Upgraded(original, [], [])
+    old = source.data.decode("utf-8")
     before: list[Message] = []
     if options.keras and not options.safety:
         source, before = _with_keras_layers(source, options)
@@ -277,7 +280,7 @@ def upgrade(original: bytes, options: Options = Options()) -> Upgraded:
         parsed(data.decode("utf-8"))
     except SourceError as error:
         raise SourceError(f"the result would not parse ({error}); please report this") from None
-    return Upgraded(result, messages, line_changes(Source(original).data.decode("utf-8"), data.decode("utf-8")))
+    return Upgraded(result, messages, line_changes(old, data.decode("utf-8")))
 
 
 def _with_keras_layers(source, options):
