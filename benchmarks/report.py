@@ -181,7 +181,10 @@ def draw(figures, folder, pythons) -> bool:
 
 
 def write(results, docs, pythons) -> list[str]:
-    """Write the table and the plot of ratios; print the table. Returns the names of rows that miss a goal."""
+    """Print the table and, where a folder is given, write it and the plot of ratios there.
+
+    Returns the names of rows that miss a goal.
+    """
     rows = read(results)
     if not rows:
         return []
@@ -191,6 +194,8 @@ def write(results, docs, pythons) -> list[str]:
     text = f"{about(rows)}\n\n{table}\n\n{scripts}"
     print(text)
     print("missed: " + "; ".join(missed) if missed else "all goals met")
+    if docs is None:
+        return missed
     folder = docs / "performance"
     if draw([{"kind": "ratios", "file": "ratios.png", "bars": bars(rows)}], folder, pythons):
         text += "\n\n![Ratios of times; the marks are the goals](performance/ratios.png)"
@@ -199,8 +204,12 @@ def write(results, docs, pythons) -> list[str]:
 
 
 def exponent(sizes, values) -> float:
-    """The slope of a line through points in a log-log diagram, by least squares: 1 is linear, 2 quadratic."""
-    xs, ys = [math.log(x) for x in sizes], [math.log(y) for y in values]
+    """The slope of a line through points in a log-log diagram, by least squares: 1 is linear, 2 quadratic.
+
+    Only the largest sizes count, down to a hundredth of the largest: what is there anyhow hides growth in the others.
+    """
+    points = [(math.log(x), math.log(y)) for x, y in zip(sizes, values) if x * 100 >= max(sizes)]
+    xs, ys = zip(*points)
     mean_x, mean_y = statistics.mean(xs), statistics.mean(ys)
     spread = sum((x - mean_x) ** 2 for x in xs)
-    return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys)) / spread
+    return sum((x - mean_x) * (y - mean_y) for x, y in points) / spread

@@ -138,6 +138,28 @@ def test_shapes_are_counted(monkeypatch):
     assert len(executable(f, tf.ones([1]))._entries) < 100
 
 
+def test_very_large_graphs_are_interpreted(monkeypatch):
+    monkeypatch.setattr(compilation, "_MOST_OPERATIONS", 40)
+
+    def chain(count):
+        inner = tf.function(lambda x: tf.tanh(tf.sin(x)))  # operations of inner graphs count
+
+        def f(x):
+            for _ in range(count):
+                x = inner(x)
+            return x
+
+        return tf.function(f)
+
+    small, large, x = chain(12), chain(24), tf.ones([3])
+    for _ in range(3):
+        small(x), large(x)
+    assert [entry._job for entry in entries(executable(large, x))] == [None]
+    assert "operations, and graphs of more than 40 are not compiled" in executable(large, x).reason
+    assert executable(small, x).reason == ""
+    wait_for_jobs(executable(small, x))
+
+
 @pytest.mark.slow
 def test_parts_between_host_operations():
     seen = []

@@ -32,6 +32,9 @@ _FEW = 24
 _SEEN = 2
 # How many shapes of a function are compiled, and how many are remembered.
 _PROGRAMS, _REMEMBERED = 5, 64
+# A graph of more operations, those of inner graphs included, is interpreted: compiling it would take minutes, hold up
+# all other programs, and take gigabytes. `jit_compile=True` compiles graphs of any size.
+_MOST_OPERATIONS = 10_000
 # After `_TRIALS` runs, a program is given up if it takes more than `_SLOWER` times as long as the interpreter. That is
 # not done for less than `_NOTICEABLE` seconds: such times depend too much on what else the machine does.
 _TRIALS, _SLOWER, _NOTICEABLE = 8, 1.1, 0.002
@@ -199,7 +202,12 @@ class Executable:
 
     def may_compile_another(self) -> bool:
         """Whether one more shape may be compiled; counts it."""
+        count = self.block()[0].count
         with self._lock:
+            if count > _MOST_OPERATIONS:
+                most = f"{_MOST_OPERATIONS:,}"
+                self.reason = f"it has {count:,} operations, and graphs of more than {most} are not compiled"
+                return False
             if self._programs >= _PROGRAMS:
                 self.reason = f"it was called with more than {_PROGRAMS} shapes"
                 return False
