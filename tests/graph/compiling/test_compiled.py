@@ -329,6 +329,33 @@ def test_matrix_products_are_left_to_the_interpreter(size, is_left):
     assert compilation.is_worthwhile(graph.plan().steps) != is_left
 
 
+@pytest.mark.parametrize("label", [1, 7])
+def test_variables_stay_as_they_are_when_a_check_fails_between_assignments(label):
+    momentum, weights, late = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 4.0]), tf.Variable(0.0)
+
+    @compiled
+    def step(label):
+        momentum.assign_add([1.0, 1.0])  # before the first check
+        loss = tf.nn.sparse_softmax_cross_entropy_with_logits(logits=[[1.0, 2.0]], labels=[label])
+        momentum.assign(momentum * 0.5)
+        weights.assign_sub(momentum * loss[0])
+        tf.debugging.assert_less(tf.reduce_sum(weights), 100.0)
+        late.assign_add(1.0)
+        return loss
+
+    if label == 1:
+        step(tf.constant(label))
+        loss = np.log(1 + np.exp(-1.0))
+        expected = [[1.0, 1.5], [3.0 - loss, 4.0 - 1.5 * loss], 1.0]
+    else:
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            step(tf.constant(label))
+        # The interpreter has run what comes before the failing operation, from the values before the call.
+        expected = [[2.0, 3.0], [3.0, 4.0], 0.0]
+    for variable, value in zip([momentum, weights, late], expected, strict=True):
+        np.testing.assert_allclose(variable.numpy(), value, rtol=1e-6)
+
+
 def _is_compiled(f, *specs):
     return compilation.is_worthwhile(tf.function(f).get_concrete_function(*specs).graph.plan().steps)
 

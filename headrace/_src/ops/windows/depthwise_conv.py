@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from headrace._src.core import dtypes, errors
-from headrace._src.core.lazy import jax
+from headrace._src.core.lazy import jax, jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
@@ -16,7 +16,7 @@ from headrace._src.op.batching import merging
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.traits import CONVOLUTION
-from headrace._src.ops.windows import conv_rules, depthwise_kernels
+from headrace._src.ops.windows import conv_rules, depthwise_kernels, lowering
 from headrace._src.ops.windows.conv import CONV2D
 from headrace._src.ops.windows.conv_functions import is_channels_first, split_padding
 from headrace._src.ops.windows.placement import check_elements, explicit_entries, layout_of, resolve, spatial_entries
@@ -102,31 +102,68 @@ def _filter_gradient(input, filter_sizes, out_backprop, **attrs):
     return depthwise_kernels.filter_gradient(x, dy, shape[3], windows)
 
 
-def _xla(input, filter, layout, windows):
-    # One group per channel: XLA's order of the outputs is then the one of a depthwise convolution.
-    grouped = filter.reshape(*filter.shape[:2], 1, -1)
-    return conv_rules.xla_forward(input, grouped, layout, windows)
+# The axes of the windows, when channels are last.
+_AXES = (1, 2)
+# Up to this many taps, counted for each of a channel's filters, a lowering writes them out.
+_TAPS = 128
+
+
+def _by_taps(rule, windows, multiplier, *arrays):
+    """The result of a rule that goes from tap to tap; None where that would be too long, or there is nothing.
+
+    Small floats are summed as float32, as in the kernel.
+    """
+    if prod(windows.window) * multiplier > _TAPS or any(x.size == 0 for x in arrays):
+        return None
+    dtype = arrays[0].dtype
+    wide = jnp.float32 if dtype.itemsize < 4 else dtype
+    return rule(*(x.astype(wide) for x in arrays)).astype(dtype)
+
+
+def _grouped(filter):
+    """One group per channel: XLA's order of the outputs is then the one of a depthwise convolution."""
+    return filter.reshape(*filter.shape[:2], 1, -1)
 
 
 def _lower_forward(ctx, input, filter, **attrs):
     layout, windows = _planned("DepthwiseConv2dNative", input.shape, filter.shape, **attrs)
-    return _xla(input, filter, layout, windows)
+    result = _by_taps(
+        lambda x, filters: _back(lowering.depthwise(_last(x, layout), filters, _AXES, windows), layout),
+        windows, filter.shape[3], input, filter,
+    )  # fmt: skip
+    return conv_rules.xla_forward(input, _grouped(filter), layout, windows) if result is None else result
 
 
 def _lower_input_gradient(ctx, input_sizes, filter, out_backprop, **attrs):
     op = "DepthwiseConv2dNativeBackpropInput"
     shape = _sizes(op, "input_sizes", np.asarray(input_sizes))
     layout, windows = _gradient_plan(op, shape, filter.shape, out_backprop.shape, attrs)
-    grouped = filter.reshape(*filter.shape[:2], 1, -1)
-    return conv_rules.xla_input_gradient(out_backprop, grouped, shape, layout, windows)
+    result = _by_taps(
+        lambda dy, filters: _back(
+            lowering.depthwise_input_gradient(_last(dy, layout), filters, _AXES, windows), layout
+        ),
+        windows, filter.shape[3], out_backprop, filter,
+    )  # fmt: skip
+    if result is None:
+        return conv_rules.xla_input_gradient(out_backprop, _grouped(filter), shape, layout, windows)
+    return result
 
 
 def _lower_filter_gradient(ctx, input, filter_sizes, out_backprop, **attrs):
     op = "DepthwiseConv2dNativeBackpropFilter"
     shape = _sizes(op, "filter_sizes", np.asarray(filter_sizes))
     layout, windows = _gradient_plan(op, input.shape, shape, out_backprop.shape, attrs)
+    result = _by_taps(
+        lambda x, dy: lowering.depthwise_filter_gradient(
+            _last(x, layout), _last(dy, layout), shape[3], _AXES, windows
+        ),
+        windows, shape[3], input, out_backprop,
+    )  # fmt: skip
+    if result is not None:
+        return result
     transpose = jax.linear_transpose(
-        lambda filter: _xla(input, filter, layout, windows), jax.ShapeDtypeStruct(shape, input.dtype)
+        lambda filter: conv_rules.xla_forward(input, _grouped(filter), layout, windows),
+        jax.ShapeDtypeStruct(shape, input.dtype),
     )
     return transpose(out_backprop)[0]
 
