@@ -225,7 +225,7 @@ def to_maxima(x, maxima, grads, axes: Sequence[int], w: Windows):
     return total
 
 
-# With one input channel to a filter, XLA's convolutions take 4 to 50 times as long as sums over taps, of which it makes
+# With one input channel to a filter, XLA's convolutions take 3 to 50 times as long as sums over taps, of which it makes
 # one loop. What is summed over images and positions is cut into this many parts, which are added element by element:
 # its sums over several axes are slow as well, so that the rest is a product with ones.
 _PARTS = 8
