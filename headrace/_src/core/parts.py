@@ -18,6 +18,9 @@ from typing import Any
 from headrace._src.core import operating_system
 from headrace._src.core.context import quiet_runner
 
+# Elements of a part, for kernels that make arrays on their way to the result: these stay in the cache of a processor.
+PART = 1 << 15
+
 # The environment variables that say how many threads an operation may use, the first that is set. TF: it reads the
 # first one; the others are those of NumPy's matrix products, which came from a library that reads them.
 _VARIABLES = ("TF_NUM_INTRAOP_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
@@ -154,5 +157,12 @@ def in_parts(function: Callable[[int], Any], count: int) -> None:
 
 
 def in_slices(function: Callable[[slice], Any], size: int, length: int) -> None:
-    """Call the function with slices of `length` that cover `range(size)`, as `in_parts` does."""
-    in_parts(lambda number: function(slice(number * length, (number + 1) * length)), -(-size // length))
+    """Call the function with slices that cover `range(size)`, as `in_parts` does.
+
+    Each has `length`, and the last one what is left over as well: kernels may do otherwise with a few elements.
+    """
+    count = size // length or (size > 0)
+    last = count - 1
+    in_parts(
+        lambda number: function(slice(number * length, size if number == last else (number + 1) * length)), count
+    )

@@ -186,15 +186,15 @@ def sqrt(x, name=None) -> Tensor:
     return SQRT(x, name=name)
 
 
-def _rsqrt(x):
-    return x.dtype.type(1) / np.sqrt(x)
+def _rsqrt(x, out=None):
+    return np.divide(x.dtype.type(1), np.sqrt(x), out=out)
 
 
 def _grad_rsqrt(node, dy):
     return (RSQRT_GRAD(node.y, dy),)
 
 
-RSQRT = unary("Rsqrt", through_float32(_rsqrt), lambda x: lax.rsqrt(x), _grad_rsqrt, ("y",))
+RSQRT = unary("Rsqrt", through_float32(_rsqrt, takes_out=True), lambda x: lax.rsqrt(x), _grad_rsqrt, ("y",))
 
 
 def _rsqrt_grad(xp, y, dy):
@@ -324,11 +324,11 @@ def log1p(x, name=None) -> Tensor:
     return LOG1P(x, name=name)
 
 
-def _sigmoid(x):
+def _sigmoid(x, out=None):
     # Exact at both ends: where exp(-x) is infinite the quotient is 0, where it is 0 the quotient is 1.
     if not x.ndim:
         return 1 / (1 + np.exp(-x))
-    y = np.negative(x)
+    y = np.negative(x, out=out)
     np.exp(y, y)
     y += 1
     return np.reciprocal(y, y)
@@ -338,7 +338,9 @@ def _grad_sigmoid(node, dy):
     return (SIGMOID_GRAD(conjugate(node.y), dy),)
 
 
-SIGMOID = unary("Sigmoid", through_float32(_sigmoid), lambda x: 1 / (1 + jnp.exp(-x)), _grad_sigmoid, ("y",))
+SIGMOID = unary(
+    "Sigmoid", through_float32(_sigmoid, takes_out=True), lambda x: 1 / (1 + jnp.exp(-x)), _grad_sigmoid, ("y",)
+)
 
 
 def _lower_sigmoid_grad(y, dy):

@@ -9,7 +9,10 @@ import math
 
 import numpy as np
 
-from headrace._src.core.lazy import scipy_special
+from headrace._src.core.lazy import LazyModule, scipy_special
+from headrace._src.ops.math.half_kernels import MANY
+
+parts = LazyModule("headrace._src.core.parts")  # many programs have no large arrays
 
 # From so many elements on the blocks pay; below, calls cost more than elements.
 _MANY = 2048
@@ -39,6 +42,9 @@ def in_blocks(function, otherwise, scratch=np.float32, block=_BLOCK):
         flat = [np.ascontiguousarray(array).reshape(-1) for array in inputs]
         result = np.empty(x.shape, x.dtype)
         out = result.reshape(-1)
+        if x.size > MANY:
+            parts.in_slices(lambda part: _compute(function, flat, out, part.start, part.stop, scratch), x.size, block)
+            return result
         arrays = tuple(np.empty((_SCRATCH, min(block, x.size)), scratch))
         for start in range(0, x.size, block):
             end = min(start + block, x.size)
@@ -48,6 +54,11 @@ def in_blocks(function, otherwise, scratch=np.float32, block=_BLOCK):
         return result
 
     return kernel
+
+
+def _compute(function, flat, out, start, end, scratch):
+    arrays = np.empty((_SCRATCH, end - start), scratch)
+    function(*[array[start:end] for array in flat], out[start:end], *arrays)
 
 
 _ZERO, _HALF, _ONE, _TWO, _INFINITY = map(_single, (0, 0.5, 1, 2, np.inf))

@@ -1,8 +1,17 @@
 """Large arrays of floats of two bytes: conversion to and from float32, and functions of them by table."""
 
+import sys
+
 import numpy as np
 
+from headrace._src.core.lazy import LazyModule
 from headrace._src.ops.linalg.product_kernels import Workspace
+
+large_arrays = LazyModule("headrace._src.ops.math.large_arrays")  # many programs have none
+
+# From so many elements on, functions take several threads: exp of so many takes 0.1 ms of one thread, and to wake
+# another takes a third of that.
+MANY = 1 << 18
 
 _HALF, _SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 _MANY = 4096
@@ -34,14 +43,20 @@ def widened(x: np.ndarray) -> np.ndarray:
     return converted(x, _SINGLE)
 
 
-def through_float32(function):
-    """`function` of one array, with floats of two bytes computed in float32, where NumPy is quicker and more exact."""
+def through_float32(function, takes_out: bool = False):
+    """`function` of one array, with floats of two bytes computed in float32, where NumPy is quicker and more exact.
+
+    Args:
+        function: of an array.
+        takes_out: it has an argument `out`, as NumPy's functions have; then large arrays take several threads.
+    """
     tables: dict = {}
+    many = MANY if takes_out or isinstance(function, np.ufunc) else sys.maxsize
 
     def kernel(x):
         dtype = x.dtype
         if dtype.itemsize != 2 or dtype.kind not in "fV":
-            return function(x)
+            return large_arrays.divided(function, x) if x.size > many else function(x)
         if x.size < _MORE_THAN_ALL:
             return function(x.astype(_SINGLE)).astype(dtype)
         table = tables.get(dtype)

@@ -17,6 +17,7 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.math.comparison import GREATER, NOT_EQUAL
 from headrace._src.ops.math.complex_numbers import conjugate, zero_like
 from headrace._src.ops.math.elementwise import LOG
+from headrace._src.ops.math.half_kernels import MANY, large_arrays
 
 _NEGATIVE = "Pow: Integers to negative integer powers are not allowed"
 
@@ -34,6 +35,8 @@ def _pow(x, y):
         short = _SHORT_POWERS.get(float(y))
         if short is not None:
             return short(x)
+    if x.size > MANY and (x.shape == y.shape or not y.ndim):
+        return large_arrays.divided(np.power, x, y)
     return np.power(x, y)
 
 

@@ -4,7 +4,14 @@ import math
 
 import numpy as np
 
+from headrace._src.core.lazy import LazyModule
+from headrace._src.ops.math.half_kernels import MANY
+
+parts = LazyModule("headrace._src.core.parts")  # many programs have no large arrays
+
 _MANY = 4096
+# Elements that a thread reduces at a time.
+_PART = 1 << 17
 # Rows up to so many elements are reduced column by column.
 _SHORT = 16
 # Rows below so many elements are put together to rows of at most _LONG.
@@ -35,13 +42,29 @@ def reduced(ufunc: np.ufunc, x: np.ndarray, axes: tuple, keep_dims: bool = False
     after = math.prod(shape[last + 1 :])
     blocks = x.reshape(before, count, after)
     if after == 1:
-        found = _of_short_rows(ufunc, blocks[:, :, 0])
+        rows = blocks[:, :, 0]
+        if x.size > MANY and before > 1 and len(axes) == 1:
+            found = _of_many_rows(ufunc, rows)
+        else:
+            found = _of_short_rows(ufunc, rows)
     else:
         found = _of_narrow_rows(ufunc, blocks)
     if found is None:
         return ufunc.reduce(x, axes, dtype, None, keep_dims)
     middle = (1,) * len(axes) if keep_dims else ()
     return found.reshape(shape[:first] + middle + shape[last + 1 :])
+
+
+def _of_many_rows(ufunc, rows):
+    """In several threads. Each row is reduced by itself, in the same order."""
+    found = np.empty(len(rows), rows.dtype)
+
+    def reduce(part):
+        short = _of_short_rows(ufunc, rows[part])
+        found[part] = ufunc.reduce(rows[part], 1) if short is None else short
+
+    parts.in_slices(reduce, len(rows), max(1, _PART // rows.shape[1]))
+    return found
 
 
 def _of_short_rows(ufunc, rows):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from headrace._src.core import dtypes, errors
-from headrace._src.core.lazy import jax, jnp
+from headrace._src.core.lazy import LazyModule, jax, jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
@@ -23,10 +23,12 @@ from headrace._src.ops.arrays.slicing import STRIDED_SLICE
 from headrace._src.ops.math.arithmetic import MUL
 from headrace._src.ops.math.comparison import EQUAL, LOGICAL_AND
 from headrace._src.ops.math.elementwise import EXP
-from headrace._src.ops.math.half_kernels import converted, widened
+from headrace._src.ops.math.half_kernels import MANY, converted, widened
 from headrace._src.ops.math.reduction_kernels import reduced
 from headrace._src.ops.math.reductions import ALL
 from headrace._src.ops.ragged.row_arithmetic import require
+
+parts = LazyModule("headrace._src.core.parts")  # many programs have no large arrays
 
 
 def _wide(x):
@@ -38,17 +40,38 @@ def _narrow(x, dtype):
     return x if x.dtype == dtype else converted(x, dtype)
 
 
+def _by_rows(function, x, dtype):
+    """A function of each row, in that dtype; for large arrays in several threads, some rows at a time."""
+    if x.size <= MANY or x.ndim < 2 or not x.flags.c_contiguous:
+        return _narrow(function(x), dtype)
+    width = x.shape[-1]
+    rows, result = x.reshape(-1, width), np.empty(x.shape, dtype)
+    out = result.reshape(-1, width)
+
+    def compute(part):
+        found = function(rows[part], out[part] if dtype == x.dtype else None)
+        if dtype != x.dtype:
+            out[part] = _narrow(found, dtype)
+
+    parts.in_slices(compute, len(rows), max(1, parts.PART // width))
+    return result
+
+
 def _softmax(logits):
     x = _wide(logits)
     if not x.ndim:
         raise errors.invalid_argument("Softmax: logits must have >= 1 dimension, got a scalar.")
     if not x.size:
         return logits
+    return _by_rows(_softmax_of_rows, x, logits.dtype)
+
+
+def _softmax_of_rows(x, out=None):
     last = (x.ndim - 1,)
-    e = x - reduced(np.maximum, x, last, True)
+    e = np.subtract(x, reduced(np.maximum, x, last, True), out=out)
     np.exp(e, e)
     e /= reduced(np.add, e, last, True)
-    return _narrow(e, logits.dtype)
+    return e
 
 
 def _grad_softmax(node, dy):
@@ -77,10 +100,14 @@ def _log_softmax(logits):
         raise errors.invalid_argument("LogSoftmax: logits must have >= 1 dimension, got a scalar.")
     if not x.size:
         return logits
+    return _by_rows(_log_softmax_of_rows, x, logits.dtype)
+
+
+def _log_softmax_of_rows(x, out=None):
     last = (x.ndim - 1,)
-    shifted = x - reduced(np.maximum, x, last, True)
+    shifted = np.subtract(x, reduced(np.maximum, x, last, True), out=out)
     shifted -= np.log(reduced(np.add, np.exp(shifted), last, True))
-    return _narrow(shifted, logits.dtype)
+    return shifted
 
 
 def _grad_log_softmax(node, dy):

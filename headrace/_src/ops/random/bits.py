@@ -11,6 +11,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from headrace._src.core.lazy import LazyModule
+
+parts = LazyModule("headrace._src.core.parts")  # many programs draw few numbers at a time
+
 _MASK32 = 0xFFFFFFFF
 _MASK64 = 0xFFFFFFFFFFFFFFFF
 _MASK128 = (1 << 128) - 1
@@ -122,7 +126,7 @@ class Philox:
         return _words_of(out).reshape(offsets.shape + (4,))
 
     def each_chunk(self, count: int, consume: Callable, stride: int = 1) -> None:
-        """Computes `count` blocks, `stride` apart, and hands them over chunk by chunk.
+        """Computes `count` blocks, `stride` apart, and hands them over in chunks, in any order and several threads.
 
         Args:
             count: how many blocks.
@@ -138,19 +142,25 @@ class Philox:
             return
         size = min(_CHUNK, count)
         keys = self._round_keys()
-        work = np.empty((4, 2, size), np.uint64)
         ramp = np.arange(0, size * stride, stride, dtype=np.uint64)
-        start = 0
-        while start < count:
+        starts = [0]
+        while starts[-1] < count:
             # Within a chunk only the lowest word of the counter may change: stop where it would wrap.
-            counter = self.counter + start * stride
-            room = (1 << 32) - (counter & _MASK32)
-            stop = min(start + size, count, start - (-room // stride))
-            even, odd, spare, spare2 = work[:, :, : stop - start]
-            self._first_rounds(counter, ramp[: stop - start], even, odd)
+            start = starts[-1]
+            room = (1 << 32) - (self.counter + start * stride & _MASK32)
+            starts.append(min(start + size, count, start - (-room // stride)))
+
+        def compute(number):
+            start, stop = starts[number : number + 2]
+            even, odd, spare, spare2 = np.empty((4, 2, stop - start), np.uint64)
+            self._first_rounds(self.counter + start * stride, ramp[: stop - start], even, odd)
             _philox_rounds(even, odd, keys[2:], spare, spare2)
             consume(even, odd, start, stop)
-            start = stop
+
+        if len(starts) > 2:
+            parts.in_parts(compute, len(starts) - 1)
+        else:
+            compute(0)
 
     def _round_keys(self) -> np.ndarray:
         low, high = self.key & _MASK32, self.key >> 32

@@ -211,7 +211,7 @@ def truncated_normal(stream: Philox | ThreeFry, shape, dtype) -> np.ndarray:
 
     stream.each_chunk(groups, fill, stride)
     if groups:
-        _redraw(stream, result, np.concatenate(incomplete), stride)
+        _redraw(stream, result, np.sort(np.concatenate(incomplete)), stride)
     return result.reshape(-1)[:size].reshape(shape).astype(dtype, copy=False)
 
 
