@@ -1,10 +1,7 @@
 """Modules that are imported when first used, so that `import headrace` stays light."""
 
-import contextlib
 import importlib
-import signal
 import sys
-import threading
 import types
 
 
@@ -14,10 +11,10 @@ def imported(name: str) -> types.ModuleType:
     Raises:
         ModuleNotFoundError: its package is not installed; the message says how to do that.
     """
-    if name in sys.modules:
-        return importlib.import_module(name)  # which waits while another thread imports it
     try:
-        with _interrupted_later():
+        if sys.modules.get(name) is not None or name.startswith("headrace."):
+            return importlib.import_module(name)  # which waits while another thread imports it
+        with _operating_system.interrupted_later():
             return importlib.import_module(name)
     except ModuleNotFoundError as error:
         said = _missing_names.about(f"import {error.name}")
@@ -25,26 +22,6 @@ def imported(name: str) -> types.ModuleType:
             raise
         absent = error.name
     raise ModuleNotFoundError(said, name=absent)
-
-
-@contextlib.contextmanager
-def _interrupted_later():
-    """Ctrl-C waits until a library is imported: it is answered then.
-
-    A KeyboardInterrupt in the midst of the initialization of jaxlib's extensions becomes an ImportError there, or ends
-    the process by a fault.
-    """
-    if threading.current_thread() is not threading.main_thread() or not callable(signal.getsignal(signal.SIGINT)):
-        yield
-        return
-    came = []
-    before = signal.signal(signal.SIGINT, lambda *arguments: came.append(arguments))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if came:
-            before(*came[0])
 
 
 class LazyModule(types.ModuleType):
@@ -67,6 +44,7 @@ class LazyModule(types.ModuleType):
 
 
 _missing_names = LazyModule("headrace._src.core.missing_names")
+_operating_system = LazyModule("headrace._src.core.operating_system")
 jax = LazyModule("jax")
 jnp = LazyModule("jax.numpy")
 lax = LazyModule("jax.lax")

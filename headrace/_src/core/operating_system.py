@@ -7,6 +7,7 @@ See docs/decisions/0044-operating-systems.md.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -14,7 +15,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from headrace._src.core.lazy import LazyModule, multiprocessing, shared_memory
@@ -194,6 +195,26 @@ def lower_priority(niceness: int) -> None:
 def ignore_interrupts() -> None:
     """Leave interrupts from the keyboard to the process that started this one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def interrupted_later() -> Iterator[None]:
+    """Ctrl-C waits until a library is imported: it is answered then.
+
+    A KeyboardInterrupt in the midst of the initialization of jaxlib's extensions becomes an ImportError there, or ends
+    the process by a fault.
+    """
+    if threading.current_thread() is not threading.main_thread() or not callable(signal.getsignal(signal.SIGINT)):
+        yield
+        return
+    came = []
+    before = signal.signal(signal.SIGINT, lambda *arguments: came.append(arguments))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            before(*came[0])
 
 
 def become(command: Sequence[str], environment: Mapping[str, str]) -> int:

@@ -5,6 +5,7 @@ import difflib
 import os
 import sys
 
+from headrace._src.core import operating_system
 from headrace._src.upgrade import report, tree
 from headrace._src.upgrade.files import Job, Outcome, process, write
 from headrace._src.upgrade.rewriting import Options
@@ -52,7 +53,7 @@ def parser(prog: str = "tf_upgrade_v2") -> argparse.ArgumentParser:
     more.add_argument("--keras", action="store_true", help="tf.layers become tf.keras.layers where that is safe")
     more.add_argument("--graph_mode", action="store_true",
                       help="add tf.compat.v1.disable_v2_behavior() to programs that use sessions")
-    more.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N",
+    more.add_argument("--processes", type=int, default=operating_system.processor_count(), metavar="N",
                       help="how many processes share a large tree (default: one per core)")
     return made
 

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from typing import NamedTuple
 
+from headrace._src.core import operating_system
 from headrace._src.upgrade.notebook import upgrade_notebook
 from headrace._src.upgrade.rewriting import Change, Message, Options, upgrade
 from headrace._src.upgrade.source import SourceError
@@ -85,7 +86,7 @@ def write(path: str, data: bytes, like: str | None = None) -> None:
             shutil.copymode(like, temporary)
         else:
             os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
+        operating_system.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
         raise

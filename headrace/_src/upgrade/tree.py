@@ -1,11 +1,11 @@
 """Trees of files: which there are, what happens to each, and how they are shared among processes."""
 
-import multiprocessing
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from headrace._src.core import operating_system
 from headrace._src.upgrade.files import Job, Outcome, can_be_upgraded, process, write
 from headrace._src.upgrade.rewriting import Options
 
@@ -95,8 +95,7 @@ def outcomes(jobs: list[Job], processes: int, done: Callable[[int], None]) -> li
             results.append(process(job))
             done(len(results))
         return results
-    # New ones, not forks: threads of NumPy's may hold locks.
-    with multiprocessing.get_context("spawn").Pool(min(processes, len(jobs) // _AT_ONCE)) as pool:
+    with operating_system.new_processes().Pool(min(processes, len(jobs) // _AT_ONCE)) as pool:
         results = []
         for outcome in pool.imap(process, jobs, chunksize=_AT_ONCE):
             results.append(outcome)

@@ -1,6 +1,5 @@
 """Compiling in the background: when programs take over, around what only the host can run, and how it ends."""
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -87,26 +86,6 @@ def test_nothing_is_compiled_when_that_is_forbidden():
     finally:
         tf.config.experimental.set_background_compilation(True)
     assert all(entry._job is None for entry in executable(f, tf.constant([1.0]))._entries.values())
-
-
-def test_matrix_products_leave_a_processor_to_the_compiler(monkeypatch):
-    seen = []
-
-    @contextlib.contextmanager
-    def noted(unless):
-        seen.append(not unless())
-        yield
-
-    monkeypatch.setattr(compile_queue, "one_processor_left", noted)
-    queue = compile_queue.CompileQueue()
-    monkeypatch.setattr(queue, "_result", lambda job: None)
-    for seed in (None, 1, None):
-        tf.random.set_seed(seed)
-        job = compile_queue.Job(queue, None, None, None)
-        queue.submit(job)
-        assert job.wait(SECONDS)
-    # With a global seed nothing may depend on what is compiled when.
-    assert seen == [True, False, True]
 
 
 @pytest.mark.slow
