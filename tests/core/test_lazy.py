@@ -24,13 +24,20 @@ def interrupting(tmp_path, monkeypatch):
     sys.modules.pop("interrupted_library", None)
 
 
-def test_an_interrupt_waits_for_the_end_of_an_import(interrupting):
-    before = signal.getsignal(signal.SIGINT)
+@pytest.fixture
+def answering():
+    """Interrupts are answered as usual: a shell that runs the tests in the background has them ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_waits_for_the_end_of_an_import(interrupting, answering):
     module = LazyModule(interrupting)
     with pytest.raises(KeyboardInterrupt):
         module.complete
     assert sys.modules[interrupting].complete  # no half-imported library is left
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert module.complete
 
 

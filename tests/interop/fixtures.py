@@ -12,6 +12,11 @@ OLD_VERSIONS = TESTS / "fixtures" / "old_versions"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same archive each time
 
 
+def version_of(text: str) -> tuple[int, ...]:
+    """A version as numbers, for comparisons."""
+    return tuple(int(part) for part in text.split(".")[:2])
+
+
 def pack(source: pathlib.Path, target: pathlib.Path):
     """Put what one framework saved into an archive. The second checkpoint stays out: its tensors are in the results."""
     target.parent.mkdir(parents=True, exist_ok=True)

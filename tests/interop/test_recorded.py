@@ -1,5 +1,7 @@
 """What TensorFlow saved of each program, recorded by `scripts/interop --record`, loads here and goes on equally."""
 
+import importlib.metadata
+
 import fixtures
 import pytest
 import running
@@ -18,6 +20,8 @@ def cases():
 
 @pytest.mark.parametrize(("name", "form"), list(cases()))
 def test_recorded(name, form, tmp_path):
+    if name == "keras_compiled" and fixtures.version_of(importlib.metadata.version("keras")) < (3, 14):
+        pytest.skip("train_on_batch of Keras 3.13 returns float32, and that of the one that was recorded float64")
     saved = fixtures.unpack(name, tmp_path / "tensorflow")
     target = tmp_path / "headrace"
     target.mkdir()

@@ -1,7 +1,9 @@
 """What headrace writes of each program still has the form that TensorFlow was seen to load."""
 
+import importlib.metadata
 import json
 
+import fixtures
 import pytest
 import running
 import written_forms
@@ -15,6 +17,9 @@ LOADED_THERE = [name for name, program in PROGRAMS.items() if program.loads_ther
 # Their training takes seconds, and what is written has the form of what the other recurrent layers write.
 LEFT_OUT = {"lstm_dropout", "lstm", "gru", "conv_lstm", "stateful_recurrent"}
 NAMES = [name for name in LOADED_THERE if name not in LEFT_OUT]
+# What an older Keras writes of its layers is of another form: of fewer attributes.
+OF_KERAS = {"programs_layers", "programs_optimizers", "programs_preprocessing"}
+KERAS_IS_OLDER = fixtures.version_of(importlib.metadata.version("keras")) < fixtures.version_of(RECORDED["keras"])
 
 
 def test_every_program_is_recorded():
@@ -23,6 +28,8 @@ def test_every_program_is_recorded():
 
 @pytest.mark.parametrize("name", [pytest.param(x, marks=() if x in QUICK else pytest.mark.slow) for x in NAMES])
 def test_written(name, tmp_path):
+    if KERAS_IS_OLDER and type(PROGRAMS[name]).__module__ in OF_KERAS:
+        pytest.skip(f"the recorded form is that of Keras {RECORDED['keras']}")
     running.write(tf, PROGRAMS[name], tmp_path)
     parts, operations = written_forms.form_of(tmp_path)
     recorded = RECORDED["programs"][name]

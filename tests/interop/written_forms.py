@@ -8,6 +8,7 @@ of the same words in another order is one that the definitions of ops, which loa
 """
 
 import hashlib
+import importlib.metadata
 import json
 import pathlib
 import re
@@ -122,4 +123,5 @@ def record(folders: dict[str, pathlib.Path], whole: bool):
         kept["programs"][name], found = form_of(folder)
         words |= found
     kept["operations"] = sorted(words)
+    kept["keras"] = importlib.metadata.version("keras")
     RECORD.write_text(json.dumps(kept, indent=0, sort_keys=True) + "\n")

@@ -100,8 +100,8 @@ a, b = tf.keras.Input((4, 3)), tf.keras.Input((5, 3))
 tf.keras.layers.Concatenate(axis=-1)([a, b])  #!
 """, ["[(None, 4, 3), (None, 5, 3)]"]),
     "convolutions_until_nothing_is_left": ("""
-model = tf.keras.Sequential([tf.keras.Input((4, 4, 1)), tf.keras.layers.Conv2D(2, 5)])  #!
-""", ["zero or negative", "padding='same'"]),
+model = tf.keras.Sequential([tf.keras.Input((4, 4, 1)), tf.keras.layers.Conv2D(2, 6)])  #!
+""", ["negative", "padding='same'"]),
     "texts_as_input": ("""
 model = tf.keras.Sequential([tf.keras.Input((1,)), tf.keras.layers.Dense(1)])
 model.compile("sgd", "mse")

@@ -1,8 +1,16 @@
 """What log_program.py must have written: tags by run and plugin, and how they are read back without TensorBoard."""
 
 import glob
-import importlib
+import importlib.metadata
 import os
+
+KERAS = tuple(int(number) for number in importlib.metadata.version("keras").split(".")[:2])
+
+
+def tag_of(weight):
+    """What Keras calls a weight's summaries: 3.13 by the last part of its path only."""
+    return weight if KERAS > (3, 13) else weight.rpartition("/")[2]
+
 
 RUNS = {
     "summaries": {
@@ -13,9 +21,11 @@ RUNS = {
     "training/train": {
         "keras": "graph_keras_model", "batch_6": "graph_run_metadata_graph", "epoch_loss": "scalars",
         "epoch_accuracy": "scalars", "epoch_learning_rate": "scalars",
-        "sequential/words/embeddings/histogram": "histograms",
-        "sequential/hidden/kernel/histogram": "histograms", "sequential/hidden/bias/histogram": "histograms",
-        "sequential/classes/kernel/histogram": "histograms", "sequential/hidden/kernel/image": "images",
+        f"{tag_of('sequential/words/embeddings')}/histogram": "histograms",
+        f"{tag_of('sequential/hidden/kernel')}/histogram": "histograms",
+        f"{tag_of('sequential/hidden/bias')}/histogram": "histograms",
+        f"{tag_of('sequential/classes/kernel')}/histogram": "histograms",
+        f"{tag_of('sequential/hidden/kernel')}/image": "images",
     },
     "training/validation": {
         "epoch_loss": "scalars", "epoch_accuracy": "scalars", "evaluation_loss_vs_iterations": "scalars",
