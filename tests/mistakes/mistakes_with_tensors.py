@@ -166,9 +166,9 @@ layers = tf.contrib.layers  #!
     "lite": ("""
 converter = tf.lite.TFLiteConverter  #!
 """, ["TensorFlow Lite", "it is planned"]),
-    "mirrored_strategy": ("""
-strategy = tf.distribute.MirroredStrategy()  #!
-""", ["it is planned", "tf.distribute.OneDeviceStrategy"]),
+    "strategy_of_several_machines": ("""
+strategy = tf.distribute.MultiWorkerMirroredStrategy()  #!
+""", ["not implemented yet", "tf.distribute.MirroredStrategy()"]),
     "estimator": ("""
 model = tf.estimator.LinearClassifier  #!
 """, ["Use tf.keras"]),

@@ -3,6 +3,7 @@
 from types import ModuleType
 
 from headrace._src.core import missing_names
+from headrace._src.core.tracebacks import entrance
 
 _OWN = "keras._tf_keras.keras"
 
@@ -11,6 +12,7 @@ def tell_of_missing(module: ModuleType) -> None:
     """`tf.keras.layers.LocallyConnected1D` says what it was, rather than only that it is not there."""
     public = "tf.keras" + module.__name__.removeprefix(_OWN).removeprefix("keras")
 
+    @entrance
     def absent(name):
         said = None if name.startswith("__") else missing_names.about(f"{public}.{name}")
         if said is None:  # Python may suggest a name
@@ -26,6 +28,7 @@ class _Absent:
     def __init__(self, name, said):
         self.name, self.said = name, said
 
+    @entrance
     def __get__(self, instance, owner=None):
         raise missing_names.unlike_any(f"{owner.__name__!r} has no attribute {self.name!r}. {self.said}", self.name)
 
