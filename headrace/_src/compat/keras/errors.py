@@ -40,7 +40,7 @@ _HINTS = (
      "needs a first axis for the batch: x[None]."),
     (r"a window of \d+ is larger than the input",
      "A single image needs a first axis for the batch: x[None]; then channels are the last axis."),
-    (r"output size would be zero or negative",
+    (r"output size would be (?:zero or )?negative",
      "The input is smaller than kernels and strides together need: use padding='same', fewer layers, larger images."),
     (r"No gradients provided for any variable",
      "The loss does not depend on the variables: compute it from the model's output within `with tf.GradientTape()`, "
