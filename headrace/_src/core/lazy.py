@@ -12,7 +12,8 @@ def imported(name: str) -> types.ModuleType:
         ModuleNotFoundError: its package is not installed; the message says how to do that.
     """
     try:
-        if sys.modules.get(name) is not None or name.startswith("headrace."):
+        package = name.partition(".")[0]
+        if sys.modules.get(name) is not None or package == "headrace" or package in sys.stdlib_module_names:
             return importlib.import_module(name)  # which waits while another thread imports it
         with _operating_system.interrupted_later():
             return importlib.import_module(name)
