@@ -31,11 +31,11 @@ RULES: dict[int, Callable] = {
     3: lambda call, error, message: error == "NotFoundError" or "do not yet support dilation" in message
     or (call["function"].endswith("tensor_diag_part") and "Value for attr 'T'" in message),
     4: _of_kind(_NUMBERS, "was expected to be a (float|double|half) tensor|of op 'NotEqual'|Expected float"),
-    5: _of_kind({"huge", "beyond int64"}, "out of range for an int32|Attr dilations"),
+    5: _of_kind({"huge", "beyond int64"}, "out of range for an int32|Attr dilations|int too big to convert"),
     6: _of_kind(_INTEGER_TENSORS),
     7: lambda call, error, message: "np.bool" in call["text"] and "Expected bool" in message,
     8: _of_kind({"bool"}),
-    9: _of_kind({"empty list"}, "but is a float tensor|of float is not in the list"),
+    9: _of_kind({"empty list"}, "but is a float tensor|of float is not in|dtype string for Tensor with dtype float32"),
     10: lambda call, error, message: "WhereOp : Unhandled" in message,
     11: _of_kind({"float", "large", "infinite", "nan"}, "Expected list for"),
     12: _of_kind({"ragged tensor"}, "Shapes of all inputs must match"),

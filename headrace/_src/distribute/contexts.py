@@ -96,6 +96,8 @@ class ReplicaContext:
         op = _op(reduce_op)
         flat = nest.flatten(value)
         flat = [part if isinstance(part, (Tensor, IndexedSlices)) else to_tensor(part) for part in flat]
+        if self.num_replicas_in_sync == 1:  # nothing to do: optimizers ask in every step
+            return nest.pack_sequence_as(value, flat)
         if any(isinstance(part, IndexedSlices) for part in flat):
             return nest.pack_sequence_as(value, [_own(part) for part in self._all_reduced(op, flat)])
 

@@ -114,7 +114,7 @@ def _dtype(op, attribute, value):
 
 
 def _integer(op, attribute, value):
-    if isinstance(value, (str, dtypes.DType)):  # `int` would make a number of these
+    if isinstance(value, (str, dtypes.DType)) or np.iscomplexobj(value):  # `int` would make a number of these
         _refuse(op, attribute, value)
     try:
         number = int(value)

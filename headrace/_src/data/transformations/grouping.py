@@ -205,8 +205,9 @@ def group_by_window(self, key_func, reduce_func, window_size=None, window_size_f
     number = TensorSpec([], dtypes.int64)
 
     def size_of(key):
-        size = window_size if window_size_func is None else window_size_func(key)
-        return CAST(to_tensor(size), DstT=dtypes.int64)
+        if window_size_func is None:
+            return to_tensor(window_size, dtypes.int64)
+        return CAST(to_tensor(window_size_func(key)), DstT=dtypes.int64)
 
     size = functions.trace(size_of, number, method=where)
     functions.check_scalar(size, dtypes.int64, where, "window_size_func")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from headrace._src.core import dtypes, errors, nest
+from headrace._src.core import dtypes, errors, nest, types
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
@@ -374,6 +374,8 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case") -> A
         name: a name for the operation.
     """
     functions = _numbered(branch_fns)
+    if not isinstance(branch_index, types.Tensor):
+        raise TypeError(f"switch_case: branch_index must be a tensor, got {branch_index!r}.")
     default = functions[-1] if default is None else default
     if not callable(default):
         raise TypeError(f"switch_case: default must be callable, got {default!r}.")

@@ -1,5 +1,6 @@
 """Assertions on ranks, shapes and dtypes, which mostly fail at once, before anything runs."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -239,7 +240,8 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None) ->
     Raises:
         ValueError: when a shape is not as specified (at run time: InvalidArgumentError).
     """
-    truth("data", data)
+    if truth("data", data) and not isinstance(data, (Iterable, Tensor)):
+        raise TypeError(f"assert_shapes: data must be a list of tensors, got {data!r}.")
     pairs = list(shapes.items() if isinstance(shapes, dict) else shapes)
     checked = []
     for x, shape in pairs:

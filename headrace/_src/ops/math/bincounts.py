@@ -10,7 +10,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.batching import Batched, NoRule, Ragged, Rule, unstacked
 from headrace._src.op.control_flow import cond
-from headrace._src.op.convert import to_tensor
+from headrace._src.op.convert import UnfitValueError, to_tensor
 from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.infer import UNKNOWN, whole
 from headrace._src.ops.arrays.broadcasting import shape_of
@@ -223,6 +223,8 @@ def bincount(
     for name_, length in (("minlength", minlength), ("maxlength", maxlength)):
         if isinstance(length, (int, float, complex)) and whole(length, name_) >= 2**31:
             raise errors.invalid_argument(f"bincount: {name_} must be less than 2**31, got {length}.")
+        if length is not None and to_tensor(length).dtype._kind not in "iub":
+            raise UnfitValueError(f"bincount: {name_} must be an integer, got {to_tensor(length).dtype.name}.")
     if minlength is not None:
         size = MAXIMUM(cast(minlength, index), size)
     if maxlength is not None:

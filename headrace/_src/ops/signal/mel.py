@@ -3,7 +3,7 @@
 import numpy as np
 
 from headrace._src.core import dtypes
-from headrace._src.core.tensor import Tensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
@@ -34,6 +34,8 @@ def _check(num_mel_bins, sample_rate, lower, upper, dtype):
         raise ValueError(
             f"linear_to_mel_weight_matrix: lower_edge_hertz {lower} must be below upper_edge_hertz {upper}."
         )
+    if isinstance(sample_rate, EagerTensor):
+        sample_rate = sample_rate.numpy()
     if not isinstance(sample_rate, Tensor):
         if sample_rate <= 0.0:
             raise ValueError(f"linear_to_mel_weight_matrix: sample_rate must be positive, got {sample_rate}.")
