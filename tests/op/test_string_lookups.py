@@ -64,6 +64,7 @@ FROM_DATA = {
     "graph.compiling.blocks": (1, "the op of an instruction, as the compiling process is sent it"),
     "graph.compiling.lowering": (1, "the op of an instruction, as the compiling process is sent it"),
     "graph.compiling.program_store": (1, "the op of an instruction, as the compiling process is sent it"),
+    "graph.compiling.programs": (1, "the op of an instruction, as the compiling process is sent it"),
     "graph.messages.dataflow_nodes": (2, "the ops of a GraphDef"),
     "graph.messages.graph_import": (2, "the ops of a GraphDef"),
     "graph.messages.op_definitions": (3, "the ops of a GraphDef, and that tf.Graph.op_def_for_type is asked for"),

@@ -19,6 +19,8 @@ from headrace._src.core.random_state import random_state
 from headrace._src.graph.compiling.blocks import inner_blocks
 from headrace._src.graph.compiling.lowered_values import Opaque, VariableHandle
 from headrace._src.graph.compiling.lowering import CannotLower, Lowering
+from headrace._src.op.definition import REGISTRY
+from headrace._src.op.traits import BATCH_PRODUCT
 from headrace._src.ops.tensor_lists.lowering import LoweredList
 from headrace._src.ops.tensor_lists.values import TensorList, boxed
 from headrace._src.state.storage import Storage
@@ -30,7 +32,6 @@ OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
 # The library behind XLA's products also takes over reductions, and is slow at those that stand beside products of
 # batches (softmax, layer norm): docs/decisions/0028. It is then left the products alone.
 _ONLY_PRODUCTS = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
-_BATCH_PRODUCTS = frozenset({"BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum"})
 
 # What XLA says of an option that it does not know.
 _UNKNOWN_OPTION = re.compile("No such compile option: '([^']*)'")
@@ -163,7 +164,8 @@ def options_of(block) -> dict:
 
 def _has_batch_products(block):
     return any(
-        x.op in _BATCH_PRODUCTS or any(map(_has_batch_products, inner_blocks(x))) for x in block.instructions
+        BATCH_PRODUCT in REGISTRY[x.op].traits or any(map(_has_batch_products, inner_blocks(x)))
+        for x in block.instructions
     )
 
 
