@@ -1,6 +1,7 @@
 """What is said of names that are not there."""
 
 import csv
+import importlib
 import pathlib
 import re
 
@@ -72,6 +73,12 @@ def test_what_is_said_of_an_attribute(read, said):
     with pytest.raises(AttributeError, match=said) as caught:
         read()
     assert dir(caught.value.obj) == []  # Python suggests nothing
+
+
+def test_the_same_is_said_after_an_import_by_the_long_name():
+    module = importlib.import_module("keras._tf_keras.keras.utils")  # as `import tensorflow.keras.utils` does
+    with pytest.raises(AttributeError, match="was in Keras 2"):
+        module.multi_gpu_model
 
 
 def test_what_is_said_of_an_import():

@@ -325,8 +325,9 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
      "methods of Keras 2 say what to use"),
     *((name, "", CALLED, former_names.tell_of_missing, "names of Keras 2 say what to use") for name in (
         _PUBLIC, f"{_PUBLIC}.layers", f"{_PUBLIC}.losses", f"{_PUBLIC}.metrics", f"{_PUBLIC}.preprocessing",
-        "keras.callbacks", "keras.initializers", "keras.models", "keras.optimizers", "keras.regularizers",
-        "keras.utils",
+        # `import tensorflow.keras.utils` makes the second ones those of tf.keras.
+        *(f"{package}.{name}" for package in ("keras", _PUBLIC)
+          for name in ("callbacks", "initializers", "models", "optimizers", "regularizers", "utils")),
     )),
 ))  # fmt: skip
 
