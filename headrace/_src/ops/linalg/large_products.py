@@ -24,8 +24,7 @@ def product(a: np.ndarray, b: np.ndarray, work: int, out: np.ndarray | None = No
     rows, columns = len(a), b.shape[1]
     longer = max(rows, columns)
     with one_thread:
-        # A matrix times its own transpose takes half the work, if it is not divided.
-        if work < _DIVIDED or longer < _EDGE or np.may_share_memory(a, b):
+        if work < _DIVIDED or longer < _EDGE or _is_transposed(a, b):
             return a.dot(b) if out is None else np.matmul(a, b, out=out)
         a, b = blasable(a), blasable(b)
         result = np.empty((rows, columns), a.dtype) if out is None else out
@@ -35,6 +34,11 @@ def product(a: np.ndarray, b: np.ndarray, work: int, out: np.ndarray | None = No
         else:
             in_slices(lambda part: np.matmul(a, b[:, part], out=result[:, part]), columns, length)
         return result
+
+
+def _is_transposed(a, b):
+    """Whether a matrix is the other one transposed: NumPy then does half of the work, if it is not divided."""
+    return a.strides == b.strides[::-1] and np.may_share_memory(a, b)
 
 
 def batch_of_products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
