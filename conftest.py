@@ -1,6 +1,7 @@
 """What every test and doctest may take for granted."""
 
 import os
+import signal
 
 import numpy
 import pytest
@@ -35,6 +36,14 @@ def nothing_in_the_background():
         compile_queue.queue = compile_queue.CompileQueue()
         before.close()
         before._thread.join()
+
+
+@pytest.fixture
+def interrupts_answered():
+    """Ctrl-C is answered as usual: a shell that runs the tests in the background has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)

@@ -19,6 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from peers import Worker, measure
+from workloads import recurrent
+from workloads.loops import counting
+from workloads.training import Adam
 
 SECONDS_PER_ROUND, CALLS_PER_ROUND = 0.2, 20_000
 
@@ -34,36 +37,8 @@ def one_op(tf):
 
 
 def loop(tf):
-    @tf.function
-    def count(n):
-        i, total = tf.constant(0), tf.constant(0.0)
-        while i < n:
-            total += tf.cast(i, tf.float32)
-            i += 1
-        return total
-
-    n = tf.constant(10_000)
+    count, n = counting(tf), tf.constant(10_000)
     return lambda: count(n)
-
-
-class Adam:
-    """Adam, written with ops."""
-
-    def __init__(self, tf, variables):
-        self.tf = tf
-        self.variables = variables
-        self.m = [tf.Variable(tf.zeros_like(v)) for v in variables]
-        self.v = [tf.Variable(tf.zeros_like(v)) for v in variables]
-        self.t = tf.Variable(0.0)
-
-    def apply(self, gradients):
-        tf = self.tf
-        self.t.assign_add(1.0)
-        rate = 0.001 * tf.sqrt(1 - tf.pow(0.999, self.t)) / (1 - tf.pow(0.9, self.t))
-        for variable, m, v, gradient in zip(self.variables, self.m, self.v, gradients):
-            m.assign_add((gradient - m) * 0.1)
-            v.assign_add((tf.square(gradient) - v) * 0.001)
-            variable.assign_sub(rate * m / (tf.sqrt(v) + 1e-7))
 
 
 def dense(tf):
@@ -86,32 +61,6 @@ def dense(tf):
     return lambda: step(x, y)
 
 
-def lstm(tf):
-    units, width, length, batch = 256, 64, 40, 50
-    kernel, bias = tf.Variable(_random(width + units, 4 * units)), tf.Variable(_random(4 * units))
-    out, out_bias = tf.Variable(_random(units, width)), tf.Variable(_random(width))
-    variables = [kernel, bias, out, out_bias]
-    adam = Adam(tf, variables)
-    x = tf.constant(_random(batch, length, width))
-    y = tf.constant(np.arange(batch, dtype=np.int32) % width)
-
-    @tf.function
-    def step(x, y):
-        with tf.GradientTape() as tape:
-            h = c = tf.zeros([batch, units])
-            for t in range(length):
-                gates = tf.matmul(tf.concat([x[:, t], h], 1), kernel) + bias
-                i, f, g, o = tf.split(gates, 4, axis=1)
-                c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
-                h = tf.sigmoid(o) * tf.tanh(c)
-            logits = tf.matmul(h, out) + out_bias
-            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits))
-        adam.apply(tape.gradient(loss, variables))
-        return loss
-
-    return lambda: step(x, y)
-
-
 @dataclass
 class Case:
     """One program: `build(tf)` returns what is called; goals are ratios TensorFlow / headrace."""
@@ -126,7 +75,7 @@ CASES = {
     "one op": Case(one_op, 8),
     "while, 10,000 iterations": Case(loop, 50),
     "784-100-10, Adam": Case(dense, 1.5),
-    "LSTM(256), 40 steps unrolled": Case(lstm, 0.8, first=2, cumulative=True),
+    "LSTM(256), 40 steps unrolled": Case(recurrent.loop, 0.8, first=2, cumulative=True),
 }
 
 

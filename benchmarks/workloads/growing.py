@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from workloads.loops import counting
 from workloads.training import keras_step
 from workloads.weights import noise
 
@@ -84,14 +85,5 @@ def elements(tf, size):
 
 def trips(tf, size):
     """A warm call of a function with a while loop."""
-
-    @tf.function
-    def count(n):
-        i, total = tf.constant(0), tf.constant(0.0)
-        while i < n:
-            total += tf.cast(i, tf.float32)
-            i += 1
-        return total
-
-    n = tf.constant(size)
+    count, n = counting(tf), tf.constant(size)
     return lambda: float(count(n))

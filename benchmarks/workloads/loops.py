@@ -5,7 +5,9 @@ from workloads.training import function
 TRIPS = 10_000
 
 
-def _counting(tf):
+def counting(tf):
+    """A function that adds up the numbers below its argument, one by one."""
+
     def count(n):
         i, total = tf.constant(0), tf.constant(0.0)
         while i < n:
@@ -19,9 +21,9 @@ def _counting(tf):
 def first_call(tf):
     """A new function each time: traced, planned and called once."""
     n = tf.constant(TRIPS)
-    return lambda: float(_counting(tf)(n))
+    return lambda: float(counting(tf)(n))
 
 
 def warm_call(tf):
-    count, n = _counting(tf), tf.constant(TRIPS)
+    count, n = counting(tf), tf.constant(TRIPS)
     return lambda: float(count(n))

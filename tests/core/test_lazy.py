@@ -24,15 +24,7 @@ def interrupting(tmp_path, monkeypatch):
     sys.modules.pop("interrupted_library", None)
 
 
-@pytest.fixture
-def answering():
-    """Interrupts are answered as usual: a shell that runs the tests in the background has them ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-def test_an_interrupt_waits_for_the_end_of_an_import(interrupting, answering):
+def test_an_interrupt_waits_for_the_end_of_an_import(interrupting, interrupts_answered):
     module = LazyModule(interrupting)
     with pytest.raises(KeyboardInterrupt):
         module.complete

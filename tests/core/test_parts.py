@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -16,6 +17,18 @@ def threads(request):
     parts.set_thread_count(request.param)
     yield request.param
     parts.set_thread_count(0)
+
+
+def test_arrays_are_freed_although_a_thread_has_not_come_yet(monkeypatch):
+    late = []
+    monkeypatch.setattr(parts, "_ask_for_help", lambda job, number: late.append(job))
+    array = np.zeros(10)
+    alive = weakref.ref(array)
+    parts.in_parts(lambda number, array=array: array.sum(), 3)
+    del array
+    assert alive() is None
+    for job in late:
+        job.help()
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 100])

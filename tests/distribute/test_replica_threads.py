@@ -44,15 +44,7 @@ def test_no_thread_is_left_after_an_error(strategy):
     assert threading.active_count() == before
 
 
-@pytest.fixture
-def answering():
-    """Interrupts are answered as usual: a shell that runs the tests in the background has them ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-def test_an_interrupt_ends_all_replicas(strategy, answering):
+def test_an_interrupt_ends_all_replicas(strategy, interrupts_answered):
     before = threading.active_count()
 
     def step():

@@ -88,6 +88,7 @@ class _Job:
         self._work()
         if self._leave():
             self._finished.acquire()  # someone is still at a part
+        self._function = None  # threads that come too late still hold this job, and must not hold its arrays
         if self._failed is not None:
             raise self._failed[1]
 

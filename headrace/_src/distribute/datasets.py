@@ -243,7 +243,8 @@ def spread(dataset, strategy, options=None) -> DistributedDataset:
     _check_dataset("experimental_distribute_dataset", dataset)
     if options is not None and options.experimental_replication_mode is InputReplicationMode.PER_REPLICA:
         raise NotImplementedError(
-            "InputReplicationMode.PER_REPLICA is only supported in `distribute_datasets_from_function`."
+            "experimental_distribute_dataset: InputReplicationMode.PER_REPLICA needs a function that makes datasets; "
+            "use distribute_datasets_from_function."
         )
     count = strategy.num_replicas_in_sync
     if count == 1:

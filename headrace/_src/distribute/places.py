@@ -57,6 +57,6 @@ def require_cross_replica(strategy) -> None:
         )
     if place.replica is not None:
         raise RuntimeError(
-            "Method requires being in cross-replica context, use get_replica_context().merge_call(). This code runs "
-            f"on replica {place.index} already."
+            f"This is for code in a cross-replica context, and it runs on replica {place.index}. Within a replica, "
+            "tf.distribute.get_replica_context().merge_call() reaches one."
         )

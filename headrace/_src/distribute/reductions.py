@@ -92,17 +92,17 @@ def reduced_value(op: ReduceOp, value: Any, replicas: int) -> Any:
     if replicas == 1 or op is ReduceOp.MEAN:
         return value
     raise ValueError(
-        f"A non-DistributedValues value {value} cannot be reduced with the given reduce op {op}."
+        f"reduce: {value} is one value for all replicas, which cannot be reduced with {op}: give what strategy.run "
+        "returned."
     )
 
 
 def gathered(value: Any, axis: Any) -> Any:
     """What all replicas have of a value, one after another along an axis."""
-    if not isinstance(value, DistributedValues):
-        return to_tensor(value)
-    if any(isinstance(part, IndexedSlices) for part in value.values):
-        raise NotImplementedError("gather does not support IndexedSlices.")
-    return concat([to_tensor(part) for part in value.values], axis)
+    parts = value.values if isinstance(value, DistributedValues) else [value]
+    if any(isinstance(part, IndexedSlices) for part in parts):
+        raise NotImplementedError("gather does not support IndexedSlices.")  # TF: the same class
+    return concat([to_tensor(part) for part in parts], axis) if len(parts) > 1 else to_tensor(parts[0])
 
 
 # What users choose how this is done with. There is one way here; the choice is kept and changes no result.
@@ -183,7 +183,7 @@ class AllReduceCrossDeviceOps(CrossDeviceOps):
 
     def __init__(self, num_packs=1) -> None:
         if num_packs < 0:
-            raise ValueError(f"NCCL all-reduce requires num_packs >= 0, but {num_packs} is specified.")
+            raise ValueError(f"num_packs must not be negative, got {num_packs}.")
         self._num_packs = num_packs
 
 
@@ -237,7 +237,7 @@ class CommunicationOptions(_Options):
         cls, bytes_per_pack=0, timeout_seconds=None, implementation=CommunicationImplementation.AUTO
     ) -> CommunicationOptions:
         if bytes_per_pack < 0:
-            raise ValueError(f"Argument `bytes_per_pack` must be >=0, Received {bytes_per_pack}.")
+            raise ValueError(f"CommunicationOptions: bytes_per_pack must not be negative, got {bytes_per_pack}.")
         if isinstance(implementation, str):
             implementation = CommunicationImplementation(implementation.upper())
         if not isinstance(implementation, CommunicationImplementation):

@@ -85,11 +85,10 @@ class Replica:
         """Wait until all replicas ask for this; returns this replica's part of what the function returns."""
         if context.graph is not self.crew.graph:
             raise RuntimeError(
-                "`merge_call` called while defining a new graph or a tf.function. This can often happen if the "
-                "function `fn` passed to `strategy.run()` contains a nested `@tf.function` or a conditional or loop "
-                "that becomes one, and that contains a synchronization point, such as aggregating gradients "
-                "(optimizer.apply_gradients), or assigning to a variable with an aggregation. Move it out of there, "
-                "or wrap the call of `strategy.run()` in the `tf.function` instead."
+                "merge_call: replicas cannot wait for each other inside of a graph that only one of them builds: a "
+                "nested `@tf.function`, or a branch or loop that becomes graph code. Applying gradients, all_reduce "
+                "and assignments with an aggregation wait so. Move them out of it, or put the `@tf.function` around "
+                "strategy.run()."
             )
         self.request = (merge_fn, args, kwargs, current_name_scope())
         self.crew.stopped.release()
@@ -188,7 +187,7 @@ class Crew:
                 return
             if any(replica.has_ended for replica in replicas):
                 raise RuntimeError(
-                    "Some replicas made a different number of replica_context().merge_call() calls. All must take "
+                    "strategy.run: some replicas have ended while others wait for them in a merge_call. All must take "
                     "part in each all_reduce, aggregating assignment and merge_call."
                 )
             self._answer(replicas)

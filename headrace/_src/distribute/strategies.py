@@ -20,7 +20,6 @@ from headrace._src.distribute.variables import checked_use
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
-from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.measuring import shape as shape_of
 from headrace._src.ops.math.arithmetic import add_n
 from headrace._src.ops.math.reductions import reduce_mean, reduce_prod, reduce_sum
@@ -232,7 +231,7 @@ class Strategy:
             RuntimeError: on a replica.
         """
         if not isinstance(args, (list, tuple)):
-            raise ValueError(f"run: positional args must be a list or tuple, got {type(args)}.")
+            raise ValueError(f"run: args must be a tuple or list of arguments, got {args!r}.")
         if context.graph is not None:
             fn = tf_convert(fn, control_status_ctx(), convert_by_default=False)
         return self._extended.call_for_each_replica(fn, args, kwargs)
@@ -277,9 +276,6 @@ class Strategy:
         require_cross_replica(self)
         if axis is None:
             raise ValueError("gather: `axis` must be an integer, got None.")
-        for part in nest.flatten(value):
-            if isinstance(part, IndexedSlices):
-                raise NotImplementedError("gather does not support IndexedSlices.")
         return nest.map_structure(lambda part: gathered(part, axis), value)
 
     def experimental_distribute_dataset(self, dataset, options=None) -> Any:
@@ -536,7 +532,7 @@ def experimental_set_strategy(strategy) -> None:
     if _chosen:
         _chosen.pop().close()
     if place_here() is not None:
-        raise RuntimeError("Must not be called inside a `tf.distribute.Strategy` scope.")
+        raise RuntimeError("experimental_set_strategy: leave the scope of the other strategy first.")
     if strategy is not None:
         stack = contextlib.ExitStack()
         stack.enter_context(strategy.scope())

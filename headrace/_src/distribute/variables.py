@@ -43,8 +43,8 @@ class DistributedVariable(DistributedValues, Variable):
         first = copies[0]
         if aggregation == _MEAN and not (first.dtype.is_floating or first.dtype.is_complex):
             raise ValueError(
-                "creating distributed tf.Variable with aggregation=MEAN and a non-floating dtype is not supported, "
-                f"please use a different aggregation or dtype than {first.dtype.name}."
+                f"Variable {first.name}: the mean of copies needs a floating dtype, got {first.dtype.name}. Use "
+                "another aggregation, such as tf.VariableAggregation.ONLY_FIRST_REPLICA."
             )
         DistributedValues.__init__(self, copies)
         self._strategy = strategy
@@ -214,8 +214,8 @@ class SyncOnReadVariable(DistributedVariable):
             return getattr(self._values[index], method)(*args, select_copy(index, value), **kwargs)
         if method != "assign" and (self._aggregation == _SUM or method not in ("assign_add", "assign_sub")):
             raise ValueError(
-                f"SyncOnReadVariable does not support `{method}` in cross-replica context when aggregation is set to "
-                f"`tf.VariableAggregation.{self._aggregation.name}`."
+                f"SyncOnReadVariable {self.name}: `{method}` in a cross-replica context would have to be divided among "
+                f"the copies, which aggregation {self._aggregation.name} does not define. Call it within strategy.run."
             )
         if method == "assign" and self._aggregation == _SUM:
             value = self._share_of(to_tensor(value, self._dtype))
@@ -257,9 +257,8 @@ class AggregatingVariable(MirroredVariable):
             getattr(copy, method)(*args, select_copy(0, value), **kwargs)
         elif self._aggregation == _NONE:
             raise ValueError(
-                "You must specify an aggregation method to update an AggregatingVariable in replica context: "
-                f"{self.name} has none. Make it with aggregation=tf.VariableAggregation.SUM, MEAN or "
-                "ONLY_FIRST_REPLICA."
+                f"{self.name} has no aggregation, so replicas cannot change it. Make it with "
+                "aggregation=tf.VariableAggregation.SUM, MEAN or ONLY_FIRST_REPLICA."
             )
         else:
 
@@ -342,8 +341,7 @@ def checked_use(keywords) -> tuple:
         raise ValueError(f"Invalid variable synchronization mode: {synchronization} for variable: {name}")
     if synchronization is VariableSynchronization.NONE:
         raise ValueError(
-            "`NONE` variable synchronization mode is not supported with tf.distribute strategy. Please change the "
-            f"`synchronization` for variable: {name}"
+            f"Variable {name}: synchronization NONE means nothing under a strategy; use AUTO, ON_WRITE or ON_READ."
         )
     try:
         aggregation = VariableAggregation(getattr(aggregation, "value", aggregation))

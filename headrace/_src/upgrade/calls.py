@@ -197,9 +197,9 @@ def _name_scope(call, _):
         call.becomes = "tf.compat.v1.name_scope"
     elif default is not None:
         call.replace_arguments(f"name={call.text(default)}")
-        call.say("INFO", "Using default_name as name in call to name_scope.")
+        call.say("INFO", "`default_name` of `name_scope` is now its `name`.")
     elif not call.arguments.unpacks:
-        call.say("ERROR", "name_scope call with neither name nor default_name cannot be converted.")
+        call.say("ERROR", "`name_scope` has neither `name` nor `default_name`: write one of them.")
     return True
 
 

@@ -10,10 +10,10 @@ from headrace._src.upgrade import report, tree
 from headrace._src.upgrade.files import Job, Outcome, process, write
 from headrace._src.upgrade.rewriting import Options
 
-_EXAMPLES = """Simple usage:
-  tf_upgrade_v2 --infile foo.py --outfile bar.py
-  tf_upgrade_v2 --infile foo.ipynb --outfile bar.ipynb
-  tf_upgrade_v2 --intree ~/code/old --outtree ~/code/new
+_EXAMPLES = """Examples:
+  tf_upgrade_v2 --infile old.py --outfile new.py
+  tf_upgrade_v2 --infile old.ipynb --outfile new.ipynb
+  tf_upgrade_v2 --intree old_project --outtree new_project
   tf_upgrade_v2 --intree . --check --diff
 """
 
