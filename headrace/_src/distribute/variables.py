@@ -172,6 +172,12 @@ class MirroredVariable(DistributedVariable):
             # An update of one copy. TF: without an aggregation, each replica changes its own.
             return getattr(copy, method)(*args, select_copy(place.index, value), **kwargs)
 
+        if method in _NOT_COMBINED and self._aggregation != _FIRST:
+            raise NotImplementedError(
+                f"{self.name}: what replicas give `{method}` cannot be combined to their {self._aggregation.name}. "
+                "Give the variable aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA or NONE."
+            )
+
         def merged(strategy, value):
             return self._write_copies(method, _aggregated(strategy, self._aggregation, value), args, kwargs)
 
@@ -309,6 +315,7 @@ _SCATTERING = (
     "scatter_update", "scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_min", "scatter_max",
     "batch_scatter_update",
 )  # fmt: skip
+_NOT_COMBINED = ("scatter_update", "scatter_min", "scatter_max")  # TF: of these, sums and means have no meaning
 _AT_TUPLES = ("scatter_nd_update", "scatter_nd_add", "scatter_nd_sub", "scatter_nd_min", "scatter_nd_max")
 _PARAMETERS = {
     **{name: ("value" if name == "assign" else "delta",) for name in _ASSIGNING},

@@ -173,8 +173,10 @@ def _filled(shape, dtype, number, name):
         return lookup("Fill")(shape if known is None else list(known), to_tensor(fill, dtype), name=name)
     try:
         if dtype._kind == "s":
-            return EagerTensor(np.full(known, text, object), dtype)
-        return EagerTensor((np.zeros if number == 0 else np.ones)(known, dtype._np), dtype)
+            filled = EagerTensor(np.full(known, text, object), dtype)
+        else:
+            filled = EagerTensor((np.zeros if number == 0 else np.ones)(known, dtype._np), dtype)
+        return filled if context.mode is None else _placed(filled)
     except (MemoryError, ValueError) as error:
         raise errors.ResourceExhaustedError(None, None, f"shape {known} of {dtype.name}: {error}") from None
 
