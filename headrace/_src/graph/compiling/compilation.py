@@ -230,6 +230,7 @@ class Executable:
 
     def _part(self, plan):
         """What runs a part of the graph."""
+        _write_early(plan)
         return Executable(plan, name=self.name) if is_worthwhile(plan.steps) else plan
 
     @property
@@ -417,13 +418,27 @@ class _Entry:
         return results
 
 
+def _write_early(plan):
+    """Have large plans written out at their second run, those of functions and branches that are called too.
+
+    Later, that would be a step of training that takes many times as long as the others. Bodies of loops run often
+    enough in the first one.
+    """
+    plans = [plan]
+    for found in plans:
+        if len(found.steps) >= _FEW:
+            found.write_early()
+        for node in found.steps:
+            if node.record.calls_functions and LOOPS not in node.record.traits:
+                plans.extend(p for p in (graph.plan() for graph in called_graphs(node.attrs)) if p not in plans)
+
+
 def executable_of(graph):
     """What runs a function's graph: something with `run`."""
     base = graph.base
     plan = graph.plan()
     must_compile = base.jit_compile is True
-    if len(plan.steps) >= _FEW:
-        plan.write_early()
+    _write_early(plan)
     if not must_compile and (base.stays_interpreted or not is_worthwhile(plan.steps)):
         return plan
     captured = base.external_captures

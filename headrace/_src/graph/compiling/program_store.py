@@ -96,6 +96,12 @@ def name_of(request: bytes, block: Block | None = None) -> str | None:
     return digest.hexdigest() + _ENDING
 
 
+def prepare() -> None:
+    """Find out what does not change while this process runs, so that later calls need not."""
+    if folder() is not None:
+        _surroundings()
+
+
 def _all_ours(block) -> bool:
     for instruction in block.instructions:
         if not is_ours(REGISTRY[instruction.op].lower):

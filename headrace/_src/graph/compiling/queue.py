@@ -125,6 +125,9 @@ class CompileQueue:
                 return
             self._jobs.append(job)
             if self._thread is None:
+                # Looking at many files takes milliseconds here. Beside a thread that computes, each of them would hand
+                # the interpreter's lock over and back: a tenth of a second, in which every step takes twice as long.
+                program_store.prepare()
                 self._thread = threading.Thread(target=self._work, name="headrace compiler", daemon=True)
                 self._thread.start()
             self._changed.notify()
