@@ -400,6 +400,26 @@ def test_plans_are_written_as_code_after_some_runs():
     assert fresh.graph.plan()._code is None  # one that ran once is not worth it
 
 
+def test_a_large_called_function_is_written_out_at_the_second_run_too():
+    @tf.function
+    def inner(x):
+        for _ in range(30):
+            x = tf.tanh(x)
+        return x
+
+    @tf.function
+    def outer(x):
+        return inner(x) + 1.0
+
+    x = tf.ones([3])
+    graph = outer.get_concrete_function(x).graph
+    (called,) = [node.attrs["f"] for node in graph.nodes if node.record.calls_functions]
+    outer(x)
+    assert called.plan()._code is None
+    outer(x)
+    assert called.plan()._code is not None
+
+
 @pytest.mark.slow
 def test_deep_graphs():
     def f(x):
