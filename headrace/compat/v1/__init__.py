@@ -596,6 +596,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import image as image
     from headrace.compat.v1 import initializers as initializers
     from headrace.compat.v1 import io as io
+    from headrace.compat.v1 import layers as layers
     from headrace.compat.v1 import linalg as linalg
     from headrace.compat.v1 import logging as logging
     from headrace.compat.v1 import lookup as lookup

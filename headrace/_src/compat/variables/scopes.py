@@ -13,7 +13,7 @@ from headrace._src.compat.variables.partitioned import check_reuse, divided, par
 from headrace._src.compat.variables.variables import make_variable
 from headrace._src.core import dtypes
 from headrace._src.core.context import context
-from headrace._src.core.names import name_scope
+from headrace._src.core.names import current_name_scope, name_scope
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api, export
@@ -505,7 +505,7 @@ class variable_scope:
 
 
 def _current_scope():
-    scope = get_default_graph().get_name_scope() if context.graph is not None else ""
+    scope = current_name_scope() if context.graph is not None else ""
     return f"{scope}/" if scope else ""
 
 

@@ -70,6 +70,7 @@ class BaseGraph(BaseGraphMethods, CurrentGraph):
 
     # Where compat/variables/scopes.py keeps what `tf.compat.v1.get_variable` made.
     variable_store: object = None
+    layer_counts: dict[tuple[str, str], int] | None = None
     # Of the body of an operation: what that is called, with its scopes. Tags of summaries in it begin so.
     body_scope: str = ""
 

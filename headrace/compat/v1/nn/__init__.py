@@ -56,6 +56,12 @@ if TYPE_CHECKING:
     from headrace._src.compat.functions.windows import max_pool_with_argmax as max_pool_with_argmax
     from headrace._src.compat.functions.windows import pool as pool
     from headrace._src.compat.functions.windows import separable_conv2d as separable_conv2d
+    from headrace._src.compat.recurrent.networks import bidirectional_dynamic_rnn as bidirectional_dynamic_rnn
+    from headrace._src.compat.recurrent.networks import dynamic_rnn as dynamic_rnn
+    from headrace._src.compat.recurrent.networks import raw_rnn as raw_rnn
+    from headrace._src.compat.recurrent.unrolled import static_bidirectional_rnn as static_bidirectional_rnn
+    from headrace._src.compat.recurrent.unrolled import static_rnn as static_rnn
+    from headrace._src.compat.recurrent.unrolled import static_state_saving_rnn as static_state_saving_rnn
     from headrace._src.ops.arrays.approximate_ranking import approx_max_k as approx_max_k
     from headrace._src.ops.arrays.approximate_ranking import approx_min_k as approx_min_k
     from headrace._src.ops.arrays.ranking import top_k as top_k
@@ -109,6 +115,7 @@ if TYPE_CHECKING:
     from headrace._src.ops.windows.pool_functions import max_pool3d as max_pool3d
     from headrace._src.ops.windows.space_batch import with_space_to_batch as with_space_to_batch
     from headrace.compat.v1.nn import experimental as experimental
+    from headrace.compat.v1.nn import rnn_cell as rnn_cell
     avg_pool2d = _avg_pool2d
     avg_pool_v2 = _avg_pool_v2
     conv3d_backprop_filter_v2 = _conv3d_backprop_filter_v2
