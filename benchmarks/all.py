@@ -8,9 +8,10 @@ Each workload runs in a process of its own for each library. All are built and w
 compiled programs have taken over; then rounds go in turns from library to library, so that a busy machine slows all.
 PyTorch runs eagerly and, where there is a C++ compiler, with torch.compile, in channels-last for images: the faster
 one counts. Results are appended to docs/performance/results.jsonl, from which the table and the plots are made;
---resume leaves out what is there already with as many rounds. --check compares the losses of three steps between the
-libraries. --quick calls each workload twice on headrace, and measures nothing. Plots need matplotlib, in any of the
-interpreters. Leaves with an error if a goal is missed or a workload fails.
+--resume leaves out what is there already with as many rounds. --check measures nothing: it compares the losses of three
+steps between the libraries, and the results that are there with the goals. --quick calls each workload twice on
+headrace. Plots need matplotlib, in any of the interpreters. Leaves with an error if a goal is missed or a workload
+fails.
 """
 
 import argparse
@@ -168,13 +169,13 @@ def parsed():
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--jit", action="store_true", help="also TensorFlow with jit_compile=True")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--script-rounds", type=int, default=1, help="the same for whole scripts, which take long")
+    parser.add_argument("--script-rounds", type=int, default=3, help="the same for whole scripts")
     parser.add_argument("--seconds", type=float, help="of a round of one library (default: as the row says)")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="rows whose names contain one of these")
     parser.add_argument("--photos", help="a folder with JPEG files (default: some are drawn)")
     parser.add_argument("--results", type=pathlib.Path, default=RESULTS, metavar="FILE")
     parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
-    parser.add_argument("--check", action="store_true", help="compare losses, measure nothing")
+    parser.add_argument("--check", action="store_true", help="compare losses, and results with goals")
     parser.add_argument("--quick", action="store_true", help="only see whether each runs, on headrace")
     parser.add_argument("--report", action="store_true", help="only write the page from results that are there")
     return parser.parse_args()
@@ -191,7 +192,7 @@ def main():
         if options.quick:
             return quick(rows, folder)
         if options.check:
-            return check(rows, peers(options), folder)
+            return check(rows, peers(options), folder) + report.write(options.results, None, [])
         failed = []
         if not options.report:
             failed += run_rows(rows, peers(options), options, folder)

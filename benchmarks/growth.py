@@ -1,11 +1,11 @@
 """Shows how time and memory grow on headrace and on TensorFlow, and writes that into docs/performance.md.
 
-    python benchmarks/growth.py --tensorflow-python PATH [--rounds N] [--only NAME ...] [--most-seconds S]
+    python benchmarks/growth.py --tensorflow-python PATH [--rounds N] [--only NAME ...] [--most-seconds S] [--resume]
 
 Each cost and size has a process of its own for each library, in turns; the time is the best of the rounds, since what
 disturbs only makes it longer. Exponents are fitted to the largest sizes, in a log-log diagram. A library goes on to the
 next size as long as one call takes no longer than S seconds. Leaves with an error if a cost grows faster on headrace
-than on TensorFlow. Results are kept in docs/performance/growth.jsonl.
+than on TensorFlow. Results are kept in docs/performance/growth.jsonl; --resume leaves out sizes that are there.
 """
 
 import argparse
@@ -72,32 +72,34 @@ def serve(module, name, size):
         print(json.dumps(seconds), flush=True)
 
 
+def run_cost(cost, pythons, options):
+    """Time one cost at its sizes, as long as calls are not too long, and keep the results."""
+    pythons = dict(pythons)
+    for size in cost.sizes:
+        row = f"{cost.name} {size}"
+        kept = report.read(options.results).get(row, {}) if options.resume else {}
+        if not pythons.keys() <= kept.keys():
+            kept = time_size(cost, size, pythons, options.rounds)
+            report.append(options.results, [{"row": row, **result} for result in kept.values()])
+        for module in list(pythons):
+            if kept[module]["seconds"][0] > options.most_seconds:
+                del pythons[module]
+
+
 def time_size(cost, size, pythons, rounds):
-    """The best time and the memory of each library that is still asked: `{library: (seconds, megabytes, version)}`."""
+    """The result of each library that is still asked, by library: the best time, and the memory."""
     found = {}
     for module, python in pythons.items():
         with Worker(python, module, cost.name, str(size)) as worker:
             seconds = worker.ask("time")
             # What takes long is not much disturbed.
             seconds = min([seconds] + [worker.ask("time") for _ in range(rounds - 1 if seconds < 5 else 0)])
-            found[module] = seconds, round(peak_memory(worker.process.pid)), worker.version
+            now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+            found[module] = {"peer": module, "seconds": [seconds], "memory": round(peak_memory(worker.process.pid)),
+                             "version": worker.version, "date": now, **report.machine()}  # fmt: skip
+    print(f"{cost.name} {size}: " + ", ".join(f"{module} {report.duration(result['seconds'][0])} {result['memory']} MB"
+          for module, result in found.items()), file=sys.stderr, flush=True)  # fmt: skip
     return found
-
-
-def run_cost(cost, pythons, options):
-    """Results of one cost, as long as calls are not too long."""
-    pythons, results = dict(pythons), []
-    for size in cost.sizes:
-        found = time_size(cost, size, pythons, options.rounds)
-        print(f"{cost.name} {size}: " + ", ".join(f"{module} {report.duration(seconds)} {memory} MB"
-              for module, (seconds, memory, _) in found.items()), file=sys.stderr, flush=True)  # fmt: skip
-        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        for module, (seconds, memory, version) in found.items():
-            results.append({"row": f"{cost.name} {size}", "peer": module, "seconds": [seconds], "memory": memory,
-                            "version": version, "date": now, **report.machine()})  # fmt: skip
-            if seconds > options.most_seconds:
-                del pythons[module]
-    report.append(options.results, results)
 
 
 def lines(cost, rows):
@@ -153,6 +155,7 @@ def main():
     parser.add_argument("--only", nargs="+", metavar="NAME", help=", ".join(cost.name for cost in COSTS))
     parser.add_argument("--most-seconds", type=float, default=20.0, metavar="S")
     parser.add_argument("--results", type=pathlib.Path, default=RESULTS, metavar="FILE")
+    parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
     parser.add_argument("--report", action="store_true", help="only write the page from results that are there")
     options = parser.parse_args()
     pythons = {"headrace": sys.executable}

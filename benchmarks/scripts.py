@@ -4,6 +4,7 @@ import contextlib
 import datetime
 import pathlib
 import shutil
+import statistics
 import sys
 import tempfile
 
@@ -32,7 +33,7 @@ def _time_script(name, row, options, folder):
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return [
         {"row": row, "peer": peer, "seconds": [time[0] for time in times], "memory": round(max(t[3] for t in times)),
-         "date": now, **report.machine()}
+         "longest": statistics.median(time[2] for time in times), "date": now, **report.machine()}
         for peer, times in runs.items()
     ]  # fmt: skip
 

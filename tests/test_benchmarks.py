@@ -47,3 +47,19 @@ print(json.dumps([report.workload_table(rows), report.exponent([1, 10, 100], [3,
     assert "| 1 ms | 3 ms | 1 ms (compile) | 3.00 (goal 2.2) | 1.00 (goal 1.5) **missed** | 100 / 100 / 100 |" in row
     assert missed == ["MLP step compiled"]
     assert exponent == pytest.approx(2)
+
+
+def test_scripts_are_judged_by_their_time_and_by_their_longest_step(tmp_path):
+    line = {"row": "script MLP, busy", "memory": 100}
+    peers = [("tensorflow", [4.0], 9.0), ("headrace", [2.0], 3.0), ("headrace again", [1.0], 5.5)]
+    path = tmp_path / "results.jsonl"
+    results = [{**line, "peer": peer, "seconds": seconds, "longest": longest} for peer, seconds, longest in peers]
+    path.write_text("".join(json.dumps(result) + "\n" for result in results))
+    code = f"""
+import json, pathlib, report
+print(json.dumps(report.script_table(report.read(pathlib.Path({str(path)!r})))))
+"""
+    table, missed = in_benchmarks(code)
+    expected = "| MLP | busy | 4 s | 2 s | 1 s | 2.00 (goal 1.5) | 4.00 (goal 1.5) | 9.0 / 3.0 / 5.5 **missed** |"
+    assert table.splitlines()[2].startswith(expected)
+    assert missed == ["script MLP, busy"]
