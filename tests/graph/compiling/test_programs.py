@@ -25,11 +25,26 @@ def in_a_loop(x):
     return tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, attention(x)), (0, x))[1]
 
 
+def convolution(x):
+    return tf.nn.conv2d(x[..., None], tf.ones((2, 2, 1, 3)), 1, "SAME")
+
+
+PRODUCTS, REDUCTIONS = "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT", "LIBRARY_FUSION_TYPE_REDUCE"
+
+
 @pytest.mark.parametrize(
-    ("function", "limited"), [(attention, True), (dense, False), (in_a_branch, True), (in_a_loop, False)]
+    ("function", "limit"),
+    [
+        (attention, PRODUCTS),
+        (dense, None),
+        (in_a_branch, PRODUCTS),
+        (in_a_loop, None),
+        (convolution, f"{PRODUCTS},{REDUCTIONS}"),
+        (lambda x: attention(x) + convolution(x)[..., 0], PRODUCTS),
+    ],
 )
-def test_reductions_beside_products_of_batches_stay_with_xla(function, limited):
+def test_what_the_library_behind_products_is_left(function, limit):
     graph = tf.function(function).get_concrete_function(tf.TensorSpec([2, 4, 4])).graph
     options = options_of(BlockBuilder().of_plan(graph.plan()))
-    assert (FUSION in options) == limited
+    assert options.get(FUSION) == limit
     assert {name: options[name] for name in OPTIONS} == OPTIONS

@@ -16,6 +16,7 @@ from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.windows import conv_kernels
+from headrace._src.ops.windows.lowering import by_taps
 from headrace._src.ops.windows.placement import (
     CHANNELS_FIRST,
     CHANNELS_LAST,
@@ -182,10 +183,21 @@ def filter_gradient(op, dims, input, sizes, dy, **attrs):
     return conv_kernels.filter_gradient(_last(input, layout), _last(dy, layout), shape[-2], windows)
 
 
+# Of so few products to a number of the result, XLA makes one loop that takes a third of its convolutions' time.
+_FEW_PRODUCTS = 32
+
+
 def xla_forward(x, filter, layout, w):
-    """A convolution by XLA."""
+    """A convolution on jax values."""
     if x.size == 0:
         return jnp.zeros(result_shape(layout, x.shape[0], w.output, filter.shape[-1]), x.dtype)
+    is_wide = x.dtype in (jnp.float32, jnp.float64)  # others are added up in float32
+    if is_wide and prod(filter.shape[:-1]) <= _FEW_PRODUCTS and x.shape[layout.channel] == filter.shape[-2]:
+        return by_taps(x, filter, layout.channel, layout.spatial, w)
+    return _xla_convolution(x, filter, layout, w)
+
+
+def _xla_convolution(x, filter, layout, w):
     data = (CHANNELS_FIRST if layout.channel == 1 else CHANNELS_LAST)[len(layout.spatial)]
     return lax.conv_general_dilated(
         x,
@@ -225,11 +237,6 @@ def xla_input_gradient(dy, filter, shape, layout, w):
     )
 
 
-# XLA's convolution that sums over images takes 2 to 4 times as long per image for hundreds of them as for 16, so that
-# parts of the batch are added up. Not in a loop: there, XLA's convolutions are 20 times slower.
-_IMAGES_AT_ONCE, _MOST_PARTS = 16, 16
-
-
 def xla_filter_gradient(x, shape, dy, layout, w):
     """The gradient by a filter of that shape, by XLA."""
     if x.size == 0 or dy.size == 0:
@@ -239,13 +246,8 @@ def xla_filter_gradient(x, shape, dy, layout, w):
         axes = (0, *layout.spatial)
         return lax.dot_general(x, dy, ((axes, axes), ((), ()))).reshape(shape)
 
-    def gradient(x, dy):
-        described = jax.ShapeDtypeStruct(shape, x.dtype)
-        return jax.linear_transpose(lambda filter: xla_forward(x, filter, layout, w), described)(dy)[0]
-
-    step = max(_IMAGES_AT_ONCE, -(-x.shape[0] // _MOST_PARTS))
-    starts = range(0, x.shape[0], step)
-    return sum(gradient(x[i : i + step], dy[i : i + step]) for i in starts)
+    described = jax.ShapeDtypeStruct(shape, x.dtype)
+    return jax.linear_transpose(lambda filter: _xla_convolution(x, filter, layout, w), described)(dy)[0]
 
 
 def lower_forward(

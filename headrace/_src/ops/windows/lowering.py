@@ -225,6 +225,44 @@ def to_maxima(x, maxima, grads, axes: Sequence[int], w: Windows):
     return total
 
 
+def computed_once(compute, shape, given):
+    """What `compute` returns, an array of a shape, in memory.
+
+    XLA else puts sums over taps into every loop that reads them, and computes them there for each reader anew; what
+    stands in a branch stays apart. (A barrier does not help: XLA takes it away before it makes loops.)
+
+    Args:
+        compute: takes nothing.
+        shape: of the result, whose dtype is that of `given`.
+        given: an array of floats that is not known while compiling, so that XLA does not know which branch it will be.
+    """
+    bits = lax.bitcast_convert_type(given[(0,) * given.ndim], f"int{8 * given.dtype.itemsize}")
+    return lax.cond((bits | 1) != 0, compute, lambda: jnp.zeros(shape, given.dtype))
+
+
+def _with_sizes(shape, axes, sizes) -> list[int]:
+    """A shape with other sizes of some axes."""
+    changed = dict(zip(axes, sizes, strict=True))
+    return [changed.get(axis, size) for axis, size in enumerate(shape)]
+
+
+def by_taps(x, filters, channel: int, axes: Sequence[int], w: Windows):
+    """A convolution tap by tap and channel by channel, for few of them; filters are (*window, channels, outputs)."""
+    taps = filters.reshape(-1, *filters.shape[-2:])
+    shape, result = [1] * x.ndim, _with_sizes(x.shape, axes, w.output)
+    shape[channel], result[channel] = -1, filters.shape[-1]
+
+    def total():
+        parts = (
+            lax.slice_in_dim(value, k, k + 1, axis=channel) * taps[number, k].reshape(shape)
+            for number, value in tap_values(x, axes, w, 0)
+            for k in range(filters.shape[-2])
+        )
+        return sum(parts, next(parts))
+
+    return computed_once(total, result, x)
+
+
 # With one input channel to a filter, XLA's convolutions take 3 to 50 times as long as sums over taps, of which it makes
 # one loop. What is summed over images and positions is cut into this many parts, which are added element by element:
 # its sums over several axes are slow as well, so that the rest is a product with ones.
@@ -235,17 +273,16 @@ def depthwise(x, filters, axes: Sequence[int], w: Windows):
     """A convolution of each channel with filters of its own, tap by tap; channels are last, filters (*window, c, m)."""
     channels, multiplier = filters.shape[-2:]
     taps = filters.reshape(-1, channels, multiplier)
-    results = []
-    for k in range(multiplier):
-        total = None
-        for number, value in tap_values(x, axes, w, 0):
-            part = value * taps[number, :, k]
-            total = part if total is None else total + part
-        results.append(total)
-    if multiplier == 1:
-        return results[0]
-    stacked = jnp.stack(results, -1)
-    return stacked.reshape(*stacked.shape[:-2], channels * multiplier)
+
+    def total():
+        results = []
+        for k in range(multiplier):
+            parts = (value * taps[number, :, k] for number, value in tap_values(x, axes, w, 0))
+            results.append(sum(parts, next(parts)))
+        stacked = jnp.stack(results, -1)
+        return stacked.reshape(*stacked.shape[:-2], channels * multiplier)
+
+    return computed_once(total, (*_with_sizes(x.shape, axes, w.output)[:-1], channels * multiplier), x)
 
 
 def depthwise_input_gradient(dy, filters, axes: Sequence[int], w: Windows):
@@ -253,12 +290,16 @@ def depthwise_input_gradient(dy, filters, axes: Sequence[int], w: Windows):
     channels, multiplier = filters.shape[-2:]
     taps = filters.reshape(-1, channels, multiplier)
     grads = dy.reshape(*dy.shape[:-1], channels, multiplier)
-    total = None
-    for k in range(multiplier):
-        for number, grad in readers(axes, w, (grads[..., k], 0)):
-            part = grad * taps[number, :, k]
-            total = part if total is None else total + part
-    return total
+
+    def total():
+        parts = (
+            grad * taps[number, :, k]
+            for k in range(multiplier)
+            for number, grad in readers(axes, w, (grads[..., k], 0))
+        )
+        return sum(parts, next(parts))
+
+    return computed_once(total, (*_with_sizes(dy.shape, axes, w.input)[:-1], channels), dy)
 
 
 def depthwise_filter_gradient(x, dy, multiplier: int, axes: Sequence[int], w: Windows):
