@@ -75,7 +75,7 @@ def _macos_brand():
 # Of <malloc.h> of the GNU C library.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX, _MMAP_MAX_DEFAULT = -1, -3, -4, 65536
 # Arrays up to this many bytes come from memory that is kept, of which at most so much lies free at the end.
-LARGEST_KEPT, _FREE_AT_MOST = 32 << 20, 256 << 20
+LARGEST_KEPT, FREE_AT_MOST = 32 << 20, 256 << 20
 
 
 def keep_freed_memory() -> bool:
@@ -86,7 +86,7 @@ def keep_freed_memory() -> bool:
     docs/decisions/0024-memory.md. `HEADRACE_KEEP_MEMORY=0` in the environment leaves the library as it is.
     """
     mallopt = _mallopt()
-    return bool(mallopt and mallopt(_MMAP_THRESHOLD, LARGEST_KEPT) and mallopt(_TRIM_THRESHOLD, _FREE_AT_MOST))
+    return bool(mallopt and mallopt(_MMAP_THRESHOLD, LARGEST_KEPT) and mallopt(_TRIM_THRESHOLD, FREE_AT_MOST))
 
 
 def _mallopt():

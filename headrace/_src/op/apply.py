@@ -15,7 +15,7 @@ from headrace._src.core.lazy import LazyModule
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.attributes import checked
 from headrace._src.op.convert import MAX_RANK, eager_number, int_vector, to_tensor
-from headrace._src.op.lanes import write_lane
+from headrace._src.op.lanes import MANY, write_lane
 from headrace._src.op.signature import REQUIRED
 
 _accounts = LazyModule("headrace._src.op.accounts")  # for errors
@@ -282,7 +282,10 @@ def run_kernel(op, tensors, attrs, types):
         raise symbolic._out_of_scope() from None
     try:
         if op.quiet:
-            results = run_quietly(op.eager_kernel, *arrays, **attrs)
+            kernel = op.eager_kernel
+            if op.large_kernel is not kernel and any(array.size > MANY for array in arrays):
+                kernel = op.large_kernel
+            results = run_quietly(kernel, *arrays, **attrs)
         else:
             results = op.eager_kernel(*arrays, **attrs)
     except Exception as error:

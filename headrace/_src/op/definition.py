@@ -6,12 +6,17 @@ import sys
 from collections.abc import Callable
 from typing import ClassVar
 
+import numpy as np
+
 from headrace._src import index
+from headrace._src.core.lazy import LazyModule
 from headrace._src.op import signature as signatures
 from headrace._src.op.apply import lane_of
 from headrace._src.op.batching import Rule, rule_of
 from headrace._src.op.loading import Registry
 from headrace._src.op.traits import CALLS_FUNCTIONS, ELEMENTWISE, NONE, Trait
+
+large_arrays = LazyModule("headrace._src.core.large_arrays")  # many programs have none
 
 REGISTRY: dict[str, "Op"] = Registry(lambda: index.OPS)
 
@@ -85,6 +90,8 @@ class Op:
         self.name = name
         self.text = text
         self.infer = infer
+        self.ufunc = ufunc
+        self.module = sys._getframe(1).f_globals["__name__"]  # the file to import for it
         self.replace_kernel(kernel)
         self.lower = lower
         self.grad = grad
@@ -96,14 +103,12 @@ class Op:
         self.partial = partial
         self.neutral = neutral
         self.handle_data = handle_data
-        self.ufunc = ufunc
         self.node_name = node_name or name
         self.raw_names = raw_names or {}
         self.vectorize: Rule = rule_of(vectorize, traits)
         self.stateful = stateful
         self.quiet = quiet
         self.types = types
-        self.module = sys._getframe(1).f_globals["__name__"]  # the file to import for it
         if dict.__contains__(REGISTRY, name):
             raise ValueError(f"Op {name} is defined twice.")
         REGISTRY[name] = self
@@ -232,9 +237,27 @@ class Op:
         return before
 
     def time_eagerly(self):
-        """Let eager execution call what `eager_timing` says, or the kernel itself. Graphs take `kernel`."""
+        """Let eager execution call what `eager_timing` says, or the kernel itself. Graphs take `kernel`.
+
+        Large arrays go through functions of NumPy's in several threads, by `large_kernel`.
+        """
         timing = Op.eager_timing
-        self.eager_kernel = self.kernel if timing is None else timing(self, self.kernel)
+        kernel = self.kernel
+        large = _in_threads(kernel, self.ufunc_of_floats)
+        self.eager_kernel = kernel if timing is None else timing(self, kernel)
+        if large is None:
+            self.large_kernel = self.eager_kernel
+        else:
+            self.large_kernel = large if timing is None else timing(self, large)
+
+    @property
+    def ufunc_of_floats(self) -> np.ufunc | None:
+        """NumPy's function that the kernel is for floating numbers."""
+        kernel = self.kernel
+        if isinstance(kernel, np.ufunc):
+            return kernel
+        replaced = getattr(kernel, "__module__", None) != self.module
+        return None if replaced else self.ufunc
 
     def __repr__(self):
         return f"<Op {self.name}({self.text})>"
@@ -250,6 +273,19 @@ def unregistered(node, *dys):
         f"{name}: no gradient is defined for this op. Where its input counts as a constant, say so with "
         f"tf.stop_gradient; otherwise give a gradient with tf.custom_gradient, or tf.RegisterGradient({name!r})."
     )
+
+
+def _in_threads(kernel, ufunc):
+    """A kernel of large arrays, which takes several threads; None where there is no other than the usual one."""
+    if ufunc is None or ufunc.signature is not None:
+        return None
+    if ufunc is kernel:
+        return lambda *arrays: large_arrays.divided(ufunc, *arrays)
+
+    def divided(x, *others, **attrs):
+        return large_arrays.divided(ufunc, x, *others) if x.dtype.kind == "f" else kernel(x, *others, **attrs)
+
+    return divided
 
 
 def _op_named(name):

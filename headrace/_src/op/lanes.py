@@ -20,24 +20,27 @@ a function for each part, would cost as much as all the rest.
 """
 
 from headrace._src.core import dtypes
-from headrace._src.core.context import context, idle_runners, quiet_runner
+from headrace._src.core.context import context, quiet_runner, run_quietly
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.attributes import USUAL
 from headrace._src.op.convert import eager_number, int_vector
 
 _ELSE = "return apply(op, args, attrs, name)"
 
+# From so many elements on, functions may take several threads: exp of so many takes 0.1 ms of one thread, and to wake
+# another takes a third of that.
+MANY = 1 << 18
+
 _RUN = """
     try:
-        run = take_runner()
-    except IndexError:
-        run = quiet_runner()
-    try:
-        out = run(op.eager_kernel, ARRAYS)
+        out = run(KERNEL, ARRAYS)
     except Exception as error:
-        raise kernel_error(op, args, error, GIVEN) from None
-    finally:
-        give_runner(run)
+        if type(error) is not RuntimeError or not in_use(error):
+            raise kernel_error(op, args, error, GIVEN) from None
+        try:
+            out = run_quietly(KERNEL, ARRAYS)
+        except Exception as error:
+            raise kernel_error(op, args, error, GIVEN) from None
     if type(out) is not ndarray:
         out = as_array(out, dtype)
     elif out.dtype is not dtype._np:
@@ -70,7 +73,7 @@ def write_lane(op, names):
     inputs, output = op.signature.inputs, op.signature.outputs[0]
     names = names | {
         "op": op, "context": context, "EagerTensor": EagerTensor, "new": object.__new__, "index": _index,
-        "take_runner": idle_runners.pop, "give_runner": idle_runners.append, "quiet_runner": quiet_runner,
+        "run": quiet_runner(), "in_use": _in_use, "run_quietly": run_quietly,
         "fixed": output.dtype, "__name__": __name__, "DType": dtypes.DType,
         **{f"all_{kind.__name__}": frozenset({kind}).issuperset for kind in USUAL.values()},
     }  # fmt: skip
@@ -111,8 +114,15 @@ def write_lane(op, names):
         lines.append(f"dtype = x{first[output.type_attr]}.dtype")
     else:
         lines.append(f"dtype = attrs[{output.type_attr!r}]")
-    arrays = each("x{i}._a, ") + "".join(f"{name}=attrs[{name!r}], " for name in sorted(op.attribute_names))
-    run = _RUN.replace("ARRAYS", arrays).replace("GIVEN", "given" if converted else "args")
+    given = "".join(f"{name}=attrs[{name!r}], " for name in sorted(op.attribute_names))
+    kernel, arrays = "op.eager_kernel", each("x{i}._a, ")
+    if op.large_kernel is not op.eager_kernel:
+        lines += [f"a{i} = x{i}._a" for i in range(len(inputs))]
+        sizes = " or ".join(f"a{i}.size > {MANY}" for i in range(len(inputs)))
+        lines.append(f"kernel = op.large_kernel if {sizes} else op.eager_kernel")
+        kernel, arrays = "kernel", each("a{i}, ")
+    run = _RUN.replace("KERNEL", kernel).replace("ARRAYS", arrays + given)
+    run = run.replace("GIVEN", "given" if converted else "args")
     text = "\n    ".join(["def lane(args, attrs, name):", *lines]) + run
     if op.grad is not None:
         text += _RECORD.replace("IDS", f"({each('x{i}._id, ')})")
@@ -136,6 +146,11 @@ def _unusual(op, attribute, names):
     no_list = f"type({value}) is not list and type({value}) is not tuple"
     usual = USUAL.get(kind[5:-1])
     return f"({no_list})" if usual is None else f"({no_list}) or not all_{usual.__name__}(map(type, {value}))"
+
+
+def _in_use(error):
+    """Whether the runner of a lane is taken, by another thread or by a call that this one interrupts."""
+    return str(error).startswith("cannot enter context")
 
 
 def _index(value):

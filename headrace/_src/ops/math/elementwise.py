@@ -187,7 +187,8 @@ def sqrt(x, name=None) -> Tensor:
 
 
 def _rsqrt(x, out=None):
-    return np.divide(x.dtype.type(1), np.sqrt(x), out=out)
+    root = np.sqrt(x, out=out)
+    return np.divide(x.dtype.type(1), root, out=out)
 
 
 def _grad_rsqrt(node, dy):
@@ -330,8 +331,9 @@ def _sigmoid(x, out=None):
         return 1 / (1 + np.exp(-x))
     y = np.negative(x, out=out)
     np.exp(y, y)
-    y += 1
-    return np.reciprocal(y, y)
+    one = x.dtype.type(1)
+    np.add(y, one, y)
+    return np.divide(one, y, y)
 
 
 def _grad_sigmoid(node, dy):

@@ -5,13 +5,10 @@ import sys
 import numpy as np
 
 from headrace._src.core.lazy import LazyModule
+from headrace._src.op.lanes import MANY
 from headrace._src.ops.linalg.product_kernels import Workspace
 
-large_arrays = LazyModule("headrace._src.ops.math.large_arrays")  # many programs have none
-
-# From so many elements on, functions take several threads: exp of so many takes 0.1 ms of one thread, and to wake
-# another takes a third of that.
-MANY = 1 << 18
+large_arrays = LazyModule("headrace._src.core.large_arrays")  # many programs have none
 
 _HALF, _SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 _MANY = 4096

@@ -10,6 +10,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.graph_rules import Neutral, is_one
 from headrace._src.op.infer import broadcast
+from headrace._src.op.lanes import MANY
 from headrace._src.op.registry import lookup
 from headrace._src.op.traits import ELEMENTWISE, FAILS_BY_SHAPE
 from headrace._src.ops.arrays.broadcasting import shape_of, sum_to
@@ -17,7 +18,7 @@ from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.math.comparison import GREATER, NOT_EQUAL
 from headrace._src.ops.math.complex_numbers import conjugate, zero_like
 from headrace._src.ops.math.elementwise import LOG
-from headrace._src.ops.math.half_kernels import MANY, large_arrays
+from headrace._src.ops.math.half_kernels import large_arrays
 
 _NEGATIVE = "Pow: Integers to negative integer powers are not allowed"
 
@@ -35,7 +36,7 @@ def _pow(x, y):
         short = _SHORT_POWERS.get(float(y))
         if short is not None:
             return short(x)
-    if x.size > MANY and (x.shape == y.shape or not y.ndim):
+    if x.size > MANY or y.size > MANY:
         return large_arrays.divided(np.power, x, y)
     return np.power(x, y)
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from headrace._src.core.lazy import LazyModule
-from headrace._src.ops.math.half_kernels import MANY
+from headrace._src.op.lanes import MANY
 
 parts = LazyModule("headrace._src.core.parts")  # many programs have no large arrays
 

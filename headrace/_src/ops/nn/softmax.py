@@ -11,6 +11,7 @@ from headrace._src.op.batching import NoRule, merging, on_last_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import normalize_axis, same_as_input, whole
+from headrace._src.op.lanes import MANY
 from headrace._src.op.traits import FAILS_BY_SHAPE
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
@@ -23,7 +24,7 @@ from headrace._src.ops.arrays.slicing import STRIDED_SLICE
 from headrace._src.ops.math.arithmetic import MUL
 from headrace._src.ops.math.comparison import EQUAL, LOGICAL_AND
 from headrace._src.ops.math.elementwise import EXP
-from headrace._src.ops.math.half_kernels import MANY, converted, widened
+from headrace._src.ops.math.half_kernels import converted, widened
 from headrace._src.ops.math.reduction_kernels import reduced
 from headrace._src.ops.math.reductions import ALL
 from headrace._src.ops.ragged.row_arithmetic import require
