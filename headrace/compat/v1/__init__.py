@@ -167,6 +167,13 @@ if TYPE_CHECKING:
     from headrace._src.compat.graph_keys import tables_initializer as tables_initializer
     from headrace._src.compat.graph_keys import trainable_variables as trainable_variables
     from headrace._src.compat.graph_keys import variables_initializer as variables_initializer
+    from headrace._src.compat.input.readers import FixedLengthRecordReader as FixedLengthRecordReader
+    from headrace._src.compat.input.readers import IdentityReader as IdentityReader
+    from headrace._src.compat.input.readers import LMDBReader as LMDBReader
+    from headrace._src.compat.input.readers import ReaderBase as ReaderBase
+    from headrace._src.compat.input.readers import TFRecordReader as TFRecordReader
+    from headrace._src.compat.input.readers import TextLineReader as TextLineReader
+    from headrace._src.compat.input.readers import WholeFileReader as WholeFileReader
     from headrace._src.compat.sessions.options import ConfigProto as ConfigProto
     from headrace._src.compat.sessions.options import GPUOptions as GPUOptions
     from headrace._src.compat.sessions.options import GraphOptions as GraphOptions

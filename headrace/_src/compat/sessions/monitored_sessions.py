@@ -5,6 +5,7 @@ from typing import Any
 
 from headrace._src.checkpoint.folder_state import latest_checkpoint
 from headrace._src.compat.behavior import get_default_graph
+from headrace._src.compat.input.queue_runners import start_queue_runners
 from headrace._src.compat.sessions.checkpoint_hook import CheckpointSaverHook
 from headrace._src.compat.sessions.scaffold import Scaffold
 from headrace._src.compat.sessions.session import Session
@@ -146,6 +147,7 @@ class MonitoredSession:
     def _create(self):
         self._coordinator = Coordinator()
         self._session = self._creator.create_session()
+        start_queue_runners(self._session, self._coordinator)
         for hook in self._hooks:
             hook.after_create_session(self._session, self._coordinator)
 

@@ -22,6 +22,22 @@ if TYPE_CHECKING:
     from headrace._src.checkpoint.reading import load_variable as load_variable
     from headrace._src.checkpoint.reading import new_checkpoint_reader as _NewCheckpointReader
     from headrace._src.checkpoint.session_checkpoints import CheckpointV1 as _Checkpoint
+    from headrace._src.compat.input.batches import batch as batch
+    from headrace._src.compat.input.batches import batch_join as batch_join
+    from headrace._src.compat.input.batches import maybe_batch as maybe_batch
+    from headrace._src.compat.input.batches import maybe_batch_join as maybe_batch_join
+    from headrace._src.compat.input.batches import maybe_shuffle_batch as maybe_shuffle_batch
+    from headrace._src.compat.input.batches import maybe_shuffle_batch_join as maybe_shuffle_batch_join
+    from headrace._src.compat.input.batches import shuffle_batch as shuffle_batch
+    from headrace._src.compat.input.batches import shuffle_batch_join as shuffle_batch_join
+    from headrace._src.compat.input.producers import input_producer as input_producer
+    from headrace._src.compat.input.producers import limit_epochs as limit_epochs
+    from headrace._src.compat.input.producers import range_input_producer as range_input_producer
+    from headrace._src.compat.input.producers import slice_input_producer as slice_input_producer
+    from headrace._src.compat.input.producers import string_input_producer as string_input_producer
+    from headrace._src.compat.input.queue_runners import QueueRunner as QueueRunner
+    from headrace._src.compat.input.queue_runners import add_queue_runner as add_queue_runner
+    from headrace._src.compat.input.queue_runners import start_queue_runners as start_queue_runners
     from headrace._src.compat.matched_files import match_filenames_once as match_filenames_once
     from headrace._src.compat.saving.initial_checkpoints import init_from_checkpoint as init_from_checkpoint
     from headrace._src.compat.saving.meta_graph_import import import_meta_graph as import_meta_graph
@@ -92,6 +108,7 @@ if TYPE_CHECKING:
     from headrace._src.graph.messages.graph_files import write_graph as write_graph
     from headrace._src.state.coordinator import Coordinator as Coordinator
     from headrace.compat.v1.train import experimental as experimental
+    from headrace.compat.v1.train import queue_runner as queue_runner
     Checkpoint = _Checkpoint
     NewCheckpointReader = _NewCheckpointReader
     piecewise_constant_decay = _piecewise_constant_decay
