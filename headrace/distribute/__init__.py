@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from headrace._src.distribute.datasets import InputReplicationMode as InputReplicationMode
     from headrace._src.distribute.datasets import RunOptions as RunOptions
     from headrace._src.distribute.mirrored import MirroredStrategy as MirroredStrategy
-    from headrace._src.distribute.other_machines import MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy
+    from headrace._src.distribute.multi_worker import MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy
     from headrace._src.distribute.other_machines import ParameterServerStrategy as ParameterServerStrategy
     from headrace._src.distribute.other_machines import TPUStrategy as TPUStrategy
     from headrace._src.distribute.reductions import CrossDeviceOps as CrossDeviceOps
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from headrace._src.distribute.strategies import has_strategy as has_strategy
     from headrace._src.distribute.strategies import in_cross_replica_context as in_cross_replica_context
     from headrace._src.distribute.values import DistributedValues as DistributedValues
+    from headrace.distribute import cluster_resolver as cluster_resolver
     from headrace.distribute import experimental as experimental
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

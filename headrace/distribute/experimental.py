@@ -8,7 +8,7 @@ from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
     from headrace._src.distribute.mirrored import CentralStorageStrategy as CentralStorageStrategy
-    from headrace._src.distribute.other_machines import MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy
+    from headrace._src.distribute.multi_worker import FormerMultiWorkerMirroredStrategy as _MultiWorkerMirroredStrategy
     from headrace._src.distribute.other_machines import ParameterServerStrategy as ParameterServerStrategy
     from headrace._src.distribute.other_machines import TPUStrategy as TPUStrategy
     from headrace._src.distribute.reductions import CollectiveHints as CollectiveHints
@@ -17,5 +17,6 @@ if TYPE_CHECKING:
     from headrace._src.distribute.reductions import CommunicationOptions as CommunicationOptions
     from headrace._src.distribute.strategies import ValueContext as ValueContext
     CollectiveCommunication = _CollectiveCommunication
+    MultiWorkerMirroredStrategy = _MultiWorkerMirroredStrategy
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from headrace._src.checkpoint.views import TrackableView as TrackableView
     from headrace._src.compat.training.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
     from headrace._src.core.trackable import AutoTrackable as _Checkpointable
+    from headrace._src.distribute.cluster_specs import ClusterSpec as ClusterSpec
     from headrace._src.formats.example_messages import BytesList as BytesList
     from headrace._src.formats.example_messages import Example as Example
     from headrace._src.formats.example_messages import Feature as Feature

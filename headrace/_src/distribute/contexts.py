@@ -9,7 +9,7 @@ from headrace._src.core import dtypes, nest
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.distribute.places import Place
-from headrace._src.distribute.reductions import gathered, reduce_op, reduced_value
+from headrace._src.distribute.reductions import reduce_op
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.box_slices import slice_ as slice_tensor
@@ -45,7 +45,7 @@ class ReplicaContext:
     def replica_id_in_sync_group(self) -> Any:
         """The number of this replica, as an int32 tensor."""
         if isinstance(self._number, int):
-            return to_tensor(self._number, dtypes.int32)
+            return to_tensor(self._strategy.extended._first_replica + self._number, dtypes.int32)
         return self._number
 
     @property
@@ -110,7 +110,7 @@ class ReplicaContext:
 
     def _all_reduced(self, op, tensors):
         def merged(strategy, *values):
-            return [reduced_value(op, value, strategy.num_replicas_in_sync) for value in values]
+            return strategy.extended._reduced(op, values)
 
         return list(self.merge_call(merged, args=tuple(_own(tensor) for tensor in tensors)))
 
@@ -152,12 +152,13 @@ def _own(value):
 
 
 def _gathered_with_starts(strategy, value, axis):
+    result, at = strategy.extended._gathered(value, axis)
+    starts = []
     parts = strategy.experimental_local_results(value)
-    starts, at = [], 0
     for part in parts:
         starts.append(at)
         at = at + shape_of(part)[axis]
-    return gathered(value, axis), starts
+    return result, starts
 
 
 class DefaultReplicaContext(ReplicaContext):

@@ -20,7 +20,7 @@ from headrace._src.data.running import structures
 from headrace._src.data.running.iterators import IteratorSpec, OwnedIterator
 from headrace._src.distribute.places import require_cross_replica
 from headrace._src.distribute.replica_groups import in_groups
-from headrace._src.distribute.values import PerReplica, PerReplicaSpec
+from headrace._src.distribute.values import PerReplicaSpec, regroup
 from headrace._src.op.api import api
 from headrace._src.ops.arrays.measuring import shape as shape_of
 from headrace._src.ops.math.arithmetic import maximum, minimum
@@ -256,30 +256,36 @@ def spread(dataset, strategy, options=None) -> DistributedDataset:
                 "is a scalar component. Call Dataset.batch with the global batch size first."
             )
 
-    def cut(*element):
-        structure = element[0] if len(element) == 1 and not isinstance(dataset.element_spec, tuple) else element
-        return nest.map_structure(lambda part: _cut(part, count), structure)
+    def parts_of(replicas):
+        def cut(*element):
+            structure = element[0] if len(element) == 1 and not isinstance(dataset.element_spec, tuple) else element
+            return nest.map_structure(lambda part: _cut(part, count, replicas), structure)
 
-    return DistributedDataset(dataset.map(cut))
+        return cut
+
+    return DistributedDataset(strategy.extended._divided(dataset, parts_of))
 
 
-def _cut(batch, count):
-    """A batch as a `PerReplica`. TF: parts have the size of the batch divided by the replicas, rounded up."""
+def _cut(batch, count, replicas):
+    """The parts of a batch that some of `count` replicas get.
+
+    TF: parts have the size of the batch divided by the replicas, rounded up.
+    """
     if batch is None:
         return None
     static = batch.shape[0] if batch.shape.rank else None
     if static is not None and static % count == 0:
         size = static // count
-        return PerReplica([_rows(batch, i * size, (i + 1) * size) for i in range(count)])
+        return regroup([_rows(batch, i * size, (i + 1) * size) for i in replicas])
     rows = batch.nrows() if hasattr(batch, "nrows") else shape_of(batch, out_type=dtypes.int64)[0]
     size = (rows + (count - 1)) // count
     parts = []
-    for i in range(count):
+    for i in replicas:
         part = _rows(batch, minimum(rows, size * i), minimum(rows, size * (i + 1)))
         if isinstance(part, Tensor):
             part.set_shape([None, *batch.shape[1:]])
         parts.append(part)
-    return PerReplica(parts)
+    return regroup(parts)
 
 
 def _rows(batch, start, stop):
@@ -297,23 +303,25 @@ def from_function(dataset_fn, strategy, options=None) -> DistributedDataset:
         TypeError: the function returns no dataset.
     """
     require_cross_replica(strategy)
-    count = strategy.num_replicas_in_sync
+    extended = strategy.extended
+    total, count, first = strategy.num_replicas_in_sync, len(extended.worker_devices), extended._first_replica
     with strategy.scope():
         if options is not None and options.experimental_replication_mode is InputReplicationMode.PER_REPLICA:
-            own = [dataset_fn(InputContext(count, i, count)) for i in range(count)]
+            own = [dataset_fn(InputContext(total, first + i, total)) for i in range(count)]
             for dataset in own:
                 _check_dataset("distribute_datasets_from_function", dataset)
-            return DistributedDataset(DatasetV2.zip(tuple(own)).map(_regrouped(own[0].element_spec)))
-        dataset = dataset_fn(InputContext(1, 0, count))
+            groups = DatasetV2.zip(tuple(own)).map(_regrouped(own[0].element_spec))
+            return DistributedDataset(extended._in_step(groups))
+        dataset = dataset_fn(InputContext(total // count, first // count, total))
     _check_dataset("distribute_datasets_from_function", dataset)
     if count == 1:
-        return DistributedDataset(dataset)
+        return DistributedDataset(extended._in_step(dataset))
     spec = dataset.element_spec
     leaves = [_repeated(leaf, count) for leaf in nest.flatten(spec)]
     if len(leaves) == 1:  # the components of all replicas are in the order of the leaf already
-        return DistributedDataset(in_groups(dataset, count, nest.pack_sequence_as(spec, leaves)))
+        return DistributedDataset(extended._in_step(in_groups(dataset, count, nest.pack_sequence_as(spec, leaves))))
     groups = in_groups(dataset, count, (spec,) * count)
-    return DistributedDataset(groups.map(_regrouped(spec)))
+    return DistributedDataset(extended._in_step(groups.map(_regrouped(spec))))
 
 
 def _repeated(leaf, count):
@@ -323,12 +331,12 @@ def _repeated(leaf, count):
 def _regrouped(spec):
     """A function from one element for each replica to an element with `PerReplica` leaves."""
 
-    def regroup(*elements):
+    def joined(*elements):
         columns = zip(*(nest.flatten_up_to(spec, element, check_types=False) for element in elements))
-        leaves = [None if column[0] is None else PerReplica(column) for column in columns]
+        leaves = [None if column[0] is None else regroup(list(column)) for column in columns]
         return nest.pack_sequence_as(spec, leaves)
 
-    return regroup
+    return joined
 
 
 def _check_dataset(method, dataset):

@@ -95,7 +95,7 @@ class MirroredExtended(ReplicatedExtended):
         return super()._reduce_to(op, value, destinations)
 
 
-def _all_devices():
+def all_devices():
     """All GPUs, or all CPUs when there is none, as full names."""
     logical = list_logical_devices("GPU") or list_logical_devices("CPU")
     return [canonical_name(device.name) for device in logical]
@@ -130,7 +130,7 @@ class MirroredStrategy(Strategy):
     """
 
     def __init__(self, devices=None, cross_device_ops=None) -> None:
-        names = _names_of(devices) if devices else tuple(_all_devices())
+        names = _names_of(devices) if devices else tuple(all_devices())
         super().__init__(MirroredExtended(self, names, cross_device_ops))
 
 

@@ -16,21 +16,9 @@ class TPUStrategy(Strategy):
     """
 
     def __init__(self, tpu_cluster_resolver=None, experimental_device_assignment=None, **kwargs) -> None:
-        raise errors.NotFoundError(None, None, "TPUStrategy: no TPU devices were found on this machine.")
-
-
-@api("distribute.MultiWorkerMirroredStrategy", "distribute.experimental.MultiWorkerMirroredStrategy", dispatch=False)
-class MultiWorkerMirroredStrategy(Strategy):
-    """Spreads training over machines; headrace cannot yet.
-
-    Raises:
-        UnimplementedError: always.
-    """
-
-    def __init__(self, cluster_resolver=None, communication_options=None, **kwargs) -> None:
-        raise errors.UnimplementedError(
-            None, None, "MultiWorkerMirroredStrategy: training on several machines is not implemented yet. "
-            "tf.distribute.MirroredStrategy() uses all devices of this machine, with the same results.",
+        raise errors.NotFoundError(
+            None, None, "TPUStrategy: no TPU devices were found on this machine. tf.distribute.MirroredStrategy() uses "
+            "the devices that there are, and tf.distribute.MultiWorkerMirroredStrategy() those of several machines.",
         )  # fmt: skip
 
 
@@ -45,5 +33,6 @@ class ParameterServerStrategy(Strategy):
     def __init__(self, cluster_resolver=None, variable_partitioner=None) -> None:
         raise errors.UnimplementedError(
             None, None, "ParameterServerStrategy: parameter servers are not implemented. "
-            "tf.distribute.MirroredStrategy() trains on all devices of this machine.",
+            "tf.distribute.MultiWorkerMirroredStrategy() trains on several machines, with a copy of all variables on "
+            "each, and tf.distribute.MirroredStrategy() on all devices of this one.",
         )  # fmt: skip

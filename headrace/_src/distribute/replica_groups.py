@@ -72,13 +72,13 @@ def in_groups(dataset, count: int, spec) -> DatasetV2:
         count: how many replicas there are.
         spec: of the groups: a tuple with the spec of an element for each.
     """
-    fills = dataset.stage.cardinality() != INFINITE and _may_be_empty(dataset.element_spec)
+    fills = dataset.stage.cardinality() != INFINITE and may_be_empty(dataset.element_spec)
     return build(
         "_ReplicaGroupDataset", REPLICA_GROUP_DATASET, dataset, np.int64(count), fills, spec=spec, of=[dataset]
     )
 
 
-def _may_be_empty(spec) -> bool:
+def may_be_empty(spec) -> bool:
     """Whether elements are batches of unknown sizes, so that an empty one can stand for one that is missing."""
     flat = structures.flat_specs(spec)
     if any(part.shape.rank in (None, 0) for part in flat):

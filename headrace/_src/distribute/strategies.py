@@ -11,6 +11,7 @@ from headrace._src.autograph.status import control_status_ctx
 from headrace._src.core import nest
 from headrace._src.core.context import HOST, context
 from headrace._src.core.devices import canonical_name
+from headrace._src.data.datasets import DatasetV2
 from headrace._src.distribute import datasets
 from headrace._src.distribute.contexts import DefaultReplicaContext, ReplicaContext
 from headrace._src.distribute.places import Place, place_here, require_cross_replica
@@ -68,6 +69,36 @@ class StrategyExtended:
         with replica, device_scope(self.worker_devices[0]):
             return fn(*select_replica(0, args), **select_replica(0, kwargs))
 
+    @property
+    def _first_replica(self) -> int:
+        """The number of the first replica of this process among those of all processes."""
+        return 0
+
+    def _reduced(self, op, values) -> list:
+        """What all replicas, of all processes, have of each of some values, as one."""
+        return [reduced_value(op, value, self._num_replicas_in_sync) for value in values]
+
+    def _summed(self, tensors) -> list:
+        """Sums over the replicas of this process, added up over all processes."""
+        return tensors
+
+    def _gathered(self, value, axis) -> tuple:
+        """What all replicas have of a value, one after another, and where those of this process begin."""
+        return gathered(value, axis), 0
+
+    def _divided(self, dataset, parts_of) -> DatasetV2:
+        """The dataset of what the replicas of this process get of each batch.
+
+        Args:
+            dataset: of batches for all replicas.
+            parts_of: from numbers of replicas, a function of a batch that returns their parts.
+        """
+        return dataset.map(parts_of(range(self._num_replicas_in_sync)))
+
+    def _in_step(self, dataset) -> DatasetV2:
+        """A dataset that ends for all processes at the same time."""
+        return dataset
+
     def _use_merge_call(self) -> bool:
         return True
 
@@ -104,7 +135,7 @@ class StrategyExtended:
         return self._reduce_to(_op(reduce_op), value, destinations)
 
     def _reduce_to(self, op, value, destinations):
-        return on_devices_of(destinations, reduced_value(op, value, self._num_replicas_in_sync))
+        return on_devices_of(destinations, self._reduced(op, [value])[0])
 
     def batch_reduce_to(self, reduce_op, value_destination_pairs, options=None) -> list:
         """Several `reduce_to` at once."""
@@ -251,20 +282,20 @@ class Strategy:
 
     def _reduced(self, op, value, axis):
         if axis is None:
-            return reduced_value(op, value, self.num_replicas_in_sync)
+            return self._extended._reduced(op, [value])[0]
         parts = value.values if isinstance(value, DistributedValues) else [value]
         parts = [to_tensor(part) for part in parts]
         if parts[0].shape.rank == 0:  # Keras asks for the mean of scalars along axis 0
-            return reduced_value(op, value, self.num_replicas_in_sync)
+            return self._extended._reduced(op, [value])[0]
         rank = parts[0].shape.rank
         if rank is not None and any(not -rank <= int(a) < rank for a in nest.flatten(axis)):
             raise ValueError(f"reduce: `axis` = {axis} is not an axis of values of {rank} dimensions.")
         sums = [reduce_sum(part, axis=axis) for part in parts]
         if op is ReduceOp.SUM:
-            return add_n(sums) if len(sums) > 1 else sums[0]
-        if len(parts) == 1:
+            return self._extended._summed([add_n(sums) if len(sums) > 1 else sums[0]])[0]
+        if len(parts) == 1 and self.num_replicas_in_sync == len(self._extended.worker_devices):  # of no other process
             return reduce_mean(parts[0], axis=axis)
-        return _mean_of(parts, sums, axis)
+        return _mean_of(parts, sums, axis, self._extended._summed)
 
     def gather(self, value, axis) -> Any:
         """The values of all replicas one after another along an axis.
@@ -276,7 +307,7 @@ class Strategy:
         require_cross_replica(self)
         if axis is None:
             raise ValueError("gather: `axis` must be an integer, got None.")
-        return nest.map_structure(lambda part: gathered(part, axis), value)
+        return nest.map_structure(lambda part: self._extended._gathered(part, axis)[0], value)
 
     def experimental_distribute_dataset(self, dataset, options=None) -> Any:
         """The dataset with each of its batches spread over the replicas.
@@ -314,8 +345,9 @@ class Strategy:
         1
         """
         require_cross_replica(self)
-        count = self.num_replicas_in_sync
-        return regroup([value_fn(ValueContext(i, count)) for i in range(count)])
+        count, first = self.num_replicas_in_sync, self._extended._first_replica
+        here = range(first, first + len(self._extended.worker_devices))
+        return regroup([value_fn(ValueContext(i, count)) for i in here])
 
     def experimental_local_results(self, value) -> tuple:
         """What the replicas of this machine have of a value, as a tuple."""
@@ -386,14 +418,21 @@ class Strategy:
 _op = reduce_op
 
 
-def _mean_of(parts, sums, axis):
-    """The mean along an axis of what all replicas have, which may have different lengths there."""
+def _mean_of(parts, sums, axis, summed):
+    """The mean along an axis of what all replicas have, which may have different lengths there.
+
+    Args:
+        parts: what the replicas of this process have.
+        sums: along the axis, of each.
+        axis: one, or several.
+        summed: adds up tensors over all processes.
+    """
     axes = [int(a) % parts[0].shape.rank for a in nest.flatten(axis)]
     counts = []
     for part in parts:
         sizes = shape_of(part, out_type="int64")
         counts.append(reduce_prod(to_tensor([sizes[a] for a in axes]) if len(axes) > 1 else sizes[axes[0]]))
-    total, count = add_n(sums), add_n(counts)
+    total, count = summed([add_n(sums), add_n(counts)])
     kind = total.dtype if total.dtype.is_floating or total.dtype.is_complex else "float64"
     return cast(total, kind) / cast(count, kind)
 

@@ -10,8 +10,8 @@ from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.tracebacks import hide_frames
 from headrace._src.distribute.places import Place, index_here
-from headrace._src.distribute.reductions import ReduceOp, reduced, reduced_value
-from headrace._src.distribute.values import DistributedValues, Mirrored, select_copy
+from headrace._src.distribute.reductions import ReduceOp
+from headrace._src.distribute.values import DistributedValues, Mirrored, regroup, select_copy
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.program.device_scopes import device as device_scope
@@ -198,7 +198,7 @@ def _aggregated(strategy, aggregation, value):
     op = ReduceOp.from_variable_aggregation(aggregation)
     if isinstance(value, Mirrored):
         return value
-    return reduced_value(op, value, strategy.num_replicas_in_sync)
+    return strategy.extended._reduced(op, [value])[0]
 
 
 class SyncOnReadVariable(DistributedVariable):
@@ -212,7 +212,7 @@ class SyncOnReadVariable(DistributedVariable):
         if self._aggregation == _FIRST:
             return self._values[0].value()
         op = ReduceOp.from_variable_aggregation(self._aggregation)
-        return reduced(op, [copy.value() for copy in self._values])
+        return self._strategy.extended._reduced(op, [regroup([copy.value() for copy in self._values])])[0]
 
     def _write(self, method, value, args, kwargs):
         index = index_here(self._strategy)
@@ -226,11 +226,22 @@ class SyncOnReadVariable(DistributedVariable):
         if method == "assign" and self._aggregation == _SUM:
             value = self._share_of(to_tensor(value, self._dtype))
         self._write_copies(method, value, args, kwargs)
-        return self._combined() if kwargs.get("read_value", True) else None
+        if not kwargs.get("read_value", True):
+            return None
+        # What was divided among all processes need not be added up again by all of them.
+        return self._combined() if self._is_local else self._whole_of(self._values[0].value())
+
+    @property
+    def _is_local(self):
+        return self._strategy.num_replicas_in_sync == len(self._values)
+
+    def _whole_of(self, part):
+        count = to_tensor(self._strategy.num_replicas_in_sync, self._dtype)
+        return part * count if self._aggregation == _SUM else part
 
     def _share_of(self, total):
         """What each copy has when the sum of all is `total`. TF: for integers the remainder is lost."""
-        count = to_tensor(len(self._values), self._dtype)
+        count = to_tensor(self._strategy.num_replicas_in_sync, self._dtype)
         return total // count if self._dtype.is_integer else total / count
 
     def _serialize_to_tensors(self):

@@ -1,9 +1,10 @@
-"""Who may talk to a data service: whoever knows the secret of its dispatcher.
+"""Who may talk to a data service or to the workers of a training: whoever knows the secret.
 
-A dispatcher makes a secret when it starts, and puts it into a file that only its user can read, under a name that it
-tells everybody who connects. So programs of the same user find it, and those of others do not. Where programs run as
-different users or in containers, `HEADRACE_SERVICE_SECRET` gives all of them the same one. The secret itself is never
-sent: both sides prove that they know it, so that a reader does not take elements from a stranger at the port either.
+A server makes a secret when it starts, and puts it into a file that only its user can read, under a name that it
+tells everybody who connects. So programs of the same user on the same machine find it, and those of others do not. Where
+programs run as different users, in containers or on several machines, `HEADRACE_SECRET`, or a file that
+`HEADRACE_SECRET_FILE` names, gives all of them the same one. The secret itself is never sent: both sides prove that they
+know it, so that a reader does not take elements from a stranger at the port either.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ import struct
 
 from headrace._src.core import errors, operating_system, private_files
 
-SECRET_VARIABLE = "HEADRACE_SERVICE_SECRET"
+SECRET_VARIABLE = "HEADRACE_SECRET"
+FORMER_VARIABLE = "HEADRACE_SERVICE_SECRET"  # of the data service alone
+FILE_VARIABLE = "HEADRACE_SECRET_FILE"
 _GREETING = struct.Struct("<4s16s32s")  # letters, the name of the dispatcher, and what must be signed
 _REPLY = struct.Struct("<32s32s")  # what must be signed in return, and the signature
 _LETTERS = b"HDS2"
@@ -28,8 +31,29 @@ _SECONDS = 10.0  # for the first words of a connection
 WHERE = "data.experimental.service"
 
 
+def given_secret(where: str = WHERE) -> bytes | None:
+    """The secret that a variable or a file gives; None if none does.
+
+    Raises:
+        FailedPreconditionError: the file cannot be read, is empty, or others can read it.
+    """
+    found = os.environ.get(SECRET_VARIABLE) or os.environ.get(FORMER_VARIABLE)
+    if found:
+        return found.encode()
+    path = os.environ.get(FILE_VARIABLE)
+    if not path:
+        return None
+    try:
+        secret = private_files.read(os.path.realpath(path), secret=True).strip()
+    except (OSError, private_files.NotPrivate) as error:
+        raise errors.failed_precondition(f"{where}: the secret in {FILE_VARIABLE} cannot be used: {error}.") from error
+    if not secret:
+        raise errors.failed_precondition(f"{where}: the file {path!r}, which {FILE_VARIABLE} names, is empty.")
+    return secret
+
+
 class Credentials:
-    """The name and the secret of a dispatcher.
+    """The name and the secret of a server.
 
     Args:
         name: 16 bytes, known to everybody.
@@ -43,16 +67,19 @@ class Credentials:
         self._path = path
 
     @classmethod
-    def new(cls) -> Credentials:
-        """Those of a dispatcher that starts.
+    def new(cls, where: str = WHERE) -> Credentials:
+        """Those of a server that starts.
+
+        Args:
+            where: what it belongs to, for messages.
 
         Raises:
             FailedPreconditionError: the secret cannot be kept from others.
         """
         name = secrets.token_bytes(16)
-        given = os.environ.get(SECRET_VARIABLE)
+        given = given_secret(where)
         if given:
-            return cls(name, given.encode())
+            return cls(name, given)
         secret = secrets.token_bytes(32)
         try:
             folder = private_files.runtime_folder()
@@ -61,33 +88,33 @@ class Credentials:
             private_files.write(path, secret)
         except (OSError, private_files.NotPrivate) as error:
             raise errors.failed_precondition(
-                f"{WHERE}: the secret of the dispatcher cannot be kept: {error}. Set XDG_RUNTIME_DIR to a folder of "
+                f"{where}: the secret of the server cannot be kept: {error}. Set XDG_RUNTIME_DIR to a folder of "
                 f"your own, or {SECRET_VARIABLE} to a secret, in all programs that take part."
             ) from error
         return cls(name, secret, path)
 
     @classmethod
-    def found(cls, name: bytes, address: str) -> Credentials:
-        """Those of a dispatcher of another program.
+    def found(cls, name: bytes, address: str, where: str = WHERE) -> Credentials:
+        """Those of a server of another program.
 
         Raises:
             UnauthenticatedError: the secret is not known to this user.
         """
-        given = os.environ.get(SECRET_VARIABLE)
+        given = given_secret(where)
         if given:
-            return cls(name, given.encode())
+            return cls(name, given)
         try:
             folder = private_files.runtime_folder()
             (file,) = [file for file in os.listdir(folder) if file.startswith(f"service-{name.hex()}-")]
             return cls(name, private_files.read(os.path.join(folder, file), secret=True))
         except (OSError, ValueError, private_files.NotPrivate):
             raise errors.unauthenticated(
-                f"{WHERE}: this program does not know the secret of the service at {address}: the dispatcher runs as "
-                f"another user, or in a container of its own. Set {SECRET_VARIABLE} to the same secret in all programs."
+                f"{where}: this program does not know the secret of the server at {address}: it runs as another user, "
+                f"on another machine or in a container of its own. Set {SECRET_VARIABLE} to the same secret in all programs."
             ) from None
 
     def forget(self) -> None:
-        """The dispatcher has ended."""
+        """The server has ended."""
         if self._path is not None:
             try:
                 os.unlink(self._path)
@@ -111,8 +138,13 @@ class Credentials:
         return True
 
 
-def introduce(connection: socket.socket, address: str) -> Credentials:
+def introduce(connection: socket.socket, address: str, where: str = WHERE) -> Credentials:
     """Prove to a server that this program knows the secret, and have it prove the same.
+
+    Args:
+        connection: to the server.
+        address: where it is, for messages.
+        where: what it belongs to, for messages.
 
     Raises:
         UnauthenticatedError: one of them does not.
@@ -121,8 +153,8 @@ def introduce(connection: socket.socket, address: str) -> Credentials:
     connection.settimeout(_SECONDS)
     letters, name, asked = _GREETING.unpack(_exactly(connection, _GREETING.size))
     if letters != _LETTERS:
-        raise errors.unauthenticated(f"{WHERE}: what listens at {address} is no server of a data service.")
-    credentials = Credentials.found(name, address)
+        raise errors.unauthenticated(f"{where}: what listens at {address} is no server of headrace.")
+    credentials = Credentials.found(name, address, where)
     asked_back = secrets.token_bytes(32)
     connection.sendall(_REPLY.pack(asked_back, credentials._signed(b"client", asked, asked_back)))
     try:
@@ -131,7 +163,7 @@ def introduce(connection: socket.socket, address: str) -> Credentials:
         signature = b""
     if not hmac.compare_digest(signature, credentials._signed(b"server", asked_back, asked)):
         raise errors.unauthenticated(
-            f"{WHERE}: the server at {address} has another secret than this program. Is {SECRET_VARIABLE} the same for "
+            f"{where}: the server at {address} has another secret than this program. Is {SECRET_VARIABLE} the same for "
             "both?"
         )
     connection.settimeout(None)

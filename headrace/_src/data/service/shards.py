@@ -215,7 +215,7 @@ def _shard(source: Stage, count: int, index: int) -> Stage:
     return ShardStage(source, count, index, False, source.shapes)
 
 
-def _by_files(stage, count, index):
+def by_files(stage: Stage, count: int, index: int) -> Stage | None:
     """The pipeline with every n-th file only; None where no files are read."""
     found = False
 
@@ -266,7 +266,7 @@ def divided(stage: Stage, policy: ShardingPolicy, count: int, index: int) -> Sta
     if policy == ShardingPolicy.HINT:
         return _by_hint(stage, count, index)
     if policy in (ShardingPolicy.FILE, ShardingPolicy.FILE_OR_DATA):
-        rebuilt = _by_files(stage, count, index)
+        rebuilt = by_files(stage, count, index)
         if rebuilt is not None:
             return rebuilt
         if policy == ShardingPolicy.FILE:

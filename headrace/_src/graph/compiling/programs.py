@@ -278,7 +278,7 @@ def _shaped(shape, dtype):
     return jax.ShapeDtypeStruct(shape, dtype._np)
 
 
-def _import_jax():
+def import_jax():
     """Import what loading a program takes, in such a way that other threads are held up as little as possible."""
     with lasting_objects():
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # as jax does: the library reads it when it is opened
@@ -303,7 +303,7 @@ class _Device:
     def get(cls):
         with cls.lock:
             if cls.client is None:
-                _import_jax()
+                import_jax()
                 # A call returns when its results are there: handing over to another thread costs more than it gives.
                 cls.client = xla_client.make_cpu_client(asynchronous=False, num_devices=1)
                 cls.device = cls.client.devices()[0]

@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from headrace._src.compat.training.steps_and_rates import piecewise_constant as _piecewise_constant_decay
     from headrace._src.compat.training.steps_and_rates import piecewise_constant as piecewise_constant
     from headrace._src.compat.training.steps_and_rates import polynomial_decay as polynomial_decay
+    from headrace._src.distribute.cluster_specs import ClusterSpec as ClusterSpec
     from headrace._src.formats.example_messages import BytesList as BytesList
     from headrace._src.formats.example_messages import Example as Example
     from headrace._src.formats.example_messages import Feature as Feature
