@@ -10,18 +10,20 @@ import queue
 import re
 import secrets
 import shlex
-import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
 
+from headrace._src.core import operating_system
+
 SECRET = "HEADRACE_SECRET"
 # Variables of this environment that workers on other machines get as well.
 _PASSED_ON = ("HEADRACE_", "TF_", "KERAS_", "JAX_", "XLA_", "OMP_", "PYTHONUNBUFFERED", "PYTHONPATH", "LANG", "LC_ALL")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _GRACE_SECONDS = 10.0  # between asking workers to end and ending them
+_OTHERS_SECONDS = 5.0  # the same, where one has failed
 _INTERRUPTED = 130
 
 
@@ -32,7 +34,7 @@ class _Worker:
         self.number = number
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment,
-            start_new_session=True,
+            **operating_system.in_the_background(0),
         )  # fmt: skip
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.write(secret.encode() + b"\n")
@@ -47,11 +49,13 @@ class _Worker:
         self.process.wait()
         ended.put(self)
 
-    def tell(self, number):
-        """Send a signal."""
+    def end(self, interrupted):
+        """Ask the worker to end: as Ctrl-C does, or as the system does."""
         if self.process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
-                self.process.send_signal(number)
+                operating_system.interrupt_process(self.process) if interrupted else self.process.terminate()
+        with contextlib.suppress(OSError):
+            self.process.stdin.close()  # by which a worker on another machine sees that nobody waits for it any more
 
 
 def _free_ports(count):
@@ -85,7 +89,9 @@ def read_hosts(path: str) -> list[tuple[str, str]]:
             continue
         match = re.fullmatch(r"((?:[\w.-]+@)?)([\w.-]+)(?::(\d+))?(?:\s+slots=(\d+))?", text)
         if match is None or match[2].startswith("-"):
-            raise SystemExit(f"headrace launch: line {number} of {path} is no host such as `host:2222 slots=2`: {text!r}")
+            raise SystemExit(
+                f"headrace launch: line {number} of {path} is no host such as `host:2222 slots=2`: {text}"
+            )
         host = match[2]
         for _ in range(int(match[4] or 1)):
             port = used[host] + 1 if host in used else int(match[3] or 2222)
@@ -152,30 +158,32 @@ def _run_once(options, secret):
             running.discard(worker)
             code = worker.process.returncode
             if code:
-                reason = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-                print(f"headrace launch: worker {worker.number} {reason}; the others are ended.", file=sys.stderr)
-                _end(running, ended, signal.SIGTERM)
+                how = operating_system.text_of_exit(code)
+                with lock:
+                    sys.stderr.write(f"headrace launch: worker {worker.number} {how}; the others are ended.\n")
+                _end(running, ended, _OTHERS_SECONDS, interrupted=False)
                 return 128 - code if code < 0 else code
     except KeyboardInterrupt:
-        _end(running, ended, signal.SIGINT)
+        _end(running, ended, _GRACE_SECONDS, interrupted=True)
         raise
     finally:
-        _end(running, ended, signal.SIGKILL)
+        _kill(running)
     return 0
 
 
-def _end(running, ended, number):
-    """Ask workers to end; those that have not after a while are ended."""
+def _end(running, ended, seconds, interrupted):
+    """Ask workers to end, and wait a while for that."""
     for worker in running:
-        worker.tell(number)
-        with contextlib.suppress(OSError):
-            worker.process.stdin.close()  # which is how workers on other machines see that this process is gone
-    until = time.monotonic() + _GRACE_SECONDS
-    while running and number != signal.SIGKILL and time.monotonic() < until:
+        worker.end(interrupted)
+    until = time.monotonic() + seconds
+    while running and (left := until - time.monotonic()) > 0:
         with contextlib.suppress(queue.Empty):
-            running.discard(ended.get(timeout=until - time.monotonic()))
+            running.discard(ended.get(timeout=left))
+
+
+def _kill(running):
     for worker in running:
-        worker.tell(signal.SIGKILL)
+        worker.process.kill()
         worker.process.wait()
     running.clear()
 
@@ -218,5 +226,5 @@ def main(argv: list[str]) -> int:
         if code == 0:
             return 0
         if attempt < options.restarts:
-            print(f"headrace launch: restart {attempt + 1} of {options.restarts}.", file=sys.stderr)
+            sys.stderr.write(f"headrace launch: restart {attempt + 1} of {options.restarts}.\n")
     return code

@@ -14,7 +14,9 @@ from headrace._src.core.lazy import LazyModule
 from headrace._src.core.tracebacks import hide_frames
 from headrace._src.version import HEADRACE_VERSION
 
+_launch_command = LazyModule("headrace._src.cli.launch")
 _saved_model_commands = LazyModule("headrace._src.cli.saved_model.commands")
+_worker = LazyModule("headrace._src.cli.launched_worker")
 _upgrade_command = LazyModule("headrace._src.upgrade.command")
 
 
@@ -51,12 +53,17 @@ def _saved_model(arguments):
     return _saved_model_commands.main(arguments, prog="headrace saved-model")
 
 
+def _launch(arguments):
+    return _launch_command.main(arguments)
+
+
 def _upgrade(arguments):
     return _upgrade_command.main(arguments, prog="headrace upgrade")
 
 
 # Commands that have a parser of their own: their names, what they are for, and what carries them out.
 _WITH_OWN_PARSER = {
+    "launch": ("start a script once for each worker, here (-n 2) or on several machines (--hosts FILE)", _launch),
     "saved-model": ("look at SavedModels, and call them; the same as saved_model_cli", _saved_model),
     "tensorboard": ("look at a log folder; arguments are TensorBoard's, such as --logdir", tensorboard),
     "upgrade": ("turn programs for TensorFlow 1.x into ones for 2.x; the same as tf_upgrade_v2", _upgrade),
@@ -69,6 +76,7 @@ def _parser():
     commands = parser.add_subparsers(dest="command", required=True)
     runner = commands.add_parser("run", help="run a script in which `import tensorflow` means headrace")
     runner.add_argument("-m", action="store_true", dest="is_module", help="run a module, as `python -m` does")
+    runner.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)  # `headrace launch` has started it
     runner.add_argument("script", nargs="?", help="a file, or with -m a module")
     runner.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script finds in sys.argv")
     commands.add_parser("doctor", help="say what is installed, whether the fast paths are on, and what to do if not")
@@ -94,4 +102,6 @@ def main(argv=None):
             "headrace run: which script? `headrace run train.py --epochs 3` runs train.py with these arguments, and "
             "`import tensorflow` means headrace in it; `headrace run -m package.module` runs a module."
         )
+    if options.worker:
+        _worker.begin()
     run(options.script, options.arguments, options.is_module)

@@ -186,6 +186,28 @@ def in_the_background(niceness: int) -> dict[str, Any]:
     return {"start_new_session": True}
 
 
+def interrupt_process(process: Any) -> None:
+    """Pass Ctrl-C on to a process that it does not reach."""
+    process.send_signal(signal.CTRL_BREAK_EVENT if _is_windows() else signal.SIGINT)
+
+
+def text_of_exit(code: int) -> str:
+    """How a process has ended, from its exit code."""
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was ended by signal {-code}"
+
+
+def keep_to_processor(number: int) -> None:
+    """Let this process, and those that it starts, use one of its processors only, where the system can do that."""
+    if hasattr(os, "sched_setaffinity"):
+        own = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {own[number % len(own)]})
+
+
 def lower_priority(niceness: int) -> None:
     """Let this process wait for others, where that was not said when it was started."""
     if hasattr(os, "nice"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from headrace._src.core import dtypes
 from headrace._src.core.devices import canonical_name
 from headrace._src.distribute import collective_ops, host_datasets
 from headrace._src.distribute.cluster_resolvers import TFConfigClusterResolver
@@ -142,7 +143,7 @@ def _chiefs(initial_value, dtype):
 
     def shared():
         value = initial_value() if callable(initial_value) else initial_value
-        return collective_ops.broadcast(to_tensor(value, dtype))
+        return collective_ops.broadcast(to_tensor(value, None if dtype is None else dtypes.as_dtype(dtype)))
 
     return shared
 
