@@ -89,9 +89,7 @@ def read_hosts(path: str) -> list[tuple[str, str]]:
             continue
         match = re.fullmatch(r"((?:[\w.-]+@)?)([\w.-]+)(?::(\d+))?(?:\s+slots=(\d+))?", text)
         if match is None or match[2].startswith("-"):
-            raise SystemExit(
-                f"headrace launch: line {number} of {path} is no host such as `host:2222 slots=2`: {text}"
-            )
+            raise SystemExit(f"headrace launch: line {number} of {path} is no host such as `host:2222 slots=2`: {text}")
         host = match[2]
         for _ in range(int(match[4] or 1)):
             port = used[host] + 1 if host in used else int(match[3] or 2222)

@@ -20,7 +20,6 @@ TIMEOUT_VARIABLE = "HEADRACE_CLUSTER_TIMEOUT"
 SILENCE_VARIABLE = "HEADRACE_CLUSTER_SILENCE"
 BIND_VARIABLE = "HEADRACE_BIND_ADDRESS"
 _JOBS = ("chief", "master", "worker")
-_serving: list = []  # what must live as long as this process does
 
 
 def members_of(cluster) -> list[Member]:
@@ -142,15 +141,18 @@ def _connected(chief, host, port, wait):
 def _processes(link, chief_host):
     """XLA's view of the group. The chief finds a free port for its service, and tells the others."""
     chief = addresses_of(chief_host)[0]
-    said = None
+    served = said = None
     if link.rank == 0:
         with socket.create_server((chief, 0), family=socket.AF_INET6 if ":" in chief else socket.AF_INET) as probe:
             port = probe.getsockname()[1]
         said = f"[{chief}]:{port}" if ":" in chief else f"{chief}:{port}"
-        _serving.append(serve(said, len(link.members)))
+        served = serve(said, len(link.members))
     service = link.agree("the service of XLA", said)[0]
     own = addresses_of(host_and_port(link.members[link.rank].address)[0])[0]
-    return Processes(service, link.rank, len(link.members), own)
+    processes = Processes(service, link.rank, len(link.members), own)
+    link.agree("all are connected", True)
+    del served
+    return processes
 
 
 def _leave(link, hub):

@@ -16,6 +16,7 @@ from headrace._src.graph.compiling.programs import aligned_empty, import_jax
 
 _jaxlib = LazyModule("jaxlib._jax")
 
+_START_SECONDS = 300
 _YEAR = 365 * 24 * 3600  # who is alive is the rendezvous's business: XLA's service would end the whole process
 
 # By dtype, how StableHLO writes it. Others travel as bytes.
@@ -56,7 +57,9 @@ def has_type(dtype: np.dtype) -> bool:
 def serve(address: str, count: int) -> Any:
     """Start the service through which XLA's clients find each other; it lives as long as what is returned."""
     import_jax()
-    return _jaxlib.get_distributed_runtime_service(address, count, heartbeat_timeout=_YEAR, shutdown_timeout=1)
+    return _jaxlib.get_distributed_runtime_service(
+        address, count, heartbeat_timeout=_YEAR, shutdown_timeout=_START_SECONDS
+    )
 
 
 class Processes:
@@ -72,19 +75,23 @@ class Processes:
     def __init__(self, service: str, rank: int, count: int, host: str):
         import_jax()
         self._count = count
-        self._connection = _jaxlib.get_distributed_runtime_client(
-            service, rank, init_timeout=300, heartbeat_timeout=_YEAR, shutdown_on_destruction=False,
-            use_compression=False, missed_heartbeat_callback=_ignored,
+        connection = _jaxlib.get_distributed_runtime_client(
+            service, rank, init_timeout=_START_SECONDS, shutdown_timeout=_START_SECONDS, heartbeat_timeout=_YEAR,
+            shutdown_on_destruction=False, use_compression=False,
         )  # fmt: skip
-        self._connection.connect()
-        collectives = _jaxlib.make_gloo_tcp_collectives(distributed_client=self._connection, hostname=host)
+        connection.connect()
+        collectives = _jaxlib.make_gloo_tcp_collectives(distributed_client=connection, hostname=host)
         self._client = xla_client.make_cpu_client(
-            asynchronous=False, distributed_client=self._connection, node_id=rank, num_nodes=count,
+            asynchronous=False, distributed_client=connection, node_id=rank, num_nodes=count,
             collectives=collectives, num_devices=1,
         )  # fmt: skip
         (self._device,) = self._client.local_devices()
         self._sharding = jax.sharding.SingleDeviceSharding(self._device)
         self._program = functools.lru_cache(256)(self._compiled)
+        # The first operation connects all with all. From then on nobody needs the service, whose end, with the process
+        # of the chief, would else abort those that are left before they can say a word.
+        self.gather(np.zeros(1, np.uint8))
+        connection.shutdown()
 
     def _compiled(self, text, size, dtype):
         """What runs one of the texts above, on flat arrays."""
@@ -115,10 +122,6 @@ class Processes:
     def gather(self, array: np.ndarray) -> np.ndarray:
         """The flat arrays of all processes, as rows by rank."""
         return self._run(self._program(_GATHER, array.size, array.dtype), array.reshape(1, -1))
-
-
-def _ignored(*status):
-    """What XLA's service says when it cannot be reached: the rendezvous knows more."""
 
 
 def flat_memory(size: int, dtype: np.dtype) -> np.ndarray:
