@@ -102,8 +102,8 @@ def _check_secret(members):
         if not is_loopback(host_and_port(member.address)[0]):
             raise errors.failed_precondition(
                 f"{WHERE}: {member} is not on this machine's loopback interface, and there is no secret by which "
-                f"workers know each other. Set {SECRET_VARIABLE}, or {FILE_VARIABLE} to a file with one, to the same for all "
-                "workers; `headrace launch` does it for you."
+                f"workers know each other. Set {SECRET_VARIABLE}, or {FILE_VARIABLE} to a file with one, in all of "
+                "them; `headrace launch` does it for you."
             )
 
 

@@ -132,7 +132,8 @@ class Group:
     def _different(self, number, doing):
         line = _users_line()
         told = self.link.agree(f"operation {number}", [doing, line], doing)
-        lines = [f"{member} {what}{f' at {at}' if at else ''}" for member, (what, at) in zip(self.link.members, told)]
+        places = [f"{what} at {line}" if line else what for what, line in told]
+        lines = [f"{member} is in {place}" for member, place in zip(self.link.members, places)]
         return errors.invalid_argument(
             f"{WHERE}: the workers do not do the same. In operation {number} of all workers, {'; '.join(lines)}. "
             "Shapes, dtypes and the order of such operations must be the same on all workers."
@@ -150,7 +151,7 @@ class Group:
             InvalidArgumentError: the workers do not do the same.
             UnavailableError: one has died or left.
         """
-        doing = f"reduces ({reduction}) {_described(arrays)}"
+        doing = f"all_reduce ({reduction}) of {_described(arrays)}"
         size = sum(array.nbytes for array in arrays)
         with self._lock:
             if size <= _ROOM or reduction in (MIN, MAX) or not all(has_type(array.dtype) for array in arrays):
@@ -188,7 +189,7 @@ class Group:
             UnavailableError: one has died or left.
         """
         rest = [size for i, size in enumerate(array.shape) if i != axis]
-        doing = f"gathers {array.dtype.name} of shape {rest} along axis {axis}"
+        doing = f"all_gather of {array.dtype.name}{rest} along axis {axis}"
         strings = array.dtype == object
         data = _packed_strings(array) if strings else _as_bytes(array)
         with self._lock:
@@ -215,7 +216,7 @@ class Group:
         """
         if array.dtype == object:
             return self.all_gather(array.reshape(-1))[source].reshape(array.shape)
-        doing = f"shares {_described([array])}"
+        doing = f"the first value of a variable, {_described([array])}"
         data = _as_bytes(array) if self.rank == source else b"\0" * array.nbytes
         with self._lock:
             if array.nbytes <= _ROOM:

@@ -16,6 +16,7 @@ from headrace._src.distribute.strategies import Strategy
 from headrace._src.distribute.values import DistributedValues, Mirrored, select_replica
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.math.reductions import reduce_sum
 from headrace._src.program.device_scopes import device as device_scope
@@ -109,7 +110,7 @@ class MultiWorkerExtended(MirroredExtended):
         if self._hosts == 1:
             return local, 0
         result, sizes = collective_ops.all_gather(local, axis)
-        return result, reduce_sum(sizes[: self._rank])
+        return result, cast(reduce_sum(sizes[: self._rank]), dtypes.int32)
 
     def _reduce_to(self, op, value, destinations):
         if isinstance(value, Mirrored):

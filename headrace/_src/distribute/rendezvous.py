@@ -2,7 +2,7 @@
 
 It knows who is missing, tells all when one dies or leaves, lets them agree on small things, and sees when they wait for
 different things, so that no worker waits forever for one that will not come. Numbers do not go this way: see
-`collectives`. docs/decisions/0053-many-hosts.md has the reasons.
+`collectives`. docs/decisions/0050-many-hosts.md has the reasons.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Who may talk to a data service or to the workers of a training: whoever knows the secret.
 
 A server makes a secret when it starts, and puts it into a file that only its user can read, under a name that it
-tells everybody who connects. So programs of the same user on the same machine find it, and those of others do not. Where
-programs run as different users, in containers or on several machines, `HEADRACE_SECRET`, or a file that
-`HEADRACE_SECRET_FILE` names, gives all of them the same one. The secret itself is never sent: both sides prove that they
-know it, so that a reader does not take elements from a stranger at the port either.
+tells everybody who connects. So programs of the same user on the same machine find it, and those of others do not.
+Where programs run as different users, in containers or on several machines, `HEADRACE_SECRET`, or a file that
+`HEADRACE_SECRET_FILE` names, gives all of them the same one. The secret itself is never sent: both sides prove that
+they know it, so that a reader does not take elements from a stranger at the port either.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Credentials:
         except (OSError, ValueError, private_files.NotPrivate):
             raise errors.unauthenticated(
                 f"{where}: this program does not know the secret of the server at {address}: it runs as another user, "
-                f"on another machine or in a container of its own. Set {SECRET_VARIABLE} to the same secret in all programs."
+                f"on another machine or in a container of its own. Set {SECRET_VARIABLE} to the same in all programs."
             ) from None
 
     def forget(self) -> None:

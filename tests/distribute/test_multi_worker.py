@@ -1,0 +1,55 @@
+"""MultiWorkerMirroredStrategy in real processes; datasets are divided as TensorFlow 2.21 does it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("TF_CONFIG", "HEADRACE_SECRET")}
+
+
+def launch(*arguments, workers=2, **variables):
+    command = [sys.executable, "-m", "headrace", "launch", "-n", str(workers), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env={**ENVIRONMENT, **variables}, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("workers")
+    for i in range(3):
+        (folder / f"{i}.txt").write_text("".join(f"{i}{line}\n" for line in "abc"))
+    result = launch(os.path.join(HERE, "worker_program.py"), folder)
+    assert (folder / "found.json").exists(), result.stdout + result.stderr
+    return {**json.loads((folder / "found.json").read_text()), "code": result.returncode, "said": result.stderr}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "first", "second"), [
+    ("data", [[0, 1], [4, 5], [8]], [[2, 3], [6, 7], []]),
+    ("odd", [[0, 1, 2], [5, 6, 7]], [[3, 4], [8, 9]]),
+    ("fixed", [[0, 1], [4, 5]], [[2, 3], [6, 7]]),
+    ("off", [[0, 1], [2, 3], [4, 5], [6, 7]], [[0, 1], [2, 3], [4, 5], [6, 7]]),
+    ("files", [["0a", "0b"], ["0c", "2a"], ["2b"], ["2c"]], [["1a", "1b"], ["1c"], [], []]),
+    ("function", [[0], [1], [], []], [[0], [1], [2], [3]]),
+    ("through", [18.0, [13.0]], [18.0, [9.0, 24.0]]),
+    ("seen", [192, 192], [192, 192]),
+])  # fmt: skip
+def test_what_each_worker_gets(found, name, first, second):
+    assert found[name] == [first, second]
+
+
+@pytest.mark.slow
+def test_the_same_as_the_whole_batch_on_one_device(found):
+    assert max(found["worst"] + found["losses"]) < 1e-9
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_is_named_and_the_checkpoint_loads(found):
+    assert re.search(r"worker 1 \(127\.0\.0\.1:\d+\) has died", found["error"])
+    assert found["restored"]
+    assert found["code"] == 9
+    assert "worker 1 ended with exit code 9; the others are ended." in found["said"]
