@@ -73,7 +73,7 @@ def trained(strategy, whole):
         grads = tape.gradient(loss, list(weights.values()))
         grads = tf.distribute.get_replica_context().all_reduce("SUM", grads)
         for weight, momentum, grad in zip(weights.values(), momenta.values(), grads):
-            momentum.assign(0.9 * momentum - 0.1 * tf.convert_to_tensor(grad))
+            momentum.assign(0.9 * momentum - 0.01 * tf.convert_to_tensor(grad))
             weight.assign_add(momentum)
         seen.assign_add(tf.size(x))
         return loss

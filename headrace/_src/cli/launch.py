@@ -22,8 +22,7 @@ SECRET = "HEADRACE_SECRET"
 # Variables of this environment that workers on other machines get as well.
 _PASSED_ON = ("HEADRACE_", "TF_", "KERAS_", "JAX_", "XLA_", "OMP_", "PYTHONUNBUFFERED", "PYTHONPATH", "LANG", "LC_ALL")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_GRACE_SECONDS = 10.0  # between asking workers to end and ending them
-_OTHERS_SECONDS = 5.0  # the same, where one has failed
+_LAST_SECONDS = 10.0  # between asking workers to end and ending them
 _INTERRUPTED = 130
 
 
@@ -159,20 +158,26 @@ def _run_once(options, secret):
                 how = operating_system.text_of_exit(code)
                 with lock:
                     sys.stderr.write(f"headrace launch: worker {worker.number} {how}; the others are ended.\n")
-                _end(running, ended, _OTHERS_SECONDS, interrupted=False)
+                _wait(running, ended, options.grace)  # they say which one has died, and may save something
+                _end(running, ended, interrupted=False)
                 return 128 - code if code < 0 else code
     except KeyboardInterrupt:
-        _end(running, ended, _GRACE_SECONDS, interrupted=True)
+        _end(running, ended, interrupted=True)
         raise
     finally:
         _kill(running)
     return 0
 
 
-def _end(running, ended, seconds, interrupted):
+def _end(running, ended, interrupted):
     """Ask workers to end, and wait a while for that."""
     for worker in running:
         worker.end(interrupted)
+    _wait(running, ended, _LAST_SECONDS)
+
+
+def _wait(running, ended, seconds):
+    """Wait until all workers have ended, or for some seconds."""
     until = time.monotonic() + seconds
     while running and (left := until - time.monotonic()) > 0:
         with contextlib.suppress(queue.Empty):
@@ -198,6 +203,9 @@ def _parser():
     parser.add_argument("--folder", help="the folder to start in there; by default that of this process")
     parser.add_argument("--env", action="append", default=[], metavar="NAME", help="pass this variable on as well")
     parser.add_argument("--restarts", type=int, default=0, help="how often to start all again when one fails")
+    parser.add_argument(
+        "--grace", type=float, default=5.0, metavar="SECONDS", help="how long others may go on when one has failed"
+    )
     parser.add_argument("--pin", action="store_true", help="with -n: keep each worker to a processor of its own")
     parser.add_argument("-m", action="store_true", dest="is_module", help="run a module, as `python -m` does")
     parser.add_argument("script", help="a file, or with -m a module")
