@@ -10,7 +10,12 @@ import importlib
 import json
 import os
 
+import numpy as np
+
+from headrace._src.core.lazy import LazyModule
 from headrace._src.formats import durable_files, files
+
+_collectives = LazyModule("headrace._src.distribute.collectives")
 
 _STATE = "headrace_training_state"  # an attribute of weights: where in the training they are from
 
@@ -59,8 +64,20 @@ def may_write(path, overwrite) -> bool:
 # The callback that lets an interrupted training go on.
 
 
+def _group_of(model):
+    """The workers that a model is trained on; None if it is trained by this process alone."""
+    strategy = model.distribute_strategy
+    return _collectives.current_group() if strategy.extended._in_multi_worker_mode() else None
+
+
 def save_backup(original, self):
-    """Save weights, and in the same file where in the training they are from: a crash cannot tear these apart."""
+    """Save weights, and in the same file where in the training they are from: a crash cannot tear these apart.
+
+    Of several workers the chief does it, for all.
+    """
+    group = _group_of(self.model)
+    if group is not None and group.rank != 0:
+        return
     if not _is_replaceable(self._weights_path):
         original(self)
         return
@@ -80,7 +97,34 @@ def save_backup(original, self):
 
 
 def load_backup(original, self):
-    """Load weights, and go on with the epoch that comes after them."""
+    """Load weights, and go on with the epoch that comes after them. Other workers get what the chief has loaded."""
+    group = _group_of(self.model)
+    if group is None:
+        _load_backup(original, self)
+        return
+    epoch = np.zeros([], np.int64)
+    if group.rank == 0:
+        _load_backup(original, self)
+        epoch = np.asarray(-1 if not os.path.exists(self._weights_path) else self.model._initial_epoch, np.int64)
+    epoch = int(group.broadcast(epoch))
+    if epoch < 0:
+        return
+    self.model._initial_epoch = epoch
+    if self.model.optimizer is not None and not self.model.optimizer.built:
+        self.model.optimizer.build(self.model.trainable_variables)
+    optimizer = [] if self.model.optimizer is None else self.model.optimizer.variables
+    for variable in [*self.model.weights, *optimizer]:
+        variable.assign(group.broadcast(np.asarray(variable.value)))
+
+
+def remove_backup(original, self, logs=None):
+    """Remove the files at the end of a training, which of several workers the chief does."""
+    group = _group_of(self.model)
+    if group is None or group.rank == 0:
+        original(self, logs)
+
+
+def _load_backup(original, self):
     original(self)
     if not _is_replaceable(self._weights_path) or not os.path.exists(self._weights_path):
         return

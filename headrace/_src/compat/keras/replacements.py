@@ -314,6 +314,7 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
      "a crash leaves a whole file"),
     (_BACKUP, "BackupAndRestore._save_model", WRAPPED, durable.save_backup, "a crash leaves weights of a known epoch"),
     (_BACKUP, "BackupAndRestore._load_model", WRAPPED, durable.load_backup, "a crash leaves weights of a known epoch"),
+    (_BACKUP, "BackupAndRestore.on_train_end", WRAPPED, durable.remove_backup, "of several workers, one removes files"),
 
     # Public modules.
     (f"{_PUBLIC}.losses", "", CALLED, additions.add_modern_names, "2.0: mean_squared_error beside mse"),
