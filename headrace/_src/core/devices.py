@@ -180,7 +180,7 @@ def _parse(spec: str | None) -> dict[str, Any]:
             _add_device(parts, key.upper(), words[1] if len(words) == 2 else "*", spec)
         elif part:
             raise ValueError(
-                f"Unknown attribute {key!r} is encountered while parsing the device spec: {spec!r}. "
+                f"DeviceSpec.from_string: Unknown attribute {key!r} is encountered while parsing the device spec: {spec!r}. "
                 "Expected parts are /job:NAME, /replica:N, /task:N and /device:TYPE:N (or /cpu:N, /gpu:N)."
             )
     return parts
@@ -188,7 +188,9 @@ def _parse(spec: str | None) -> dict[str, Any]:
 
 def _add_device(parts: dict[str, Any], device_type: str, index: str, spec: str | None) -> None:
     if "device_type" in parts:
-        raise ValueError(f"Multiple device types are not allowed while parsing the device spec: {spec}.")
+        raise ValueError(
+            f"DeviceSpec.from_string: Multiple device types are not allowed while parsing the device spec: {spec}."
+        )
     parts["device_type"] = device_type
     parts["device_index"] = None if index == "*" else index
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from headrace._src.core.dimensions import Dimension, dimension_of, dimension_value
 from headrace._src.core.messages import message_class
+from headrace._src.core.tracebacks import bordered
 from headrace._src.core.tracing_protocol import TraceType
 
 
@@ -399,6 +400,7 @@ def broadcast_shapes(a: Any, b: Any) -> TensorShape:
         ) from None
 
 
+@bordered("broadcast_static_shape")
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
     """The shape that results when arrays of the given shapes are combined element by element.
 

@@ -11,6 +11,7 @@ that the user's own frames are all that is left; whoever prints or logs the erro
 """
 
 import functools
+import inspect
 import os
 import sys
 import sysconfig
@@ -18,6 +19,10 @@ import threading
 import types
 from collections.abc import Callable, Sequence
 from typing import TypeVar
+
+from headrace._src.core.lazy import LazyModule
+
+_accounts = LazyModule("headrace._src.core.accounts")  # for errors
 
 IMPLEMENTATION = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # .../headrace/_src/
 PACKAGE = os.path.dirname(os.path.dirname(IMPLEMENTATION)) + os.sep  # .../headrace/
@@ -155,21 +160,49 @@ def entrance(function: Function) -> Function:
     return enter  # type: ignore[return-value]
 
 
+def bordered(name: str) -> Callable[[Function], Function]:
+    """An `entrance` whose errors also name the function, as the user knows it, and the arguments that it was given."""
+
+    def decorate(function):
+        @functools.wraps(function)
+        def run(*args, **kwargs):
+            try:
+                return function(*args, **kwargs)
+            except Exception as caught:
+                try:
+                    raise _accounts.tell(caught, run, inspect.signature(function), args, kwargs)
+                except BaseException as error:
+                    hide_frames(error)
+                    raise
+            except BaseException as error:
+                hide_frames(error)
+                raise
+
+        run._public_name = name
+        return run
+
+    return decorate
+
+
 # Of the methods with such names, those that users call by writing something else.
 _SPECIAL = frozenset(
     "__init__ __call__ __getitem__ __setitem__ __len__ __iter__ __next__ __enter__ __exit__ __bool__ __hash__".split()
 )
 
 
-def enter_by_methods(cls: type, but: Sequence[str] = ()) -> None:
-    """Make all methods that a class itself defines, and that users call, an `entrance`, but for some."""
+def enter_by_methods(cls: type, but: Sequence[str] = (), public_name: str = "") -> None:
+    """Make all methods that a class itself defines, and that users call, an `entrance`, but for some.
+
+    With the name of the class, errors of methods that users call by their names say `Class.method` and the arguments.
+    """
     for name, value in list(vars(cls).items()):
         if name in but or (name.startswith("_") and name not in _SPECIAL):
             continue
         if hasattr(value, "_public_name"):
-            continue  # op/accounts.py has seen to it
+            continue  # it is bordered
         if isinstance(value, types.FunctionType):
-            setattr(cls, name, entrance(value))
+            named = public_name and not name.startswith("_")
+            setattr(cls, name, bordered(f"{public_name}.{name}")(value) if named else entrance(value))
         elif isinstance(value, (staticmethod, classmethod)) and isinstance(value.__func__, types.FunctionType):
             setattr(cls, name, type(value)(entrance(value.__func__)))
 

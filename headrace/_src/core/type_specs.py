@@ -362,7 +362,9 @@ def type_spec_from_value(value: Any) -> TypeSpec:
         spec = function(value)
         if spec is not None:
             return spec
-    raise TypeError(f"Could not build a TypeSpec for {value!r} of unsupported type {type(value)}.")
+    raise TypeError(
+        f"type_spec_from_value: Could not build a TypeSpec for the value {value!r} of unsupported type {type(value)}."
+    )
 
 
 PUBLIC = {

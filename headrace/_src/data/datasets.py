@@ -17,11 +17,12 @@ from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.core.tracebacks import bordered
 from headrace._src.core.trackable import Trackable
 from headrace._src.data.running import structures
 from headrace._src.data.running.stages import INFINITE, UNKNOWN, Stage, flat_attrs, stage_of, variant_of
 from headrace._src.graph.building.source_lines import users_line
-from headrace._src.op.api import api, bordered, export
+from headrace._src.op.api import api, export
 from headrace._src.op.attached import attach, open_class
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op, unregistered
@@ -217,13 +218,13 @@ def build(kind: str, op: Op, /, *inputs: Any, spec: Any, of=(), **attrs) -> Data
 
 def method(function):
     """Decorator: make a function of a dataset a method of `tf.data.Dataset`."""
-    attach(DatasetV2, function.__name__, bordered(function, f"Dataset.{function.__name__}"))
+    attach(DatasetV2, function.__name__, bordered(f"Dataset.{function.__name__}")(function))
     return function
 
 
 def constructor(function):
     """Decorator: make a function a static method of `tf.data.Dataset`."""
-    attach(DatasetV2, function.__name__, staticmethod(bordered(function, f"Dataset.{function.__name__}")))
+    attach(DatasetV2, function.__name__, staticmethod(bordered(f"Dataset.{function.__name__}")(function)))
     return function
 
 

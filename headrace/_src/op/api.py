@@ -4,21 +4,16 @@
 re-exports, and the check fails when they are stale.
 """
 
-import functools
-import inspect
 import types
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from headrace._src import index
-from headrace._src.core.lazy import LazyModule
-from headrace._src.core.tracebacks import enter_by_methods, entrance, hide_frames
+from headrace._src.core.tracebacks import bordered, enter_by_methods, entrance
 from headrace._src.op.definition import Op
 from headrace._src.op.dispatch import Operands, dispatchable
 from headrace._src.op.loading import Registry
 from headrace._src.op.scopes import scoped
-
-_accounts = LazyModule("headrace._src.op.accounts")  # for errors
 
 # What `api` decorates it returns: type checkers see the function itself.
 Thing = TypeVar("Thing")
@@ -38,27 +33,6 @@ PUBLIC: dict[str, object] = Registry(_public_places)
 ELEMENTWISE: list = []
 
 
-def bordered(function, name):
-    """The function, with errors that name it and its arguments: for what is public and not dispatched by type."""
-
-    @functools.wraps(function)
-    def run(*args, **kwargs):
-        try:
-            return function(*args, **kwargs)
-        except Exception as caught:
-            try:
-                raise _accounts.tell(caught, run, inspect.signature(function), args, kwargs)
-            except BaseException as error:
-                hide_frames(error)
-                raise
-        except BaseException as error:
-            hide_frames(error)
-            raise
-
-    run._public_name = name
-    return run
-
-
 def border_of(cls, name):
     """Let the errors of the class's public class methods and static methods name them."""
     members = {}
@@ -68,7 +42,7 @@ def border_of(cls, name):
     for key, member in members.items():
         if isinstance(member, (classmethod, staticmethod)) and not key.startswith("_"):
             if not hasattr(member.__func__, "_public_name"):
-                setattr(cls, key, type(member)(bordered(member.__func__, f"{name}.{key}")))
+                setattr(cls, key, type(member)(bordered(f"{name}.{key}")(member.__func__)))
 
 
 def api(
@@ -112,13 +86,14 @@ def api(
             if of is not None or elementwise:
                 ELEMENTWISE.append(public)
         elif told:
-            public = bordered(thing, names[0])
+            public = bordered(names[0])(thing)
             public._public_names = names
         elif isinstance(thing, type):
-            if not names[0].startswith("compat."):
-                border_of(thing, names[0])
+            public_name = "" if names[0].startswith("compat.") else names[0]
+            if public_name:
+                border_of(thing, public_name)
             if quick is not True:
-                enter_by_methods(thing, quick or ())
+                enter_by_methods(thing, quick or (), public_name)
         elif not quick and isinstance(thing, types.FunctionType):
             public = entrance(thing)
         for name in names:

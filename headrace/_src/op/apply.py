@@ -18,7 +18,7 @@ from headrace._src.op.convert import MAX_RANK, eager_number, int_vector, to_tens
 from headrace._src.op.lanes import MANY, write_lane
 from headrace._src.op.signature import REQUIRED
 
-_accounts = LazyModule("headrace._src.op.accounts")  # for errors
+_accounts = LazyModule("headrace._src.core.accounts")  # for errors
 
 _ndarray, _asarray = np.ndarray, np.asarray
 
@@ -131,10 +131,10 @@ def convert_inputs(op, inputs):
             types[argument.type_attr] = [tensor.dtype for tensor in tensors[-1]]
         elif argument.is_list:
             items = _sequence(op, argument, value)
-            tensors.append([_convert(op, argument, item, types) for item in items])
+            tensors.append([_convert(op, argument, item, types, inputs) for item in items])
             types[argument.number_attr] = len(items)
         else:
-            tensors.append(_convert(op, argument, value, types))
+            tensors.append(_convert(op, argument, value, types, inputs))
     _check_types(op, tensors, types)
     return tensors, types
 
@@ -179,13 +179,13 @@ def _own_dtype(value, is_list):
     return None
 
 
-def _convert(op, argument, value, types):
+def _convert(op, argument, value, types, inputs):
     if argument.dtype is not None:
         wanted = argument.dtype
         if isinstance(value, Tensor):
             if value.dtype is wanted:
                 return value
-            raise _mismatch(op, argument, wanted, value.dtype)
+            raise _mismatch(op, argument, wanted, value.dtype, inputs)
         if wanted is dtypes.int32:
             _check_int32(op, argument, value)
         return _input_tensor(op, argument, value, dtype=wanted)
@@ -203,7 +203,7 @@ def _convert(op, argument, value, types):
             tensor = _input_tensor(op, argument, value, dtype=dtypes.int32) if value and _has_tensors(value) else tensor
         wanted = types[attr] = tensor.dtype
     elif tensor.dtype is not wanted:
-        raise _mismatch(op, argument, wanted, tensor.dtype)
+        raise _mismatch(op, argument, wanted, tensor.dtype, inputs)
     return tensor
 
 
@@ -256,9 +256,11 @@ def _input_tensor(op, argument, value, dtype=None, hint=None):
     return tensor
 
 
-def _mismatch(op, argument, wanted, got):
-    first = next((x.name for x in op.signature.inputs if x.type_attr == argument.type_attr), argument.name)
-    reason = "" if argument.dtype is not None or first == argument.name else f" ({first} is {wanted.name})"
+def _mismatch(op, argument, wanted, got, inputs):
+    alike = [(x, value) for x, value in zip(op.signature.inputs, inputs) if x.type_attr == argument.type_attr]
+    # Which argument decided: the first that has a dtype of its own, or else the first.
+    deciding = next((x.name for x, value in alike if _own_dtype(value, x.is_list) is wanted), alike[0][0].name)
+    reason = "" if argument.dtype is not None or deciding == argument.name else f" ({deciding} is {wanted.name})"
     numpys = ""
     if {wanted, got} == {dtypes.float32, dtypes.float64}:
         numpys = " (NumPy's floating arrays are float64: tf.constant(array, tf.float32))"

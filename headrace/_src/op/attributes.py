@@ -15,7 +15,7 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.signature import REQUIRED
 
-_accounts = LazyModule("headrace._src.op.accounts")  # for errors
+_accounts = LazyModule("headrace._src.core.accounts")  # for errors
 
 _protos = LazyModule("headrace._src.formats.tensor_protos")
 

@@ -22,7 +22,7 @@ from headrace._src.core.tracebacks import hide_frames
 from headrace._src.op.definition import Op
 from headrace._src.op.loading import ROOT, load_indexed
 
-_accounts = LazyModule("headrace._src.op.accounts")  # for errors
+_accounts = LazyModule("headrace._src.core.accounts")  # for errors
 
 Function = TypeVar("Function", bound=Callable)
 

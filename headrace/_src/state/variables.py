@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 else:
     VariableMethods = types.FOR_CHECKERS
 
+_accounts = LazyModule("headrace._src.core.accounts")  # for errors
 _messages = LazyModule("headrace._src.formats.model_messages")
 _VALUE = "VARIABLE_VALUE"  # what checkpoints call it
 unique_numbers = itertools.count()  # of all variables, for their unique ids
@@ -371,6 +372,12 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
                 )
             storage.ASSIGN(self._handle, tensor, name=name)
             return self if read_value else None
+        except Exception as error:
+            try:
+                raise _accounts.told(error, "Variable.assign", {"value": value, "read_value": read_value})
+            except BaseException as told:
+                hide_frames(told)
+                raise
         except BaseException as error:
             hide_frames(error)
             raise
@@ -396,6 +403,12 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         try:
             self._update(storage.ASSIGN_ADD, np.add, delta, name)
             return self if read_value else None
+        except Exception as error:
+            try:
+                raise _accounts.told(error, "Variable.assign_add", {"delta": delta, "read_value": read_value})
+            except BaseException as told:
+                hide_frames(told)
+                raise
         except BaseException as error:
             hide_frames(error)
             raise
@@ -405,6 +418,12 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         try:
             self._update(storage.ASSIGN_SUB, np.subtract, delta, name)
             return self if read_value else None
+        except Exception as error:
+            try:
+                raise _accounts.told(error, "Variable.assign_sub", {"delta": delta, "read_value": read_value})
+            except BaseException as told:
+                hide_frames(told)
+                raise
         except BaseException as error:
             hide_frames(error)
             raise

@@ -14,7 +14,7 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.graph.building.dependencies import control_dependencies
 from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.control.conditional import cond
-from headrace._src.op.accounts import set_text
+from headrace._src.core.accounts import set_text
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.passing import identity

@@ -373,7 +373,7 @@ class Function(Trackable, Generic[P, R]):
             specs = dict(input_signature)
         else:
             if not isinstance(input_signature, (list, tuple)):
-                raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
+                raise TypeError(f"function: input_signature must be a tuple or a list, got {type(input_signature)}.")
             names = [p.name for p in self._parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
             if names[:1] == ["self"]:
                 del names[0]  # TF: by its name; binding the method drops it

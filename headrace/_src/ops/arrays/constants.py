@@ -15,7 +15,7 @@ from headrace._src.op.convert import register_tensor_conversion_function, to_ten
 from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.shaping import RESHAPE, check_layout
 
-_accounts = LazyModule("headrace._src.op.accounts")  # for errors
+_accounts = LazyModule("headrace._src.core.accounts")  # for errors
 
 export("register_tensor_conversion_function")(register_tensor_conversion_function)
 

@@ -130,7 +130,7 @@ def assert_type(tensor, tf_type, message=None, name=None) -> Any:
     found = _tensor(tensor).dtype
     if found != tf_type:
         raise TypeError(
-            f"{prefix}debugging.assert_type: tensor must be {tf_type.name}, got {found.name}."
+            f"{prefix}debugging.assert_type: tensor must be {tf_type.name} (tf_type), got {found.name}."
         )
     return passed()
 

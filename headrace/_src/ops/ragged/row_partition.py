@@ -454,10 +454,12 @@ def _convert(values: dict, dtype, hint):
     hint = dtypes.int64 if hint is None else dtypes.as_dtype(hint)
     wanted = dtype
     if wanted is None:
-        for value in values.values():
+        for name, value in values.items():
             own = getattr(value, "dtype", None)
             if own is not None and not isinstance(value, (int, float)):
                 wanted = dtypes.as_dtype(own)
+                if wanted not in INDEX_TYPES:
+                    raise ValueError(f"{name} must have dtype int32 or int64, got {wanted.name}.")
                 break
     tensors = []
     for name, value in values.items():

@@ -11,7 +11,7 @@ from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.op.accounts import brief
+from headrace._src.core.accounts import brief
 from headrace._src.op.api import api
 from headrace._src.op.attached import open_class
 from headrace._src.op.convert import to_tensor

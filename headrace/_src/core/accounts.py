@@ -22,6 +22,7 @@ _SUBJECT = r"(?= must| was | is | are | has | have | and | cannot|: | \(|\[\d| =
 _LONGEST = 600  # characters of a message
 _MARK = re.compile(r"\s*\[Op:(\w+)\]$")
 _OP_ARGUMENTS = re.compile(r"\. Got \w+ [(\[].*\.$")
+_SHOWN = re.compile(r"<[^<>]*>")  # a value that is written out, such as `<tf.Tensor: shape=(2,), dtype=int64>`
 _PREFIX = re.compile(r"(?:cannot compute )?([A-Za-z_][\w.]*): ")
 
 
@@ -129,7 +130,7 @@ def told(error, name, given):
     account = error.__dict__.setdefault("_account", {"op": None, "values": []})
     if "text" not in account:
         account["text"], account["mark"] = _core(text, account, name)
-    renamed, subject = _in_words_of(given, account["values"], account["text"])
+    renamed, subject = _in_words_of(given, account)
     inner = account.setdefault("function", name)
     if not subject and _last(inner) != _last(name):
         renamed = f"{inner}: {account['text']}"
@@ -182,46 +183,65 @@ def _core(text, account, name):
     return text, f" {mark[0].strip()}" if mark else ""
 
 
-def _in_words_of(given, values, text):
+def _in_words_of(given, account):
     """The text with the user's names of arguments, and whether it says which argument it speaks of."""
-    names = {}
+    text, values = account["text"], account["values"]
+    names, words = {}, {}
     for inner, identity in values:
         same = [name for name, value in given.items() if id(value) == identity]
         if len(same) == 1:
-            names[inner] = same[0]
-    if names:
-        words = "|".join(map(re.escape, names))
-        text = re.sub(rf"(?<![\w.'\"])({words}){_SUBJECT}", lambda match: names[match[1]], text)
-    spoken = [name for name in given if re.search(rf"(?<![\w.]){re.escape(name)}{_SUBJECT}", text)]
+            names[inner] = words[inner] = same[0]
+    for inner, _ in values:
+        if inner not in names and inner in names.values():  # another value than the user's argument of that name
+            words[inner] = f"{account['op']}'s {inner}"
+    if words:
+        choice = "|".join(map(re.escape, words))
+        text = re.sub(rf"(?<![\w.'\"])({choice}){_SUBJECT}", lambda match: words[match[1]], text)
+    spoken = [name for name in given if _speaks_of(text, name)]
     # An argument of an inner function that has the name of one of the user's is taken for that.
     foreign = {inner for inner in names if names[inner] != inner}
     known = set(given) - foreign | set(names.values())
     subject = [name for name in spoken if name in known and re.match(rf"`?{re.escape(name)}\b", text)]
-    others = [inner for inner, _ in values if inner not in names and inner not in given]
-    if any(re.search(rf"(?<![\w.]){re.escape(inner)}{_SUBJECT}", text) for inner in others):
+    others = [words.get(inner, inner) for inner, _ in values if inner not in names and inner not in given]
+    others += [word for inner, word in words.items() if inner not in names]
+    if any(_speaks_of(text, inner) for inner in others):
         return text, False  # it also speaks of something that the user did not give
     return text, bool(subject) or len(spoken) > 1 or (len(spoken) == 1 and len(given) == 1)
 
 
+def _speaks_of(text, name, subject=_SUBJECT):
+    return re.search(rf"(?<![\w.]){re.escape(name)}{subject}", _SHOWN.sub("", text)) is not None
+
+
 def _with_arguments(text, given, subject, error):
-    """The text, followed by the arguments that it does not speak of: all, or the tensors where it says enough."""
+    """The text, followed by the arguments that it does not speak of: all, or the plain ones where it says enough."""
     shown = {name: value for name, value in given.items() if name != "name"}
-    if subject:
-        # What an op finds wrong with one argument often depends on another: an axis on the rank, an index on the size.
-        related = isinstance(error, errors.OpError) and not isinstance(error, TypeError)
-        shown = {name: value for name, value in shown.items() if related and _has_shape(value)}
     try:
+        if subject:
+            depends = _depends_on_others(error, text)
+            shown = {name: value for name, value in shown.items() if depends and _is_plain(value)}
         values = ", ".join(
             f"{name}={brief(value)}" for name, value in shown.items()
-            if not re.search(rf"(?<![\w.]){re.escape(name)}{_SUBJECT if subject else '='}", text)
+            if not _speaks_of(text, name, _SUBJECT if subject else "=")
         )
     except Exception:  # an argument that cannot be shown; the first error is the one to raise
         return text
     return f"{text.rstrip('. ')}. Got {values}." if values else text
 
 
-def _has_shape(value):
-    return hasattr(value, "shape") or (isinstance(value, (int, float, list, tuple)) and not isinstance(value, bool))
+def _depends_on_others(error, text):
+    """Whether what is wrong with one argument depends on another: an axis on the rank, an index on the size.
+
+    A value that cannot be used at all, or a dtype that the function does not take, is wrong by itself.
+    """
+    if isinstance(error, errors.DTypeMismatchError):
+        return "was expected to be" in text
+    return isinstance(error, (errors.OpError, IndexError, _ValueError)) and not isinstance(error, _TypeError)
+
+
+def _is_plain(value):
+    """Whether it is a tensor, or may have become one or said how to make one."""
+    return hasattr(value, "shape") or isinstance(value, (int, float, complex, str, bytes, list, tuple))
 
 
 def _is_ours(error):
