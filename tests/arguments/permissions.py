@@ -13,7 +13,14 @@ _WITHOUT_MEANING = {
     "experimental_attributes", "canonicalized_coordinates",
 }  # fmt: skip
 _NUMBERS = {"float", "negative", "very negative", "large", "huge", "bool", "list", "floats", "nan", "infinite"}
-_INTEGER_TENSORS = {"uint8 tensor", "int64 tensor", "bool tensor", "integers out of range"}
+_INTEGER_TENSORS = {"uint8 tensor", "int64 tensor", "integers out of range"}
+# How TensorFlow says that a tensor is of another integer dtype, or that it wants the number itself.
+_OTHER_INTEGERS = (
+    r"requested dtype (u?int\d+|float\d+) for Tensor with dtype u?int\d+|Value for attr '\w+' of u?int\d+ is not in"
+    r"|expected to be a (uint8|int32|int64) tensor but is a (uint8|int32|int64) tensor"
+    r"|with dtype tf.int64, but got "
+    r"|Expected (int|float) for argument|Python integer -\d+ out of bounds for uint8|to EagerTensor of dtype uint8"
+)
 
 
 def _of_kind(kinds, pattern="", classes=()):
@@ -27,14 +34,20 @@ def _of_kind(kinds, pattern="", classes=()):
 
 RULES: dict[int, Callable] = {
     1: lambda call, error, message: call["argument"] in _WITHOUT_MEANING,
-    2: lambda call, error, message: error == "AttributeError" and "has no attribute" in message,
-    3: lambda call, error, message: error == "NotFoundError" or "do not yet support dilation" in message
+    2: lambda call, error, message: re.search("has no attribute '|has no len\\(\\)", message) is not None,
+    3: lambda call, error, message: error == "NotFoundError" or "not yet support dilation" in message
     or (call["function"].endswith("tensor_diag_part") and "Value for attr 'T'" in message),
-    4: _of_kind(_NUMBERS, "was expected to be a (float|double|half) tensor|of op 'NotEqual'|Expected float"),
-    5: _of_kind({"huge", "beyond int64"}, "out of range for an int32|Attr dilations|int too big to convert"),
-    6: _of_kind(_INTEGER_TENSORS),
+    4: _of_kind(
+        _NUMBERS,
+        "was expected to be a (float|double|half) tensor|of op 'NotEqual'|Expected float"
+        "|dtype float32 for Tensor with dtype int",
+    ),
+    5: _of_kind(
+        {"huge", "beyond int64"}, "out of (range for an|bounds for) int32|Attr dilations|int too big to convert"
+    ),
+    6: _of_kind(_INTEGER_TENSORS, _OTHER_INTEGERS),
     7: lambda call, error, message: "np.bool" in call["text"] and "Expected bool" in message,
-    8: _of_kind({"bool"}),
+    8: _of_kind({"bool"}, r"Cannot convert True to EagerTensor|but is a bool tensor|for Tensor with dtype bool"),
     9: _of_kind({"empty list"}, "but is a float tensor|of float is not in|dtype string for Tensor with dtype float32"),
     10: lambda call, error, message: "WhereOp : Unhandled" in message,
     11: _of_kind({"float", "large", "infinite", "nan"}, "Expected list for"),

@@ -106,8 +106,8 @@ BORDER = [
     (lambda: tf.reduce_logsumexp(tf.constant("s")), "math.reduce_logsumexp: input_tensor must be one of"),
     (lambda: tf.linalg.logdet(tf.constant([7, -9])), "linalg.logdet: matrix must be one of"),
     (lambda: tf.math.mod([1], "x"), "math.mod: y was expected to be a int32 tensor but is a string tensor (x is"),
-    (lambda: tf.image.rgb_to_yiq([-5]), "image.rgb_to_yiq: linalg.matmul: "),
-    (lambda: tf.image.rgb_to_yiq([-5]), "Got images=[-5]."),
+    (lambda: tf.image.rgb_to_yiq([-5.0]), "image.rgb_to_yiq: linalg.matmul: "),
+    (lambda: tf.image.rgb_to_yiq([-5.0]), "Got images=[-5.0]."),
     (lambda: tf.gather(X, [5]), "gather: indices[0] = 5 is not in [0, 2). Got params=<EagerTensor (2, 3) float32>."),
     (lambda: tf.add(X, {}), "math.add: y: Attempt to convert a value ({})"),
     (lambda: tf.constant(abs), "constant: Attempt to convert a value (<built-in function abs>)"),
@@ -116,6 +116,23 @@ BORDER = [
     (lambda: tf.RaggedTensor.from_row_splits([1.0], {}), "RaggedTensor.from_row_splits: "),
     (lambda: tf.reshape(X, tf.ragged.constant([[1.0], [2.0, 3.0]])), "reshape: shape: A RaggedTensor cannot become"),
     (lambda: tf.nn.softmax_cross_entropy_with_logits(1.5, X), "too few dimensions"),
+    # What decides is told too: another argument's rank or dtype.
+    (lambda: tf.unstack([-5], axis=1), "unstack: axis must be in [-1, 1), got 1. Got value=[-5]."),
+    (lambda: tf.gather_nd(X, [True], batch_dims=1), "Got params=<EagerTensor (2, 3) float32>, indices=[True]."),
+    (lambda: tf.linalg.band_part(X, -1, tf.constant(True)), "num_lower was expected to be a bool tensor but is a"),
+    (lambda: tf.linalg.band_part(X, -1, tf.constant(True)), "(num_upper is bool)"),
+    (lambda: tf.math.polyval([[1], [2]], X), "x was expected to be a int32 tensor but is a float32 tensor (Mul's x is"),
+    (lambda: tf.random.stateless_uniform([2], [1, 2], 0, tf.constant(5, tf.int64), tf.int32), "maxval=<EagerTensor ()"),
+    # Methods by the name of their class.
+    (lambda: tf.Variable([1.0]).assign("x"), "Variable.assign: Cannot convert 'x' to EagerTensor of dtype float32."),
+    (lambda: tf.Variable([1.0]).assign_add([None, 1]), "Got delta=[None, 1]"),
+    (lambda: tf.TensorArray(tf.float32, 2).unstack({}), "TensorArray.unstack: Attempt to convert a value ({})"),
+    (lambda: tf.ragged.constant([[1.0]]).to_tensor(1 + 2j), "RaggedTensor.to_tensor: Cannot convert (1+2j)"),
+    (lambda: tf.broadcast_static_shape("x", [1]), "broadcast_static_shape: Failed to convert 'x' to a shape"),
+    (lambda: tf.type_spec_from_value(abs), "type_spec_from_value: Could not build a TypeSpec for the value"),
+    # What is no list of sizes.
+    (lambda: tf.nn.max_pool2d(tf.ones([1, 2, 2, 1]), {1, 2}, 1, "SAME"), "ksize must be a number or a list of numbers"),
+    (lambda: tf.image.extract_patches(tf.ones([1, 2, 2, 1]), {1}, [1] * 4, [1] * 4, "SAME"), "sizes must be a list of"),
 ]  # fmt: skip
 
 

@@ -249,4 +249,26 @@ tf.saved_model.load("no_model")  #!
     "checkpoint_that_is_not_there": ("""
 tf.train.Checkpoint(v=tf.Variable(1.0)).restore("missing/ckpt-1")  #!
 """, ["missing/ckpt-1"]),
+    "tensor_that_grows_in_a_loop": ("""
+@tf.function
+def collect(n):
+    values = tf.zeros([1])
+    for i in tf.range(n):  #!
+        values = tf.concat([values, [1.0]], 0)
+    return values
+
+collect(tf.constant(3))  #!
+""", ["'values' has shape (1,) before the loop, but shape (2,)",
+      "set_loop_options(shape_invariants=[(values, tf.TensorShape([None]))])", "tf.TensorArray"]),
+    "file_of_an_interleave_that_is_not_there": ("""
+files = tf.data.Dataset.from_tensor_slices(["missing.txt"])
+lines = files.interleave(lambda path: tf.data.TextLineDataset(path))
+list(lines)  #!
+""", ["missing.txt; No such file", "file_of_an_interleave_that_is_not_there.py:4): element 0]"]),
+    "csv_record_with_too_many_fields": ("""
+with open("people.csv", "w") as file:
+    file.write("age,size\\n1,2\\n3,4,5\\n")
+list(tf.data.experimental.CsvDataset("people.csv", [tf.int32, tf.int32], header=True))  #!
+""", ["people.csv; record 3 (the header is record 1)", "Expect 2 fields but have more in record: 3.",
+      "[CsvDataset (", "csv_record_with_too_many_fields.py:5)]"]),
 }  # fmt: skip

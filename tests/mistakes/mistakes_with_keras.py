@@ -115,7 +115,7 @@ model.fit(np.array([[1, 2], [3]], dtype=object), np.zeros(2), verbose=0)  #!
     "index_out_of_an_embedding": ("""
 model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Embedding(10, 4)])
 model.predict(np.array([[1, 2, 10]]), verbose=0)  #!
-""", ["indices[0,2] = 10 is not in [0, 10)"]),
+""", ["indices[0,2] = 10 is not in [0, 10)", "Embedding with input_dim=10", "size of the vocabulary"]),
     "loss_of_the_users_that_fails": ("""
 def loss(y_true, y_pred):
     return tf.reduce_mean(tf.matmul(y_true, y_pred))  #!
@@ -168,4 +168,24 @@ tf.keras.layers.BatchNormalisation()  #!
     "class_that_is_not_one": ("""
 tf.keras.utils.to_categorical([0, 1, 5], num_classes=3)  #!
 """, ["index 5 is out of bounds"]),
+    "generator_of_inputs_alone": ("""
+model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+model.predict((np.ones((2, 3)) for _ in range(3)), verbose=0)  #!
+""", ["the generator must return a tuple", "yield (x,)"]),
+    "labels_in_a_list": ("""
+model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(np.ones((4, 3)), [0.0, 1.0, 1.0, 0.0], verbose=0)  #!
+""", ["It is y: a Python list", "y=np.array(y)"]),
+    "traced_call_that_adds_a_loss": ("""
+class Penalty(tf.keras.layers.Layer):
+    @tf.function
+    def call(self, x):
+        self.add_loss(tf.reduce_sum(x))
+        return x
+
+model = tf.keras.Sequential([tf.keras.Input((3,)), Penalty()])
+model.compile("sgd", "mse")
+model.fit(np.ones((2, 3)), np.ones((2, 3)), verbose=0)  #!
+""", ["out of scope", "Penalty.call is a tf.function", "Take the decorator away"]),
 }  # fmt: skip

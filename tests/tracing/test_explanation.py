@@ -185,7 +185,24 @@ def test_parts_that_are_compiled():
     f(x)
     (part,) = f.explain(x).parts
     assert part.state.startswith("compiled for 1 of 1")
-    assert "A | " in f.explain(x).code
+    explanation = f.explain(x)
+    assert "A | " in explanation.code
+    assert explanation.seconds_as_it_runs > 0
+    assert re.search(r"A call takes [\d.]+ \w+ now, with what is compiled.\nInterpreted in ", str(explanation))
+
+
+def test_explaining_a_compiled_step_leaves_its_variables_alone():
+    v = tf.Variable(np.arange(4, dtype=np.float32))
+
+    @tf.function(jit_compile=True)
+    def step(x):
+        v.assign_add(large(x))
+        return v * 2.0
+
+    step(tf.ones([4]))
+    before = v.numpy()
+    assert step.explain(tf.ones([4])).seconds_as_it_runs > 0
+    np.testing.assert_array_equal(v.numpy(), before)
 
 
 def test_parts_between_what_only_the_host_can_run(interpreter_only):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections.abc
 import dataclasses
+import inspect
 from typing import Any
 
 from headrace._src.autograph.conditionals import as_leaf, described, lazy_and, staged_if, zeros_of
@@ -26,6 +27,9 @@ from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.debugging.assertions import Assert
 from headrace._src.ops.math.arithmetic import MINIMUM
 from headrace._src.ops.math.comparison import LOGICAL_NOT
+
+# What a `for` or `while` becomes: its errors name the user's variables, and not the arguments of `tf.while_loop`.
+_while_loop = inspect.unwrap(while_loop)
 
 _LIMITATION = (
     "break and return statements which depend on a TF condition are not supported in Python for loops over "
@@ -407,7 +411,7 @@ class _Loop:
                 nest.map_structure(_shape, own),
                 *(self.invariants.get(i, nest.map_structure(_shape, values[i])) for i in inside),
             )
-        last = while_loop(
+        last = _while_loop(
             go_on, body, loop_vars, shape_invariants=invariants,
             parallel_iterations=self.options.get("parallel_iterations") or 10,
             swap_memory=bool(self.options.get("swap_memory")),
@@ -513,8 +517,11 @@ class _Loop:
                     "iteration"
                 )
             if not y.shape.is_subtype_of(x.shape):
+                wider = x.shape.most_specific_compatible_shape(y.shape)
                 raise ValueError(
                     f"{described(name)} has shape {x.shape} before the loop, but shape {y.shape} after one iteration. "
-                    "Use tf.autograph.experimental.set_loop_options to set shape invariants."
+                    "Use tf.autograph.experimental.set_loop_options to set shape invariants, as the first statement in "
+                    f"the loop: set_loop_options(shape_invariants=[({name}, tf.{wider!r})]). To collect values, "
+                    "tf.TensorArray is faster."
                 )
         return after

@@ -180,7 +180,8 @@ def _parse(spec: str | None) -> dict[str, Any]:
             _add_device(parts, key.upper(), words[1] if len(words) == 2 else "*", spec)
         elif part:
             raise ValueError(
-                f"DeviceSpec.from_string: Unknown attribute {key!r} is encountered while parsing the device spec: {spec!r}. "
+                f"DeviceSpec.from_string: Unknown attribute {key!r} is encountered while parsing the device spec: "
+                f"{spec!r}. "
                 "Expected parts are /job:NAME, /replica:N, /task:N and /device:TYPE:N (or /cpu:N, /gpu:N)."
             )
     return parts

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.core.accounts import set_text
 from headrace._src.core.context import context, executing_eagerly
 from headrace._src.core.names import name_scope
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.graph.building.dependencies import control_dependencies
 from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.control.conditional import cond
-from headrace._src.core.accounts import set_text
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.passing import identity

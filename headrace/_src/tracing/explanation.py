@@ -1,7 +1,9 @@
 """`tf.function(...).explain(...)`: what a function runs, what of it is compiled, where time goes, why it was traced."""
 
 import copy
+import math
 import string
+import time
 
 import numpy as np
 
@@ -82,6 +84,7 @@ class Explanation:
         costs: a list of `Cost`, most expensive first; None when the function was not run.
         not_run: why it was not.
         seconds, bytes: the sums of all costs.
+        seconds_as_it_runs: one whole call as it runs now, where a part is compiled; else None.
         operations, operations_before: how many operations run, and how many the graph has.
         traces: a list of `Trace`, in the order in which they happened.
     """
@@ -102,6 +105,8 @@ class Explanation:
         self.operations = sum(step.record is not CONST for step in graph.plan().steps)
         self.operations_before = sum(node.record not in (CONST, PLACEHOLDER) for node in graph.nodes)
         self.costs, self.not_run = _measured(concrete, tensors)
+        is_compiled = self.costs is not None and any(part.state.startswith("compiled") for part in self.parts)
+        self.seconds_as_it_runs = _timed(concrete, tensors) if is_compiled else None
         self.seconds = sum(cost.seconds for cost in self.costs or ())
         self.bytes = sum(cost.bytes for cost in self.costs or ())
         self.traces = traces_of(function)
@@ -122,6 +127,8 @@ class Explanation:
         if self.costs is None:
             return f"Times are not known: {self.not_run}."
         rows = [f"Interpreted in {_time_text(self.seconds)}, {_size_text(self.bytes)} of results:"]
+        if self.seconds_as_it_runs is not None:
+            rows.insert(0, f"A call takes {_time_text(self.seconds_as_it_runs)} now, with what is compiled.")
         for cost in self.costs[:_LONGEST_LIST]:
             share = cost.seconds / self.seconds if self.seconds else 0
             rows.append(
@@ -242,6 +249,23 @@ def _measured(concrete, tensors):
     return sorted(costs, key=lambda cost: -cost.seconds), ""
 
 
+def _timed(concrete, tensors):
+    """The time of one call of what runs now, programs included; None if that fails."""
+    arrays = [x._a for x in [*tensors, *concrete.captured_inputs]]
+    undo = _Undo(concrete.graph, arrays)
+    best = math.inf
+    try:
+        for _ in range(_RUNS):
+            start = time.perf_counter()
+            context.run_quietly(concrete.graph._executable.run, list(arrays))
+            best = min(best, time.perf_counter() - start)
+    except Exception:  # the interpreter has run it: what is said of its parts is told nevertheless
+        return None
+    finally:
+        undo()
+    return best
+
+
 def _lasting_effect(graph):
     """An operation whose effect is not only on variables and random streams; None when there is none."""
     for step in graph.plan().steps:
@@ -268,7 +292,8 @@ class _Undo:
         for array in arrays:
             storage = array[()] if array.dtype == np.dtype(object) and array.shape == () else None
             if isinstance(storage, Storage):
-                value = storage.read() if storage.is_initialized else None
+                # A program may use the memory of a variable for its new value.
+                value = np.array(storage.read()) if storage.is_initialized else None
                 self._values.append((storage, value, storage.value, storage.device))
         streams = [random_state.streams_of(*place) for place in _drawing(graph)]
         self._streams = [(state, copy.deepcopy(state)) for state in streams]

@@ -47,6 +47,13 @@ _HINTS = (
      "with functions of tf only."),
     (r"Only instances of `keras.Layer` can be added", "tf.keras.layers.Lambda makes a layer of a function."),
     (r"Data cardinality is ambiguous", "x and y (and sample_weight) must have one entry for each example."),
+    (r"generator must return a tuple",
+     "Let the generator yield tuples, `yield (x,)` also where there are no labels; or make a dataset of it: "
+     "tf.data.Dataset.from_generator(make, output_signature=tf.TensorSpec(...))."),
+    (r"(?:gather|GatherV2|embedding_lookup|ResourceGather): indices\[[\d,]*\] = (-?\d+) is not in \[0, (\d+)\)",
+     r"Index \1 was looked up in a table of \2 rows, as an Embedding with input_dim=\2 is: indices are from 0 to "
+     r"input_dim - 1. Make input_dim the size of the vocabulary, with its entries for padding and unknown words, or "
+     r"limit the indices (max_tokens of TextVectorization, num_words of the datasets)."),
     (r"must be KerasTensors", "tf.keras.Model takes what tf.keras.Input gives, and what layers make of it."),
 )  # fmt: skip
 _UNKNOWN = re.compile(
@@ -100,7 +107,7 @@ def _add_hint(error, function, args, kwargs):
         return
     text = str(error)
     hint = _similar(text, function) or _of_none(text, function, args, kwargs) or _of_damaged_file(text)
-    hint = hint or next((hint for said, hint in _HINTS if re.search(said, text)), None)
+    hint = hint or _of_a_list(text, function, args, kwargs) or _of_a_traced_call(text, args) or _of_text(text)
     if hint is not None:
         error.add_note(hint)
 
@@ -117,6 +124,47 @@ def _of_none(text, function, args, kwargs):
         if inspect.signature(function).bind(*args, **kwargs).arguments.get("y") is None:
             return "There may be no labels: pass y to fit, or a dataset of pairs (x, y); a loss needs them."
     return "Something is None: a `call`, a loss or a metric without `return`, or an argument that must be a number."
+
+
+def _of_text(text):
+    """What is known of a message by its words. A hint may repeat parts of it."""
+    for said, hint in _HINTS:
+        found = re.search(said, text)
+        if found is not None:
+            return found.expand(hint)
+    return None
+
+
+def _of_a_list(text, function, args, kwargs):
+    """Keras says of x that it does not know its type where it is y that is a plain list."""
+    if function.__name__ not in _TAKE_LABELS or "Unrecognized data type: x=" not in text:
+        return None
+    with contextlib.suppress(TypeError):
+        given = inspect.signature(function).bind(*args, **kwargs).arguments
+        lists = [name for name in ("x", "y", "sample_weight") if isinstance(given.get(name), (list, tuple))]
+        if lists and "x" not in lists:
+            names = " and ".join(lists)
+            return f"It is {names}: a Python list of numbers. Make an array of it, {lists[0]}=np.array({lists[0]})."
+    return None
+
+
+_OF_TRACING = re.compile("is out of scope and cannot be used|variables on non-first call|got the symbolic tensor")
+
+
+def _of_a_traced_call(text, args):
+    """Where something of a graph is used outside of it, and a layer's `call` has a graph of its own."""
+    layer = args[0] if args else None
+    if _OF_TRACING.search(text) is None or not hasattr(layer, "_flatten_layers"):
+        return None
+    for inner in layer._flatten_layers():
+        cls = type(inner)
+        if hasattr(cls.call, "get_concrete_function"):
+            return (
+                f"{cls.__name__}.call is a tf.function: what it keeps in self, add_loss and new variables stay in its "
+                "graph. Take the decorator away: fit, evaluate and predict trace and compile the whole model, and for "
+                "single calls model = tf.function(model) does it from outside."
+            )
+    return None
 
 
 def _of_damaged_file(text):

@@ -83,7 +83,9 @@ class Opened:
             function.restore(saved["random"])
         self._random = function.state()  # the call is made again to go on from a saved state
         (variant,) = cursor._call(function, element)
-        self.cursor = cursor.open(stage_of(variant))
+        stage = stage_of(variant)
+        stage.locate(cursor._stage.location)
+        self.cursor = cursor.open(stage)
         if saved is not None:
             self.cursor.restore(saved["cursor"])
 

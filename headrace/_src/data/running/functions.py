@@ -8,6 +8,7 @@ from typing import Any
 from headrace._src.autograph.calls import convert, with_status
 from headrace._src.autograph.status import ENABLED
 from headrace._src.core import dtypes, errors, nest
+from headrace._src.core.accounts import brief
 from headrace._src.core.context import context
 from headrace._src.core.random_state import Site, site_within
 from headrace._src.core.specs import TensorSpec
@@ -18,7 +19,6 @@ from headrace._src.graph.building.operation import called_graphs, is_stateful
 from headrace._src.graph.building.variable_creation import variables_outside
 from headrace._src.graph.passes.steps import draws_numbers
 from headrace._src.graph.vectorizing.walk import BatchWalk
-from headrace._src.core.accounts import brief
 from headrace._src.op.batching import Batched, NoRule, batch_shape, value_of
 from headrace._src.op.traits import CALLS_PYTHON, FILE_DATASET, READS_FILES, READS_RESOURCE
 from headrace._src.ops.arrays.filling import CONST

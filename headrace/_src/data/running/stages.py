@@ -156,12 +156,23 @@ class Stage:
                 merged = found if merged is None else merged.merge(found)
         return merged
 
-    def failed(self, index: int, error: Exception, element: tuple | None = None):
-        """Raise the error of an element, with its number, the user's line, and what names it: short strings in it."""
+    def failed(self, index: int | None, error: Exception, element: tuple | None = None):
+        """Raise the error of an element, with its number, the user's line, and what names it: short strings in it.
+
+        Without a number where the message has another one, such as that of a record in a file.
+        """
         if not isinstance(error, errors.OpError):
             raise error
-        message = f"{error.message}\n\t[{self.where()}: element {index}{_names_in(element or ())}]"
+        which = "" if index is None else f": element {index}{_names_in(element or ())}"
+        message = f"{error.message}\n\t[{self.where()}{which}]"
         raise errors.with_message(error, message) from error.__cause__
+
+    def locate(self, location: tuple) -> None:
+        """Say where the user's code is that made this stage, and those before it, unless that is known."""
+        if not self.location:
+            self.location = location
+            for stage in self.inputs:
+                stage.locate(location)
 
     def where(self) -> str:
         """The stage as error messages name it: the method and the user's line."""

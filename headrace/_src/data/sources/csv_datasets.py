@@ -106,8 +106,11 @@ class CsvStage(Stage):
         if len(found) != count:
             if record == b"":
                 raise errors.invalid_argument(f"{_OP}: Field 0 is required but missing in record!")
-            more = "more" if len(found) > count else len(found)
-            raise errors.invalid_argument(f"{_OP}: Expect {count} fields but have {more} in record.")
+            found_text = f"more in record: {len(found)}" if len(found) > count else f"{len(found)} in record"
+            raise errors.invalid_argument(
+                f"{_OP}: Expect {count} fields but have {found_text}. Expected is one for each of record_defaults; "
+                "select_cols chooses columns."
+            )
         return found
 
 
@@ -167,10 +170,9 @@ class _CsvCursor(Cursor):
         except errors.OpError as error:
             if len(records) == 1:
                 self._number += 1
-                line = self._reader.record_number - len(self._waiting) - 1
-                self._stage.failed(
-                    self._number - 1, errors.invalid_argument(f"{self._reader.path}; record {line}: {error.message}")
-                )
+                line = self._reader.record_number - len(self._waiting)
+                counted = f"record {line}{' (the header is record 1)' if self._stage.header else ''}"
+                self._stage.failed(None, errors.invalid_argument(f"{self._reader.path}; {counted}: {error.message}"))
             # Those before it are given out first, and then it fails alone.
             self._waiting = records + self._waiting
             return self.block(len(records) // 2)

@@ -179,7 +179,8 @@ def _positive(value, name):
 
 def _make(input_dataset, size, shift, stride, drop_remainder, output_types, output_shapes, metadata):
     numbers = _positive(size, "size"), _positive(shift, "shift"), _positive(stride, "stride")
-    return WindowStage(stage_of(input_dataset), *numbers, bool(drop_remainder), shapes_of(output_shapes))
+    drops = bool(integer(drop_remainder, "drop_remainder"))
+    return WindowStage(stage_of(input_dataset), *numbers, drops, shapes_of(output_shapes))
 
 
 WINDOW_DATASET = dataset_op(

@@ -65,7 +65,8 @@ def _without_low_bits(x, count):
 def _cast(x, DstT, Truncate):
     dtype, source = DstT._np, x.dtype
     if source.hasobject or DstT not in CASTABLE:
-        raise errors.unimplemented(f"Cast {source.name} to {DstT.name} is not supported")
+        shown = "string" if source.hasobject else source.name
+        raise errors.unimplemented(f"Cast {shown} to {DstT.name} is not supported")
     if source == dtype:
         return x
     kind = source.kind
@@ -212,6 +213,8 @@ def saturate_cast(value, dtype, name=None) -> Tensor:
     source = value.dtype
     if wanted._kind not in "fiucq":
         raise TypeError(f"saturate_cast: dtype must be numeric, got {wanted.name}.")
+    if source._kind not in "fiucq":
+        raise TypeError(f"saturate_cast: value must be numeric, got {source.name}.")
     if source._kind == "c":
         if wanted._kind == "c":
             if wanted is source or wanted is dtypes.complex128:

@@ -94,6 +94,8 @@ def assert_rank(x, rank, message=None, name=None) -> Any:
 def assert_rank_at_least(x, rank, message=None, name=None) -> Any:
     """Raise unless `x` has that rank or a higher one; see `assert_rank`."""
     rank = _rank_value("debugging.assert_rank_at_least", rank)
+    if isinstance(x, CompositeTensor):  # TF: `assert_rank` takes these
+        x = to_tensor(x)
     words = f"at least {rank}"
     return _check_rank("debugging.assert_rank_at_least", x, [rank], _is_at_least, words, message)
 

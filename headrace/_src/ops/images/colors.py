@@ -384,6 +384,8 @@ def _transformed(images, matrix):
     rank = images.shape.rank
     if rank is None:
         raise ValueError("image: the rank of images must be known to transform its colours.")
+    if images.dtype._kind not in "fc":
+        raise TypeError(f"images must be of a floating dtype, got {images.dtype.name}.")
     return einsum.tensordot(images, to_tensor(matrix, images.dtype), [[rank - 1], [0]])
 
 

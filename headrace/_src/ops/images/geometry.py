@@ -216,5 +216,5 @@ def extract_patches(images, sizes, strides, rates, padding, name=None) -> Tensor
     [[[[0, 1, 2, 3]]]]
     """
     return EXTRACT_IMAGE_PATCHES(
-        images, ksizes=list(sizes), strides=list(strides), rates=list(rates), padding=padding, name=name
+        images, ksizes=sizes, strides=strides, rates=rates, padding=padding, name=name
     )

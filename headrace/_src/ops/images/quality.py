@@ -212,6 +212,8 @@ def _unflat(x, front):
 def _per_channel(function, a, b, limit, filter_size, filter_sigma, k1, k2, as_map=False):
     """Structural similarity and its contrast-structure part, one number for each image and channel."""
     size = int(filter_size)
+    if size < 0:
+        raise errors.invalid_argument(f"image.{function}: filter_size must not be negative, got {size}.")
     for x in (a, b):
         for n in x.shape[-3:-1].as_list() if x.shape.rank is not None else ():
             if n is not None and n < size:

@@ -501,6 +501,7 @@ def non_max_suppression_padded(
     ([1, 2, 0], 2)
     """
     boxes, scores = to_tensor(boxes, name="boxes"), to_tensor(scores, name="scores")
+    to_tensor(sorted_input)  # TF: it must be able to become one
     rank = boxes.shape.rank
     if rank is None:
         raise ValueError("image.non_max_suppression_padded: the rank of boxes must be known.")

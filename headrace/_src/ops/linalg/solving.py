@@ -531,6 +531,9 @@ def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None) -> Tensor:
     rows, columns = (matrix.shape[-2], matrix.shape[-1]) if (matrix.shape.rank or 0) >= 2 else (None, None)
     if not fast:
         return MATRIX_SOLVE_LS(matrix, rhs, l2_regularizer, fast=fast, name=name)
+    l2_regularizer = to_tensor(l2_regularizer, None if isinstance(l2_regularizer, Tensor) else matrix.dtype.real_dtype)
+    if l2_regularizer.dtype is not matrix.dtype.real_dtype:
+        raise TypeError(f"l2_regularizer must be {matrix.dtype.real_dtype.name}, got {l2_regularizer.dtype.name}.")
 
     def tall():
         factor = _gramian_factor(matrix, l2_regularizer, True)

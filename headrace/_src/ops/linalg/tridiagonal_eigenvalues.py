@@ -61,7 +61,7 @@ def eigh_tridiagonal(alpha, beta, eigvals_only=True, select="a", select_range=No
     """
     alpha, beta = to_tensor(alpha), to_tensor(beta)
     if tol is not None:
-        truth("tol", to_tensor(tol))
+        truth("tol", to_tensor(tol, alpha.dtype.real_dtype))
     if alpha.dtype is not beta.dtype:
         raise ValueError(
             f"eigh_tridiagonal: alpha and beta must have the same dtype, got {alpha.dtype.name} and "

@@ -243,7 +243,7 @@ def ctc_loss(
         raise ValueError("nn.ctc_loss: blank_index must be given when labels is a SparseTensor.")
     if not sparse and label_length is None:
         raise ValueError("nn.ctc_loss: label_length must be given when labels is a dense tensor.")
-    if unique is not None and not (isinstance(unique, (list, tuple, Tensor)) and len(unique) == 2):
+    if unique is not None and not (isinstance(unique, (list, tuple)) and len(unique) == 2):
         raise TypeError(f"nn.ctc_loss: unique must be what tf.nn.ctc_unique_labels returns, got {unique!r}.")
     blank = 0 if blank_index is None else whole(blank_index, "blank_index")
     blank = blank + classes if blank < 0 else blank

@@ -127,7 +127,7 @@ def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range
     [0.0, 3.0]
     """
     return FAKE_QUANT_ARGS(
-        inputs, min=float(min), max=float(max), num_bits=num_bits, narrow_range=narrow_range, name=name
+        inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
 
 
@@ -140,8 +140,8 @@ def fake_quant_with_min_max_args_gradient(
     return FAKE_QUANT_ARGS_GRADIENT(
         gradients,
         inputs,
-        min=float(min),
-        max=float(max),
+        min=min,
+        max=max,
         num_bits=num_bits,
         narrow_range=narrow_range,
         name=name,

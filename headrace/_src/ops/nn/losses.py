@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import jnp
 from headrace._src.core.product_threads import on_one_thread, one_thread
-from headrace._src.core.tensor import Tensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
@@ -169,6 +169,8 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
             raise ValueError(f"nn.compute_average_loss: global_batch_size must be a scalar, got shape {count.shape}.")
         if not count.dtype.is_integer:
             raise TypeError(f"nn.compute_average_loss: global_batch_size must be an integer, got {count.dtype.name}.")
+        if isinstance(count, EagerTensor) and count._a < 0:
+            raise errors.invalid_argument(f"nn.compute_average_loss: global_batch_size is {count._a}, below 0.")
     total = reductions.reduce_sum(losses)
     # TF: an empty batch has loss 0.
     return DIV_NO_NAN(total, CAST(count, DstT=dtype))

@@ -488,9 +488,8 @@ def _concat(xp, concat_dim, values, input_mins, input_maxes):
     for low, high in zip(input_mins, input_maxes):
         _scalars(op, input_mins=low, input_maxes=high)
     rank, axis = values[0].ndim, int(concat_dim)
-    if not -rank <= axis < rank:
-        raise errors.invalid_argument(f"{op}: concat_dim must be in [{-rank}, {rank}), got {axis}.")
-    axis %= rank
+    if not 0 <= axis < rank:
+        raise errors.invalid_argument(f"{op}: concat_dim must be in [0, {rank}), got {axis}.")
     for value in values:
         if value.ndim != rank or any(n != m for i, (n, m) in enumerate(zip(value.shape, values[0].shape)) if i != axis):
             raise errors.invalid_argument(
@@ -514,7 +513,9 @@ def _infer_concat(concat_dim, values, input_mins, input_maxes):
     shapes = [spec.shape for spec in values]
     if concat_dim.value is None or any(shape.rank is None for shape in shapes):
         return UNKNOWN, SCALAR, SCALAR
-    axis = int(concat_dim.value) % shapes[0].rank
+    axis = int(concat_dim.value)
+    if not 0 <= axis < shapes[0].rank:
+        raise errors.invalid_argument(f"QuantizedConcat: concat_dim must be in [0, {shapes[0].rank}), got {axis}.")
     dims = shapes[0].as_list()
     lengths = [shape[axis] for shape in shapes]
     dims[axis] = None if None in lengths else sum(lengths)

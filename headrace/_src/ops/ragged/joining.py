@@ -217,7 +217,7 @@ def squeeze(input, axis=None, name=None):
     """A ragged tensor without the given dimensions, which must have size 1."""
     if axis is None:
         raise ValueError("Ragged.squeeze must have an axis argument.")
-    if isinstance(axis, (str, bytes)):
+    if not isinstance(axis, (int, np.integer, list, tuple)):
         raise TypeError(f"squeeze: axis must be an integer or a list of integers, got {axis!r}.")
     axes = [axis] if isinstance(axis, (int, np.integer)) else list(axis)
     rank = input.shape.rank

@@ -157,6 +157,7 @@ def row_splits_to_segment_ids(splits, name=None, out_type=None) -> Tensor:
     splits.shape.assert_has_rank(1)
     if splits.shape[0] == 0:
         raise ValueError("Invalid row_splits: []")
+    require(rows.is_ascending(splits), "row_splits_to_segment_ids: splits must be ascending", splits)
     wanted = splits.dtype if out_type is None else dtypes.as_dtype(out_type)
     if wanted not in dtypes.INDEX:
         raise errors.invalid_argument(f"out_type must be int32 or int64, got {wanted.name}.")
@@ -188,8 +189,12 @@ def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, nam
     if num_segments is None:
         count = rows.count_from_ids(segment_ids)
     else:
-        count = cast_to(to_tensor(num_segments, hint=out_type), out_type)
+        count = to_tensor(num_segments, hint=out_type)
+        if not count.dtype.is_integer:
+            raise TypeError(f"num_segments must be an integer, got {count.dtype.name}.")
+        count = cast_to(count, out_type)
         count.shape.assert_has_rank(0)
+        require(rows.all_at_least(count, 0), "segment_ids_to_row_splits: num_segments must not be negative", count)
     require(
         rows.is_ascending(segment_ids),
         "segment_ids_to_row_splits: segment_ids must be ascending",

@@ -328,7 +328,7 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None) -> Rag
         InvalidArgumentError: when a partition is not in [0, num_partitions).
     """
     data = tensor_or_ragged(data)
-    partitions = tensor_or_ragged(partitions, hint=dtypes.int32)
+    partitions = tensor_or_ragged(partitions)
     if partitions.dtype not in dtypes.INDEX:
         raise ValueError(f"partitions must be int32 or int64, got {partitions.dtype.name}.")
     rank = partitions.shape.rank

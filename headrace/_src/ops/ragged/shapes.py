@@ -81,16 +81,20 @@ def _target(shapes):
     return rank, ragged_rank
 
 
+def _lengths(name, value):
+    tensor = to_tensor(value)
+    if tensor.dtype not in dtypes.INDEX:
+        raise ValueError(f"broadcast_dynamic_shape: {name} must be int32 or int64, got {tensor.dtype.name}.")
+    return tensor
+
+
 @dispatch_for_types(broadcasting.broadcast_dynamic_shape, DynamicRaggedShape)
 def broadcast_dynamic_shape(shape_x, shape_y):
     """The shape to which two shapes broadcast."""
     shapes = [
-        one if isinstance(one, DynamicRaggedShape) else DynamicRaggedShape._from_inner_shape(one)
-        for one in (shape_x, shape_y)
+        one if isinstance(one, DynamicRaggedShape) else DynamicRaggedShape._from_inner_shape(_lengths(name, one))
+        for name, one in (("shape_x", shape_x), ("shape_y", shape_y))
     ]
-    for one in shapes:
-        if one.dtype not in dtypes.INDEX:
-            raise ValueError(f"broadcast_dynamic_shape: shapes must be int32 or int64, got {one.dtype.name}.")
     dtype = dtypes.int64 if any(one.dtype is dtypes.int64 for one in shapes) else dtypes.int32
     shapes = [one.with_dtype(dtype) for one in shapes]
     rank, ragged_rank = _target(shapes)

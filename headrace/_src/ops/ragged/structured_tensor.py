@@ -123,6 +123,8 @@ class StructuredTensor(BatchableExtensionType):
             if nrows is not None:
                 raise ValueError(f"nrows must be None where shape has no axis, got {nrows!r}.")
             return cls(fields, DynamicRaggedShape([], to_tensor(np.zeros(0, dtype._np)), dtype))
+        if nrows is not None:
+            nrows = to_tensor(nrows, hint=dtype)
         ragged_shape = _shape_from_arguments(fields, shape, nrows, row_partitions, dtype)
         if not shape.is_compatible_with(ragged_shape._to_tensor_shape()):
             raise ValueError(f"Shapes {shape} and {ragged_shape._to_tensor_shape()} are not compatible")
@@ -481,7 +483,7 @@ def _shape_from_arguments(fields, shape, nrows, row_partitions, dtype):
     if shape.rank == 1:
         if nrows is None:
             raise ValueError("Must specify `nrows`, a fully specified `shape`, or have `fields` if `rank=1`")
-        count = cast_to(to_tensor(nrows, hint=dtype), dtype)
+        count = cast_to(nrows, dtype)
         return DynamicRaggedShape._from_inner_shape(EXPAND_DIMS(count, 0))
     raise ValueError("Must specify row_partitions, a fully specified shape, or have fields if rank > 1")
 

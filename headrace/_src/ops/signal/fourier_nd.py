@@ -293,6 +293,8 @@ def _shifted(x, axes, back):
             raise ValueError("signal.fftshift: without axes, the rank of x must be known.")
         places = list(range(rank))
     else:
+        if isinstance(axes, Tensor) and axes.dtype not in dtypes.INDEX:
+            raise errors.invalid_argument(f"signal.fftshift: axes must be int32 or int64, got {axes.dtype.name}.")
         places = [axes] if isinstance(axes, (int, np.integer)) else known_lengths(axes)
     shifts = []
     for a in places:

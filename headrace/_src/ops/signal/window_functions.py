@@ -43,6 +43,8 @@ def _raised_cosine(name, window_length, periodic, dtype, a, b):
     even = 1 - length % 2
     if not isinstance(periodic, Tensor):
         periodic = bool(eager_constant(periodic, dtypes.bool)._a)
+    elif periodic.dtype is not dtypes.bool:
+        raise ValueError(f"signal.{name}: periodic must be a bool, got a tensor of dtype {periodic.dtype.name}.")
     n = length + (even if periodic else 0) - 1
     if isinstance(n, int):
         step = to_tensor(2 * math.pi, dtype) * count / to_tensor(n, dtype)

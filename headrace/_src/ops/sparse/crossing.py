@@ -134,7 +134,9 @@ def _fingerprints(values):
 
 
 def _bucketed(hashes, num_buckets):
-    size = num_buckets if num_buckets > 0 else 2**63 - 1
+    if num_buckets < 0:
+        raise errors.invalid_argument(f"num_buckets must not be negative, got {num_buckets}.")
+    size = num_buckets or 2**63 - 1
     return (hashes % np.uint64(size)).astype(np.int64)
 
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headrace._src.core import dtypes, types
+from headrace._src.core.accounts import brief
 from headrace._src.core.batchable_specs import BatchableTypeSpec
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
-from headrace._src.core.accounts import brief
 from headrace._src.op.api import api
 from headrace._src.op.attached import open_class
 from headrace._src.op.convert import to_tensor

@@ -94,7 +94,7 @@ def to_hash_bucket_strong(input, num_buckets, key, name=None) -> Tensor:
         name: a name for the operation.
     """
     return STRING_TO_HASH_BUCKET_STRONG(
-        input, num_buckets=int(num_buckets), key=[int(word) for word in key], name=name
+        input, num_buckets=int(num_buckets), key=key, name=name
     )
 
 

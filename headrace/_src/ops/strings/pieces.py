@@ -278,6 +278,8 @@ def _ngram_options(ngram_width, separator, pad_values, padding_width, preserve_s
         raise ValueError(f"strings.ngrams: padding_width must be greater than 0, got {padding_width}.")
     if padding_width is not None and pad_values is None:
         raise ValueError("strings.ngrams: pad_values must be given when padding_width is.")
+    if isinstance(ngram_width, (set, frozenset, dict)):
+        raise TypeError(f"strings.ngrams: ngram_width must be an integer or a list of integers, got {ngram_width!r}.")
     widths = [ngram_width] if isinstance(ngram_width, int) else [whole(n, "ngram_width") for n in ngram_width]
     if any(width < 1 for width in widths):
         raise ValueError(f"strings.ngrams: ngram_width must be greater than 0, got {ngram_width}.")

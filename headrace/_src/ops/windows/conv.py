@@ -203,12 +203,12 @@ def conv2d_backprop_input_v2(
         input,
         filter,
         out_backprop,
-        strides=list(strides),
+        strides=strides,
         padding=padding,
         use_cudnn_on_gpu=use_cudnn_on_gpu,
         explicit_paddings=list(explicit_paddings),
         data_format=data_format,
-        dilations=list(dilations),
+        dilations=dilations,
         name=name,
     )
 
@@ -244,11 +244,11 @@ def conv2d_backprop_filter_v2(
         input,
         filter,
         out_backprop,
-        strides=list(strides),
+        strides=strides,
         padding=padding,
         use_cudnn_on_gpu=use_cudnn_on_gpu,
         explicit_paddings=list(explicit_paddings),
         data_format=data_format,
-        dilations=list(dilations),
+        dilations=dilations,
         name=name,
     )

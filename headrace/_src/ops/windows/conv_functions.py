@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, types
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -30,6 +30,8 @@ def sequence(value, dims: int, channel: int, name: str, number=int) -> list:
         value = [1]
     elif type(value) is int:
         value = [value]
+    elif isinstance(value, (types.Tensor, set, frozenset, dict)):  # TF: sizes are no tensors
+        raise TypeError(f"{name} must be a number or a list of numbers, got {value!r}.")
     elif np.ndim(value) == 0:
         value = [whole(value, name) if number is int else real(name, value)]
     value = [number(v) for v in value]
@@ -234,7 +236,7 @@ def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None
     """
     if not isinstance(padding, str):
         raise TypeError(f"conv3d: padding must be 'SAME' or 'VALID', got {padding!r}.")
-    strides, dilations = list(strides), [1] * 5 if dilations is None else list(dilations)
+    dilations = [1] * 5 if dilations is None else dilations
     input = to_tensor(input, hint=dtype_of(filters))
 
     def convolve(x):

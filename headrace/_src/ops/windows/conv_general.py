@@ -196,11 +196,11 @@ def conv_nd(
     return CONV(
         input,
         filter,
-        strides=list(strides),
+        strides=strides,
         padding=padding,
         explicit_paddings=list(explicit_paddings),
         data_format=data_format,
-        dilations=list(dilations),
+        dilations=dilations,
         batch_dims=batch_dims,
         groups=groups,
         name=name,

@@ -274,6 +274,8 @@ def _rates(dilations, data_format):
     """Dilations of the two spatial dimensions, for all four."""
     if dilations is None:
         return [1, 1, 1, 1]
+    if not isinstance(dilations, (list, tuple)):
+        dilations = to_tensor(dilations, dtypes.int32).numpy()
     rates = [int(rate) for rate in dilations]
     if len(rates) == 1:
         rates = rates * 2
@@ -309,7 +311,7 @@ def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilation
     return DEPTHWISE_CONV2D(
         input,
         filter,
-        strides=list(strides),
+        strides=strides,
         padding=padding,
         explicit_paddings=explicit,
         data_format=data_format,
@@ -339,11 +341,11 @@ def depthwise_conv2d_backprop_input(
         input_sizes,
         filter,
         out_backprop,
-        strides=list(strides),
+        strides=strides,
         padding=padding,
         explicit_paddings=explicit,
         data_format=data_format,
-        dilations=list(dilations),
+        dilations=dilations,
         name=name,
     )
 
@@ -369,11 +371,11 @@ def depthwise_conv2d_backprop_filter(
         input,
         filter_sizes,
         out_backprop,
-        strides=list(strides),
+        strides=strides,
         padding=padding,
         explicit_paddings=explicit,
         data_format=data_format,
-        dilations=list(dilations),
+        dilations=dilations,
         name=name,
     )
 

@@ -182,7 +182,7 @@ def dilation2d(input, filters, strides, padding, data_format, dilations, name=No
     """
     _check_format("dilation2d", data_format)
     return DILATION2D(
-        input, filters, strides=list(strides), rates=list(dilations), padding=padding, name=name
+        input, filters, strides=strides, rates=dilations, padding=padding, name=name
     )
 
 

@@ -144,5 +144,5 @@ def extract_volume_patches(input, ksizes, strides, padding, name=None) -> Tensor
     TensorShape([1, 2, 2, 2, 16])
     """
     return EXTRACT_VOLUME_PATCHES(
-        input, ksizes=list(ksizes), strides=list(strides), padding=padding, name=name
+        input, ksizes=ksizes, strides=strides, padding=padding, name=name
     )
