@@ -173,6 +173,7 @@ SAME = {
         AUTOTUNE DatasetSpec INFINITE_CARDINALITY NumpyIterator Options ThreadingOptions UNKNOWN_CARDINALITY
     """,
     "data.experimental": """
+        SHARD_HINT parallel_interleave
         AUTOTUNE AutoShardPolicy AutotuneAlgorithm AutotuneOptions DatasetInitializer
         DistributeOptions ExternalStatePolicy INFINITE_CARDINALITY OptimizationOptions Optional OptionalStructure
         Reducer ServiceOptions TFRecordWriter ThreadingOptions UNKNOWN_CARDINALITY
@@ -206,6 +207,22 @@ SAME = {
     "sysconfig": """
         CXX11_ABI_FLAG CXX_VERSION MONOLITHIC_BUILD get_build_info get_compile_flags get_include get_lib
         get_link_flags
+    """,
+    "data.experimental.service": """
+        CrossTrainerCache DispatcherConfig ShardingPolicy WorkerConfig distribute from_dataset_id register_dataset
+    """,
+    "distribute": """
+        CrossDeviceOps HierarchicalCopyAllReduce InputContext InputReplicationMode MirroredStrategy NcclAllReduce
+        OneDeviceStrategy ReduceOp ReductionToOneDevice ReplicaContext RunOptions Server Strategy StrategyExtended
+        experimental_set_strategy get_replica_context get_strategy has_strategy in_cross_replica_context
+    """,
+    "distribute.cluster_resolver": """
+        ClusterResolver GCEClusterResolver KubernetesClusterResolver KubernetesExecutableLocation
+        SimpleClusterResolver SlurmClusterResolver TFConfigClusterResolver TPUClusterResolver UnionResolver
+    """,
+    "distribute.experimental": """
+        CentralStorageStrategy CollectiveCommunication CollectiveHints CommunicationImplementation
+        CommunicationOptions MultiWorkerMirroredStrategy ParameterServerStrategy TPUStrategy
     """,
     "test": """
         Benchmark TestCase benchmark_config create_local_cluster disable_with_predicate gpu_device_name

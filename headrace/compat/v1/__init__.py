@@ -594,6 +594,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import config as config
     from headrace.compat.v1 import data as data
     from headrace.compat.v1 import debugging as debugging
+    from headrace.compat.v1 import distribute as distribute
     from headrace.compat.v1 import dtypes as dtypes
     from headrace.compat.v1 import errors as errors
     from headrace.compat.v1 import experimental as experimental

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from headrace._src.data.running.optionals import OptionalSpec as _OptionalStructure
     from headrace._src.data.saving.record_writing import DatasetRecordWriter as _TFRecordWriter
     from headrace._src.data.saving.snapshots import _experimental_snapshot as _snapshot
+    from headrace._src.data.service.shards import SHARD_HINT as SHARD_HINT
     from headrace._src.data.sources.feature_datasets import parse_example_dataset as parse_example_dataset
     from headrace._src.data.sources.lists import from_list as from_list
     from headrace._src.data.tables import DatasetInitializer as DatasetInitializer
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from headrace._src.data.transformations.group_reducing import group_by_reducer as group_by_reducer
     from headrace._src.data.transformations.grouping import _group_by_window as _group_by_window
     from headrace._src.data.transformations.ignoring_errors import _ignore_errors as _ignore_errors
+    from headrace._src.data.transformations.legacy_interleaving import parallel_interleave as parallel_interleave
     from headrace._src.data.transformations.picking import _get_single_element as _get_single_element
     from headrace._src.data.transformations.ragged_batching import dense_to_ragged_batch as dense_to_ragged_batch
     from headrace._src.data.transformations.resampling import _rejection_resample as _rejection_resample
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from headrace._src.data.variants import get_next_as_optional as get_next_as_optional
     from headrace._src.data.variants import get_structure as get_structure
     from headrace._src.data.variants import to_variant as to_variant
+    from headrace.compat.v1.data.experimental import service as service
     DatasetStructure = _DatasetStructure
     OptionalStructure = _OptionalStructure
     Structure = _Structure

@@ -1,0 +1,21 @@
+"""The public names of `tf.compat.v1.distribute.experimental`.
+
+Written by scripts/exports from the `@api` declarations: do not edit."""
+
+from typing import TYPE_CHECKING
+
+from headrace._src.op.loading import public_module as _public_module
+
+if TYPE_CHECKING:
+    from headrace._src.distribute.mirrored import CentralStorageStrategy as CentralStorageStrategy
+    from headrace._src.distribute.multi_worker import FormerMultiWorkerMirroredStrategy as _MultiWorkerMirroredStrategy
+    from headrace._src.distribute.other_machines import ParameterServerStrategy as ParameterServerStrategy
+    from headrace._src.distribute.other_machines import TPUStrategy as TPUStrategy
+    from headrace._src.distribute.reductions import CollectiveHints as CollectiveHints
+    from headrace._src.distribute.reductions import CommunicationImplementation as CommunicationImplementation
+    from headrace._src.distribute.reductions import CommunicationImplementation as _CollectiveCommunication
+    from headrace._src.distribute.reductions import CommunicationOptions as CommunicationOptions
+    CollectiveCommunication = _CollectiveCommunication
+    MultiWorkerMirroredStrategy = _MultiWorkerMirroredStrategy
+else:
+    __getattr__, __dir__, __all__ = _public_module(__name__)
