@@ -91,8 +91,10 @@ def test_every_order_is_as_likely():
     assert stats.chisquare(list(orders.values())).pvalue > 1e-3
 
 
+@pytest.mark.parametrize("few", [0, 1 << 17])
 @pytest.mark.parametrize("size", [255, 256, 257, 1000])
-def test_permutation_is_the_one_of_single_swaps(size):
+def test_permutation_is_the_one_of_single_swaps(size, few, monkeypatch):
+    monkeypatch.setattr(random_samplers, "_WORTH_A_MATRIX", few)
     words = STREAM.words(size - 1).tolist()
     order = list(range(size))
     for i, word in enumerate(words):

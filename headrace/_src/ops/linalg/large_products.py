@@ -10,30 +10,91 @@ import numpy as np
 
 from headrace._src.core.parts import in_slices
 from headrace._src.core.product_threads import one_thread
-from headrace._src.ops.linalg.product_kernels import blas_product, blasable
+from headrace._src.ops.linalg.product_kernels import blas_product, blasable, workspace
 
 # From so many multiplications on (0.15 ms of one thread, three times what it costs to wake another) a product is
 # divided, along its longer side, into parts of _EDGE or half of that: narrower ones repeat too much of the preparation
 # that OpenBLAS makes for each. Parts of a batch have about _PART multiplications.
 _DIVIDED, _PART = 1 << 23, 1 << 22
 _EDGE = 256
+# A matrix of more elements is converted before the parts are multiplied, not by each of them.
+_CONVERTED_ONCE = 1 << 17
+_FLOAT32 = np.dtype(np.float32)
 
 
-def product(a: np.ndarray, b: np.ndarray, work: int, out: np.ndarray | None = None) -> np.ndarray:
-    """`a @ b` for two matrices, with so many multiplications."""
+def is_divided(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether the product of two matrices is made in parts."""
+    rows, inner = a.shape
+    columns = b.shape[1]
+    return rows * inner * columns >= _DIVIDED and max(rows, columns) >= _EDGE and not _is_transposed(a, b)
+
+
+def _length(rows, columns):
+    return _EDGE if max(rows, columns) >= 2 * _EDGE else _EDGE // 2
+
+
+def product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """`a @ b` for two matrices."""
     rows, columns = len(a), b.shape[1]
-    longer = max(rows, columns)
     with one_thread:
-        if work < _DIVIDED or longer < _EDGE or _is_transposed(a, b):
+        if not is_divided(a, b):
             return a.dot(b) if out is None else np.matmul(a, b, out=out)
         a, b = blasable(a), blasable(b)
         result = np.empty((rows, columns), a.dtype) if out is None else out
-        length = _EDGE if longer >= 2 * _EDGE else _EDGE // 2
+        length = _length(rows, columns)
         if rows >= columns:
             in_slices(lambda part: np.matmul(a[part], b, out=result[part]), rows, length)
         else:
             in_slices(lambda part: np.matmul(a, b[:, part], out=result[:, part]), columns, length)
         return result
+
+
+def divides_halves(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether matrices of floats of two bytes are converted in the parts of their product.
+
+    float16 takes many short calls to convert, at which threads wait for each other: small ones are converted before.
+    """
+    return is_divided(a, b) and (a.dtype != np.float16 or len(a) * b.shape[1] > _CONVERTED_ONCE)
+
+
+def product_of_halves(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """`a @ b` for two large matrices of floats of two bytes, multiplied in float32.
+
+    Each part converts what it reads: what one processor has written takes another one longer to read, or to write over
+    the next time, than to convert.
+    """
+    rows, columns = len(a), b.shape[1]
+    result = np.empty((rows, columns), a.dtype)
+    by_rows = rows >= columns
+    kept = b if by_rows else a  # every part reads all of it
+    if kept.size > _CONVERTED_ONCE or kept.dtype == np.float16:  # which takes ten times as long as bfloat16
+        kept = _in_float32(kept)
+
+    def multiply(part):
+        with workspace() as space:
+            left, right = (a[part], kept) if by_rows else (kept, b[:, part])
+            left, right = (m if m.dtype == _FLOAT32 else space.cast(side, m, _FLOAT32)
+                           for side, m in (("left", left), ("right", right)))  # fmt: skip
+            found = np.matmul(left, right, out=space.array("product", (len(left), right.shape[1]), _FLOAT32))
+            result[part if by_rows else (slice(None), part)] = space.narrow(found, a.dtype)
+
+    with one_thread:
+        in_slices(multiply, rows if by_rows else columns, _length(rows, columns))
+    return result
+
+
+def _in_float32(matrix):
+    """The matrix in float32, with its axes in the same order in memory."""
+    lies_transposed = abs(matrix.strides[0]) < abs(matrix.strides[1])
+    source = matrix.T if lies_transposed else matrix
+    target = np.empty(source.shape, _FLOAT32)
+
+    def convert(part):
+        with workspace() as space:
+            target[part] = space.cast("left", source[part], _FLOAT32)
+
+    in_slices(convert, len(source), max(1, _CONVERTED_ONCE // source.shape[1]))
+    return target.T if lies_transposed else target
 
 
 def _is_transposed(a, b):

@@ -128,7 +128,7 @@ def _at_least(a, bounds):
 
 
 @contextlib.contextmanager
-def _workspace():
+def workspace():
     """This thread's workspace; a second one for a call that interrupts another."""
     space = _thread.__dict__.pop("space", None) or Workspace()
     try:
@@ -144,7 +144,7 @@ def blas_product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) ->
     work = rows * inner * columns
     if work <= _ALONE_WITH_VECTOR or (work <= ALONE and rows > 1 and columns > 1):
         return a.dot(b) if out is None else np.matmul(a, b, out=out)
-    return _large.product(a, b, work, out)
+    return _large.product(a, b, out)
 
 
 def _batch_of_products(a, b):
@@ -174,7 +174,9 @@ def matrix_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if kind == "b":
         return np.matmul(a, b)
     # float16 and bfloat16, which NumPy multiplies one by one.
-    with _workspace() as space:
+    if a.ndim == 2 and b.ndim == 2 and a.size * b.shape[1] > ALONE and _large.divides_halves(a, b):
+        return _large.product_of_halves(a, b)
+    with workspace() as space:
         left = space.cast("left", a, _FLOAT32)
         right = left if b is a else space.cast("right", b, _FLOAT32)
         return space.narrow(space.product("product", left, right), dtype)
@@ -201,7 +203,7 @@ def _integer_product(a, b):
     if bound >= 2**53:
         return _product_of_parts(a, b, inner)
     floating = _FLOAT32 if bound < 2**24 else _FLOAT64
-    with _workspace() as space:
+    with workspace() as space:
         left = space.cast("left", a, floating)
         right = left if b is a else space.cast("right", b, floating)
         product = space.product("product", left, right)

@@ -28,6 +28,8 @@ SCRAMBLING_KEY = 0x02461E293EC8F720
 # Blocks computed at a time: the work arrays then stay in the second-level cache, and the cost of the
 # ~50 NumPy calls of a pass is spread over enough elements.
 _CHUNK = 16384
+# The same for several threads: in shorter calls they would wait for each other's interpreter lock.
+_CHUNK_OF_THREADS = 65536
 # Up to here, plain integers are quicker than ~50 NumPy calls.
 _FEW_BLOCKS = 12
 
@@ -140,7 +142,7 @@ class Philox:
                 table = np.array([self.block(i * stride) for i in range(count)], np.uint64).T
                 consume(table[0::2], table[1::2], 0, count)
             return
-        size = min(_CHUNK, count)
+        size = min(_CHUNK_OF_THREADS, count)
         keys = self._round_keys()
         ramp = np.arange(0, size * stride, stride, dtype=np.uint64)
         starts = [0]

@@ -11,7 +11,7 @@ import math
 import ml_dtypes
 import numpy as np
 
-from headrace._src.core.lazy import scipy_special
+from headrace._src.core.lazy import scipy_sparse, scipy_special
 from headrace._src.ops.random.bits import Philox, ThreeFry, join_pairs, philox_blocks, split_in_pairs
 from headrace._src.ops.random.box_muller import box_muller_float32, box_muller_float64
 
@@ -292,14 +292,20 @@ def _search_rows(table: np.ndarray, values: np.ndarray) -> np.ndarray:
     return low
 
 
+# Below so many, the library of sparse matrices takes longer to load than it saves.
+_WORTH_A_MATRIX = 1 << 17
+
+
 def permutation(stream: Philox, size: int) -> np.ndarray:
     """A random permutation: entry i tells which element goes to place i.
 
     It is the one that swapping each place with a random later one (or itself), from the first on, leads to.
     """
     steps = np.arange(max(size - 1, 0), dtype=np.int64)
-    words = stream.words(steps.size).astype(np.int64)
-    target = steps + words % (size - steps)
+    words = stream.words(steps.size)
+    remaining = size - steps
+    # A division of 32 bits takes half the time.
+    target = steps + (words % remaining.astype(np.uint32) if size < 2**32 else words.astype(np.int64) % remaining)
     if size < 256:
         order = list(range(size))
         for step, other in enumerate(target.tolist()):
@@ -317,17 +323,34 @@ def permutation(stream: Philox, size: int) -> np.ndarray:
         source[unresolved] = further
         unresolved = unresolved[further != held]
     # A step takes what its target holds: put there by the last earlier step with the same target, if any.
-    bits = size.bit_length()
-    ordered = np.sort(target << bits | steps)
-    step, place = ordered & ((1 << bits) - 1), ordered >> bits
-    again = np.flatnonzero(place[1:] == place[:-1])
-    taken = np.where(place == step, source[place], place)
-    taken[again + 1] = source[step[again]]
+    step, starts = _grouped(target, size)
+    taken = np.empty(step.size, np.int64)
+    taken[1:] = source[step[:-1]]
+    place = np.flatnonzero(starts[1:] > starts[:-1])  # that is a target
+    first = starts[place]
+    taken[first] = np.where(place == step[first], source[place], place)
     order = np.empty(size, np.int64)
     order[step] = taken
     # The last place keeps what the last step that swapped with it left there.
     order[size - 1] = source[size - 1]
     return order
+
+
+def _grouped(numbers, count):
+    """Where each of `range(count)` stands among the numbers, in order, and where in this list those of each begin."""
+    size = numbers.size
+    if size < _WORTH_A_MATRIX:
+        bits = count.bit_length()
+        ordered = np.sort(numbers << bits | np.arange(size))
+        starts = np.zeros(count + 1, np.int64)
+        np.cumsum(np.bincount(numbers, minlength=count), out=starts[1:])
+        return ordered & ((1 << bits) - 1), starts
+    # A sparse matrix finds that in one pass, in a quarter of the time.
+    if count < 2**31:
+        numbers = numbers.astype(np.int32)
+    places = np.arange(size, dtype=numbers.dtype)
+    matrix = scipy_sparse.coo_matrix((np.empty(size, np.int8), (numbers, places)), (count, size)).tocsr()
+    return matrix.indices, matrix.indptr
 
 
 # Many calls at once. `calls` has `words(count)` and `streams()`, as `_KeyedCalls` has.
