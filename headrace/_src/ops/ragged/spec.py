@@ -190,9 +190,10 @@ class RaggedTensorSpec(BatchableTypeSpec):
         rank = max(0, self._ragged_rank)  # TF: below zero for a scalar, which is a slice of a vector
         flat, splits = ragged_from_variant(tensor_list[0], self._dtype, rank, self._row_splits_dtype)
         parts = [flat, *splits]
-        for part, spec in zip(parts, self._component_specs):
-            if type(part) is not EagerTensor:
-                part.set_shape(spec.shape)
+        if any(type(part) is not EagerTensor for part in parts):
+            for part, spec in zip(parts, self._component_specs):
+                if type(part) is not EagerTensor:
+                    part.set_shape(spec.shape)
         return self._from_components(parts)
 
     def _batch(self, batch_size):

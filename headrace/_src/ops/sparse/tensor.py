@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headrace._src.core import dtypes, types
+from headrace._src.core import dtypes, errors, types
 from headrace._src.core.accounts import brief
 from headrace._src.core.batchable_specs import BatchableTypeSpec
 from headrace._src.core.composite import CompositeTensor
+from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
@@ -225,7 +226,12 @@ class SparseTensorSpec(BatchableTypeSpec):
         return [lookup("SerializeManySparse")(*parts, out_type=dtypes.variant)]
 
     def _from_compatible_tensor_list(self, tensor_list):
-        parts = list(lookup("DeserializeSparse")(tensor_list[0], dtype=self._dtype))
+        serialized, mode = tensor_list[0], context.mode
+        if type(serialized) is EagerTensor and (mode is None or mode.graph is None):
+            found = self._from_variants(serialized._a)
+            if found is not None:
+                return found
+        parts = list(lookup("DeserializeSparse")(serialized, dtype=self._dtype))
         if type(parts[0]) is not EagerTensor:
             for part, spec in zip(parts, self._component_specs):
                 part.set_shape(spec.shape)
@@ -234,6 +240,21 @@ class SparseTensorSpec(BatchableTypeSpec):
             elif self._shape.rank is not None:
                 parts[2]._partial = self._shape.as_list()
         return self._from_components(parts)
+
+    def _from_variants(self, serialized):
+        """What the op gives, without the way there: datasets do this for each element. None where something is odd."""
+        try:
+            indices, values, shape = lookup("DeserializeSparse").eager_kernel(serialized, dtype=self._dtype)
+        except errors.OpError:
+            return None  # the op says what is wrong
+        if min(shape.tolist(), default=0) < 0:
+            return None
+        result = SparseTensor.__new__(SparseTensor)
+        result._indices = EagerTensor(indices, dtypes.int64)
+        result._values = EagerTensor(values, self._dtype)
+        result._dense_shape = EagerTensor(shape, dtypes.int64)
+        result._static_shape = None
+        return result
 
     @classmethod
     def from_value(cls, value) -> "SparseTensorSpec":
