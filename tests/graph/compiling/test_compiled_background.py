@@ -11,6 +11,7 @@ import pytest
 import headrace as tf
 from headrace._src.graph.compiling import compilation
 from headrace._src.graph.compiling import queue as compile_queue
+from headrace._src.graph.compiling.programs import Program
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 SECONDS = 600  # nothing takes so long, on the busiest machine
@@ -100,6 +101,34 @@ def test_a_program_takes_over():
     results = call_until_compiled(step, tf.constant([0.1, 0.2]))
     np.testing.assert_allclose(v.numpy(), np.array([0.1, 0.2]) * len(results), rtol=1e-4)
     np.testing.assert_allclose(results[-1].numpy(), long_chain(v * [0.1, 0.2]).numpy(), rtol=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_loop", [False, True])
+def test_a_program_is_tried_before_it_takes_over(monkeypatch, is_loop):
+    """What its first run takes is not the caller's time; and nothing changes. A loop might take too long for that."""
+    tried = []
+    warm_up = Program.warm_up
+    monkeypatch.setattr(Program, "warm_up", lambda self, arrays: tried.append(warm_up(self, arrays)))
+    total = tf.Variable(tf.zeros([4]))
+
+    @tf.function
+    def step(x):
+        x = tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, x), (0, x))[1] if is_loop else x
+        total.assign_add(x)
+        return long_chain(x) + tf.random.stateless_uniform([4], [1, 2])
+
+    x, calls = tf.ones([4]), 5
+    for _ in range(2):
+        step(x)
+    found = executable(step, x)
+    wait_for_jobs(found)
+    assert len(tried) == (0 if is_loop else 1)
+    np.testing.assert_array_equal(total, [2.0] * 4)
+    for _ in range(calls - 2):
+        step(x)
+    assert programs(found)
+    np.testing.assert_array_equal(total, [float(calls)] * 4)
 
 
 @pytest.mark.slow

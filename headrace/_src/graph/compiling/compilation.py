@@ -32,6 +32,8 @@ _FEW = 24
 _SEEN = 2
 # How many shapes of a function are compiled, and how many are remembered.
 _PROGRAMS, _REMEMBERED = 5, 64
+# Programs are tried in the background if variables and inputs have at most so many bytes.
+_MOST_TO_TRY = 1 << 26
 # A graph of more operations, those of inner graphs included, is interpreted: compiling takes longer than in proportion
 # (3,000 operations 6 s, 1,000 less than one), and holds up all other programs meanwhile. `jit_compile=True` compiles
 # graphs of any size.
@@ -310,10 +312,15 @@ class _Entry:
         if random_state.seed is not None:
             self._swap = _SEEDED_LOOP if block.loops else max(_SEEDED, block.count // _OPERATIONS_PER_CALL)
             self._patience = _PATIENCE + _PATIENCE_PER_OPERATION * block.count
-        fixed = owner.fixed
-        self._job = compile_queue.Job(
-            self, block, signature, lambda built: Program(built, signature, nodes, fixed), owner.name
-        )
+        fixed, inputs = owner.fixed, _inputs_to_try(block, arrays, signature)
+
+        def load(built):
+            program = Program(built, signature, nodes, fixed)
+            if inputs:
+                program.warm_up(inputs)
+            return program
+
+        self._job = compile_queue.Job(self, block, signature, load, owner.name)
         compile_queue.queue.submit(self._job)
         return True
 
@@ -431,6 +438,17 @@ def _write_early(plan):
         for node in found.steps:
             if node.record.calls_functions and LOOPS not in node.record.traits:
                 plans.extend(p for p in (graph.plan() for graph in called_graphs(node.attrs)) if p not in plans)
+
+
+def _inputs_to_try(block, arrays, signature):
+    """The inputs of a call, to run a program with in the background before it takes over; None where that is not done.
+
+    A loop may take minutes, for which the end of the program would wait. And with much to copy, a step takes so long
+    that its first run is not noticed.
+    """
+    size = sum(math.prod(shape) * dtype.size for shape, dtype, _ in signature.variables)
+    size += sum(array.nbytes for array in arrays if not array.dtype.hasobject)
+    return None if block.loops or size > _MOST_TO_TRY else list(arrays)
 
 
 def executable_of(graph):

@@ -447,6 +447,26 @@ class Program:
                 outputs.append(arrays[what] if kind == GIVEN else what)
         return outputs
 
+    def warm_up(self, arrays):
+        """Run once on copies of the variables, for nothing: the first run of machine code takes longer.
+
+        Args:
+            arrays: the inputs of a call. Other values might never end a loop that draws until a number fits.
+        """
+        signature, storages = signature_of(arrays)
+        if signature != self._signature:
+            return
+        staged: list = []
+        given = [self._argument(i, arrays[i], staged) for i in self._arguments]
+        with jax.enable_x64(True):
+            given += [to_device(storages[i].read().copy()) for i in self._numbers]
+            if self._nodes:
+                given.append(np.zeros((len(self._nodes), 3), np.uint64))
+            results = self._call(*given)
+            for i in self._positions:
+                np.asarray(results[i])
+        self._stages.extend(staged)
+
     def _argument(self, i, array, staged):
         """An input as it is passed on; what is captured is put on the device once."""
         if i in self._lists:
