@@ -53,3 +53,11 @@ def test_a_worker_that_dies_is_named_and_the_checkpoint_loads(found):
     assert found["restored"]
     assert found["code"] == 9
     assert "worker 1 ended with exit code 9; the others are ended." in found["said"]
+
+
+@pytest.mark.slow
+def test_a_training_whose_workers_are_killed_reaches_the_same_weights():
+    command = [sys.executable, os.path.join(HERE, "..", "..", "scripts", "kills"), "--quick"]
+    result = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, timeout=600)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "the same to the last bit" in result.stdout
