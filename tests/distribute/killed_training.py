@@ -14,9 +14,7 @@ import headrace as tf
 def main(folder, steps):
     """Train for some steps, with a checkpoint after every second one."""
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
-    rank = strategy.cluster_resolver.task_id
-    with open(os.path.join(folder, f"worker{rank}.pid"), "w", encoding="utf-8") as file:
-        file.write(str(os.getpid()))
+    rank = strategy.cluster_resolver.task_id or 0
     generator = np.random.default_rng(0)
     x, y = generator.normal(size=(16, 5)), generator.normal(size=(16, 1))
     with strategy.scope():
@@ -38,6 +36,8 @@ def main(folder, steps):
 
     batch = next(iter(strategy.experimental_distribute_dataset(tf.data.Dataset.from_tensors((x, y)))))
     run = tf.function(lambda: strategy.run(step, args=batch))
+    with open(os.path.join(folder, f"worker{rank}.pid"), "w", encoding="utf-8") as file:
+        file.write(str(os.getpid()))  # from here on it may be killed
     while int(done) < steps:
         run()
         done.assign_add(1)

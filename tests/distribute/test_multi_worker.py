@@ -60,4 +60,4 @@ def test_a_training_whose_workers_are_killed_reaches_the_same_weights():
     command = [sys.executable, os.path.join(HERE, "..", "..", "scripts", "kills"), "--quick"]
     result = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, timeout=600)
     assert result.returncode == 0, result.stdout + result.stderr
-    assert "the same to the last bit" in result.stdout
+    assert "the weights are the same" in result.stdout
