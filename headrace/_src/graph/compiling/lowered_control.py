@@ -3,9 +3,11 @@
 import numpy as np
 
 from headrace._src.core.lazy import jax, jax_programs, jnp, lax
+from headrace._src.graph.compiling.loop_counts import Counts
+from headrace._src.graph.compiling.loop_products import summed_products
 from headrace._src.graph.compiling.lowered_values import LIST, STATIC, Packed, as_one_kind
 from headrace._src.op.lowering import NotLowerable
-from headrace._src.ops.tensor_lists.lowering import LoweredList, alike
+from headrace._src.ops.tensor_lists.lowering import LoweredList, alike, concrete
 
 # How often a loop's body is traced until what it hands on has settled.
 _ATTEMPTS = 6
@@ -24,6 +26,7 @@ class _Part:
             arguments: values of the kinds that it takes.
         """
         self.state = state
+        self.products = None  # what is computed after a loop: see `sum_products_afterwards`
         taken = Packed(arguments)
         found = {}
 
@@ -40,20 +43,29 @@ class _Part:
             failed = [inner.failed] if found["fails"] else []
             return [*packed.leaves, *state.get(inner), *failed]
 
-        self._program = jax.make_jaxpr(flat)(*map(_shaped, taken.leaves), *map(_shaped, state.get(ctx)))
+        self.program = jax.make_jaxpr(flat)(*map(_shaped, taken.leaves), *map(_shaped, state.get(ctx)))
         self._packed = found["packed"]
         self.fails = found["fails"]
-        shapes = self._program.out_avals[: len(self._packed.leaves)]
+        shapes = self.program.out_avals[: len(self._packed.leaves)]
         # What it gives, with shapes and dtypes in place of values.
         self.values = self._packed.unpack([jax.ShapeDtypeStruct(x.shape, x.dtype) for x in shapes])
 
     def __call__(self, leaves, state):
-        """(values, state, failed or None), given the leaves of the arguments and the state."""
-        results = [jnp.asarray(x) for x in jax_programs.jaxpr_as_fun(self._program)(*leaves, *state)]
+        """(values, state, failed or None, factors of products), given the leaves of the arguments and the state."""
+        program = self.program if self.products is None else self.products.program
+        results = [jnp.asarray(x) for x in jax_programs.jaxpr_as_fun(program)(*leaves, *state)]
         count = len(self._packed.leaves)
         values = self._packed.unpack(results[:count])
         rest = results[count : count + len(state)]
-        return values, rest, results[-1] if self.fails else None
+        factors = results[count + len(state) + self.fails :]
+        return values, rest, results[count + len(state)] if self.fails else None, factors
+
+    def sum_products_afterwards(self, test, trips):
+        """As the body of a loop that runs so often: let products that only add up be computed when it has ended."""
+        asked = [x for equation in test.program.eqns for x in equation.invars] + test.program.jaxpr.outvars
+        asked = {x for x in asked if not isinstance(x, jax_programs.Literal)}
+        read = {i for i, x in enumerate(test.program.jaxpr.invars) if x in asked}
+        self.products = summed_products(self.program, len(self._packed.leaves), read, trips)
 
 
 def _shaped(x):
@@ -126,7 +138,7 @@ class LoweredControl:
 
         def branch(number):
             def run(*before):
-                values, after, failed = parts[number]([], before)
+                values, after, failed, _ = parts[number]([], before)
                 adapted = []
                 for k, mine in enumerate(values):
                     choices = [part.values[k] for part in parts]
@@ -165,27 +177,31 @@ class LoweredControl:
 
         test = _Part(self, cond, state, lambda ctx, values: ctx.run(cond, all_inputs(values)), start)
         first = Packed(start)
+        counts = Counts(test.program, part.program, first.leaves)
+        part.sum_products_afterwards(test, counts.trips)
+        products = part.products
         fails = part.fails or test.fails
         # A condition that has effects or may fail cannot be the loop's own: its result is handed on.
         ahead = test.fails or bool(cond.written or cond.streams)
 
         def ask(leaves, before):
-            (go,), after, failed = test(leaves, before)
+            (go,), after, failed, _ = test(leaves, before)
             return jnp.reshape(jnp.asarray(go), ()), after, failed
 
         def step(carried):
-            values, before, _, _ = carried
-            values, after, failed = part(values, before)
+            values, before, _, _, rows, number = carried
+            values, after, failed, factors = part(values, before)
             leaves = _aligned(first, values, start)
             failed = jnp.asarray(False) if failed is None else failed
             go = jnp.asarray(True)
             if ahead:
                 go, after, late = ask(leaves, after)
                 failed = failed if late is None else failed | late
-            return list(leaves), list(after), go, failed
+            rows = products.kept(rows, factors, number) if products else []
+            return list(leaves), list(after), go, failed, rows, number + 1
 
         def go_on(carried):
-            leaves, before, go, failed = carried
+            leaves, before, go, failed, _, _ = carried
             if not ahead:
                 go, _, _ = ask(leaves, before)
             return go & ~failed if fails else go
@@ -194,11 +210,16 @@ class LoweredControl:
         if ahead:
             go, before, late = ask(first.leaves, before)
             failed = failed if late is None else late
-        leaves, after, _, failed = lax.while_loop(go_on, step, (list(first.leaves), list(before), go, failed))
+        rows = products.rows() if products else []
+        leaves = [x if isinstance(x, jax.core.Tracer) else jnp.asarray(np.asarray(x)) for x in first.leaves]
+        carried = leaves, list(before), go, failed, rows, jnp.asarray(0, jnp.int32)
+        leaves, after, _, failed, rows, _ = lax.while_loop(go_on, step, carried)
         state.put(self, after)
         if fails:
             self.check(jnp.logical_not(failed), None, None)
-        return all_inputs(first.unpack(leaves))
+        if products:
+            leaves = products.added(leaves, rows)
+        return all_inputs(_with_counts(first, leaves, counts.last))
 
     def _settled(self, body, inputs, changing, state):
         """The first values of what the loop hands on, in the form that they have after the body too; and the body."""
@@ -234,12 +255,22 @@ class LoweredControl:
         raise NotLowerable("a loop whose lists do not settle")
 
 
+def _with_counts(first, leaves, last):
+    """The values after a loop; what has only counted is known (if a check has failed, nobody reads it)."""
+    leaves = [last.get(i, leaf) for i, leaf in enumerate(leaves)]
+    values = first.unpack(leaves)
+    for i, x in enumerate(values):
+        if isinstance(x, LoweredList) and isinstance(x.length, np.ndarray):
+            values[i] = x.replace(length=int(x.length))
+    return values
+
+
 def _carried(x):
     """A value as a loop can hand it on: numbers as jax values."""
     if isinstance(x, np.ndarray):
         if x.dtype == object:
             raise NotLowerable("a loop variable that is no array of numbers")
-        return jnp.asarray(x)
+        return jnp.asarray(x) if x.ndim else concrete(x)  # which may be where a counter begins
     return x
 
 

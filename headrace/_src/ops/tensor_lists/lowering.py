@@ -141,7 +141,7 @@ def alike(*lists):
     if shapes:
         lists = [x.full(shapes[0]) for x in lists]
     if not all(isinstance(x.length, int) and x.length == first.length for x in lists):
-        lists = [x.replace(length=jnp.asarray(x.length, jnp.int32)) for x in lists]
+        lists = [x.replace(length=concrete(x.length, jnp.int32)) for x in lists]
     if not all(isinstance(x.written, bool) and x.written == first.written for x in lists):
         lists = [x.replace(written=jnp.asarray(x.written, bool)) for x in lists]
     return [x.replace(declared=declared, bounded=first.bounded) for x in lists]
@@ -163,6 +163,12 @@ def _either(a, b):
 
 
 # Values that are known while compiling.
+
+
+def concrete(value, dtype=None):
+    """A value as a jax one; a number that is known while compiling stays known."""
+    with jax.ensure_compile_time_eval():
+        return jnp.asarray(value, dtype)
 
 
 def known(value):
