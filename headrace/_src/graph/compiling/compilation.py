@@ -78,7 +78,7 @@ def set_background_compilation(enabled) -> None:
 
 
 # What NumPy's matrix products and the interpreter's other operations take here, roughly: only their proportion matters.
-_PRODUCTS_PER_SECOND, _SECONDS_PER_OPERATION, _BYTES_PER_SECOND = 40e9, 10e-6, 5e9
+_PRODUCTS_PER_SECOND, _SECONDS_PER_OPERATION, _BYTES_PER_SECOND = 100e9, 10e-6, 5e9
 # From this many elements on, XLA's convolutions gain more than the call of a program costs.
 _LARGE_CONVOLUTION = 1 << 14
 
@@ -86,8 +86,8 @@ _LARGE_CONVOLUTION = 1 << 14
 def is_mostly_products(steps) -> bool:
     """Whether most of the interpreter's time goes into matrix products, which XLA's CPU code does no faster.
 
-    Compiling such a graph (an unrolled recurrent network is one) would take long and gain nothing. This depends on
-    shapes alone, so that seeded runs decide alike.
+    Compiling such a graph would take long and gain nothing. This depends on shapes alone, so that seeded runs decide
+    alike.
     """
     work, others = 0.0, 0.0
     for node in steps:

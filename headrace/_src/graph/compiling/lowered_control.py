@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from headrace._src.core.lazy import jax, jax_programs, jnp, lax
-from headrace._src.graph.compiling.loop_counts import Counts
-from headrace._src.graph.compiling.loop_products import summed_products
+from headrace._src.core.lazy import LazyModule, jax, jax_programs, jnp, lax
 from headrace._src.graph.compiling.lowered_values import LIST, STATIC, Packed, as_one_kind
 from headrace._src.op.lowering import NotLowerable
 from headrace._src.ops.tensor_lists.lowering import LoweredList, alike, concrete
+
+_loop_counts = LazyModule("headrace._src.graph.compiling.loop_counts")  # for those who compile
+_loop_products = LazyModule("headrace._src.graph.compiling.loop_products")
 
 # How often a loop's body is traced until what it hands on has settled.
 _ATTEMPTS = 6
@@ -65,7 +66,7 @@ class _Part:
         asked = [x for equation in test.program.eqns for x in equation.invars] + test.program.jaxpr.outvars
         asked = {x for x in asked if not isinstance(x, jax_programs.Literal)}
         read = {i for i, x in enumerate(test.program.jaxpr.invars) if x in asked}
-        self.products = summed_products(self.program, len(self._packed.leaves), read, trips)
+        self.products = _loop_products.summed_products(self.program, len(self._packed.leaves), read, trips)
 
 
 def _shaped(x):
@@ -177,7 +178,7 @@ class LoweredControl:
 
         test = _Part(self, cond, state, lambda ctx, values: ctx.run(cond, all_inputs(values)), start)
         first = Packed(start)
-        counts = Counts(test.program, part.program, first.leaves)
+        counts = _loop_counts.Counts(test.program, part.program, first.leaves)
         part.sum_products_afterwards(test, counts.trips)
         products = part.products
         fails = part.fails or test.fails
