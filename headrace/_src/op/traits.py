@@ -75,8 +75,6 @@ LOOPS = Trait("LOOPS")
 BETWEEN_PROGRAMS = Trait("BETWEEN_PROGRAMS")
 # It multiplies matrices, which takes NumPy as long as XLA's CPU code. Graphs that mostly do this are not compiled.
 MATRIX_PRODUCT = Trait("MATRIX_PRODUCT")
-# It multiplies batches of matrices. What stands beside it is compiled with other options.
-BATCH_PRODUCT = Trait("BATCH_PRODUCT")
 # It is a convolution, or a gradient of one, for which XLA has faster code than NumPy. A graph with a large one is worth
 # compiling.
 CONVOLUTION = Trait("CONVOLUTION")

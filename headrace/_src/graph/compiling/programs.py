@@ -20,7 +20,7 @@ from headrace._src.graph.compiling.blocks import inner_blocks
 from headrace._src.graph.compiling.lowered_values import Opaque, VariableHandle
 from headrace._src.graph.compiling.lowering import CannotLower, Lowering
 from headrace._src.op.definition import REGISTRY
-from headrace._src.op.traits import BATCH_PRODUCT, CONVOLUTION
+from headrace._src.op.traits import CONVOLUTION
 from headrace._src.ops.tensor_lists.lowering import LoweredList
 from headrace._src.ops.tensor_lists.values import TensorList, boxed
 from headrace._src.state.storage import Storage
@@ -29,9 +29,8 @@ from headrace._src.state.storage import Storage
 ALIGNMENT, _STAGED = 64, 8192
 # One thread for making machine code: compiling must not take all processors.
 OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
-# What the library behind XLA's products (YNN) is left. It also takes over reductions, and is slow at those that stand
-# beside products of batches (softmax, layer norm): docs/decisions/0028. And convolutions, for which it takes one thread
-# where XLA's own take all: docs/decisions/0049.
+# What the library behind XLA's products (YNN) is left where there are convolutions, for which it takes one thread where
+# XLA's own take all: docs/decisions/0049.
 _LIBRARY_TAKES = "xla_cpu_experimental_ynn_fusion_type"
 _PRODUCTS, _REDUCTIONS = "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT", "LIBRARY_FUSION_TYPE_REDUCE"
 
@@ -159,8 +158,6 @@ def build(block, signature) -> Built:
 
 def options_of(block) -> dict:
     """The compiler's options for a block."""
-    if not block.loops and _has(BATCH_PRODUCT, block):
-        return OPTIONS | {_LIBRARY_TAKES: _PRODUCTS}
     if not block.loops and _has(CONVOLUTION, block):
         return OPTIONS | {_LIBRARY_TAKES: f"{_PRODUCTS},{_REDUCTIONS}"}
     return OPTIONS

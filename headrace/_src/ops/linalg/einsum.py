@@ -16,7 +16,6 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
-from headrace._src.op.traits import BATCH_PRODUCT
 from headrace._src.ops.arrays.broadcasting import BROADCAST_GRADIENT_ARGS, BROADCAST_TO, SUM
 from headrace._src.ops.arrays.gathering import GATHER_V2
 from headrace._src.ops.arrays.joining import CONCAT, PACK
@@ -310,7 +309,6 @@ def _vectorize_einsum(batch, node, inputs):
 EINSUM = Op(
     "Einsum",
     "inputs: N*T, *, equation: string -> output: T",
-    traits=BATCH_PRODUCT,
     T=dtypes.NUMBER,
     infer=_infer_einsum,
     kernel=_einsum,

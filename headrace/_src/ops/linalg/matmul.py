@@ -12,7 +12,7 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
 from headrace._src.op.registry import lookup
-from headrace._src.op.traits import BATCH_PRODUCT, FAILS_BY_SHAPE, MATRIX_PRODUCT
+from headrace._src.op.traits import FAILS_BY_SHAPE, MATRIX_PRODUCT
 from headrace._src.ops.arrays.broadcasting import BROADCAST_GRADIENT_ARGS, SUM, sum_to
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
@@ -251,7 +251,7 @@ BATCH_MATMUL_SAME = Op(
     "BatchMatMul",
     "x: T, y: T, *, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False "
     "-> output: T",
-    traits=FAILS_BY_SHAPE | MATRIX_PRODUCT | BATCH_PRODUCT,
+    traits=FAILS_BY_SHAPE | MATRIX_PRODUCT,
     T=dtypes.NUMBER,
     infer=_infer_batch_matmul,
     kernel=_batch_matmul,
@@ -265,7 +265,7 @@ BATCH_MATMUL = Op(
     "BatchMatMulV2",
     "x: T, y: T, *, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False "
     "-> output: T",
-    traits=FAILS_BY_SHAPE | MATRIX_PRODUCT | BATCH_PRODUCT,
+    traits=FAILS_BY_SHAPE | MATRIX_PRODUCT,
     T=dtypes.NUMBER,
     infer=_infer_batch_matmul,
     kernel=_batch_matmul_broadcasting,
@@ -321,7 +321,7 @@ MIXED_MATMUL = Op(
     "BatchMatMulV3",
     "x: Ta, y: Tb, *, Tout: type, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, "
     "grad_y: bool = False -> output: Tout",
-    traits=MATRIX_PRODUCT | BATCH_PRODUCT,
+    traits=MATRIX_PRODUCT,
     Ta=_MIXED,
     Tb=_MIXED,
     Tout=_MIXED - {dtypes.int8, dtypes.uint8},
