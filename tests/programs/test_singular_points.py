@@ -31,3 +31,24 @@ def test_singular_points(tier):
     finally:
         set_background_compilation(True)
     assert not differing
+
+
+# Of real and imaginary parts. Negative zeros stand for the other side of a cut.
+PARTS = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e30]
+FUNCTIONS = ["acosh", "asin", "exp", "log", "reciprocal", "sqrt", "tanh"]
+
+
+def of_complex(x):
+    return [getattr(tf.math, name)(x) for name in FUNCTIONS] + [x * x, x / x]
+
+
+compiled_of_complex = tf.function(of_complex, autograph=False, jit_compile=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", PARTS)
+def test_complex_numbers_that_are_not_finite_have_one_result(part):
+    """What XLA makes of them is another one: the interpreter computes where there is such a number."""
+    points = tf.constant([complex(part, x) for x in PARTS], tf.complex64)
+    for name, one, other in zip([*FUNCTIONS, "product", "quotient"], of_complex(points), compiled_of_complex(points)):
+        np.testing.assert_allclose(other.numpy(), one.numpy(), 1e-5, 1e-6, err_msg=name)

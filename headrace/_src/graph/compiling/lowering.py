@@ -5,6 +5,8 @@ static input; all else is a value that jax traces. Variables are handles; their 
 the places in random streams and whether a check has failed.
 """
 
+from typing import Any
+
 import numpy as np
 
 from headrace._src.core import dtypes, errors
@@ -76,6 +78,7 @@ class Lowering(LoweredControl):
         self._kept: dict[int, tuple] = {}  # by variable: the value that regards a check, and which
         self._instruction = None
         self._converted: dict[int, tuple] = {}
+        self._moderate: dict[int, Any] = {}  # complex values that are checked
 
     def fork(self, variables, used):
         """A context for a part of the program with a state of its own."""
@@ -226,7 +229,22 @@ class Lowering(LoweredControl):
             results = op.lower(self, *arguments, **instruction.attrs)
         finally:
             self._instruction = before
-        return self._outputs(op, instruction, results)
+        outputs = self._outputs(op, instruction, results)
+        for x in (*given, *outputs):
+            self._check_complex(x)
+        return outputs
+
+    def _check_complex(self, x):
+        """Let the program fail where a complex number is not finite, or so large that its square is not.
+
+        XLA computes with real and imaginary parts where C's functions regard infinities and NaN: the interpreter has
+        TensorFlow's results there.
+        """
+        if not isinstance(x, (np.ndarray, jax.Array)) or x.dtype.kind != "c" or id(x) in self._moderate:
+            return
+        self._moderate[id(x)] = x  # which also keeps it: another one has another identity
+        limit = np.sqrt(np.finfo(x.dtype).max) / 4
+        self.check((abs(x.real) <= limit) & (abs(x.imag) <= limit), None, None)
 
     def _run_inner(self, op, instruction, given):
         before, self._instruction = self._instruction, instruction

@@ -242,7 +242,8 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None) ->
     Raises:
         ValueError: when a shape is not as specified (at run time: InvalidArgumentError).
     """
-    if truth("data", data) and not isinstance(data, (Iterable, Tensor)):
+    is_list = isinstance(data, Iterable) and not (isinstance(data, Tensor) and data.shape.rank == 0)
+    if truth("data", data) and not is_list:
         raise TypeError(f"assert_shapes: data must be a list of tensors, got {data!r}.")
     pairs = list(shapes.items() if isinstance(shapes, dict) else shapes)
     checked = []

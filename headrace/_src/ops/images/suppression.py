@@ -501,7 +501,9 @@ def non_max_suppression_padded(
     ([1, 2, 0], 2)
     """
     boxes, scores = to_tensor(boxes, name="boxes"), to_tensor(scores, name="scores")
-    to_tensor(sorted_input)  # TF: it must be able to become one
+    flag = to_tensor(sorted_input)
+    if flag.dtype is not dtypes.bool:
+        raise TypeError(f"sorted_input must be a bool, got {flag.dtype.name}.")
     rank = boxes.shape.rank
     if rank is None:
         raise ValueError("image.non_max_suppression_padded: the rank of boxes must be known.")
@@ -510,6 +512,8 @@ def non_max_suppression_padded(
             "image.non_max_suppression_padded: pad_to_max_output_size must be True for batches, got boxes of shape "
             f"{boxes.shape}."
         )
+    if isinstance(max_output_size, int) and max_output_size >= 2**31:
+        raise TypeError(f"max_output_size must be less than 2**31, got {max_output_size}.")
     most = to_tensor(max_output_size, dtypes.int32)
     limits = [cast(to_tensor(limit), boxes.dtype) for limit in (iou_threshold, score_threshold)]
 

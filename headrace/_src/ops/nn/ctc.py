@@ -256,7 +256,10 @@ def ctc_loss(
     logit_length = CAST(to_tensor(logit_length), DstT=dtypes.int32)
     fits = excess = None
     if not sparse:
-        labels = CAST(to_tensor(labels), DstT=dtypes.int32)
+        labels = to_tensor(labels)
+        if not labels.dtype.is_integer:
+            raise errors.invalid_argument(f"nn.ctc_loss: labels must be integers, got {labels.dtype.name}.")
+        labels = CAST(labels, DstT=dtypes.int32)
         if labels.shape.rank not in (2, None):
             raise errors.invalid_argument(f"nn.ctc_loss: labels must be [batch, n], got shape {labels.shape}.")
         label_length = CAST(to_tensor(label_length), DstT=dtypes.int32)

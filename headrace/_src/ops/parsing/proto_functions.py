@@ -40,6 +40,8 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
         tensor = to_tensor(values, None if dtype is None else dtypes.as_dtype(dtype))
     array = tensor._a
     if shape is not None:
+        if isinstance(shape, (set, frozenset)):
+            raise TypeError(f"make_tensor_proto: shape must be a list of integers, got {shape!r}.")
         wanted = tuple(TensorShape(shape).as_list())
         if verify_shape and wanted != array.shape:
             raise TypeError(f"make_tensor_proto: expected shape {list(wanted)}, got {list(array.shape)}.")

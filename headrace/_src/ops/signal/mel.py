@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headrace._src.core import dtypes
+from headrace._src.core import dtypes, errors
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -90,6 +90,8 @@ def linear_to_mel_weight_matrix(
     )
     zero = to_tensor(0.0, dtype)
     # The lowest frequency belongs to no band.
+    if num_spectrogram_bins < 0:
+        raise errors.invalid_argument(f"num_spectrogram_bins must not be negative, got {num_spectrogram_bins}.")
     linear = _spaced(zero, rate / 2, max(num_spectrogram_bins, 1))[1:]
     bins = EXPAND_DIMS(_to_mel(linear), 1)
     low, high = (_to_mel(to_tensor(edge, dtype)) for edge in (lower_edge_hertz, upper_edge_hertz))
