@@ -70,7 +70,11 @@ def test_what_holds_for_the_thread_holds_on_replicas(strategy):
 def test_names_in_graphs(strategy):
     @tf.function
     def f():
-        return strategy.run(lambda: tf.add(1.0, 2.0, name="sum"))
+        def step():
+            tf.distribute.get_replica_context().merge_call(lambda s, x: s.experimental_local_results(x), (tf.ones(2),))
+            return tf.add(1.0, 2.0, name="sum")  # traced for each replica, as one value of each was asked for
+
+        return strategy.run(step)
 
     names = [op.name for op in f.get_concrete_function().graph.get_operations()]
     assert "sum" in names

@@ -6,6 +6,7 @@ import collections
 from typing import Any
 
 from headrace._src.core import device_use, errors
+from headrace._src.core.context import HOST
 from headrace._src.core.parts import set_thread_count
 from headrace._src.core.random_state import random_state
 from headrace._src.op.api import api
@@ -51,6 +52,15 @@ class _Settings:
 
 
 _settings = _Settings()
+
+
+def forget_devices() -> None:
+    """Let the program choose its logical devices anew. TF: `_reset_context`, which tests with several devices call."""
+    _settings.logical = None
+    _settings.configurations.clear()
+    _settings.visible = list(_settings.physical)
+    device_use.in_use = False
+    device_use.available.intersection_update({HOST})
 
 
 def _of_type(devices, device_type):

@@ -110,9 +110,9 @@ class ReplicaContext:
 
     def _all_reduced(self, op, tensors):
         def merged(strategy, *values):
-            return strategy.extended._reduced(op, values)
+            return strategy.extended._all_reduced(op, values)
 
-        return list(self.merge_call(merged, args=tuple(_own(tensor) for tensor in tensors)))
+        return list(self.merge_call(merged, args=tuple(tensors)))
 
     def all_gather(self, value, axis, options=None) -> Any:
         """The values of all replicas one after another along an axis, for each of them. Gradients go through it.

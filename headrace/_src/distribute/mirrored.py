@@ -12,8 +12,9 @@ from headrace._src.devices.configuration import list_logical_devices
 from headrace._src.distribute.contexts import MirroredReplicaContext
 from headrace._src.distribute.reductions import CrossDeviceOps, on_devices_of, reduced_value
 from headrace._src.distribute.replica_threads import Crew
+from headrace._src.distribute.single_trace import can_be_traced_once, run_traced_once
 from headrace._src.distribute.strategies import Strategy, StrategyExtended
-from headrace._src.distribute.values import DistributedValues
+from headrace._src.distribute.values import DistributedValues, NeedsReplicas
 from headrace._src.distribute.variables import (
     AggregatingVariable,
     MirroredVariable,
@@ -38,6 +39,8 @@ class ReplicatedExtended(StrategyExtended):
         devices: full names, one for each replica.
     """
 
+    _traces_once = False  # whether replicas in graphs have one trace in common
+
     def __init__(self, container_strategy, devices) -> None:
         super().__init__(container_strategy)
         self._devices = tuple(devices)
@@ -51,6 +54,11 @@ class ReplicatedExtended(StrategyExtended):
     def _call_for_each_replica(self, fn, args, kwargs):
         if isinstance(fn, Function):
             return self._function_of_all(fn)(args, kwargs)
+        if self._traces_once and can_be_traced_once():
+            try:
+                return run_traced_once(self._container, self._devices, fn, args, kwargs)
+            except NeedsReplicas:
+                pass  # each replica is traced for itself
         make_context = functools.partial(MirroredReplicaContext, self._container)
         return Crew(self._container, make_context, self._devices).run(fn, args, kwargs)
 
@@ -80,6 +88,7 @@ class MirroredExtended(ReplicatedExtended):
     def __init__(self, container_strategy, devices, cross_device_ops=None) -> None:
         super().__init__(container_strategy, devices)
         self._cross_device_ops = cross_device_ops
+        self._traces_once = len(self._devices) > 1
 
     def _create_variable(self, next_creator, **keywords) -> Variable:
         synchronization, aggregation = checked_use(keywords)

@@ -37,6 +37,8 @@ class MultiWorkerExtended(MirroredExtended):
         self._group = group
         self._hosts = 1 if group is None else group.size
         self._rank = 0 if group is None else group.rank
+        # What replicas do together is an operation of one process; with others, each replica is traced.
+        self._traces_once = self._traces_once and self._hosts == 1
 
     # Who is who.
 
@@ -81,6 +83,9 @@ class MultiWorkerExtended(MirroredExtended):
         return super()._create_variable(next_creator, **keywords)
 
     # Values.
+
+    def _all_reduced(self, op, values) -> list:
+        return self._reduced(op, values) if self._hosts > 1 else super()._all_reduced(op, values)
 
     def _reduced(self, op, values) -> list:
         local = [_local_value(op, value, len(self._devices)) for value in values]

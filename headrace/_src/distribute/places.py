@@ -22,16 +22,19 @@ class Place:
         strategy: whose scope this is.
         replica: the context of the replica that runs it; None for code that runs once for all.
         index: the number of the copy of variables that is meant: the replica's, or that which is being updated.
+        is_every: whether the code is traced once and stands for each replica: the first copy of a variable then stands
+            for the one that the replica has.
     """
 
     strategy: Any
     replica: ReplicaContext | None = None
     index: int | None = None
+    is_every: bool = False
 
     @property
     def trace_key(self) -> tuple:
         """What functions are traced anew for, as their graphs refer to other copies of variables."""
-        return self.strategy, self.replica is not None, self.index
+        return self.strategy, self.replica is not None, self.index, self.is_every
 
 
 def place_here() -> Place | None:
@@ -43,6 +46,12 @@ def index_here(strategy) -> int | None:
     """The number of the copy that code here means of variables of a strategy; None if it means all of them."""
     place = context.place
     return None if place is None or place.strategy is not strategy else place.index
+
+
+def stands_for_each() -> bool:
+    """Whether this code is traced once for all replicas."""
+    place = context.place
+    return place is not None and place.is_every
 
 
 def require_cross_replica(strategy) -> None:

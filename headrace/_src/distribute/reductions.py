@@ -7,7 +7,8 @@ import enum
 from collections.abc import Sequence
 from typing import Any
 
-from headrace._src.distribute.values import DistributedValues, Mirrored
+from headrace._src.distribute.values import AllReplicas, DistributedValues, Mirrored, NeedsReplicas
+from headrace._src.graph.replicas.collectives import ALL_GATHER, ALL_REDUCE
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
@@ -77,12 +78,24 @@ def _reduced_slices(op, values):
     return IndexedSlices(joined, indices, values[0].dense_shape)
 
 
+def _reduced_by_all(op, value, replicas):
+    """The sum or mean of what each replica has, where code is traced once for all: an operation of the graph."""
+    if isinstance(value, IndexedSlices):
+        values = ALL_GATHER(value.values, axis=0)
+        indices = ALL_GATHER(value.indices, axis=0)
+        return IndexedSlices(values / replicas if op is ReduceOp.MEAN else values, indices, value.dense_shape)
+    total = ALL_REDUCE(value)
+    return total if op is ReduceOp.SUM else total / replicas
+
+
 def reduced_value(op: ReduceOp, value: Any, replicas: int) -> Any:
     """What all replicas have of a value, as one.
 
     Raises:
         ValueError: the sum of a value that is not distributed is asked for, which has no meaning.
     """
+    if isinstance(value, AllReplicas):
+        return _reduced_by_all(op, value._of(0), replicas)
     if isinstance(value, DistributedValues):
         if isinstance(value, Mirrored) or (isinstance(value, Variable) and value.is_mirrored):
             raise AssertionError(
@@ -99,9 +112,14 @@ def reduced_value(op: ReduceOp, value: Any, replicas: int) -> Any:
 
 def gathered(value: Any, axis: Any) -> Any:
     """What all replicas have of a value, one after another along an axis."""
-    parts = value.values if isinstance(value, DistributedValues) else [value]
+    parts = value._values if isinstance(value, DistributedValues) else [value]
     if any(isinstance(part, IndexedSlices) for part in parts):
         raise NotImplementedError("gather does not support IndexedSlices.")  # TF: the same class
+    if isinstance(value, AllReplicas):
+        tensor = to_tensor(parts[0])
+        if tensor.shape.rank is None:
+            raise NeedsReplicas("values of unknown rank")
+        return ALL_GATHER(tensor, axis=int(axis) % max(tensor.shape.rank, 1))
     return concat([to_tensor(part) for part in parts], axis) if len(parts) > 1 else to_tensor(parts[0])
 
 
@@ -152,8 +170,8 @@ def _values(value):
 
 def on_devices_of(destinations, tensor) -> Any:
     """A tensor, or as many copies of it as `destinations` has."""
-    if isinstance(destinations, DistributedValues) and len(destinations.values) > 1:
-        return Mirrored([tensor] * len(destinations.values))
+    if isinstance(destinations, DistributedValues) and len(destinations._values) > 1:
+        return Mirrored([tensor] * len(destinations._values))
     return tensor
 
 

@@ -14,7 +14,7 @@ from headrace._src.core.devices import canonical_name
 from headrace._src.data.datasets import DatasetV2
 from headrace._src.distribute import datasets
 from headrace._src.distribute.contexts import DefaultReplicaContext, ReplicaContext
-from headrace._src.distribute.places import Place, place_here, require_cross_replica
+from headrace._src.distribute.places import Place, place_here, require_cross_replica, stands_for_each
 from headrace._src.distribute.reductions import ReduceOp, gathered, on_devices_of, reduce_op, reduced_value
 from headrace._src.distribute.values import DistributedValues, regroup, select_replica
 from headrace._src.distribute.variables import checked_use
@@ -77,6 +77,12 @@ class StrategyExtended:
     def _reduced(self, op, values) -> list:
         """What all replicas, of all processes, have of each of some values, as one."""
         return [reduced_value(op, value, self._num_replicas_in_sync) for value in values]
+
+    def _all_reduced(self, op, values) -> list:
+        """The same for replicas that ask. TF: what is the same object on all replicas stays as it is."""
+        return [
+            self._reduced(op, [value])[0] if isinstance(value, DistributedValues) else value for value in values
+        ]
 
     def _summed(self, tensors) -> list:
         """Sums over the replicas of this process, added up over all processes."""
@@ -158,11 +164,16 @@ class StrategyExtended:
         if place is not None and place.replica is not None:
             if not self._use_merge_call():
                 return fn(var, *args, **(kwargs or {}))
-            raise RuntimeError("`update` must be called in cross-replica context: use merge_call.")
+
+            def merged(strategy, *args, **kwargs):
+                return self.update(var, fn, args, kwargs, group)
+
+            return place.replica.merge_call(merged, args=tuple(args), kwargs=kwargs)
         results = []
-        copies = var.values if isinstance(var, DistributedValues) else (var,)
-        for i, copy in enumerate(copies):
-            with context.changed(place=Place(self._container, None, i)), device_scope(copy.device):
+        every = stands_for_each()
+        copies = var._values if isinstance(var, DistributedValues) else (var,)
+        for i, copy in enumerate(copies[:1] if every else copies):
+            with context.changed(place=Place(self._container, None, i, every)), device_scope(copy.device):
                 results.append(fn(copy, *select_replica(i, tuple(args)), **select_replica(i, dict(kwargs or {}))))
         if not group:
             return tuple(results)

@@ -35,6 +35,10 @@ class DistributedValues:
     def _primary(self):
         return self._values[0]
 
+    def _of(self, index):
+        """What the replica of that number has."""
+        return self._values[index]
+
     def _text(self, show):
         lines = ",\n".join(f"  {i}: {show(value)}" for i, value in enumerate(self._values))
         return f"{type(self).__name__}:{{\n{lines}\n}}"
@@ -46,6 +50,10 @@ class DistributedValues:
         return self._text(str)
 
 
+class NeedsReplicas(BaseException):
+    """Code that is traced once for all replicas asks for what single ones have; not for handlers of the user's."""
+
+
 @api("types.experimental.distributed.PerReplica", dispatch=False)
 class PerReplica(DistributedValues, CompositeTensor):
     """One value for each replica. Functions take and return it as they do tensors."""
@@ -53,6 +61,24 @@ class PerReplica(DistributedValues, CompositeTensor):
     @property
     def _type_spec(self) -> PerReplicaSpec:
         return PerReplicaSpec(*(type_spec_from_value(value) for value in self._values))
+
+
+class AllReplicas(PerReplica):
+    """One value for each replica, in code that is traced once for all of them.
+
+    Args:
+        value: a tensor of the graph that stands for each replica.
+    """
+
+    def __init__(self, value) -> None:
+        super().__init__((value,))
+
+    @property
+    def values(self) -> tuple:
+        raise NeedsReplicas("the values of single replicas")
+
+    def _of(self, index):
+        return self._values[0]
 
 
 class PerReplicaSpec(TypeSpec):
@@ -129,14 +155,14 @@ def select_replica(index: int, structure: Any) -> Any:
     """The part of a structure of values that one replica has. Variables stay whole: they know the replica by place."""
 
     def select(value):
-        return value.values[index] if isinstance(value, DistributedValues) and not _is_variable(value) else value
+        return value._of(index) if isinstance(value, DistributedValues) and not _is_variable(value) else value
 
     return _mapped(select, structure)
 
 
 def select_copy(index: int, structure: Any) -> Any:
     """As `select_replica`, with the copy of each variable in place of the variable."""
-    return _mapped(lambda value: value.values[index] if isinstance(value, DistributedValues) else value, structure)
+    return _mapped(lambda value: value._of(index) if isinstance(value, DistributedValues) else value, structure)
 
 
 def _is_variable(value):

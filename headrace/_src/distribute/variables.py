@@ -9,12 +9,21 @@ from typing import Any
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.tracebacks import hide_frames
-from headrace._src.distribute.places import Place, index_here
+from headrace._src.distribute.places import Place, index_here, stands_for_each
 from headrace._src.distribute.reductions import ReduceOp
-from headrace._src.distribute.values import DistributedValues, Mirrored, regroup, select_copy
+from headrace._src.distribute.values import (
+    AllReplicas,
+    DistributedValues,
+    Mirrored,
+    NeedsReplicas,
+    regroup,
+    select_copy,
+)
+from headrace._src.graph.replicas.collectives import OF_FIRST_REPLICA
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.program.device_scopes import device as device_scope
+from headrace._src.state.storage import Storage
 from headrace._src.state.variable_copies import VariableAggregation, VariableSynchronization
 from headrace._src.state.variables import Variable, unique_numbers
 from headrace._src.tracing.trace_types import Identity
@@ -22,6 +31,17 @@ from headrace._src.tracing.trace_types import Identity
 _VALUE = "VARIABLE_VALUE"
 _NONE, _SUM, _MEAN = VariableAggregation.NONE, VariableAggregation.SUM, VariableAggregation.MEAN
 _FIRST = VariableAggregation.ONLY_FIRST_REPLICA
+# By storage of a copy: the variable that it is a copy of, held weakly, and its number.
+_copies: Any = weakref.WeakKeyDictionary()
+
+
+def copy_of_handle(tensor) -> tuple | None:
+    """The distributed variable and the number of the copy that a handle belongs to; None for anything else."""
+    array = getattr(tensor, "_a", None)
+    storage = array[()] if array is not None and array.dtype.hasobject and array.ndim == 0 else None
+    reference, number = _copies.get(storage, (None, 0)) if isinstance(storage, Storage) else (None, 0)
+    container = None if reference is None else reference()
+    return None if container is None else (container, number)
 
 
 class DistributedVariable(DistributedValues, Variable):
@@ -55,13 +75,25 @@ class DistributedVariable(DistributedValues, Variable):
         self._synchronization = synchronization
         self._aggregation = aggregation
         self._unique_id = f"{self._name}_{next(unique_numbers)}"
-        for copy in copies:
+        for i, copy in enumerate(copies):
             copy._distributed_container = weakref.ref(self)
+            _copies[copy._storage] = weakref.ref(self), i
 
     def _distributed_container(self) -> DistributedVariable:
         return self
 
+    @property
+    def values(self) -> tuple:
+        """The copies, in the order of the replicas."""
+        if stands_for_each():
+            raise NeedsReplicas("the copies of single replicas")
+        return self._values
+
     # Which copy is meant.
+
+    def _copies_here(self):
+        """The copies that code means that runs once for all replicas; the first, where it is traced for each."""
+        return self._values[:1] if stands_for_each() else self._values
 
     def _copy_here(self):
         return self._values[index_here(self._strategy) or 0]
@@ -119,14 +151,15 @@ class DistributedVariable(DistributedValues, Variable):
     def _write_copies(self, method, value, args, kwargs):
         """Each copy takes its part of the value, on its device."""
         results = []
-        for i, copy in enumerate(self._values):
-            with context.changed(place=Place(self._strategy, None, i)), device_scope(copy.device):
+        every = stands_for_each()
+        for i, copy in enumerate(self._copies_here()):
+            with context.changed(place=Place(self._strategy, None, i, every)), device_scope(copy.device):
                 results.append(getattr(copy, method)(*args, select_copy(i, value), **kwargs))
         return results
 
     def _assign_slice(self, begin, end, strides, masks, value, name=None):
         index = index_here(self._strategy)
-        for copy in self._values if index is None else [self._values[index]]:
+        for copy in self._copies_here() if index is None else [self._values[index]]:
             copy._assign_slice(begin, end, strides, masks, value, name)
         return self
 
@@ -194,11 +227,18 @@ class MirroredVariable(DistributedVariable):
 def _aggregated(strategy, aggregation, value):
     """What the copies of a variable take when replicas assign these values."""
     if aggregation == _FIRST:
-        return value.values[0] if isinstance(value, DistributedValues) else value
+        return _of_first(value)
     op = ReduceOp.from_variable_aggregation(aggregation)
     if isinstance(value, Mirrored):
         return value
     return strategy.extended._reduced(op, [value])[0]
+
+
+def _of_first(value):
+    """What the first replica has of a value, for all of them."""
+    if not stands_for_each() or not isinstance(value, DistributedValues):
+        return value.values[0] if isinstance(value, DistributedValues) else value
+    return OF_FIRST_REPLICA(to_tensor(value._of(0)))
 
 
 class SyncOnReadVariable(DistributedVariable):
@@ -212,7 +252,9 @@ class SyncOnReadVariable(DistributedVariable):
         if self._aggregation == _FIRST:
             return self._values[0].value()
         op = ReduceOp.from_variable_aggregation(self._aggregation)
-        return self._strategy.extended._reduced(op, [regroup([copy.value() for copy in self._values])])[0]
+        values = [copy.value() for copy in self._copies_here()]
+        value = AllReplicas(values[0]) if stands_for_each() else regroup(values)
+        return self._strategy.extended._reduced(op, [value])[0]
 
     def _write(self, method, value, args, kwargs):
         index = index_here(self._strategy)
@@ -390,4 +432,3 @@ def _initial_value(first):
     if first._storage.is_initialized:
         return EagerTensor(first._storage.read().copy(), first.dtype)
     return first.value()
-

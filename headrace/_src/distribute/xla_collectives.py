@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from headrace._src.core.lazy import LazyModule, jax, jax_mlir, mlir_ir, xla_client
-from headrace._src.graph.compiling.programs import aligned_empty, import_jax
+from headrace._src.graph.compiling.devices import aligned_empty, import_jax
 
 _jaxlib = LazyModule("jaxlib._jax")
 

@@ -100,8 +100,29 @@ class Storage:
             self.set(fresh)
 
 
+class ReplicaPart:
+    """The value of a replica's copy of a variable: a part of an array that is spread over devices.
+
+    Args:
+        whole: the array.
+        index: the number of the part.
+        shape: of the value. A scalar is a part with one element.
+        where: the numbers of the devices.
+    """
+
+    __slots__ = ("index", "shape", "where", "whole")
+
+    def __init__(self, whole, index, shape, where):
+        self.whole = whole
+        self.index = index
+        self.shape = shape
+        self.where = where
+
+
 def host_view(array) -> np.ndarray:
     """What an array of a device holds, as a read-only NumPy array, without a copy where that is possible."""
+    if type(array) is ReplicaPart:
+        return host_view(array.whole.addressable_data(array.index)).reshape(array.shape)
     if array.dtype.kind in "biufc":
         return np.from_dlpack(array)
     return np.asarray(array)  # the small floats of ml_dtypes, which DLPack does not know

@@ -176,9 +176,7 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         if constraint is not None and not callable(constraint):
             raise ValueError(f"Variable: constraint must be callable, got {constraint!r}.")
         on_read = synchronization is VariableSynchronization.ON_READ
-        if on_read and trainable:
-            raise ValueError("Variable: a variable synchronized ON_READ cannot be trainable.")
-        self._trainable = not on_read and (trainable is None or bool(trainable))
+        self._trainable = not on_read if trainable is None else bool(trainable)
         self._constraint = constraint
         self._synchronization = VariableSynchronization(synchronization or 0)
         self._aggregation = VariableAggregation(getattr(aggregation, "value", aggregation) or 0)

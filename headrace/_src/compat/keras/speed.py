@@ -81,7 +81,9 @@ def update(original, self, grads, trainable_variables, learning_rate):
     """Let Keras's own optimizers update all variables in one call of a function, traced when it is first used."""
     # What a user's own optimizer does in Python is done in each step, as the user wrote it.
     is_kerass = type(self).__module__.startswith("keras.src.optimizers.")
-    if context.graph is not None or not is_kerass or functions_run_eagerly():
+    # Replicas of a strategy wait for each other in it, which they cannot do in a function of one of them.
+    is_elsewhere = context.graph is not None or context.place is not None
+    if is_elsewhere or not is_kerass or functions_run_eagerly():
         return original(self, grads, trainable_variables, learning_rate)
     rate = to_tensor(learning_rate)
     if type(rate) is not EagerTensor or not all(type(grad) is EagerTensor for grad in grads):

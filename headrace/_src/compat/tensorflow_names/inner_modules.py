@@ -20,6 +20,7 @@ INTERNALS: dict[str, dict[str, str]] = {
     "python.eager.context": {
         "async_wait": "compat.tensorflow_names.internal_namespace:async_wait",
         "context": "compat.tensorflow_names.internal_namespace:eager_context",
+        "_reset_context": "devices.configuration:forget_devices",
         "eager_mode": "compat.tensorflow_names.internal_namespace:eager_mode",
         "executing_eagerly": "core.context:executing_eagerly",
     },

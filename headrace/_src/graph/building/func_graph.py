@@ -84,6 +84,8 @@ class FuncGraph(BaseGraph, StreamOwner):
     building_function = True
     loop_plans = None  # see passes/loop_invariants.py, for the body of a loop
     stays_interpreted = False  # whether it is never compiled: eager code reads its variables after each call
+    # Of the graph of all replicas of a strategy, a `graph/replicas` Replicated: what it was made of.
+    replicated: Any = None
     inlines_numbers = False  # whether all constants outside become constants here: no gradient is asked for them
     # For data/running: what `ElementFunction.vectorized` and `ragged_function` worked out for this graph, in a tuple.
     vectorized: tuple | None = None
@@ -261,6 +263,7 @@ class FuncGraphView:
     """The operations of a graph as a function with other outputs and inputs."""
 
     building_function = True
+    replicated = None
     loop_plans = None  # see passes/loop_invariants.py, for the body of a loop
 
     def __init__(self, graph, outputs, inputs=None):

@@ -13,6 +13,12 @@ from headrace._src.graph.compiling import queue as compile_queue
 from headrace._src.graph.compiling.blocks import BlockBuilder
 from headrace._src.graph.compiling.lowering import CannotLower
 from headrace._src.graph.compiling.programs import MISMATCH, Program, signature_of
+from headrace._src.graph.compiling.replicated import (
+    ReplicatedProgram,
+    block_of_replica,
+    runs_on_devices,
+    signature_of_replicas,
+)
 from headrace._src.graph.compiling.segments import Segmented, host_steps, path_to_host
 from headrace._src.op.api import api
 from headrace._src.op.traits import (
@@ -165,16 +171,15 @@ class Executable:
         self._entries: dict = {}
         self._programs = 0
         self._is_exact = self.must_compile or random_state.is_exact
-        self.hosts = host_steps(self.plan.steps)  # positions of the operations that only the host can run
+        # Positions of the operations that only the host can run; replicas with a program of their own are among them,
+        # unless all must be one program.
+        self.hosts = host_steps(self.plan.steps, apart=not self.must_compile)
         self.segmented = Segmented(self.plan, self.hosts, self._part) if self.hosts and not self.must_compile else None
 
     def run(self, arrays):
         """Run on the inputs. `arrays` may be empty afterwards."""
         if not self._is_exact and random_state.is_exact:
-            # What came of earlier calls depends on how long compiling took. Nothing after the seed may.
-            with self._lock:
-                if not self._is_exact:
-                    self._begin()
+            self._begin_anew()
         if self.segmented is not None:
             return self.segmented.run(arrays)
         # How often each shape is seen is counted, until there is a program for it.
@@ -182,6 +187,12 @@ class Executable:
         if entry is None:
             entry = self._new_entry(key)
         return entry.run(self, arrays)
+
+    def _begin_anew(self):
+        # What came of earlier calls depends on how long compiling took. Nothing after the seed may.
+        with self._lock:
+            if not self._is_exact:
+                self._begin()
 
     def _new_entry(self, key):
         with self._lock:
@@ -193,6 +204,15 @@ class Executable:
             return entry
 
     # For the entries.
+
+    def signature(self, arrays):
+        """What a program for this call is specialised to; None when there can be none."""
+        return signature_of(arrays)[0]
+
+    def loader(self, signature):
+        """A function of a `Built` that loads it. It does not hold this executable."""
+        nodes, fixed = self.block()[1], self.fixed
+        return lambda built: Program(built, signature, nodes, fixed)
 
     def block(self):
         """The block of the graph and the operations that draw random numbers."""
@@ -305,18 +325,18 @@ class _Entry:
         return owner.plan.run(arrays)
 
     def _submit(self, owner, arrays):
-        signature, _ = signature_of(arrays)
+        signature = owner.signature(arrays)
         if signature is None:  # a variable without a value: the interpreter says so
             return False
-        block, nodes = owner.block()
+        block, _ = owner.block()
         if random_state.seed is not None:
             self._swap = _SEEDED_LOOP if block.loops else max(_SEEDED, block.count // _OPERATIONS_PER_CALL)
             self._patience = _PATIENCE + _PATIENCE_PER_OPERATION * block.count
-        fixed, inputs = owner.fixed, _inputs_to_try(block, arrays, signature)
+        loaded, inputs = owner.loader(signature), _inputs_to_try(block, arrays, signature)
 
         def load(built):
-            program = Program(built, signature, nodes, fixed)
-            if inputs:
+            program = loaded(built)
+            if inputs and isinstance(program, Program):
                 program.warm_up(inputs)
             return program
 
@@ -357,10 +377,7 @@ class _Entry:
 
     @staticmethod
     def _loaded_here(owner, signature):
-        block, nodes = owner.block()
-        return compile_queue.loaded_here(
-            block, signature, lambda built: Program(built, signature, nodes, owner.fixed)
-        )
+        return compile_queue.loaded_here(owner.block()[0], signature, owner.loader(signature))
 
     def _note(self, which, start):
         self._best[which] = min(self._best[which], time.perf_counter() - start)
@@ -382,7 +399,7 @@ class _Entry:
         return results
 
     def _take(self, owner, result):
-        if isinstance(result, Program):
+        if isinstance(result, (Program, ReplicatedProgram)):
             self.program = result
             self._way = _Entry._run_program
         elif isinstance(result, CannotLower):
@@ -394,7 +411,7 @@ class _Entry:
 
     def _compile_first(self, owner, arrays):
         """Compile now, in this thread."""
-        signature, _ = signature_of(arrays)
+        signature = owner.signature(arrays)
         if signature is None or _Settings.forked:
             return owner.plan.run(arrays)
         try:
@@ -451,9 +468,85 @@ def _inputs_to_try(block, arrays, signature):
     return None if block.loops or size > _MOST_TO_TRY else list(arrays)
 
 
+class ReplicatedExecutable(Executable):
+    """What runs the graph of all replicas: one program over their devices where that can be, and else the graph.
+
+    Args:
+        graph: the graph of all replicas.
+    """
+
+    def __init__(self, graph):
+        self._replicated = graph.replicated
+        super().__init__(graph.plan(), name=graph.base.name)
+
+    def _begin(self):
+        super()._begin()
+        self.hosts, self.segmented = frozenset(), None
+        self._apart = None
+        self._is_given_up = False
+
+    def run(self, arrays):
+        if not self._is_exact and random_state.is_exact:
+            self._begin_anew()
+        if self._is_given_up:
+            return self._other_way().run(arrays)
+        entry = self._entries.get(key := tuple([x.shape for x in arrays]))
+        if entry is None:
+            has_one = self.signature(arrays) is not None
+            entry = self._entries[key] = self._new_entry(key) if has_one else _Uneven()
+        return entry.run(self, arrays)
+
+    def signature(self, arrays):
+        return signature_of_replicas(arrays, self._replicated.positions)[0]
+
+    def loader(self, signature):
+        nodes, replicated = self.block()[1], self._replicated
+        return lambda built: ReplicatedProgram(built, signature, replicated, nodes)
+
+    def block(self):
+        with self._lock:
+            if self._block is None:
+                self._block = block_of_replica(self._replicated)
+            return self._block
+
+    def split(self, error):
+        self.reason = f"{error.op}: {error.reason}"
+        self._is_given_up = True
+
+    def _other_way(self):
+        """What runs the graph of all replicas on one device."""
+        if self._apart is None:
+            self._apart = Executable(self.plan, name=self.name) if is_worthwhile(self.plan.steps) else self.plan
+        return self._apart
+
+    @property
+    def state(self) -> str:
+        count = self._replicated.count
+        programs = [entry.program for entry in list(self._entries.values()) if entry.program is not None]
+        if self._is_given_up:
+            way = getattr(self._apart, "state", "interpreted")
+            return f"replica by replica ({self.reason}), {way}"
+        if programs:
+            moved = max(sum(size for _, size in program.collectives) for program in programs)
+            return f"one program over {count} devices, which exchanges {moved:,} bytes in a call"
+        return f"replica by replica until there is a program over {count} devices; {super().state}"
+
+
+class _Uneven:
+    """What runs calls in which replicas have different shapes, as in the last batch of a dataset."""
+
+    program = None
+    _job = None
+
+    def run(self, owner, arrays):
+        return owner._other_way().run(arrays)
+
+
 def executable_of(graph):
     """What runs a function's graph: something with `run`."""
     base = graph.base
+    if runs_on_devices(graph):
+        return ReplicatedExecutable(graph)
     plan = graph.plan()
     must_compile = base.jit_compile is True
     _write_early(plan)

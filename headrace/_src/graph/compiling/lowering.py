@@ -121,6 +121,10 @@ class Lowering(LoweredControl):
             self._kept[index] = value, self.failed
         self.variables[index] = value
 
+    def final_failure(self):
+        """Whether a check has failed, when all is done: False if there was none, else a jax boolean."""
+        return self.failed
+
     def final_value(self, index, before):
         """The last value of a variable: the one before, if a check has failed."""
         value = self.variables[index]

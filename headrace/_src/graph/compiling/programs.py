@@ -1,32 +1,29 @@
 """Compiled programs: made from a block for certain shapes, loaded, and called."""
 
-import glob
-import importlib.util
-import math
-import os
 import pickle
 import re
 import threading
 import time
-from typing import ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from headrace._src.core import operating_system
-from headrace._src.core.garbage import lasting_objects
-from headrace._src.core.lazy import jax, jnp, serialize_executable, xla_client
+from headrace._src.core.lazy import jax, jnp, serialize_executable
 from headrace._src.core.random_state import random_state
+from headrace._src.graph.compiling import devices
 from headrace._src.graph.compiling.blocks import inner_blocks
+from headrace._src.graph.compiling.devices import ALIGNMENT, aligned_empty, to_device
 from headrace._src.graph.compiling.lowered_values import Opaque, VariableHandle
 from headrace._src.graph.compiling.lowering import CannotLower, Lowering
 from headrace._src.op.definition import REGISTRY
 from headrace._src.op.traits import CONVOLUTION
 from headrace._src.ops.tensor_lists.lowering import LoweredList
 from headrace._src.ops.tensor_lists.values import TensorList, boxed
-from headrace._src.state.storage import Storage
+from headrace._src.state.storage import ReplicaPart, Storage
 
-# What XLA wants of addresses, and from how many bytes on it pays to see to it.
-ALIGNMENT, _STAGED = 64, 8192
+# From how many bytes on it pays to see to it that addresses are as XLA wants them.
+_STAGED = 8192
 # One thread for making machine code: compiling must not take all processors.
 OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
 # What the library behind XLA's products (YNN) is left where there are convolutions, for which it takes one thread where
@@ -59,6 +56,10 @@ class Signature:
 
     def __hash__(self):
         return hash(self.inputs)
+
+    def build(self, block) -> "Built":
+        """Compile a block for this signature; see `build`."""
+        return build(block, self)
 
 
 class ListSpec(NamedTuple):
@@ -118,11 +119,15 @@ class Built:
         seconds: how long it took to lower it, and to compile it.
         unknown_options: options for the compiler that this release of XLA does not know.
         temporary: how many bytes it needs while it runs.
+        shapes: of the results of one replica, of a program of several devices.
+        collectives: what replicas do together in it, as (kind, bytes) for each.
     """
 
     seconds = (0.0, 0.0)
     unknown_options: tuple[str, ...] = ()
     temporary = 0
+    shapes: tuple = ()
+    collectives: tuple = ()
 
     def __init__(self, payload, arguments, variables, streams, outputs, updates, fails):
         self.payload = payload
@@ -141,7 +146,7 @@ def build(block, signature) -> Built:
         CannotLower: an instruction that a program cannot have.
     """
     with jax.enable_x64(True), jax.default_device(jax.local_devices(backend="cpu")[0]):
-        writer = _Writer(block, signature)
+        writer = Writer(block, signature)
         start = time.perf_counter()
         lowered = writer.lowered()
         between = time.perf_counter()
@@ -184,8 +189,10 @@ def compiled_with(lowered, options):
             del options[found[1]]
 
 
-class _Writer:
+class Writer:
     """Makes the function that is compiled."""
+
+    _lowering: Any = Lowering
 
     def __init__(self, block, signature):
         self._block, self._signature = block, signature
@@ -217,7 +224,7 @@ class _Writer:
         streams = given[-1] if self.streams else None
         used = {number: streams[k, 2] for k, number in enumerate(self.streams)}
         seeds = {number: streams[k, :2] for k, number in enumerate(self.streams)}
-        ctx = Lowering(variables, dict(used), seeds, keeps=not block.loops)
+        ctx = self._lowering(variables, dict(used), seeds, keeps=not block.loops)
         inputs = []
         for i, x in enumerate(signature.inputs):
             if isinstance(x, ListSpec) and i in traced:
@@ -229,7 +236,7 @@ class _Writer:
             else:
                 inputs.append(Opaque(i))
         results = ctx.run_all(block, inputs)
-        failed = ctx.failed
+        failed = ctx.final_failure()
         self.fails = failed is not False
 
         def kept(new, old):
@@ -275,72 +282,12 @@ def _shaped(shape, dtype):
     return jax.ShapeDtypeStruct(shape, dtype._np)
 
 
-def import_jax():
-    """Import what loading a program takes, in such a way that other threads are held up as little as possible."""
-    with lasting_objects():
-        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # as jax does: the library reads it when it is opened
-        found = importlib.util.find_spec("jaxlib")
-        for folder in [] if found is None else found.submodule_search_locations or []:
-            for path in glob.glob(os.path.join(folder, "libjax_common.*")):
-                operating_system.open_library(path)
-        jax.config  # noqa: B018
-        serialize_executable.deserialize_and_load  # noqa: B018
-
-
-class _Device:
-    """The client and device that programs run on: one of our own, so that nothing of the user's jax is changed."""
-
-    lock = threading.Lock()
-    client = None
-    device = None
-    sharding = None
-    kinds: ClassVar[dict] = {}
-
-    @classmethod
-    def get(cls):
-        with cls.lock:
-            if cls.client is None:
-                import_jax()
-                # A call returns when its results are there: handing over to another thread costs more than it gives.
-                cls.client = xla_client.make_cpu_client(asynchronous=False, num_devices=1)
-                cls.device = cls.client.devices()[0]
-                cls.sharding = jax.sharding.SingleDeviceSharding(cls.device)
-        return cls
-
-
-def device_of_programs():
-    """The client and the device that programs run on, as `client` and `device`."""
-    return _Device.get()
-
-
-def to_device(array):
-    """A NumPy array as one of the device. The array must not be changed afterwards."""
-    device = _Device.get()
-    with jax.enable_x64(True):
-        kind = array.shape, array.dtype
-        described = device.kinds.get(kind)
-        if described is None:
-            if len(device.kinds) > 1000:
-                device.kinds.clear()
-            described = device.kinds[kind] = jax.core.ShapedArray(*kind)
-        # What jax.device_put does in the end, without its hundred microseconds.
-        return xla_client.batched_device_put(described, device.sharding, [array], [device.device])
-
-
 def _listed(results, at, length, is_fixed, declared):
     """A list of what a program has computed."""
     rows = np.asarray(results[at])
     count = length if is_fixed else int(results[length])
     items = {i: rows[i, ...] for i in range(count)}
     return boxed(TensorList(rows.dtype, declared, items, count))
-
-
-def aligned_empty(shape, dtype) -> np.ndarray:
-    """An array whose memory XLA can use without a copy."""
-    size = math.prod(shape) * dtype.itemsize
-    memory = np.empty(size + ALIGNMENT, np.uint8)
-    start = -memory.__array_interface__["data"][0] % ALIGNMENT
-    return memory[start : start + size].view(dtype).reshape(shape)
 
 
 def _in_kept_memory(call):
@@ -383,8 +330,8 @@ class Program:
             random_nodes: the operations behind its random streams, each with the calls that lead to it.
             fixed: inputs from this position on are the same arrays in every call (captured tensors).
         """
-        device = _Device.get()  # which imports jax, before anything of it is unpickled
-        self._call = serialize_executable.deserialize_and_load(*pickle.loads(built.payload), backend=device.client)
+        device = devices.first()  # which imports jax, before anything of it is unpickled
+        self._call = devices.loaded(built.payload, [device])
         if built.temporary > operating_system.LARGEST_KEPT:
             self._call = _in_kept_memory(self._call)
         self.unknown_options = built.unknown_options
@@ -540,6 +487,9 @@ class Program:
                     arrived = True
             if value.shape != shape:
                 return None
+            if type(value) is ReplicaPart:  # on a device of a strategy's replica
+                value = storage.device = to_device(storage.read())
+                arrived = True
             given.append(value)
         return arrived
 

@@ -21,7 +21,7 @@ from headrace._src.core import operating_system
 from headrace._src.core.tracebacks import PARENT
 from headrace._src.graph.compiling import program_store
 from headrace._src.graph.compiling.lowering import CannotLower
-from headrace._src.graph.compiling.programs import Built, build
+from headrace._src.graph.compiling.programs import Built
 from headrace._src.graph.compiling.worker import READY, answer, read_message, write_message
 
 logger = logging.getLogger("headrace")
@@ -347,13 +347,13 @@ def built_here(block, signature) -> Built:
         DeadlyJob: the compiling process has died of it.
     """
     if program_store.folder() is None and not _deadly:
-        return build(block, signature)
+        return signature.build(block)
     request = pickle.dumps((block, signature), pickle.HIGHEST_PROTOCOL)
     name = program_store.name_of(request, block)
     built = None if name is None else program_store.read(name)
     if built is None:
         refuse_deadly(request)
-        built = build(block, signature)
+        built = signature.build(block)
         if name is not None:
             program_store.write(name, built)
     return built

@@ -5,6 +5,7 @@ made before it, and nothing made after it comes earlier. Other operations go int
 """
 
 from headrace._src.graph.building.operation import called_graphs, is_stateful
+from headrace._src.graph.compiling.replicated import runs_on_devices
 from headrace._src.graph.control.calls import PARTITIONED_CALL, STATEFUL_PARTITIONED_CALL
 from headrace._src.graph.control.conditional import (
     CASE,
@@ -21,12 +22,13 @@ from headrace._src.op.traits import ABOUT_SHAPES, NONE, PLAIN_CALL
 from headrace._src.ops.arrays.filling import CONST
 
 
-def host_steps(steps, known=()) -> frozenset:
+def host_steps(steps, known=(), apart=True) -> frozenset:
     """The positions of the operations that can be seen to be the host's.
 
     Args:
         steps: the operations in order.
         known: numbers (`id`) of the inputs whose values are known while compiling.
+        apart: whether replicas that run on devices of their own are among them: their program is not a part of another.
     """
     found = None
     hosts = set()
@@ -36,7 +38,10 @@ def host_steps(steps, known=()) -> frozenset:
         if found is None:
             found = _repeatable(steps, known)
         if node.record.calls_functions:
-            if any(host_steps(graph.plan().steps, inputs) for graph, inputs in _inner(node, found)):
+            inner = _inner(node, found)
+            if (apart and any(runs_on_devices(graph) for graph, _ in inner)) or any(
+                host_steps(graph.plan().steps, inputs, apart) for graph, inputs in inner
+            ):
                 hosts.add(i)
         elif not node.outputs or id(node.outputs[0]) not in found:
             hosts.add(i)
@@ -64,7 +69,7 @@ def path_to_host(steps, known=(), allowed=NONE):
     Returns:
         The places that lead to it, outermost first, and the op's name.
     """
-    for place in sorted(host_steps(steps, known)):
+    for place in sorted(host_steps(steps, known, apart=False)):
         node = steps[place]
         if not node.record.calls_functions:
             if not node.record.traits & allowed:

@@ -11,7 +11,6 @@ import traceback
 
 from headrace._src.core import operating_system
 from headrace._src.graph.compiling.lowering import CannotLower
-from headrace._src.graph.compiling.programs import build
 
 # How a message begins: its length.
 HEADER = struct.Struct("<Q")
@@ -47,7 +46,7 @@ def answer(request: bytes) -> bytes:
     """The program for a pickled (block, signature), or why there is none, pickled."""
     try:
         block, signature = pickle.loads(request)
-        result = build(block, signature)
+        result = signature.build(block)
     except CannotLower as error:
         result = error
     except Exception as error:

@@ -20,7 +20,7 @@ _SIGNATURE = (
 
 
 def _run(args, Tout, f, config, config_proto, executor_type):
-    if f.base.jit_compile:
+    if f.base.jit_compile or f.replicated is not None:
         return f.executable().run(args)
     return f.plan().run(args)  # which empties the list, so that inputs can be freed early
 

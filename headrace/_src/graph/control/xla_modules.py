@@ -7,7 +7,7 @@ import numpy as np
 from headrace._src.core import errors
 from headrace._src.core.lazy import jax, jax_mlir, jaxlib_mlir, mlir_functions, mlir_ir, stablehlo, xla_client
 from headrace._src.core.shapes import TensorShape
-from headrace._src.graph.compiling.programs import device_of_programs, to_device
+from headrace._src.graph.compiling.devices import first, to_device
 from headrace._src.op.definition import Op
 from headrace._src.op.traits import BETWEEN_PROGRAMS
 
@@ -19,13 +19,13 @@ _INNER = "_headrace_called"
 @functools.lru_cache(64)
 def _compiled(module, shapes, platforms):
     """The program for arguments of these shapes, and how many results it has."""
-    device = device_of_programs()
+    device = first()
     with jax.enable_x64(True), jax_mlir.make_ir_context(), mlir_ir.Location.unknown():
         found = jaxlib_mlir.deserialize_portable_artifact(module)
         program = found if isinstance(found, mlir_ir.Module) else mlir_ir.Module.parse(found)
         _give_shapes(program, shapes, platforms)
         program = jax_mlir.refine_polymorphic_shapes(program)
-        devices = xla_client.DeviceList((device.device,))
+        devices = xla_client.DeviceList((device,))
         return device.client.compile_and_load(program, devices, xla_client.CompileOptions())
 
 

@@ -1,0 +1,359 @@
+"""Programs of several devices: what all replicas of a strategy do, traced once and compiled once.
+
+Each replica runs the same code on a device of its own. What it has is a part of an array over all devices, along the
+first axis: variables, inputs, random streams and results. A scalar is a part with one element. What replicas do
+together are XLA's collectives.
+"""
+
+import functools
+import pickle
+import re
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+from headrace._src.core.lazy import jax, jnp, lax, serialize_executable, xla_client
+from headrace._src.core.random_state import random_state
+from headrace._src.graph.compiling import devices, programs
+from headrace._src.graph.compiling.blocks import BlockBuilder
+from headrace._src.graph.compiling.lowering import CannotLower, Lowering
+from headrace._src.graph.compiling.programs import COMPUTED, GIVEN, LISTED, MISMATCH, Built, Signature, Writer
+from headrace._src.graph.replicas.collectives import AXIS
+from headrace._src.state.storage import ReplicaPart, Storage
+
+
+class ReplicatedSignature(Signature):
+    """What a program of several devices is specialised to: what one replica has, and on how many devices.
+
+    Attributes:
+        count: how many replicas there are.
+        shared: positions of the inputs that all replicas have in common.
+        shared_variables: numbers of the variables that they have in common.
+    """
+
+    def __init__(self, inputs, variables, count, shared, shared_variables):
+        super().__init__(inputs, variables)
+        self.count = count
+        self.shared = shared
+        self.shared_variables = shared_variables
+
+    def __eq__(self, other):
+        return (
+            isinstance(other, ReplicatedSignature)
+            and super().__eq__(other)
+            and (self.count, self.shared, self.shared_variables) == (other.count, other.shared, other.shared_variables)
+        )
+
+    __hash__ = Signature.__hash__
+
+    def build(self, block) -> Built:
+        return build_replicated(block, self)
+
+
+def signature_of_replicas(arrays, positions) -> tuple:
+    """The signature of a call, and for each variable the storages of its copies.
+
+    Args:
+        arrays: the inputs of the graph of all replicas.
+        positions: for each replica, which of them are the inputs of its graph.
+
+    Returns:
+        None and None when replicas have different shapes, or a variable has no value.
+    """
+    columns = list(zip(*positions))
+    shared = frozenset(i for i, column in enumerate(columns) if len(set(column)) == 1)
+    found = [programs.signature_of([arrays[i] for i in own]) for own in positions]
+    first = found[0][0]
+    if first is None or any(signature != first for signature, _ in found[1:]):
+        return None, None
+    storages = list(zip(*(own for _, own in found)))
+    common = frozenset(i for i, copies in enumerate(storages) if len(set(map(id, copies))) == 1)
+    signature = ReplicatedSignature(first.inputs, first.variables, len(positions), shared, common)
+    return signature, storages
+
+
+def runs_on_devices(graph) -> bool:
+    """Whether a graph is that of replicas that can run on devices of their own, in one program."""
+    replicated = graph.replicated
+    if replicated is None or replicated.is_spread or graph.base.stays_interpreted:
+        return False
+    return max(replicated.devices) < devices.count()
+
+
+class _ReplicatedLowering(Lowering):
+    """What `lower` gets as `ctx`: a check that fails on one replica fails on all."""
+
+    _agreed: Any = False
+
+    def _agree(self):
+        if self.failed is not False and self.failed is not self._agreed:
+            self._agreed = self.failed = lax.psum(jnp.asarray(self.failed, jnp.int32), AXIS) > 0
+
+    def assign_variable(self, handle, value):
+        if self._before is not None:  # not within branches, where the others may not come by
+            self._agree()
+        super().assign_variable(handle, value)
+
+    def final_failure(self):
+        self._agree()
+        return self.failed
+
+
+class _ReplicatedWriter(Writer):
+    """Makes the function of one replica, and spreads it over devices."""
+
+    _lowering = _ReplicatedLowering
+
+    def lowered(self):
+        block, signature = self._block, self._signature
+        written = {signature.inputs[i] for i in block.written}
+        if written & signature.shared_variables:
+            raise CannotLower((0,), "strategy.run", "replicas change a variable that they have in common")
+        self._written = written
+        mesh = jax.sharding.Mesh(np.array(_compiling_devices(signature.count)), (AXIS,))
+        own, common = jax.sharding.PartitionSpec(AXIS), jax.sharding.PartitionSpec()
+        kinds = [(signature.inputs[i], block.input_types[i]._np, i in signature.shared) for i in self.arguments]
+        if any(isinstance(shape, programs.ListSpec) for shape, _, _ in kinds):
+            raise CannotLower((0,), "strategy.run", "a list of tensors that is given to replicas")
+        kinds += [
+            (signature.variables[i][0], signature.variables[i][1]._np, i in signature.shared_variables)
+            for i in self.variables
+        ]
+        donated = [len(self.arguments) + k for k, i in enumerate(self.variables) if i in written]
+        if self.streams:
+            kinds.append(((len(self.streams), 3), np.dtype(np.uint64), False))
+        specs = tuple(common if is_shared else own for _, _, is_shared in kinds)
+        given = [
+            jax.ShapeDtypeStruct(
+                shape if is_shared else whole_shape(shape, signature.count), dtype,
+                sharding=jax.sharding.NamedSharding(mesh, spec),
+            )
+            for (shape, dtype, is_shared), spec in zip(kinds, specs)
+        ]  # fmt: skip
+        local = functools.partial(self._on_replica, [shape for shape, _, _ in kinds])
+        spread = jax.shard_map(local, mesh=mesh, in_specs=specs, out_specs=own, check_vma=False)
+        return jax.jit(spread, donate_argnums=donated, keep_unused=True).lower(*given)
+
+    def _on_replica(self, shapes, *given):
+        results = self._function(*(x.reshape(shape) for x, shape in zip(given, shapes)))
+        if any(kind == LISTED for kind, _ in self.outputs):
+            raise CannotLower((0,), "strategy.run", "a list of tensors that replicas return")
+        self.shapes = [x.shape for x in results]
+        return [x.reshape(1) if x.ndim == 0 else x for x in results]
+
+
+def whole_shape(shape, count) -> tuple:
+    """The shape of the array over all devices, of which each has a part of `shape`."""
+    return (shape[0] * count, *shape[1:]) if shape else (count,)
+
+
+@functools.lru_cache
+def _compiling_devices(count):
+    """Devices to compile for. What is compiled is loaded on others, so that these never run anything."""
+    return devices.make_client(count).devices()
+
+
+def build_replicated(block, signature) -> Built:
+    """Compile what one replica does for several devices; see `programs.build`."""
+    with jax.enable_x64(True):
+        writer = _ReplicatedWriter(block, signature)
+        start = time.perf_counter()
+        lowered = writer.lowered()
+        between = time.perf_counter()
+        compiled, unknown = programs.compiled_with(lowered, programs.options_of(block))
+        payload = pickle.dumps(serialize_executable.serialize(compiled))
+    built = Built(
+        payload, writer.arguments, writer.variables, writer.streams, writer.outputs, writer.updates, writer.fails
+    )
+    built.seconds = between - start, time.perf_counter() - between
+    built.unknown_options = unknown
+    built.shapes = writer.shapes
+    built.collectives = collectives_in(compiled.as_text())
+    return built
+
+
+_COLLECTIVE = re.compile(r"= (.+?) (all-reduce|all-gather|reduce-scatter|collective-permute|all-to-all)(-start)?\(")
+_ARRAY = re.compile(r"(pred|[a-z]+)(\d*)\[([\d,]*)\]")
+
+
+def collectives_in(text: str) -> list:
+    """The collectives of a compiled program, as (kind, bytes of the result) for each.
+
+    Args:
+        text: the program as XLA prints it.
+    """
+    found = []
+    for shape, kind, _ in _COLLECTIVE.findall(text):
+        size = 0
+        for name, bits, sizes in _ARRAY.findall(shape):
+            count = int(np.prod([int(n) for n in sizes.split(",") if n] or [1]))
+            size += count * max(1, int(bits or 8) // 8) * (2 if name == "c" and bits == "" else 1)
+        found.append((kind, size))
+    return found
+
+
+class ReplicatedProgram:
+    """A loaded program of several devices; `run` is that of `programs.Program`, for the graph of all replicas.
+
+    Args:
+        built: the program.
+        signature: what it is made for.
+        replicated: the graph of one replica, and where its inputs are (graph/replicas).
+        random_nodes: the operations of that graph behind the random streams, each with the calls that lead to it.
+    """
+
+    def __init__(self, built, signature, replicated, random_nodes):
+        where = devices.chosen(replicated.devices)
+        self._devices, self._where = where, tuple(replicated.devices)
+        self._call = devices.loaded(built.payload, where)
+        self.unknown_options = built.unknown_options
+        self.collectives = built.collectives
+        mesh = jax.sharding.Mesh(np.array(where), (AXIS,))
+        self._own = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(AXIS))
+        self._common = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
+        self._signature, self._built = signature, built
+        self._positions = replicated.positions
+        self._count = replicated.count
+        self._streams = [
+            [_of_replica(replicated, random_nodes[k], i) for k in built.streams] for i in range(self._count)
+        ]
+        self._known: Any = None
+        self._storages: list = []  # for each variable of the program, those of its copies
+        self._locked: list[Storage] = []
+        self._resources = [
+            own[i] for own in self._positions for i, x in enumerate(signature.inputs) if isinstance(x, int)
+        ]
+        self._lock = threading.Lock()
+
+    def run(self, arrays):
+        """Run on the inputs of the graph of all replicas."""
+        known = self._known
+        if known is None or any(arrays[i] is not box for i, box in known):
+            if not self._bind(arrays):
+                return MISMATCH
+        with jax.enable_x64(True), self._lock:
+            given = [self._argument(i, arrays) for i in self._built.arguments]
+            results = self._call_with_variables(given)
+        if results is None:
+            return MISMATCH
+        if self._built.fails and self._parts(results, -1)[0]:
+            return None
+        columns = [self._output(kind, what, results, arrays) for kind, what in self._built.outputs]
+        return [column[i] for i in range(self._count) for column in columns]
+
+    def _output(self, kind, what, results, arrays):
+        """What each replica has of an output."""
+        if kind == COMPUTED:
+            return self._parts(results, what)
+        if kind == GIVEN:
+            return [arrays[own[what]] for own in self._positions]
+        return [what] * self._count
+
+    def _parts(self, results, at):
+        """A result, on the host, as each replica has it."""
+        whole, shape = results[at], self._built.shapes[at]
+        return [np.asarray(whole.addressable_data(i)).reshape(shape) for i in range(self._count)]
+
+    def _bind(self, arrays):
+        signature, storages = signature_of_replicas(arrays, self._positions)
+        if signature != self._signature:
+            return False
+        self._storages = [storages[i] for i in self._built.variables]
+        self._locked = sorted({id(x): x for copies in self._storages for x in copies}.values(), key=id)
+        self._updates = [(storages[i], k) for i, k in self._built.updates]
+        self._known = [(i, arrays[i]) for i in self._resources]
+        return True
+
+    def _argument(self, i, arrays):
+        if i in self._signature.shared:
+            return self._put([arrays[self._positions[0][i]]] * self._count, True)
+        return self._put([arrays[own[i]] for own in self._positions], False)
+
+    def _put(self, parts, is_shared):
+        """Arrays of the host, one for each replica, as an array over all devices."""
+        first = parts[0]
+        shape = first.shape if is_shared else whole_shape(first.shape, self._count)
+        if not is_shared and not first.shape:
+            parts = [part.reshape(1) for part in parts]
+        kind = devices.described(shape, first.dtype)
+        return xla_client.batched_device_put(kind, self._common if is_shared else self._own, parts, self._devices)
+
+    def _call_with_variables(self, given):
+        taken = []
+        try:
+            for storage in self._locked:
+                storage.lock.acquire()
+                taken.append(storage)
+            for number, copies in zip(self._built.variables, self._storages):
+                value = self._value(number, copies)
+                if value is None:
+                    return None
+                given.append(value)
+            if self._built.streams:
+                streams = [[random_state.stream_of(*place) for place in places] for places in self._streams]
+                given.append(self._put([_rows(own) for own in streams], False))
+            results = self._call(*given)
+            for copies, k in self._updates:
+                for i, storage in enumerate(copies):
+                    storage.device = ReplicaPart(results[k], i, self._built.shapes[k], self._where)
+                    storage.value = None
+            if self._built.streams:
+                counts = self._parts(results, -2 if self._built.fails else -1)
+                for own, used in zip(streams, counts):
+                    for stream, count in zip(own, used.tolist()):
+                        stream.used = count
+        finally:
+            for storage in taken:
+                storage.lock.release()
+        return results
+
+    def _value(self, number, copies):
+        """The values of the copies of a variable as an array over all devices; None when one is not as expected."""
+        shape = self._signature.variables[number][0]
+        first = copies[0].device
+        if type(first) is ReplicaPart and first.where == self._where and _is_whole([copy.device for copy in copies]):
+            return first.whole
+        if any(not copy.is_initialized for copy in copies):
+            return None
+        parts = [copy.read() for copy in copies]
+        if any(part.shape != shape for part in parts):
+            return None
+        is_shared = number in self._signature.shared_variables
+        # A program changes what it is given: each copy needs memory of its own, which nobody else has.
+        return self._put(parts if is_shared else [_owned(part) for part in parts], is_shared)
+
+
+def _is_whole(parts):
+    """Whether values of variables are the parts of one array, in order."""
+    whole = parts[0].whole
+    return all(type(part) is ReplicaPart and part.whole is whole and part.index == i for i, part in enumerate(parts))
+
+
+def _owned(part):
+    copy = devices.aligned_empty(part.shape, part.dtype)
+    np.copyto(copy, part)
+    return copy
+
+
+def _rows(streams):
+    mask = (1 << 64) - 1
+    return np.array([[s.seed & mask, s.seed2 & mask, s.used & mask] for s in streams], np.uint64)
+
+
+def _of_replica(replicated, place, replica):
+    """Where a replica draws from, in the graph of all, where the graph of one has an operation that draws."""
+    node, calls = place
+    nodes = replicated.nodes
+    outermost = calls[0] if calls else node
+    if id(outermost) not in nodes:
+        return node, calls
+    own = nodes[id(outermost)][replica]
+    return (node, (own, *calls[1:])) if calls else (own, ())
+
+
+def block_of_replica(replicated):
+    """The block of what one replica does, and its operations that draw random numbers."""
+    builder = BlockBuilder()
+    return builder.of_plan(replicated.graph.plan()), builder.random_nodes

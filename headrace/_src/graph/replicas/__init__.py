@@ -1,0 +1,1 @@
+"""Graphs of what every replica of a strategy does: traced once, run on all of them."""
