@@ -9,6 +9,7 @@ from evaluation import evaluate
 from families import rows_of
 
 import headrace as tf
+from headrace._src.core import parts
 from headrace._src.ops.windows import conv_kernels, depthwise_kernels, pool_kernels
 from headrace._src.ops.windows.placement import resolve
 
@@ -76,6 +77,8 @@ def test_convolution_kernels(seed, monkeypatch):
     outputs = groups * int(rng.integers(1, 7))
     # Blocks of all sizes must give the same result: rows of an image, images, everything.
     monkeypatch.setattr(conv_kernels, "_BLOCK_BYTES", int(rng.choice([1, 500, 1 << 22])))
+    monkeypatch.setattr(conv_kernels, "_SUMMED_ROWS", 1)
+    monkeypatch.setattr(conv_kernels, "_DIVIDED", int(rng.choice([0, 1 << 23])))
     monkeypatch.setattr(depthwise_kernels, "_BLOCK_BYTES", int(rng.choice([1, 500, 1 << 20])))
     x, f = rng.normal(size=(3, *size, groups * inputs)), rng.normal(size=(*window, inputs, outputs))
     y = conv_kernels.forward(x, f, w)
@@ -97,6 +100,30 @@ def test_convolution_kernels(seed, monkeypatch):
     )
     f2 = rng.normal(size=small.shape)
     np.testing.assert_allclose(np.sum(depthwise_kernels.forward(x, f2, w) * dy), np.sum(f2 * df), atol=1e-9)
+
+
+def test_results_do_not_depend_on_the_number_of_threads():
+    rng = np.random.default_rng(0)
+    w = resolve("Conv2D", (30, 30), (3, 3), (1, 1), (1, 1), "SAME", None)
+    pool = resolve("MaxPool", (30, 30), (2, 2), (2, 2), (1, 1), "VALID", None)
+    x, f = rng.normal(size=(16, 30, 30, 9)).astype("f"), rng.normal(size=(3, 3, 9, 15)).astype("f")
+
+    def results():
+        y = conv_kernels.forward(x, f, w)
+        assert y.size * f[..., 0].size > conv_kernels._DIVIDED
+        pooled = pool_kernels.max_pool(y, (1, 2), pool)
+        dy = pool_kernels.max_pool_gradient(y, pooled, (1, 2), pool)
+        df, dx = conv_kernels.filter_gradient(x, dy, 9, w), conv_kernels.input_gradient(dy, f, 9, w)
+        return [a.tobytes() for a in (y, pooled, dy, df, dx)]
+
+    found = []
+    for count in (1, 2, 5):
+        parts.set_thread_count(count)
+        try:
+            found.append(results())
+        finally:
+            parts.set_thread_count(0)
+    assert found[0] == found[1] == found[2]
 
 
 def test_integer_convolution_wraps_around():

@@ -44,8 +44,9 @@ _MOST_TO_TRY = 1 << 26
 # (3,000 operations 6 s, 1,000 less than one), and holds up all other programs meanwhile. `jit_compile=True` compiles
 # graphs of any size.
 _MOST_OPERATIONS = 10_000
-# After `_TRIALS` runs, a program is given up if it takes more than `_SLOWER` times as long as the interpreter. That is
-# not done for less than `_NOTICEABLE` seconds: such times depend too much on what else the machine does.
+# After `_TRIALS` runs, a program is given up if it takes more than `_SLOWER` times as long as the interpreter, on the
+# clock and in processor time: the first is longer where other work has the processors, the second where a program uses
+# more of them. That is not done for less than `_NOTICEABLE` seconds: such times depend too much on other work.
 _TRIALS, _SLOWER, _NOTICEABLE = 8, 1.1, 0.002
 # With a global seed, programs take over at a fixed call: this one, later for large graphs, at once for loops.
 _SEEDED, _OPERATIONS_PER_CALL, _SEEDED_LOOP = 32, 8, 3
@@ -297,6 +298,10 @@ def _located(steps, path, op):
     return next((found for found in inner if found is not None), None)
 
 
+def _clocks():
+    return time.perf_counter(), time.process_time()
+
+
 class _Entry:
     """What runs calls with certain shapes. `run` is one of its methods, which are given the executable."""
 
@@ -306,7 +311,8 @@ class _Entry:
         self._job = None
         self._swap = None  # with a global seed: the call at which the program takes over
         self._patience = None  # and how many seconds that call waits for it
-        self._best = [math.inf, math.inf]  # the shortest times of the interpreter and of the program
+        # The shortest times of the interpreter and of the program: on the clock, of the processors.
+        self._best = [(math.inf, math.inf), (math.inf, math.inf)]
         self._way = _Entry._compile_first if must_compile or random_state.deterministic else _Entry._count_calls
 
     def run(self, owner, arrays):
@@ -355,13 +361,13 @@ class _Entry:
             self._job = None
             return owner.run(arrays)
         if not job.done:
-            start = time.perf_counter()
+            start = _clocks()
             results = owner.plan.run(arrays)
             self._note(0, start)
             return results
         self._take(owner, job.result)
         self._job = None
-        if self.program is not None and self._best[0] < math.inf:
+        if self.program is not None and self._best[0][0] < math.inf:
             self._way = _Entry._try_program
             self._count = 0
         return owner.run(arrays)
@@ -380,17 +386,18 @@ class _Entry:
         return compile_queue.loaded_here(owner.block()[0], signature, owner.loader(signature))
 
     def _note(self, which, start):
-        self._best[which] = min(self._best[which], time.perf_counter() - start)
+        taken = (end - begin for end, begin in zip(_clocks(), start))
+        self._best[which] = tuple(map(min, self._best[which], taken))
 
     def _try_program(self, owner, arrays):
         """Run the program and see whether it is faster than the interpreter, which has the faster matrix products."""
-        start = time.perf_counter()
+        start = _clocks()
         results = self._run_program(owner, arrays)
         self._note(1, start)
         self._count += 1
         if self._count >= _TRIALS:
-            interpreted, compiled = self._best
-            if compiled > interpreted * _SLOWER and interpreted > _NOTICEABLE:
+            interpreted, compiled = self._best[0][0], self._best[1][0]
+            if interpreted > _NOTICEABLE and all(y > x * _SLOWER for x, y in zip(*self._best)):
                 self.program = None
                 owner.reason = f"a program takes {compiled * 1e3:.3g} ms, the interpreter {interpreted * 1e3:.3g} ms"
                 self._way = _Entry._interpret

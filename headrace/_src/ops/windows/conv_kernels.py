@@ -2,7 +2,8 @@
 
 Data is (batch, *space, channels), filters are (*window, channels / groups, outputs), and `Windows` says
 where the windows lie. Each window's values are copied into the row of a matrix, which BLAS multiplies with
-the filter; the batch is cut into blocks whose matrix stays in the cache and bounds the memory.
+the filter; the batch is cut into blocks whose matrix stays in the cache and bounds the memory, and which several
+threads take. What the blocks are depends on sizes only, and what they give is added in their order.
 """
 
 from __future__ import annotations
@@ -14,12 +15,20 @@ from math import prod
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from headrace._src.core.parts import in_parts
+from headrace._src.core.product_threads import one_thread
 from headrace._src.ops.linalg.product_kernels import blas_product
 from headrace._src.ops.windows import depthwise_kernels
 from headrace._src.ops.windows.placement import Windows, reversed_windows, tap_slices
 
-# Measured on 32x28x28x32 * 3x3x32x64: 1 to 4 MB are alike, less pays for calls, more leaves the cache.
-_BLOCK_BYTES = 1 << 22
+# Measured on 32x28x28x32 * 3x3x32x64: 1 to 4 MB are alike, less pays for calls, more leaves the cache. Filter gradients
+# have more rows where these are long, as each block adds a whole filter.
+_BLOCK_BYTES, _LARGEST_BLOCK = 1 << 20, 1 << 22
+_SUMMED_ROWS = 512
+# From so many multiplications on several threads take the blocks. Filter gradients are summed in so many parts, or
+# fewer where those would be more numbers than this.
+_DIVIDED = 1 << 23
+_SUMS, _SUMMED_NUMBERS = 8, 1 << 21
 # Above this ratio of outputs to channels, adding one product per tap beats a convolution of the gradient.
 _TAPS_RATIO = 4
 
@@ -49,9 +58,9 @@ def _cast(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return values.astype(dtype)
 
 
-def _blocks(batch: int, rows: int, row_bytes: int) -> Iterator[tuple[int, int, int, int]]:
+def _blocks(batch: int, rows: int, row_bytes: int, block_bytes: int) -> Iterator[tuple[int, int, int, int]]:
     """Cuts `batch` images of `rows` output rows into blocks (first image, end, first row, end)."""
-    per_block = max(1, _BLOCK_BYTES // max(row_bytes, 1))
+    per_block = max(1, block_bytes // max(row_bytes, 1))
     if per_block >= rows:
         images = max(1, per_block // max(rows, 1))
         for start in range(0, batch, images):
@@ -75,9 +84,15 @@ class _Patches:
         self._stage_images = (-1, -1)
         self._rows: np.ndarray | None = None
 
-    def blocks(self) -> Iterator[tuple[int, int, int, int]]:
-        out = self.windows.output
-        return _blocks(self.x.shape[0], out[0], prod(out[1:]) * self.length * self.dtype.itemsize)
+    def blocks(self, least_rows: int = 1) -> list[tuple[int, int, int, int]]:
+        """The blocks, of a matrix of so many rows at least, if it does not get too large by that."""
+        out, row = self.windows.output, self.length * self.dtype.itemsize
+        size = max(_BLOCK_BYTES, min(_LARGEST_BLOCK, least_rows * row))
+        return list(_blocks(self.x.shape[0], out[0], prod(out[1:]) * row, size))
+
+    def another(self) -> _Patches:
+        """The same, with memory of its own."""
+        return _Patches(self.x, self.windows, self.dtype)
 
     def block(self, start: int, end: int, row: int, row_end: int) -> np.ndarray:
         """The patches of one block as a matrix; valid until the next call."""
@@ -144,15 +159,40 @@ def forward(x: np.ndarray, filters: np.ndarray, w: Windows) -> np.ndarray:
     patches = _Patches(x, w, dtype)
     matrix = np.ascontiguousarray(filters.reshape(-1, outputs), dtype)
     out = np.empty(out_shape, x.dtype)
-    for start, end, row, row_end in patches.blocks():
-        rows = patches.block(start, end, row, row_end)
-        target = out[start:end, row:row_end]
-        if out.dtype == dtype:
-            # A block is either whole images or rows of one image, so the target is contiguous.
-            blas_product(rows, matrix, target.reshape(-1, outputs))
-        else:
-            target[...] = _cast(blas_product(rows, matrix), out.dtype).reshape(target.shape)
+
+    def convolve(patches, blocks, multiply):
+        for start, end, row, row_end in blocks:
+            rows = patches.block(start, end, row, row_end)
+            target = out[start:end, row:row_end]
+            if out.dtype == dtype:
+                # A block is either whole images or rows of one image, so the target is contiguous.
+                multiply(rows, matrix, target.reshape(-1, outputs))
+            else:
+                target[...] = _cast(multiply(rows, matrix), out.dtype).reshape(target.shape)
+
+    blocks = patches.blocks()
+    if len(blocks) > 1 and out.size * patches.length >= _DIVIDED:
+        _by_threads(convolve, patches, [[block] for block in blocks])
+    else:
+        convolve(patches, blocks, blas_product)
     return out
+
+
+def _by_threads(function, patches: _Patches, parts: list) -> list:
+    """The results of `function(patches, part, multiply)` for all parts, which several threads take."""
+    free, results = [patches], [None] * len(parts)
+
+    def run(number):
+        try:
+            mine = free.pop()  # the interpreter's lock makes this one step
+        except IndexError:
+            mine = patches.another()
+        results[number] = function(mine, parts[number], np.matmul)
+        free.append(mine)
+
+    with one_thread:
+        in_parts(run, len(parts))
+    return results
 
 
 def filter_gradient(x: np.ndarray, dy: np.ndarray, inputs: int, w: Windows) -> np.ndarray:
@@ -179,13 +219,31 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, inputs: int, w: Windows) -> n
         return np.concatenate(parts, -1)
     dtype = _computation_dtype(x, dy, dy.size // outputs)
     patches = _Patches(x, w, dtype)
-    total: np.ndarray | None = None
-    for start, end, row, row_end in patches.blocks():
-        rows = patches.block(start, end, row, row_end)
-        grads = dy[start:end, row:row_end].reshape(-1, outputs).astype(dtype, copy=False)
-        product_ = blas_product(rows.T, grads)
-        total = product_ if total is None else np.add(total, product_, out=total)
-    return _cast(total, x.dtype).reshape(shape)
+
+    def total(patches, blocks, multiply):
+        result: np.ndarray | None = None
+        for start, end, row, row_end in blocks:
+            rows = patches.block(start, end, row, row_end)
+            grads = dy[start:end, row:row_end].reshape(-1, outputs).astype(dtype, copy=False)
+            product_ = multiply(rows.T, grads)
+            result = product_ if result is None else np.add(result, product_, out=result)
+        return result
+
+    blocks = patches.blocks(_SUMMED_ROWS)
+    count = min(len(blocks), _SUMS, _SUMMED_NUMBERS // prod(shape))
+    if count > 1 and dy.size * patches.length >= _DIVIDED:
+        first, *others = _by_threads(total, patches, list(_runs(blocks, count)))
+        for other in others:
+            np.add(first, other, out=first)
+    else:
+        first = total(patches, blocks, blas_product)
+    return _cast(first, x.dtype).reshape(shape)
+
+
+def _runs(items: list, count: int) -> Iterator[list]:
+    """So many runs of items one after the other, of almost the same length."""
+    for k in range(count):
+        yield items[k * len(items) // count : (k + 1) * len(items) // count]
 
 
 def input_gradient(dy: np.ndarray, filters: np.ndarray, channels: int, w: Windows) -> np.ndarray:
@@ -231,7 +289,7 @@ def _input_gradient_by_taps(dy: np.ndarray, filters: np.ndarray, w: Windows) -> 
     dx = np.zeros((batch, *w.input, channels), dtype)
     taps = [(tap, *tap_slices(w, tap)) for tap in product(*map(range, w.window))]
     image_bytes = prod(w.output) * channels * dtype.itemsize
-    images = max(1, _BLOCK_BYTES // 4 // max(image_bytes, 1))
+    images = max(1, _BLOCK_BYTES // max(image_bytes, 1))
     buffer = np.empty((min(images, batch) * prod(w.output), channels), dtype)
     for start in range(0, batch, images):
         part = np.ascontiguousarray(dy[start : start + images], dtype)

@@ -14,10 +14,11 @@ from math import prod
 import numpy as np
 
 from headrace._src.core import errors
+from headrace._src.core.parts import in_parts
 from headrace._src.ops.windows.placement import Windows, tap_slices
 
 # Blocks of the batch of this size stay in the cache over all taps.
-_BLOCK_BYTES = 1 << 22
+_BLOCK_BYTES = 1 << 20
 
 
 def _wide(dtype: np.dtype) -> np.dtype:
@@ -38,6 +39,12 @@ def _blocks(*arrays: np.ndarray) -> Iterator[slice]:
         step = max(1, batch * _BLOCK_BYTES // max(largest, 1))
         for start in range(0, batch, step):
             yield slice(start, min(start + step, batch))
+
+
+def _each_block(function: Callable[[slice], object], *arrays: np.ndarray) -> None:
+    """Calls the function with the blocks of the batch, which several threads take."""
+    parts = list(_blocks(*arrays))
+    in_parts(lambda number: function(parts[number]), len(parts))
 
 
 def _along(axis: int, part: slice) -> tuple[slice, ...]:
@@ -106,9 +113,11 @@ def max_pool(x: np.ndarray, axes: Sequence[int], w: Windows) -> np.ndarray:
     out = np.empty(output_shape(x.shape, axes, w), x.dtype)
     if out.size:
         wide = _wide(x.dtype)
-        for part in _blocks(x, out):
-            block = x[part].astype(wide, copy=False)
-            out[part] = _pool(block, axes, w, np.maximum, _lowest(wide))
+
+        def pool(part):
+            out[part] = _pool(x[part].astype(wide, copy=False), axes, w, np.maximum, _lowest(wide))
+
+        _each_block(pool, x, out)
     return out
 
 
@@ -134,9 +143,11 @@ def avg_pool(x: np.ndarray, axes: Sequence[int], w: Windows) -> np.ndarray:
     if out.size:
         wide = _wide(x.dtype)
         counts = window_counts(axes, w, x.ndim, wide)
-        for part in _blocks(x, out):
-            block = x[part].astype(wide, copy=False)
-            out[part] = _pool(block, axes, w, np.add, 0) / counts
+
+        def pool(part):
+            out[part] = _pool(x[part].astype(wide, copy=False), axes, w, np.add, 0) / counts
+
+        _each_block(pool, x, out)
     return out
 
 
@@ -149,12 +160,15 @@ def avg_pool_gradient(dy: np.ndarray, axes: Sequence[int], w: Windows) -> np.nda
     if dx.size and dy.size:
         wide = _wide(dy.dtype)
         counts = window_counts(axes, w, dy.ndim, wide)
-        for part in _blocks(dx, dy):
+
+        def spread(part):
             block = dy[part].astype(wide, copy=False) / counts
             # The outermost axis last: its taps then add long contiguous runs.
             for i in reversed(range(len(axes))):
                 block = _spread(block, axes[i], _axis_windows(w, i))
             dx[part] = block
+
+        _each_block(spread, dx, dy)
     return dx
 
 
@@ -256,13 +270,16 @@ def max_pool_gradient(x: np.ndarray, dy: np.ndarray, axes: Sequence[int], w: Win
     if x.size and dy.size:
         wide = _wide(x.dtype)
         taps = _taps(axes, w, x.ndim)
-        for part in _blocks(x, dy):
+
+        def scatter(part):
             _, chosen = best_taps(x[part].astype(wide, copy=False), axes, w)
             grads = np.ascontiguousarray(dy[part], wide)
             target = dx[part] if dx.dtype == wide else np.zeros(dx[part].shape, wide)
-            _add_masked(target, grads, taps, lambda number, windows, _, c=chosen: c[windows] == number)
+            _add_masked(target, grads, taps, lambda number, windows, _: chosen[windows] == number)
             if target.base is not dx:
                 dx[part] = target
+
+        _each_block(scatter, x, dy)
     return dx
 
 
