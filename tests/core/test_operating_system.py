@@ -170,6 +170,26 @@ def test_memory_of_every_size_is_kept_while_something_wants_it(monkeypatch):
         assert len(calls) == 2
 
 
+def test_free_memory_is_kept_for_what_needs_much_of_it_again_and_again(monkeypatch):
+    calls = []
+    library = of_apple(mallopt=lambda *arguments: calls.append(arguments) or 1)
+    monkeypatch.setattr(system, "ctypes", StandIn(system.ctypes, CDLL=lambda name: library))
+    monkeypatch.setattr(system.sys, "platform", "linux")
+    pages = {"SC_PAGE_SIZE": 1 << 12, "SC_PHYS_PAGES": 1 << 20}
+    monkeypatch.setattr(system, "os", StandIn(os, sysconf=pages.__getitem__))
+    monkeypatch.setattr(system._Free, "kept", system.FREE_AT_MOST)
+    system.keep_free(system.FREE_AT_MOST)
+    assert calls == []
+    system.keep_free(300 << 20)
+    system.keep_free(280 << 20)  # less than is kept already
+    assert calls == [(-1, 556 << 20)]
+    system.keep_free(4 << 30)  # a quarter of the 4 GB that there are
+    assert calls[1:] == [(-1, 1 << 30)]
+    pages["SC_PHYS_PAGES"] <<= 10
+    system.keep_free(4 << 30)
+    assert calls[2:] == [(-1, 2**31 - 1)]
+
+
 # Processes.
 
 

@@ -76,6 +76,7 @@ def _macos_brand():
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX, _MMAP_MAX_DEFAULT = -1, -3, -4, 65536
 # Arrays up to this many bytes come from memory that is kept, of which at most so much lies free at the end.
 LARGEST_KEPT, FREE_AT_MOST = 32 << 20, 256 << 20
+_LARGEST_INT = (1 << 31) - 1  # of C, in which the library takes these numbers
 
 
 def keep_freed_memory() -> bool:
@@ -97,6 +98,28 @@ def _mallopt():
         return ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):  # another C library
         return None
+
+
+class _Free:
+    """How much freed memory is kept at the end."""
+
+    lock = threading.Lock()
+    kept = FREE_AT_MOST
+
+
+def keep_free(size: int) -> None:
+    """Keep so many bytes of freed memory from now on, or a quarter of the machine's memory if that is less.
+
+    For what takes this much in each of many calls: giving it back after each costs as much as computing in it.
+    """
+    mallopt = _mallopt()
+    if mallopt is None or size <= FREE_AT_MOST:
+        return
+    limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+    with _Free.lock:
+        wanted = min(size + FREE_AT_MOST, limit, _LARGEST_INT)
+        if wanted > _Free.kept and mallopt(_TRIM_THRESHOLD, wanted):
+            _Free.kept = wanted
 
 
 class KeptMemory:

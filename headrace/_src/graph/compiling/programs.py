@@ -333,6 +333,7 @@ class Program:
         device = devices.first()  # which imports jax, before anything of it is unpickled
         self._call = devices.loaded(built.payload, [device])
         if built.temporary > operating_system.LARGEST_KEPT:
+            operating_system.keep_free(built.temporary)
             self._call = _in_kept_memory(self._call)
         self.unknown_options = built.unknown_options
         self._signature = signature
