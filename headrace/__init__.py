@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any as _Any
 
     from headrace import __internal__ as __internal__
+    from headrace import __operators__ as __operators__
     from headrace import audio as audio
     from headrace import autodiff as autodiff
     from headrace import autograph as autograph

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.compat.tensorflow_names.internal_namespace import unwrap as unwrap
+    from headrace._src.compat.tensorflow_names.decorators import make_decorator as make_decorator
+    from headrace._src.compat.tensorflow_names.decorators import unwrap as unwrap
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -1,6 +1,5 @@
 """What is attached to open classes, for type checkers. Written by scripts/exports: do not edit."""
 
-from collections.abc import Iterator
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
 from headrace._src.data.datasets import DatasetV2
@@ -11,7 +10,6 @@ from headrace._src.ops.ragged.tensor import RaggedTensor
 from headrace._src.ops.sparse.tensor import SparseTensor
 from typing import Any
 from typing import NamedTuple
-import numpy as np
 
 class BaseGraphMethods:
     def as_graph_def(self, from_version: Any = None, add_shapes: Any = False, use_pybind11_proto: Any = False) -> Any: ...  # graph/messages/graph_def.py
@@ -131,8 +129,6 @@ class TensorMethods:
     def __abs__(self) -> Tensor: ...  # ops/math/operators.py
     def __add__(self, other: Any) -> Tensor: ...  # ops/math/operators.py
     def __and__(self, other: Any) -> Tensor: ...  # ops/math/operators.py
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray: ...  # core/tensor.py
-    def __bool__(self) -> bool: ...  # core/tensor.py
     def __buffer__(self, flags: int) -> memoryview: ...  # core/tensor.py
     def __complex__(self) -> complex: ...  # core/tensor.py
     def __div__(self, other: Any) -> Tensor: ...  # ops/math/operators.py
@@ -147,9 +143,7 @@ class TensorMethods:
     def __index__(self) -> int: ...  # core/tensor.py
     def __int__(self) -> int: ...  # core/tensor.py
     def __invert__(self) -> Tensor: ...  # ops/math/operators.py
-    def __iter__(self) -> Iterator[Tensor]: ...  # core/tensor.py
     def __le__(self, other: Any) -> Tensor: ...  # ops/math/operators.py
-    def __len__(self) -> int: ...  # core/tensor.py
     def __lt__(self, other: Any) -> Tensor: ...  # ops/math/operators.py
     def __matmul__(self, other: Any) -> Tensor: ...  # ops/math/operators.py
     def __mod__(self, other: Any) -> Tensor: ...  # ops/math/operators.py

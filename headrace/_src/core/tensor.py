@@ -90,8 +90,33 @@ class Tensor(TensorMethods, types.Tensor):
             "or a tf.Variable: v[i].assign(value)."
         )
 
+    # Each kind of tensor has these of its own. Called on the class, `tf.Tensor.__len__(x)`, they are those of x.
+
+    def __bool__(self) -> bool:
+        return _method_of_kind(self, "__bool__")(self)
+
+    def __nonzero__(self) -> bool:
+        return _method_of_kind(self, "__bool__")(self)
+
+    def __len__(self) -> int:
+        return _method_of_kind(self, "__len__")(self)
+
+    def __iter__(self) -> "Iterator[Tensor]":
+        return _method_of_kind(self, "__iter__")(self)
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        return _method_of_kind(self, "__array__")(self, dtype, copy)
+
     def __dir__(self):
         return [name for name in super().__dir__() if name not in absent_attributes.NAMES]
+
+
+def _method_of_kind(tensor, name):
+    """The method that the kind of a tensor has of its own."""
+    method = getattr(type(tensor), name)
+    if method is getattr(Tensor, name):  # a class of another package that has taken it over
+        raise TypeError(f"{type(tensor).__name__!r} has no {name} of its own.")
+    return method
 
 
 class EagerTensor(Tensor):

@@ -307,6 +307,11 @@ def _hashable(value: Any) -> Any:
     return value
 
 
+# TF: packages with specs of their own call these by the names that Python gives to private methods.
+TypeSpec._TypeSpec__is_compatible = staticmethod(_compatible)  # type: ignore[attr-defined]
+TypeSpec._TypeSpec__make_cmp_key = staticmethod(_hashable)  # type: ignore[attr-defined]
+
+
 # A spec stands for its value in a structure: it is flattened into the specs of its components, and packing
 # tensors into it gives the value.
 register_composite(

@@ -180,7 +180,8 @@ class MadeDataset(DatasetV2):
 
 
 @functools.cache
-def _class_named(name: str) -> type:
+def class_named(name: str) -> type:
+    """The class of datasets that users see under a name."""
     return type(name, (MadeDataset,), {"__module__": __name__, "__doc__": f"What makes a `{name}` a kind of its own."})
 
 
@@ -193,7 +194,7 @@ def dataset_of(variant: Tensor, element_spec: Any, name: str = "_VariantDataset"
         name: of the class that users see when they print it, such as `_MapDataset`.
         inputs: the datasets that it was made of.
     """
-    return _class_named(name)(variant, element_spec, inputs)
+    return class_named(name)(variant, element_spec, inputs)
 
 
 def build(kind: str, op: Op, /, *inputs: Any, spec: Any, of=(), **attrs) -> DatasetV2:

@@ -67,6 +67,14 @@ _FILES = [
             "session_metadata: SessionMetadata = 5",
             "RunMetadata.FunctionGraphs": "partition_graphs: [GraphDef] = 1, pre_optimization_graph: GraphDef = 2, "
             "post_optimization_graph: GraphDef = 3",
+            "RunOptions": "trace_level: RunOptions.TraceLevel = 1, timeout_in_ms: int64 = 2, "
+            "inter_op_thread_pool: int32 = 3, output_partition_graphs: bool = 5, "
+            "report_tensor_allocations_upon_oom: bool = 7",
+        },
+        {
+            "RunOptions.TraceLevel": {
+                "NO_TRACE": 0, "SOFTWARE_TRACE": 1, "HARDWARE_TRACE": 2, "FULL_TRACE": 3,
+            },
         },
     ),
     MessageFile(

@@ -1,8 +1,9 @@
 """Protobuf message classes made from one-line descriptions, in a descriptor pool of their own.
 
 The pool is one for all of headrace's messages, so that they can refer to each other. It is apart from protobuf's
-default one, so that headrace, TensorFlow and TensorBoard can define the same messages in one process. A description
-reads
+default one, so that headrace, TensorFlow and TensorBoard can define the same messages in one process; but where
+headrace stands for TensorFlow, it is the default one, as files of other packages (those of TensorFlow Serving) refer
+to TensorFlow's there. A description reads
 
     "name: string = 1, attr: {string: AttrValue} = 5, value(i: int64 = 3, f: float = 4)"
 
@@ -47,15 +48,48 @@ class MessageFile:
 
 
 _pool = None  # made with the first file
+_is_shared = False
+_FIRST = "tensorflow/core/framework/tensor_shape.proto"  # in every pool that has TensorFlow's messages
 _homes: dict[str, MessageFile] = {}  # name of a message or enum to its file
 _enums: set[str] = set()
+
+
+def share_pool() -> None:
+    """Make messages in protobuf's default pool: nothing else in this process is TensorFlow, and packages refer to them.
+
+    Where messages were made before, they stay where they are; `publish` puts copies into the default pool.
+    """
+    global _is_shared
+    _is_shared = True
+
+
+def _default_pool():
+    """Protobuf's default pool, if no other TensorFlow's messages are there."""
+    found = descriptor_pool.Default()
+    try:
+        found.FindFileByName(_FIRST)
+    except KeyError:
+        return found
+    return None
+
+
+def publish() -> None:
+    """See to it that the files that were loaded so far are in protobuf's default pool, for files that refer to them."""
+    default = descriptor_pool.Default()
+    if pool() is default:
+        return
+    for path in dict.fromkeys(file.path for file in _homes.values()):
+        try:
+            default.FindFileByName(path)
+        except KeyError:
+            default.AddSerializedFile(pool().FindFileByName(path).serialized_pb)
 
 
 def pool():
     """The descriptor pool of the files that were loaded so far."""
     global _pool
     if _pool is None:
-        _pool = descriptor_pool.DescriptorPool()
+        _pool = (_default_pool() if _is_shared else None) or descriptor_pool.DescriptorPool()
         for module in _WELL_KNOWN.values():
             _pool.AddSerializedFile(module.DESCRIPTOR.serialized_pb)
     return _pool

@@ -18,6 +18,7 @@ from headrace._src.core.tracebacks import entrance
 _missing_names = LazyModule("headrace._src.core.missing_names")  # for errors
 
 ROOT = "headrace._src."
+_V2 = "compat.v2."
 
 
 def load(module: str):
@@ -86,6 +87,10 @@ def _missing(module, folder, attribute):
 def public_module(name: str):
     """`__getattr__`, `__dir__` and `__all__` of the public module of that name."""
     folder = name.removeprefix("headrace").removeprefix(".")
+    if folder.startswith(_V2):  # TF: `tf.compat.v2.math` is `tf.math`, the same module
+        same = importlib.import_module(f"headrace.{folder.removeprefix(_V2)}")
+        sys.modules[name] = same
+        return same.__getattr__, same.__dir__, same.__all__
     places = index.MODULES[folder]
 
     @entrance

@@ -23,6 +23,7 @@ _VALID = re.compile(r"(\w+\.)+\w+")
 
 # Names that programs have given to their own classes.
 _REGISTERED: dict[str, type] = {}
+_NAMES: dict[type, str] = {}  # the other way round
 
 
 def register(name: str) -> Callable[[type], type]:
@@ -46,6 +47,7 @@ def register(name: str) -> Callable[[type], type]:
         if _class_of(name) is not None:
             raise ValueError(f"Name {name} has already been registered for class {_class_of(name)!r}.")
         _REGISTERED[name] = cls
+        _NAMES[cls] = name
         return cls
 
     return decorate
@@ -101,9 +103,8 @@ def _name_of(cls):
     for name, place in _PLACES.items():
         if _at(place) is cls:
             return name
-    for name, known in _REGISTERED.items():
-        if known is cls:
-            return name
+    if cls in _NAMES:
+        return _NAMES[cls]
     return next((name for known, name in _named_classes() if known is cls), None)
 
 

@@ -196,7 +196,7 @@ def batch_gather(params, indices, name=None) -> Tensor:
     return gathering.gather(params, indices, batch_dims=indices.shape.rank - 1, name=name)
 
 
-@api("compat.v1.boolean_mask", dispatch=False)
+@api("compat.v1.boolean_mask")
 def boolean_mask(tensor, mask, name="boolean_mask", axis=None) -> Tensor:
     """As `tf.boolean_mask`, with the arguments in another order."""
     return indexing.boolean_mask(tensor, mask, axis, name)

@@ -2,7 +2,7 @@
 
 `tensorflow.x` is the module `headrace.x`, the same object under both names; `tensorflow.keras` is Keras itself, on its
 tensorflow backend; and the few modules below `tensorflow.python` that Keras and other packages import are made of the
-names in inner_modules.py. Keras tells tensors by the module of their class, so the classes that it looks for are
+table inner_modules.tsv. Keras tells tensors by the module of their class, so the classes that it looks for are
 then said to be from where TensorFlow has them; pickles find them there, and here.
 """
 
@@ -12,20 +12,26 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
-import types
 
 from headrace._src.compat.keras import deferred_imports
-from headrace._src.compat.keras.replacements import MODULES, replace_in
-from headrace._src.compat.tensorflow_names.inner_modules import CLASSES, INTERNALS
+from headrace._src.compat.tensorflow_names.inner_modules import CLASSES, InnerModule, modules
 from headrace._src.compat.tensorflow_names.messages import FILES, FOLDERS, MessageModule
 from headrace._src.core import missing_names
 from headrace._src.core.garbage import lasting_objects
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.tracebacks import entrance
+from headrace._src.formats.message_classes import share_pool
 from headrace._src.op.api import api, provided
 from headrace._src.op.loading import load
 
+# Loads much, messages among it, of which `install` first says where they are made.
+_replacements = LazyModule("headrace._src.compat.keras.replacements")
+
 _NAME, _OURS = "tensorflow", "headrace"
 _KERAS = "keras._tf_keras.keras"  # what TensorFlow calls tf.keras
+_KERAS_2 = "tf_keras.api._{version}.keras"  # with TF_USE_LEGACY_KERAS=1
+_DTENSOR = "experimental.dtensor"
+_INNER = {"python", "compiler", "experimental", "tools"}  # where modules of the table are
 
 
 class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -38,7 +44,7 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         inside = fullname[len(_NAME) + 1 :]
         if inside in FILES:
             return importlib.util.spec_from_loader(fullname, self)
-        if inside in INTERNALS or inside in FOLDERS:
+        if _is_inner(inside):
             return importlib.util.spec_from_loader(fullname, self, is_package=True)
         if not _exists(_place(inside)):
             raise ModuleNotFoundError(_missing(fullname, inside), name=fullname)
@@ -48,8 +54,8 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         inside = spec.name[len(_NAME) + 1 :]
         if inside in FILES:
             return MessageModule(spec.name, inside)
-        if inside in INTERNALS or inside in FOLDERS:
-            return _Internal(spec.name, INTERNALS.get(inside, {}))
+        if _is_inner(inside):
+            return InnerModule(spec.name, inside)
         module = importlib.import_module(_place(inside))
         spec.loader_state = module.__spec__
         return module
@@ -57,9 +63,9 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module):
         alias = module.__spec__
         if isinstance(module, MessageModule):
+            module.load()
             return
-        if isinstance(module, _Internal):
-            module.__path__ = []
+        if isinstance(module, InnerModule):
             return
         module.__spec__ = alias.loader_state  # it stays what it was
         sys.modules[alias.name] = module
@@ -75,7 +81,7 @@ class _Replacing(importlib.abc.MetaPathFinder):
         if not fullname.startswith("keras."):
             return None
         reader = deferred_imports.reader(fullname)
-        if reader is None and fullname not in MODULES:
+        if reader is None and fullname not in _replacements.MODULES:
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
@@ -86,10 +92,15 @@ class _Replacing(importlib.abc.MetaPathFinder):
                     read(module)
                 else:
                     reader(module, read)
-                replace_in(module)
+                _replacements.replace_in(module)
 
             spec.loader.exec_module = exec_module
         return spec
+
+
+def _is_inner(inside):
+    """Whether it is a module of TensorFlow's own that other packages import."""
+    return inside in FOLDERS or (inside.partition(".")[0] in _INNER and inside in modules())
 
 
 def _exists(module):
@@ -110,32 +121,13 @@ def _missing(fullname, inside):
 
 def _place(inside):
     """Where `tensorflow.<inside>` is."""
+    version = "v1" if inside.startswith("compat.v1.") else "v2"
+    for former in ("compat.v2.", "compat.v1."):  # the Keras of both is Keras
+        if inside == f"{former}keras" or inside.startswith(f"{former}keras."):
+            inside = inside.removeprefix(former)
     if inside == "keras" or inside.startswith("keras."):
-        return _KERAS + inside[len("keras") :]
+        return _keras_name(version) + inside[len("keras") :]
     return f"{_OURS}.{inside}" if inside else _OURS
-
-
-class _Internal(types.ModuleType):
-    """A module of TensorFlow's own, as far as other packages need it."""
-
-    def __init__(self, name, names):
-        super().__init__(name, "The part of this module of TensorFlow that other packages use, from headrace.")
-        self.__names = names
-
-    @entrance
-    def __getattr__(self, name):
-        if name.startswith("__") or name not in self.__names:
-            said = None if name.startswith("__") else missing_names.about(f"{self.__name__}.{name}")
-            raise missing_names.absence(self.__name__, name, said)
-        module, _, attribute = self.__names[name].partition(":")
-        value = load(module)
-        for part in filter(None, attribute.split(".")):
-            value = getattr(value, part)
-        setattr(self, name, value)
-        return value
-
-    def __dir__(self):
-        return sorted(self.__names)
 
 
 @api("install_as_tensorflow", dispatch=False)
@@ -163,18 +155,22 @@ def install() -> None:
             "tf.keras (or call headrace.install_as_tensorflow()) before anything imports keras."
         )
     os.environ["KERAS_BACKEND"] = "tensorflow"
+    share_pool()
     sys.meta_path[:0] = [_Alias(), _Replacing()]
-    for name in MODULES:
-        if name in sys.modules:
-            replace_in(sys.modules[name])
-    for place, (module, name) in CLASSES.items():
+    for name in [name for name in sys.modules if name.startswith("keras.")]:
+        if name in _replacements.MODULES:
+            _replacements.replace_in(sys.modules[name])
+    for place, (module, _) in CLASSES.items():
         folder, _, attribute = place.partition(":")
         getattr(load(folder), attribute).__module__ = f"{_NAME}.{module}"
-        INTERNALS.setdefault(module, {}).setdefault(name, place)
     # `from tensorflow.experimental import dtensor` asks the module itself, which goes by headrace's name.
-    for inside in [name for name in INTERNALS if name.startswith("experimental.")]:
-        folder, _, name = inside.rpartition(".")
-        setattr(importlib.import_module(f"{_OURS}.{folder}"), name, importlib.import_module(f"{_NAME}.{inside}"))
+    importlib.import_module(f"{_OURS}.experimental").dtensor = importlib.import_module(f"{_NAME}.{_DTENSOR}")
+
+
+def _keras_name(version="v2"):
+    """The module that `tf.keras` is: Keras, or Keras 2 where the environment asks for it."""
+    asks = os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true")
+    return _KERAS_2.format(version=version) if asks else _KERAS
 
 
 def _of_keras(name):
@@ -191,11 +187,14 @@ def keras():
         ImportError: Keras is not installed.
     """
     install()
+    name = _keras_name()
     try:
         with lasting_objects():
-            return importlib.import_module(_KERAS)
+            return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if error.name not in ("keras", _KERAS):
+        if error.name == "tf_keras":
+            raise ImportError(f"TF_USE_LEGACY_KERAS is set. {missing_names.about('import tf_keras')}") from None
+        if error.name not in ("keras", name):
             raise
         raise ImportError(f"tf.keras is Keras. {missing_names.about('import keras')}") from None
 

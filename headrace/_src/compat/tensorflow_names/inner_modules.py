@@ -1,92 +1,19 @@
-"""Names inside of TensorFlow that Keras and other packages import, and where headrace has them.
+"""Names inside of TensorFlow (`tensorflow.python.framework.ops.convert_to_tensor`) that other packages import.
 
-The keys of `INTERNALS` are modules without `tensorflow.`, each with its names and their places in headrace
-(`module:attribute`, below `headrace._src`). `CLASSES` are those that packages recognise by their `__module__`.
+All of them stand in one table, inner_modules.tsv, which is read when the first such module is imported. `CLASSES` are
+those that packages recognise by their `__module__`.
 """
 
-INTERNALS: dict[str, dict[str, str]] = {
-    "python": {},
-    "python.compat": {},
-    "python.compat.v2_compat": {},
-    "python.data": {},
-    "python.data.experimental": {},
-    "python.data.experimental.ops": {},
-    "python.data.experimental.ops.distribute": {"compute_batch_size": "data.running.batch_sizes:compute_batch_size"},
-    "python.data.ops": {},
-    "python.data.ops.dataset_ops": {},
-    "python.data.ops.iterator_ops": {},
-    "python.data.ops.optional_ops": {},
-    "python.eager": {},
-    "python.eager.context": {
-        "async_wait": "compat.tensorflow_names.internal_namespace:async_wait",
-        "context": "compat.tensorflow_names.internal_namespace:eager_context",
-        "_reset_context": "devices.configuration:forget_devices",
-        "eager_mode": "compat.tensorflow_names.internal_namespace:eager_mode",
-        "executing_eagerly": "core.context:executing_eagerly",
-    },
-    "python.framework": {},
-    "python.framework.config": {
-        "disable_op_determinism": "compat.tensorflow_names.internal_namespace:disable_op_determinism",
-        "enable_op_determinism": "devices.configuration:enable_op_determinism",
-        "is_op_determinism_enabled": "compat.tensorflow_names.internal_namespace:is_op_determinism_enabled",
-    },
-    "python.framework.convert_to_constants": {
-        "convert_variables_to_constants_v2": "compat.saving.frozen_functions:convert_variables_to_constants_v2",
-    },
-    "python.framework.ops": {},
-    "python.framework.sparse_tensor": {},
-    "python.framework.tensor": {},
-    "python.framework.tensor_util": {"is_tf_type": "compat.tensorflow_names.internal_namespace:is_tf_type"},
-    "python.framework.type_spec_registry": {
-        "get_name": "saved_model.type_spec_names:get_name",
-        "lookup": "saved_model.type_spec_names:lookup_spec",
-        "register": "saved_model.type_spec_names:register",
-    },
-    "python.lib": {},
-    "python.lib.io": {},
-    "python.lib.io.tf_record": {
-        "TFRecordCompressionType": "state.record_writer:TFRecordCompressionType",
-        "TFRecordOptions": "state.record_writer:TFRecordOptions",
-        "TFRecordWriter": "state.record_writer:TFRecordWriter",
-        "tf_record_iterator": "state.record_writer:tf_record_iterator",
-    },
-    "python.ops": {},
-    "python.ops.linalg": {},
-    "python.ops.linalg.sparse": {},
-    "python.ops.linalg.sparse.sparse_csr_matrix_ops": {
-        "csr_sparse_matrix_to_sparse_tensor": "ops.sparse.compressed_rows:csr_sparse_matrix_to_sparse_tensor",
-        "sparse_matrix_sparse_mat_mul": "ops.sparse.compressed_rows:sparse_matrix_sparse_mat_mul",
-        "sparse_tensor_to_csr_sparse_matrix": "ops.sparse.compressed_rows:sparse_tensor_to_csr_sparse_matrix",
-    },
-    "python.ops.math_ops": {"is_nan": "ops.math.elementwise:is_nan"},
-    "python.ops.ragged": {},
-    "python.ops.ragged.ragged_tensor": {},
-    "python.ops.resource_variable_ops": {},
-    "python.trackable": {},
-    "python.trackable.data_structures": {
-        "ListWrapper": "core.tracked_containers:ListWrapper",
-        "_DictWrapper": "core.tracked_containers:_DictWrapper",
-        "_TupleWrapper": "core.tracked_containers:_TupleWrapper",
-        "NoDependency": "core.trackable:NoDependency",
-        "wrap_or_unwrap": "core.trackable:wrap",
-    },
-    "compiler": {},
-    "compiler.tf2xla": {},
-    "compiler.tf2xla.python": {},
-    "compiler.tf2xla.python.xla": {
-        "call_module": "graph.control.xla_modules:call_module",
-        "call_module_maximum_supported_version": "graph.control.xla_modules:call_module_maximum_supported_version",
-        "dynamic_slice": "ops.arrays.dynamic_slices:dynamic_slice",
-        "dynamic_update_slice": "ops.arrays.dynamic_slices:dynamic_update_slice",
-    },
-    "compiler.xla": {},
-    "compiler.xla.xla_data_pb2": {"OpSharding": "graph.control.xla_modules:OpSharding"},
-    "python.compiler": {},
-    "python.compiler.xla": {},
-    "python.compiler.xla.experimental": {},
-    "python.compiler.xla.experimental.xla_sharding": {},
-    "experimental.dtensor": {},
-}
+import functools
+import importlib
+import pathlib
+import types
+
+from headrace._src.core import missing_names
+from headrace._src.core.tracebacks import entrance
+
+TABLE = pathlib.Path(__file__).with_suffix(".tsv")
+ANY = "*"
 
 # By place: the module and name that the class has in TensorFlow.
 CLASSES: dict[str, tuple[str, str]] = {
@@ -97,3 +24,74 @@ CLASSES: dict[str, tuple[str, str]] = {
     "ops.sparse.tensor:SparseTensor": ("python.framework.sparse_tensor", "SparseTensor"),
     "data.datasets:DatasetV2": ("python.data.ops.dataset_ops", "DatasetV2"),
 }
+
+
+def _module_at(place: str) -> str:
+    """The module that a place of the table means: `tf.math`, `py inspect`, or a file below headrace/_src."""
+    if place.startswith("py "):
+        return place.removeprefix("py ")
+    if place == "tf.keras" or place.startswith("tf.keras."):
+        return place.replace("tf.", "tensorflow.", 1)
+    if place == "tf" or place.startswith("tf."):
+        return place.replace("tf", "headrace", 1)
+    return f"headrace._src.{place}"
+
+
+@functools.cache
+def modules() -> dict[str, dict[str, tuple[str, str]]]:
+    """Modules without `tensorflow.`, each with its names: the module that has each, and its name there."""
+    found: dict[str, dict[str, tuple[str, str]]] = {}
+    for line in TABLE.read_text(encoding="utf-8").splitlines():
+        if not line or line.startswith("# "):
+            continue
+        module, place, names = line.split("\t")
+        for parent in _parents(module):
+            found.setdefault(parent, {})
+        for name in names.split():
+            own, _, there = name.partition("=")
+            found[module][own] = (_module_at(place), there or own)
+    for place, (module, name) in CLASSES.items():
+        file, _, attribute = place.partition(":")
+        found[module][name] = (_module_at(file), attribute)
+    return found
+
+
+def _parents(module):
+    parts = module.split(".")
+    return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
+
+
+class InnerModule(types.ModuleType):
+    """A module of TensorFlow's own, as far as other packages need it: each name is looked up when it is first read.
+
+    Args:
+        name: its full name.
+        inside: the name without `tensorflow.`.
+    """
+
+    def __init__(self, name: str, inside: str):
+        super().__init__(name, "The part of this module of TensorFlow that other packages use, from headrace.")
+        self.__names = modules().get(inside, {})
+        self.__path__: list[str] = []
+
+    @entrance
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        module, there = self.__names.get(name) or self.__anywhere(name)
+        if module is None:
+            raise missing_names.absence(self.__name__, name, missing_names.about(f"{self.__name__}.{name}"))
+        value = importlib.import_module(module)
+        for part in there.split("."):
+            value = getattr(value, part)
+        setattr(self, name, value)
+        return value
+
+    def __anywhere(self, name):
+        """Where the name is if the module has all that another has."""
+        module, _ = self.__names.get(ANY, (None, None))
+        return (module, name) if module is not None and hasattr(importlib.import_module(module), name) else (None, None)
+
+    def __dir__(self):
+        others = [dir(importlib.import_module(self.__names[ANY][0]))] if ANY in self.__names else []
+        return sorted({name for name in self.__names if name != ANY}.union(*others))

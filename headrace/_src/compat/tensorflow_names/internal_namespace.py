@@ -7,7 +7,7 @@ from typing import Any
 from headrace._src.core import types as base_types
 from headrace._src.core.context import context
 from headrace._src.core.random_state import random_state
-from headrace._src.core.tensor import EagerTensor, Tensor, is_tensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.graph.building.func_graph import FuncGraph
 from headrace._src.graph.control.conditional import cond
 from headrace._src.op.api import api, export
@@ -38,15 +38,6 @@ def known_condition(pred) -> Any:
     if pred in (0, 1):
         return bool(pred)
     raise TypeError(f"smart_cond: pred must be a boolean, 0, 1 or a tensor, got {type(pred).__name__}.")
-
-
-@api("__internal__.decorator.unwrap", dispatch=False)
-def unwrap(maybe_tf_decorator) -> Any:
-    """The decorators around a function, none of which headrace makes, and the function itself."""
-    function = maybe_tf_decorator
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    return [], function
 
 
 @api("__internal__.tf2.enabled", dispatch=False)
@@ -105,9 +96,3 @@ def is_op_determinism_enabled() -> bool:
 def disable_op_determinism():
     """Undo `tf.config.experimental.enable_op_determinism`."""
     random_state.deterministic = False
-
-
-def is_tf_type(x) -> bool:
-    """`tf.is_tensor`."""
-    return is_tensor(x)
-

@@ -6,7 +6,7 @@ Each is the `.proto` file of that path, which a file of `formats/` describes.
 import types
 
 from headrace._src.core.lazy import LazyModule, message_factory
-from headrace._src.formats.message_classes import pool
+from headrace._src.formats.message_classes import pool, publish
 from headrace._src.op.loading import load
 
 enum_type_wrapper = LazyModule("google.protobuf.internal.enum_type_wrapper")
@@ -33,6 +33,7 @@ _MODULES = {
         core.framework.variable_pb2 core.protobuf.saver_pb2 core.protobuf.saved_object_graph_pb2
         core.protobuf.meta_graph_pb2 core.protobuf.saved_model_pb2 core.protobuf.fingerprint_pb2
         """,
+    "cluster_messages": "core.protobuf.cluster_pb2 core.protobuf.named_tensor_pb2 core.protobuf.error_codes_pb2",
     "profile_messages": "tsl.profiler.protobuf.xplane_pb2",
 }
 # Where the path of the file is another than the module's name says.
@@ -48,6 +49,8 @@ _OTHERS = {
         "RunOptions": "compat.sessions.options:RunOptions",
     },
 }
+# TF: a file whose contents stand in another one that it imports; files that use it ask it for that one's module.
+_IMPORTED = {"core.protobuf.error_codes_pb2": "xla_dot_tsl_dot_protobuf_dot_error__codes__pb2"}
 FILES = {module: file for file, modules in _MODULES.items() for module in modules.split()}
 FOLDERS = {module.rpartition(".")[0] for module in FILES} | {"core", "tsl", "tsl.profiler", "python"}
 
@@ -71,6 +74,11 @@ class MessageModule(types.ModuleType):
         setattr(self, name, value)
         return value
 
+    def load(self):
+        """Make the messages, so that files of other packages can refer to them."""
+        load(f"formats.{FILES[self.__inside]}")
+        publish()
+
     def __file(self):
         load(f"formats.{FILES[self.__inside]}")
         path = _PATHS.get(self.__inside, f"tensorflow/{self.__inside.replace('.', '/').removesuffix('_pb2')}.proto")
@@ -81,6 +89,8 @@ class MessageModule(types.ModuleType):
         others = _OTHERS.get(self.__inside, {})
         if name == "DESCRIPTOR":
             return file
+        if name == _IMPORTED.get(self.__inside):
+            return self
         if name in others:
             module, _, attribute = others[name].partition(":")
             return getattr(load(module), attribute)

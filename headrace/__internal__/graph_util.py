@@ -1,4 +1,4 @@
-"""The public names of `tf.__internal__.types`.
+"""The public names of `tf.__internal__.graph_util`.
 
 Written by scripts/exports from the `@api` declarations: do not edit."""
 
@@ -7,6 +7,6 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
-    from headrace._src.core.types import Tensor as Tensor
+    from headrace._src.compat.tensorflow_names.internal_functions import graph_defs_equal as graph_defs_equal
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)
