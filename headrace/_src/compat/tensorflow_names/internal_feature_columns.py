@@ -87,8 +87,8 @@ class FeatureColumn(abc.ABC):
     def parse_example_spec(self) -> dict[str, Any]:
         """What `tf.io.parse_example` is to read for it."""
 
-    def create_state(self, state_manager) -> None:
-        """Make the variables that it needs; none."""
+    def create_state(self, state_manager) -> None:  # noqa: B027, most columns need none
+        """Make the variables that it needs."""
 
     def __lt__(self, other):
         return str(self) < str(other)
