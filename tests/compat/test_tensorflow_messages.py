@@ -31,7 +31,8 @@ else:
 import importlib
 from headrace._src.compat.tensorflow_names.messages import FILES
 for name in FILES:
-    assert importlib.import_module("tensorflow." + name).DESCRIPTOR.message_types_by_name or name.endswith("types_pb2")
+    file = importlib.import_module("tensorflow." + name).DESCRIPTOR
+    assert file.message_types_by_name or file.enum_types_by_name
 """
 
 
