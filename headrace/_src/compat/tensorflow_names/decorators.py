@@ -203,8 +203,8 @@ def _partial_argspec(partial):
     defaults = dict(zip(reversed(inner.args), reversed(inner.defaults or ()))) | partial.keywords
     first = next((i for i, name in enumerate(left) if name in defaults), len(left))
     if any(name not in defaults for name in left[first:]):
-        raise ValueError(f"Some arguments {left[first:]} do not have default value, but they are positioned after "
-                         "those with default values. This can not be expressed with ArgSpec.")  # fmt: skip
+        raise ValueError(f"An ArgSpec cannot say what is left of a partial function: of {left[first:]}, which come "
+                         "after an argument with a default, some have none.")  # fmt: skip
     only = {**(inner.kwonlydefaults or {}), **{k: v for k, v in partial.keywords.items() if k in inner.kwonlyargs}}
     return inspect.FullArgSpec(
         left, inner.varargs, inner.varkw, tuple(defaults[name] for name in left[first:]) or None, inner.kwonlyargs,

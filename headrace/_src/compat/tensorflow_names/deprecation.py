@@ -46,9 +46,9 @@ def _when(date):
 
 def _checked(date, instructions):
     if date is not None and (not isinstance(date, str) or len(date.split("-")) != 3):
-        raise ValueError(f"Date must be in format YYYY-MM-DD, received: {date}")
+        raise ValueError(f"deprecated: date must look like 2020-12-31, got {date!r}.")
     if not instructions:
-        raise ValueError("Don't deprecate things without conversion instructions! Specify the `instructions` argument.")
+        raise ValueError("deprecated: instructions must say what to use instead.")
 
 
 def _name_of(function):

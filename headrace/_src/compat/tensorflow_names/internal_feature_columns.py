@@ -57,14 +57,14 @@ class FeatureTransformationCache:
             return self._made[key]
         if isinstance(key, str):
             if key not in self._features:
-                raise ValueError(f"Feature {key} is not in features dictionary.")
+                raise ValueError(f"There is no feature {key!r}: there are {sorted(self._features)}.")
             value = self._features[key]
             value = value if hasattr(value, "_type_spec") else to_tensor(value)
             made = value[..., None] if value.shape.rank == 1 and not hasattr(value, "values") else value
         elif isinstance(key, FeatureColumn):
             made = key.transform_feature(self, state_manager)
         else:
-            raise TypeError(f'"key" must be either a "str" or "FeatureColumn". Provided: {key}.')
+            raise TypeError(f"key must be the name of a feature or a column, got {key!r}.")
         self._made[key] = made
         return made
 

@@ -64,7 +64,7 @@ def register_revived_type(identifier, predicate, versions) -> None:
     """
     versions = sorted(versions, key=operator.attrgetter("version"), reverse=True)
     if not versions:
-        raise AssertionError("Need at least one version of a registered type.")
+        raise AssertionError("register_revived_type: versions must not be empty.")
     if len({registration.version for registration in versions}) != len(versions):
         raise AssertionError(f"Two registrations for the same version of {identifier!r}.")
     if identifier in _registered:

@@ -36,7 +36,7 @@ def get_qualified_name(function: Any) -> str:
 def validate_callable(func: Any, decorator_name: str) -> None:
     """Raises unless it can be called."""
     if not callable(func):
-        raise ValueError(f"{func} is not a function. If this is a property, apply @{decorator_name} after @property.")
+        raise ValueError(f"@{decorator_name} is for functions, got {func!r}. On a property, write it below @property.")
 
 
 class classproperty:
