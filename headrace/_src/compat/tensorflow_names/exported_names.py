@@ -103,7 +103,7 @@ def kwarg_only(f: Any) -> Any:
     def wrapper(*args, **kwargs):
         if args:
             raise TypeError(
-                f"{f.__name__} takes named arguments only, which are {_arguments_of(f)}; {len(args)} came without a name."
+                f"{f.__name__} takes named arguments only ({_arguments_of(f)}); {len(args)} came without a name."
             )
         return f(**kwargs)
 
