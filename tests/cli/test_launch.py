@@ -66,8 +66,8 @@ print("second time")
 def test_ctrl_c_reaches_all(script, interrupts_answered):
     text = """
 import time
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     time.sleep(1000)
 except KeyboardInterrupt:
     print("interrupted", flush=True)

@@ -31,6 +31,7 @@ class _Worker:
 
     def __init__(self, number, command, environment, secret):
         self.number = number
+        self._is_elsewhere = environment is None  # the process is what reaches it
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment,
             **operating_system.in_the_background(0),
@@ -49,12 +50,16 @@ class _Worker:
         ended.put(self)
 
     def end(self, interrupted):
-        """Ask the worker to end: as Ctrl-C does, or as the system does."""
-        if self.process.poll() is None:
+        """Ask the worker to end: as Ctrl-C does, or as the system does.
+
+        A worker is interrupted once: one on this machine by the signal, one on another machine by the end of its input.
+        """
+        if self.process.poll() is None and not (interrupted and self._is_elsewhere):
             with contextlib.suppress(ProcessLookupError):
                 operating_system.interrupt_process(self.process) if interrupted else self.process.terminate()
-        with contextlib.suppress(OSError):
-            self.process.stdin.close()  # by which a worker on another machine sees that nobody waits for it any more
+        if self._is_elsewhere or not interrupted:
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
 
 
 def _free_ports(count):
