@@ -91,7 +91,8 @@ def _canonical_item(op, attribute, kind, value):
     if kind == "int":
         return _integer(op, attribute, value)
     if kind == "float":
-        return float(value) if isinstance(value, _NUMBERS) else _refuse(op, attribute, value)
+        number = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+        return float(number) if isinstance(number, _NUMBERS) else _refuse(op, attribute, value)
     if kind == "tensor" and isinstance(value, Tensor) and not isinstance(value, EagerTensor):
         _refuse(op, attribute, value)  # a tensor of a graph has no value yet
     if kind == "tensor" and hasattr(value, "tensor_shape"):

@@ -17,7 +17,7 @@ from headrace._src.ops.arrays.filling import ZEROS_LIKE
 from headrace._src.ops.arrays.joining import CONCAT
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.math import exponential_kernels
-from headrace._src.ops.math.arithmetic import MAXIMUM, MUL, NEG
+from headrace._src.ops.math.arithmetic import MUL, NEG
 from headrace._src.ops.math.comparison import LESS
 from headrace._src.ops.math.elementwise import ABS, SIGMOID, SIGN, TANH, of_equal_shapes
 from headrace._src.ops.math.half_kernels import converted, through_float32, widened
@@ -182,9 +182,7 @@ def leaky_relu(features, alpha=0.2, name=None) -> Tensor:
     features = to_tensor(features)
     if features.dtype.is_integer:
         features = CAST(features, DstT=dtypes.float32)
-    if isinstance(alpha, (int, float)):
-        return LEAKY_RELU(features, alpha=float(alpha), name=name)
-    return MAXIMUM(MUL(to_tensor(alpha, features.dtype), features), features, name=name)
+    return LEAKY_RELU(features, alpha=alpha, name=name)
 
 
 # elu and selu
