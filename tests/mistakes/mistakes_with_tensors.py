@@ -167,8 +167,10 @@ layers = tf.contrib.layers  #!
 converter = tf.lite.TFLiteConverter  #!
 """, ["TensorFlow Lite", "it is planned"]),
     "strategy_of_several_machines": ("""
+import os
+os.environ["TF_CONFIG"] = '{"cluster": {"worker": "localhost:2222"}, "task": {"type": "worker", "index": 0}}'
 strategy = tf.distribute.MultiWorkerMirroredStrategy()  #!
-""", ["not implemented yet", "tf.distribute.MirroredStrategy()"]),
+""", ["TF_CONFIG", "worker"]),
     "estimator": ("""
 model = tf.estimator.LinearClassifier  #!
 """, ["Use tf.keras"]),
@@ -183,8 +185,8 @@ tf.reduce_men([1.0])  #!
 """, ["Did you mean: 'reduce_mean'?"]),
     "internal_module": ("""
 tf.install_as_tensorflow()
-from tensorflow.python.client import device_lib  #!
-""", ["tf.config.list_physical_devices()"]),
+from tensorflow.python.client.timeline import Timeline  #!
+""", ["tf.profiler for timeline"]),
     "module_that_is_not_there": ("""
 tf.install_as_tensorflow()
 from tensorflow.contrib import layers  #!

@@ -277,14 +277,15 @@ def pop_back(ctx, input_handle, element_shape, element_dtype):
     target = input_handle
     _check_dtype(target, element_dtype)
     at = target.length
-    if isinstance(at, int):
-        if at < 1:
-            raise NotLowerable("a pop from an empty list")
-    else:
+    empty = isinstance(at, int) and at < 1
+    if empty or not isinstance(at, int):
         ctx.check(
-            at > 0, errors.InvalidArgumentError, "TensorListPopBack: Trying to pop from an empty list: input_handle."
-        )
+            jnp.asarray(False) if empty else at > 0, errors.InvalidArgumentError,
+            "TensorListPopBack: Trying to pop from an empty list: input_handle.",
+        )  # fmt: skip
     target = _readable(ctx, "TensorListPopBack", target, _shape(element_shape))
+    if empty:  # in the body of a loop that never runs
+        return target, jnp.zeros(target.array.shape[1:], target.array.dtype)
     last = lax.dynamic_index_in_dim(target.array, at - 1, 0, keepdims=False)
     # The element stays in the array, behind the end of the list: a loop that pops then never changes the array, which
     # XLA would otherwise copy in each iteration.
