@@ -18,7 +18,7 @@ from headrace._src.ops.arrays.rearranging import transpose
 from headrace._src.ops.arrays.selecting import where
 from headrace._src.ops.arrays.shaping import reshape
 from headrace._src.ops.arrays.spacing import linspace
-from headrace._src.ops.debugging.static_assertions import assert_scalar, assert_type
+from headrace._src.ops.debugging.static_assertions import assert_scalar
 from headrace._src.ops.math.arithmetic import MAXIMUM, MINIMUM
 from headrace._src.ops.math.comparison import EQUAL
 from headrace._src.ops.math.elementwise import FLOOR
@@ -70,7 +70,8 @@ def bucket_table(data, buckets=None) -> Tensor:
     with name_scope("buckets"):
         count = to_tensor(DEFAULT_BUCKETS if buckets is None else buckets)
         assert_scalar(count)
-        assert_type(count, dtypes.int32)
+        if count.dtype != dtypes.int32:
+            raise TypeError(f"buckets must be int32, got {count.dtype.name}.")
         values = cast(data, dtypes.float64)
         if context.graph is None:
             return EagerTensor(_table(values._a.ravel(), max(0, int(count))), dtypes.float64)

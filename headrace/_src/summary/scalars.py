@@ -9,7 +9,7 @@ from headrace._src.formats import event_wire
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
-from headrace._src.ops.debugging.static_assertions import assert_scalar, assert_type
+from headrace._src.ops.debugging.static_assertions import assert_scalar
 from headrace._src.summary.writer_ops import known_metadata
 from headrace._src.summary.writers import scope_now
 from headrace._src.summary.writing import summary_of, write
@@ -82,5 +82,6 @@ def text(name, data, step=None, description=None) -> Tensor:
     metadata = known_metadata(event_wire.metadata("text", description=description))
     with summary_of("text", name) as tag:
         data = to_tensor(data)
-        assert_type(data, dtypes.string)
+        if data.dtype != dtypes.string:
+            raise TypeError(f"data must be string, got {data.dtype.name}.")
         return write(tag, data, step, metadata)
