@@ -17,6 +17,8 @@ _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _ALONE = frozenset([0x01, *range(0xD0, 0xD8)])  # markers without a length
 _MARKER = re.compile(rb"\xff[^\x00\xff\xd0-\xd7]")
 _ARITHMETIC = frozenset([0xC9, 0xCA, 0xCB])
+# How many pixels a byte can stand for: a block of 64 takes a bit, or less in arithmetic coding; what is cut off, none.
+_PIXELS_PER_BYTE, _PIXELS_PER_BYTE_ARITHMETIC, _PIXELS_PER_BYTE_TRUNCATED = 512, 2**14, 2**16
 _MOST_SCANS = 500  # of a progressive image; more are an attack on the time of others
 
 
@@ -121,11 +123,10 @@ def decode_jpeg(
     wanted = channels or (1 if header.channels == 1 else 3)
     if header.channels == 4 and wanted == 1:
         raise BadImage("JPEG: CMYK cannot be decoded to one channel")
-    least = 2**14 if header.coding in _ARITHMETIC else 512  # one bit for a block of 64 pixels, or less
-    if not try_recover_truncated:
-        check_size("JPEG", header.height, header.width, 4, len(data), least)
-    else:
-        check_size("JPEG", header.height, header.width, 4, len(data), 2**16)
+    most = _PIXELS_PER_BYTE_ARITHMETIC if header.coding in _ARITHMETIC else _PIXELS_PER_BYTE
+    if try_recover_truncated:
+        most = _PIXELS_PER_BYTE_TRUNCATED
+    check_size("JPEG", header.height, header.width, 4, len(data), most)
     if header.coding == 0xC2 and data.count(b"\xff\xda", header.scan) > _MOST_SCANS:
         raise BadImage(f"JPEG: more than {_MOST_SCANS} scans")
     options = dict(

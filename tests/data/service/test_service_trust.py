@@ -4,6 +4,7 @@ import os
 import socket
 import stat
 import struct
+import types
 
 import numpy as np
 import pytest
@@ -170,6 +171,26 @@ def test_few_strangers_at_a_time(folder, monkeypatch):
     else:
         pytest.fail("nobody is admitted any more")
     server.stop()
+
+
+def test_the_first_words_have_ten_seconds_altogether(monkeypatch):
+    """A stranger who sends a byte at a time does not keep a place."""
+    now = [0.0]
+
+    class Slow:
+        timeouts: list = []
+
+        def settimeout(self, seconds):
+            self.timeouts.append(seconds)
+
+        def recv(self, size):
+            now[0] += 4
+            return b"x"
+
+    monkeypatch.setattr(credentials, "time", types.SimpleNamespace(monotonic=lambda: now[0]))
+    with pytest.raises(TimeoutError):
+        credentials._exactly(Slow(), 64)
+    assert Slow.timeouts == [10, 6, 2]
 
 
 # Messages.

@@ -17,6 +17,7 @@ import re
 import secrets
 import socket
 import struct
+import time
 
 from headrace._src.core import errors, operating_system, private_files
 
@@ -172,7 +173,12 @@ def introduce(connection: socket.socket, address: str, where: str = WHERE) -> Cr
 
 def _exactly(connection, size):
     data = b""
+    until = time.monotonic() + _SECONDS  # for all of them: a stranger may send one byte at a time
     while len(data) < size:
+        left = until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the first words took too long")
+        connection.settimeout(left)
         part = connection.recv(size - len(data))
         if not part:
             raise ConnectionResetError("the connection was closed during the first words")

@@ -156,8 +156,20 @@ def lbeta(x, name=None) -> Tensor:
     return SUB(SUM(LGAMMA(x), [-1]), LGAMMA(SUM(x, [-1])), name=name)
 
 
-def _pair(name, text, kernel, lower, grad, types=_WIDE):
-    """An op of two floating tensors that broadcast."""
+# XLA adds up series for `Igamma` and `Betainc`. Where both of two arguments are larger than this, their results are no
+# longer right, and the first takes as many steps as the root of the argument, which may be minutes.
+_LARGE = 1e6
+
+
+def _without_large(ctx, a, b):
+    """Two arguments, 1 in place of what only the interpreter computes; the program then fails."""
+    is_large = (a > _LARGE) & (b > _LARGE)
+    ctx.check(jnp.logical_not(is_large), None, None)
+    return jnp.where(is_large, 1, a), jnp.where(is_large, 1, b)
+
+
+def _pair(name, text, kernel, lower, grad, types=_WIDE, is_series=False):
+    """An op of two floating tensors that broadcast; `is_series`: one whose large arguments are left to the kernel."""
 
     def wide_kernel(x, y):
         if x.dtype.itemsize == 2:
@@ -167,7 +179,8 @@ def _pair(name, text, kernel, lower, grad, types=_WIDE):
     def wide_lower(ctx, x, y):
         if x.dtype.itemsize == 2:
             return wide_lower(ctx, x.astype(jnp.float32), y.astype(jnp.float32)).astype(x.dtype)
-        return lower(*jnp.broadcast_arrays(x, y))
+        x, y = jnp.broadcast_arrays(x, y)
+        return lower(*(_without_large(ctx, x, y) if is_series else (x, y)))
 
     saves = tuple(part.split(":")[0].strip() for part in text.split("->")[0].split(",")) if grad else ()
     return Op(
@@ -271,8 +284,8 @@ def _grad_igammac(node, dy):
     return tuple(None if part is None else -part for part in _grad_igamma(node, dy))
 
 
-IGAMMA = _pair("Igamma", "a: T, x: T -> z: T", _igamma, _lower_igamma, _grad_igamma, FLOATING)
-IGAMMAC = _pair("Igammac", "a: T, x: T -> z: T", _igammac, _lower_igammac, _grad_igammac, FLOATING)
+IGAMMA = _pair("Igamma", "a: T, x: T -> z: T", _igamma, _lower_igamma, _grad_igamma, FLOATING, True)
+IGAMMAC = _pair("Igammac", "a: T, x: T -> z: T", _igammac, _lower_igammac, _grad_igammac, FLOATING, True)
 
 
 def _igamma_grad_a(a, x):
@@ -283,8 +296,12 @@ def _igamma_grad_a(a, x):
     return np.where((x == 0) & (a > 0), 0, y).astype(a.dtype)
 
 
+def _lower_igamma_grad_a(a, x):
+    return lax.igamma_grad_a(a, x)
+
+
 IGAMMA_GRAD_A = _pair(
-    "IgammaGradA", "a: T, x: T -> z: T", _igamma_grad_a, lambda a, x: lax.igamma_grad_a(a, x), unregistered, FLOATING
+    "IgammaGradA", "a: T, x: T -> z: T", _igamma_grad_a, _lower_igamma_grad_a, unregistered, FLOATING, True
 )
 
 
@@ -332,6 +349,7 @@ def _betainc(a, b, x):
 
 def _lower_betainc(ctx, a, b, x):
     a, b, x = jnp.broadcast_arrays(a, b, x)
+    a, b = _without_large(ctx, a, b)
     return jnp.where((a <= 0) | (b <= 0), jnp.nan, lax.betainc(a, b, x)).astype(x.dtype)
 
 
