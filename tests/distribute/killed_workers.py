@@ -1,6 +1,6 @@
 """A training on several workers that goes on from its last checkpoint; `scripts/kills` kills its workers.
 
-Run as `headrace launch -n 2 --restarts N killed_training.py FOLDER STEPS`. The chief writes the last weights.
+Run as `headrace launch -n 2 --restarts N killed_workers.py FOLDER STEPS`. The chief writes the last weights.
 """
 
 import os
