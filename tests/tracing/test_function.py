@@ -449,3 +449,16 @@ def test_variables_are_made_within_branches_and_loops(within, value):
     for count in (4.0, 5.0):
         np.testing.assert_array_equal(body(), np.full((2, 2), count))
     np.testing.assert_array_equal(made[0], np.full((2, 2), 5.0))
+
+
+def test_a_graph_may_be_given_a_function():
+    """TensorFlow Probability gives its graphs functions that nothing calls."""
+
+    @tf.function
+    def outer(x):
+        other = tf.function(lambda y: y * 2.0).get_concrete_function(x)
+        other.add_to_graph()
+        other.add_gradient_functions_to_graph()
+        return x + 1.0
+
+    assert float(outer(tf.constant(1.0))) == 2.0

@@ -64,6 +64,21 @@ class ConcreteFunction(Trackable):
         )
         self._captured_arrays = [x._a for x in self._captured] if self.is_simple else None
 
+    def add_to_graph(self, g=None, overwrite=False) -> None:
+        """Let a graph have the function: it has every function that one of its operations calls, so nothing is done.
+
+        Args:
+            g: the graph; by default the current one.
+            overwrite: accepted.
+        """
+
+    def add_gradient_functions_to_graph(self, g=None) -> None:
+        """The same for the function's gradient, which is made when somebody asks for it.
+
+        Args:
+            g: the graph; by default the current one.
+        """
+
     # Calling.
 
     def __call__(self, *args, **kwargs) -> Any:
