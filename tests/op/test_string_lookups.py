@@ -58,6 +58,8 @@ FROM_DATA = {
     "autodiff.registered": (1, "the op that tf.RegisterGradient names"),
     "compat.data_iterators": (1, "functions of tf.data.experimental, which get a 1.x form"),
     "compat.keras.functional": (1, "the function that a step of a saved Keras model names"),
+    "compat.tensorflow_names.exported_names": (1, "the public name that another package asks for"),
+    "compat.tensorflow_names.op_functions": (1, "the op of a function of gen_*_ops, by its name"),
     "data.saving.dataset_graphs": (1, "the ops of a saved pipeline"),
     "data.saving.received_graphs": (1, "the ops of a pipeline from another process"),
     "data.service.shards": (2, "the op that made a stage, from its recipe"),
