@@ -34,12 +34,14 @@ def started(*arguments, **variables):
     )
 
 
+@pytest.mark.slow
 def test_each_worker_knows_its_place_and_the_secret(script):
     out, err = (process := started("-n", "2", script(SHOW), "a b", "--c", TOLD="x")).communicate(timeout=120)
     assert process.returncode == 0, err
     assert sorted(out.splitlines()) == ["[0] 0 64 x ['a b', '--c']", "[1] 1 64 x ['a b', '--c']"]
 
 
+@pytest.mark.slow
 def test_all_end_when_one_fails_and_start_again(script, tmp_path):
     text = """
 import json, os, sys, time
@@ -63,6 +65,7 @@ print("second time")
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_ctrl_c_reaches_all(script, interrupts_answered):
     text = """
 import time
@@ -80,6 +83,7 @@ except KeyboardInterrupt:
     assert (process.returncode, sorted(out.splitlines())) == (130, ["[0] interrupted", "[1] interrupted"])
 
 
+@pytest.mark.slow
 def test_hosts_of_a_file(script, tmp_path):
     remote = tmp_path / "remote.py"
     remote.write_text("import subprocess, sys\nprint('to', sys.argv[1], flush=True)\n"

@@ -150,6 +150,7 @@ def _run(count, program):
     assert result.returncode == 0, result.stderr[-3000:]
 
 
+@pytest.mark.slow
 def test_one_program_over_devices():
     _run(2, """
         with strategy.scope():
@@ -193,6 +194,7 @@ def test_one_program_over_devices():
     """)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_check_that_fails_on_one_replica_fails_on_all():
     _run(
         2,
@@ -223,6 +225,7 @@ def test_a_check_that_fails_on_one_replica_fails_on_all():
     )
 
 
+@pytest.mark.slow
 def test_uneven_batches_and_host_operations():
     _run(
         4,
