@@ -369,10 +369,9 @@ MODULES: dict = {
         "set_soft_device_placement": "devices.configuration:set_soft_device_placement",
     },
     "__internal__.feature_column": {
-        "DenseColumn": "compat.tensorflow_names.internal_feature_columns:DenseColumn",
-        "FeatureColumn": "compat.tensorflow_names.internal_feature_columns:FeatureColumn",
-        "FeatureTransformationCache": "compat.tensorflow_names.internal_feature_columns:FeatureTransformationCache",
-        "SequenceDenseColumn": "compat.tensorflow_names.internal_feature_columns:SequenceDenseColumn",
+        "DenseColumn": "compat.features.columns:DenseColumn",
+        "FeatureColumn": "compat.features.columns:Column",
+        "FeatureTransformationCache": "compat.features.columns:Features",
         "StateManager": "compat.tensorflow_names.internal_feature_columns:StateManager",
     },
     "__internal__.function": {

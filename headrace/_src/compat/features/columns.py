@@ -16,6 +16,7 @@ from headrace._src.ops.arrays.selecting import where
 from headrace._src.ops.debugging import assertions
 from headrace._src.ops.math import reductions
 from headrace._src.ops.math.comparison import NOT_EQUAL
+from headrace._src.ops.nn.embedding import safe_embedding_lookup_sparse
 from headrace._src.ops.parsing.features import FixedLenFeature, VarLenFeature
 from headrace._src.ops.sparse import crossing
 from headrace._src.ops.sparse import dense as sparse_dense
@@ -37,8 +38,12 @@ class Features:
         self._tensors = dict(tensors)
         self._made: dict[Any, Any] = {}
 
-    def get(self, key) -> Any:
+    def get(self, key, state_manager=None, training=None) -> Any:
         """A feature with at least two dimensions, or what a column makes of its features.
+
+        Args:
+            key: the name of a feature, or a column.
+            state_manager, training: accepted, from layers of Keras 2.
 
         Raises:
             ValueError: there is no such feature, or it has no batch.
@@ -78,12 +83,17 @@ def as_sparse(value, ignored=None) -> SparseTensor:
 class Column:
     """What columns share: a name, the columns and features that they stand on, and a spec for parsing."""
 
-    parents: tuple = ()
+    key: str
+
+    @property
+    def parents(self) -> tuple:
+        """The columns and names of features that it stands on."""
+        return ()
 
     @property
     def name(self) -> str:
         """Its name, by which columns are put in order."""
-        return self.key  # type: ignore[attr-defined]
+        return self.key
 
     @property
     def parse_example_spec(self) -> dict:
@@ -100,6 +110,17 @@ class Column:
 
 class DenseColumn(Column):
     """A column that gives numbers: `dense` of shape (batch, ..., numbers)."""
+
+    def create_state(self, state_manager) -> None:
+        """Make the variables that it needs: none."""
+
+    def dense(self, features: Features) -> Tensor:
+        """The numbers."""
+        raise NotImplementedError(f"{type(self).__name__} must define dense.")
+
+    def get_dense_tensor(self, transformation_cache: Features, state_manager) -> Tensor:
+        """The numbers, with the variables that `create_state` has made."""
+        return self.dense(transformation_cache)
 
     @property
     def variable_shape(self) -> TensorShape:
@@ -127,7 +148,7 @@ class _OfKey(CategoricalColumn):
     dtype: dtypes.DType
 
     @property
-    def parents(self) -> tuple:  # type: ignore[override]
+    def parents(self) -> tuple:
         """The name of its feature."""
         return (self.key,)
 
@@ -152,7 +173,7 @@ class NumericColumn(
     """Numbers as they are."""
 
     @property
-    def parents(self) -> tuple:  # type: ignore[override]
+    def parents(self) -> tuple:
         """The name of its feature."""
         return (self.key,)
 
@@ -187,7 +208,11 @@ class BucketizedColumn(
     """In which range a number is."""
 
     name = property(lambda self: f"{self.source_column.name}_bucketized")
-    parents = property(lambda self: (self.source_column,))  # type: ignore[assignment]
+
+    @property
+    def parents(self) -> tuple:
+        """The column that it stands on."""
+        return (self.source_column,)
 
     @property
     def _ranges(self):
@@ -228,7 +253,10 @@ class HashedCategoricalColumn(
 ):
     """Categories by a hash of the value."""
 
-    num_buckets = property(lambda self: self.hash_bucket_size)  # type: ignore[assignment]
+    @property
+    def num_buckets(self) -> int:
+        """How many categories there are."""
+        return self.hash_bucket_size
 
     def transformed(self, features: Features) -> SparseTensor:
         """The numbers of the categories."""
@@ -243,7 +271,10 @@ class IdentityCategoricalColumn(
 ):
     """Categories that are numbers already."""
 
-    num_buckets = property(lambda self: self.number_buckets)  # type: ignore[assignment]
+    @property
+    def num_buckets(self) -> int:
+        """How many categories there are."""
+        return self.number_buckets
     dtype = dtypes.int64
 
     def transformed(self, features: Features) -> SparseTensor:
@@ -329,7 +360,10 @@ class WeightedCategoricalColumn(
     """Categories with weights from another feature."""
 
     name = property(lambda self: f"{self.categorical_column.name}_weighted_by_{self.weight_feature_key}")
-    num_buckets = property(lambda self: self.categorical_column.num_buckets)  # type: ignore[assignment]
+    @property
+    def num_buckets(self) -> int:
+        """How many categories there are."""
+        return self.categorical_column.num_buckets
 
     @property
     def parse_example_spec(self) -> dict:
@@ -353,7 +387,10 @@ class WeightedCategoricalColumn(
 class CrossedColumn(CategoricalColumn, collections.namedtuple("CrossedColumn", "keys hash_bucket_size hash_key")):
     """Categories by a hash of several features together."""
 
-    num_buckets = property(lambda self: self.hash_bucket_size)  # type: ignore[assignment]
+    @property
+    def num_buckets(self) -> int:
+        """How many categories there are."""
+        return self.hash_bucket_size
 
     @property
     def name(self) -> str:
@@ -392,7 +429,11 @@ class IndicatorColumn(DenseColumn, collections.namedtuple("IndicatorColumn", "ca
     """For each category how often it is there, or the sum of its weights."""
 
     name = property(lambda self: f"{self.categorical_column.name}_indicator")
-    parents = property(lambda self: (self.categorical_column,))  # type: ignore[assignment]
+
+    @property
+    def parents(self) -> tuple:
+        """The column that it stands on."""
+        return (self.categorical_column,)
 
     @property
     def variable_shape(self) -> TensorShape:
@@ -414,33 +455,57 @@ class IndicatorColumn(DenseColumn, collections.namedtuple("IndicatorColumn", "ca
         return features.get(self)
 
 
+class _OfVectors(DenseColumn):
+    """A column with a vector for each category, in a variable."""
+
+    categorical_column: CategoricalColumn
+    dimension: int
+    combiner: str
+    initializer: Any
+    max_norm: Any
+    trainable: bool
+
+    @property
+    def parents(self) -> tuple:
+        """The column that it stands on."""
+        return (self.categorical_column,)
+
+    @property
+    def variable_shape(self) -> TensorShape:
+        """The shape of one example."""
+        return TensorShape([self.dimension])
+
+    def looked_up(self, features: Features, table) -> Tensor:
+        """The vectors of each example's categories as one."""
+        ids, weights = self.categorical_column.ids(features)
+        return safe_embedding_lookup_sparse(table, ids, weights, self.combiner, max_norm=self.max_norm)
+
+    def create_state(self, state_manager) -> None:
+        """Make the variable with the vectors."""
+        shape = [self.categorical_column.num_buckets, self.dimension]
+        state_manager.create_variable(self, "embedding_weights", shape, dtypes.float32, trainable=self.trainable,
+                                      use_resource=True, initializer=self.initializer)
+
+    def get_dense_tensor(self, transformation_cache: Features, state_manager) -> Tensor:
+        """The vectors, from the variable that `create_state` has made."""
+        return self.looked_up(transformation_cache, state_manager.get_variable(self, "embedding_weights"))
+
+
 class EmbeddingColumn(
-    DenseColumn,
+    _OfVectors,
     collections.namedtuple("EmbeddingColumn", "categorical_column dimension combiner initializer ckpt_to_load_from "
                            "tensor_name_in_ckpt max_norm trainable use_safe_embedding_lookup"),
 ):  # fmt: skip
     """A vector for each category, learnt."""
 
     name = property(lambda self: f"{self.categorical_column.name}_embedding")
-    parents = property(lambda self: (self.categorical_column,))  # type: ignore[assignment]
-
-    @property
-    def variable_shape(self) -> TensorShape:
-        """The shape of one example."""
-        return TensorShape([self.dimension])
 
 
 class SharedEmbeddingColumn(
-    DenseColumn,
+    _OfVectors,
     collections.namedtuple("SharedEmbeddingColumn", "categorical_column dimension combiner initializer collection "
                            "ckpt_to_load_from tensor_name_in_ckpt max_norm trainable use_safe_embedding_lookup"),
 ):  # fmt: skip
     """A vector for each category, from a table that several columns share."""
 
     name = property(lambda self: f"{self.categorical_column.name}_shared_embedding")
-    parents = property(lambda self: (self.categorical_column,))  # type: ignore[assignment]
-
-    @property
-    def variable_shape(self) -> TensorShape:
-        """The shape of one example."""
-        return TensorShape([self.dimension])

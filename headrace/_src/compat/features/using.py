@@ -56,12 +56,7 @@ def dense_of(column, features: Features, table) -> Tensor:
         features: the features of the batch.
         table: for an embedding the variable with its vectors.
     """
-    if table is None:
-        value = column.dense(features)
-    else:
-        ids, weights = column.categorical_column.ids(features)
-        value = nn_embedding.safe_embedding_lookup_sparse(table, ids, weights, column.combiner,
-                                                          max_norm=column.max_norm)
+    value = column.dense(features) if table is None else column.looked_up(features, table)
     return shaping.reshape(value, [measuring.shape(value)[0], column.variable_shape.num_elements()])
 
 

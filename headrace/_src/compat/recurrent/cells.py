@@ -175,13 +175,9 @@ class _BuiltCell(RNNCell):
 def _activation(given, default):
     if given is None:
         return default
-    if isinstance(given, str):
-        return {"tanh": TANH, "sigmoid": SIGMOID}.get(given) or _named(given)
+    if not callable(given):
+        raise ValueError(f"activation must be a function, such as tf.nn.relu, got {given!r}.")
     return given
-
-
-def _named(name):
-    raise ValueError(f"activation={name!r}: give the function itself, for example tf.nn.{name}.")
 
 
 @api("compat.v1.nn.rnn_cell.BasicRNNCell")

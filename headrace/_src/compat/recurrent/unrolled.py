@@ -4,7 +4,6 @@ from headrace._src.compat.recurrent.cells import check_cell, zeros_of
 from headrace._src.compat.recurrent.networks import held, initial_state_of, lengths_of
 from headrace._src.compat.variables.scopes import variable_scope
 from headrace._src.core import nest
-from headrace._src.core.context import context
 from headrace._src.graph.building.dependencies import control_dependencies
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -50,8 +49,6 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
         for time, one in enumerate(inputs):
             if time:
                 opened.reuse_variables()
-                if context.graph is None and hasattr(cell, "built"):
-                    cell.built = True
             output, new = cell(one, state)
             if lengths is not None:
                 finished = time >= lengths

@@ -64,7 +64,7 @@ def assert_splits_match(nested_splits_lists: Any) -> list[Any]:
 
 def ragged_map_fn(fn: Any, elems: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
     """`tf.map_fn`, which takes ragged tensors."""
-    return map_fn(fn, elems, dtype=dtype, *args, **kwargs)  # noqa: B026
+    return map_fn(fn, elems, dtype, *args, **kwargs)
 
 
 def list_pluggable_devices() -> list[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 from headrace._src.compat.tensorflow_names.control_flow_names import get_enclosing_xla_context
 from headrace._src.compat.tensorflow_names.framework_names import device_name
 from headrace._src.compat.tensorflow_names.gauges import BoolGauge
+from headrace._src.compat.training.losses import check_weights
 from headrace._src.core import errors
 from headrace._src.core.tensor import Tensor
 from headrace._src.data.datasets import DatasetV2
@@ -147,12 +148,8 @@ def broadcast_weights(weights, values) -> Tensor:
     """
     values = to_tensor(values)
     weights = to_tensor(weights, values.dtype if values.dtype.is_floating else None)
-    sizes, wanted = weights.shape, values.shape
-    if sizes.rank and wanted.rank is not None:
-        known = zip(sizes, wanted)
-        if sizes.rank != wanted.rank or any(a not in (1, b) for a, b in known if a is not None and b is not None):
-            raise ValueError(f"weights can not be broadcast to values. values.shape={wanted}. weights.shape={sizes}.")
-    if sizes.is_fully_defined() and sizes == wanted:
+    check_weights(weights, values)
+    if weights.shape.is_fully_defined() and weights.shape == values.shape:
         return weights
     return broadcast_to(weights, shape(values)) if weights.dtype.is_bool else weights * ones_like(values, weights.dtype)
 
