@@ -391,3 +391,8 @@ def test_a_misspelt_argument_of_the_users_own_function_is_left_to_python():
     with pytest.raises(TypeError) as caught:
         tf.map_fn(lambda x: (lambda axis: axis)(axs=x), tf.constant([1.0]))
     assert "Did you mean" not in str(caught.value)
+
+
+def test_an_axis_is_a_whole_number():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"axis must be a whole number, got 1\.5"):
+        tf.nn.isotonic_regression([[3.0, 1.0, 2.0]], axis=1.5)

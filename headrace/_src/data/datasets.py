@@ -26,6 +26,7 @@ from headrace._src.op.api import api, export
 from headrace._src.op.attached import attach, open_class
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op, unregistered
+from headrace._src.op.infer import with_rank
 from headrace._src.op.traits import NONE, Trait
 
 if TYPE_CHECKING:
@@ -41,14 +42,16 @@ OUTPUTS = "output_types: list(type), output_shapes: list(shape), metadata: strin
 
 
 def dataset_op(
-    name: str, text: str, make: Callable[..., Stage], *, stateful: bool = False, traits: Trait = NONE, **types
-) -> Op:
+    name: str, text: str, make: Callable[..., Stage], *, vectors: tuple[str, ...] = (), stateful: bool = False,
+    traits: Trait = NONE, **types,
+) -> Op:  # fmt: skip
     """Define an op that makes a dataset.
 
     Args:
         name: TensorFlow's op name.
         text: the signature up to the arrow; the output is always `handle: variant`.
         make: from the values of inputs and attributes, the stage.
+        vectors: the inputs of integers or bools that are no scalars, as the others are.
         stateful, traits: as for other ops.
         types: for each type attribute, the dtypes that it may be.
     """
@@ -58,17 +61,25 @@ def dataset_op(
         stage.recipe = (name, inputs, attrs)
         return variant_of(stage)
 
-    return Op(
+    def infer(*inputs, **attrs):
+        for spec, described in zip(inputs, op.signature.inputs):
+            number = described.dtype in (dtypes.int64, dtypes.bool) and not described.is_list
+            if number and described.name not in vectors:
+                with_rank(spec, 0, name, described.name)
+        return TensorShape([])
+
+    op = Op(
         name,
         f"{text} -> handle: variant",
         traits=traits,
-        infer=lambda *inputs, **attrs: TensorShape([]),
+        infer=infer,
         kernel=kernel,
         lower=None,  # the host walks through datasets
         grad=unregistered,
         stateful=stateful,
         **types,
     )
+    return op
 
 
 @api("data.Dataset", dispatch=False)

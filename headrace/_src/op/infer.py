@@ -55,7 +55,10 @@ def shape_from_value(spec) -> TensorShape:
 
 def normalize_axis(axis: int, rank: int, op: str, argument: str = "axis") -> int:
     """A possibly negative axis as one in [0, rank), or InvalidArgumentError."""
-    axis = int(axis)
+    number = int(axis)
+    if number != axis:
+        raise errors.InvalidArgumentError(None, None, f"{op}: {argument} must be a whole number, got {axis!r}.")
+    axis = number
     if not -rank <= axis < rank:
         raise errors.InvalidArgumentError(
             None, None, f"{op}: {argument} must be in [{-rank}, {rank}), got {axis}."

@@ -267,3 +267,17 @@ def test_cardinalities_of_what_is_without_end_or_not_known():
     for number in (0, -2):
         with pytest.raises(tf.errors.InvalidArgumentError, match="greater than zero"):
             unknown.map(lambda x: x, num_parallel_calls=number)
+
+
+@pytest.mark.parametrize("flag", [[], [True]])
+@pytest.mark.parametrize("name", ["batch", "padded_batch", "window", "rebatch", "bucket_by_sequence_length"])
+def test_numbers_of_datasets_are_scalars_also_in_graphs(name, flag):
+    dataset = tf.data.Dataset.from_tensor_slices([[1, 2], [3, 4]])
+    sizes = (lambda x: tf.shape(x)[0], [3], [2, 2]) if name == "bucket_by_sequence_length" else (2,)
+
+    def make():
+        return getattr(dataset, name)(*sizes, drop_remainder=flag).cardinality()
+
+    for call in (make, tf.function(make)):
+        with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="drop_remainder must"):
+            call()

@@ -265,12 +265,12 @@ _INPUTS = (
 
 CSV_DATASET = dataset_op(
     "CSVDatasetV2", f"{_INPUTS}, exclude_cols: int64, *, output_shapes: list(shape)", _make, stateful=True,
-    output_types=frozenset(_TYPES),
+    vectors=("select_cols", "exclude_cols"), output_types=frozenset(_TYPES),
 )  # fmt: skip
 
 CSV_DATASET_FIRST = dataset_op(
     "CSVDataset", f"{_INPUTS}, *, output_shapes: list(shape)", _make_first, stateful=True,
-    output_types=frozenset(_TYPES),
+    vectors=("select_cols",), output_types=frozenset(_TYPES),
 )  # fmt: skip
 
 

@@ -222,6 +222,7 @@ TF_RECORD_DATASET_AT = dataset_op(
     "TFRecordDatasetV2",
     "filenames: string, compression_type: string, buffer_size: int64, byte_offsets: int64, *, metadata: string = ''",
     _make_records_from,
+    vectors=("byte_offsets",),
     stateful=True,
     traits=FILE_DATASET,
 )

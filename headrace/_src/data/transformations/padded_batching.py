@@ -6,7 +6,7 @@ from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
-from headrace._src.data.datasets import DatasetV2, build, constant, dataset_op, method
+from headrace._src.data.datasets import DatasetV2, build, constant, dataset_op, integer, method
 from headrace._src.data.running.cursors import InnerCursor
 from headrace._src.data.running.ragged_columns import RaggedColumn, columns_from
 from headrace._src.data.running.stages import Access, shapes_of, stage_of
@@ -153,7 +153,7 @@ def _make(
     return PaddedBatchStage(
         stage_of(input_dataset),
         batch_size_of(batch_size),
-        bool(drop_remainder),
+        bool(integer(drop_remainder, "drop_remainder")),
         [shape.tolist() for shape in padded_shapes],
         list(padding_values),
         shapes_of(output_shapes),

@@ -4,7 +4,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.specs import TensorSpec
-from headrace._src.data.datasets import DatasetV2, build, dataset_op, method
+from headrace._src.data.datasets import DatasetV2, build, dataset_op, integer, method
 from headrace._src.data.running import structures
 from headrace._src.data.running.cursors import InnerCursor
 from headrace._src.data.running.stages import Stage, joined, shapes_of, stage_of
@@ -92,7 +92,7 @@ def _make(input_dataset, batch_sizes, drop_remainder, output_types, output_shape
         raise errors.invalid_argument(
             f"`batch_sizes` must not be negative, and not all be zero, got {sizes.tolist()}."
         )
-    return RebatchStage(stage_of(input_dataset), sizes.tolist(), bool(drop_remainder), shapes_of(output_shapes))
+    return RebatchStage(stage_of(input_dataset), sizes.tolist(), bool(integer(drop_remainder, "drop_remainder")), shapes_of(output_shapes))
 
 
 REBATCH_DATASET = dataset_op(
@@ -100,6 +100,7 @@ REBATCH_DATASET = dataset_op(
     "input_dataset: variant, batch_sizes: int64, drop_remainder: bool, *, output_types: list(type), "
     "output_shapes: list(shape)",
     _make,
+    vectors=("batch_sizes",),
 )
 
 
@@ -140,6 +141,6 @@ def rebatch(self, batch_size, drop_remainder=False, name=None) -> DatasetV2:
     if any(spec.shape.rank == 0 for spec in flat):
         raise ValueError("Dataset.rebatch: elements must be batches, but there are scalar components.")
     drops = to_tensor(drop_remainder, dtypes.bool)
-    size = _static_size(flat, sizes, bool(get_static_value(drops)))
+    size = _static_size(flat, sizes, bool(np.all(get_static_value(drops))))
     spec = structures.batch_spec(structures.unbatch_spec(self.element_spec), size)
     return build("_RebatchDataset", REBATCH_DATASET, self, sizes, drops, spec=spec, of=[self], name=name)

@@ -96,6 +96,7 @@ DENSE_TO_SPARSE_BATCH_DATASET = dataset_op(
     "input_dataset: variant, batch_size: int64, row_shape: int64, *, output_types: list(type), "
     "output_shapes: list(shape)",
     _make,
+    vectors=("row_shape",),
 )
 
 
