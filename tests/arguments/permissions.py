@@ -52,6 +52,8 @@ RULES: dict[int, Callable] = {
     10: lambda call, error, message: "WhereOp : Unhandled" in message,
     11: _of_kind({"float", "large", "infinite", "nan"}, "Expected list for"),
     12: _of_kind({"ragged tensor"}, "Shapes of all inputs must match"),
+    13: lambda call, error, message: "signal." in call["function"]
+    and "must have length of at least" in message,
 }  # fmt: skip
 
 

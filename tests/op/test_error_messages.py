@@ -396,3 +396,20 @@ def test_a_misspelt_argument_of_the_users_own_function_is_left_to_python():
 def test_an_axis_is_a_whole_number():
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"axis must be a whole number, got 1\.5"):
         tf.nn.isotonic_regression([[3.0, 1.0, 2.0]], axis=1.5)
+
+
+@pytest.mark.parametrize("name", ["iou_threshold", "score_threshold", "max_total_size", "max_output_size_per_class"])
+def test_numbers_of_combined_suppression_are_scalars(name):
+    numbers = {"max_output_size_per_class": 1, "max_total_size": 1, name: [1]}
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"{name} must be a scalar"):
+        tf.image.combined_non_max_suppression([[[[0.0, 0.0, 1.0, 1.0]]]], [[[0.9]]], **numbers)
+
+
+def test_no_conditions_do_not_hold():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="the condition is false"):
+        tf.debugging.Assert([], [1])
+
+
+def test_an_average_loss_has_examples_whatever_the_weights():
+    with pytest.raises(ValueError, match="an axis for the examples"):
+        tf.nn.compute_average_loss(1.0, sample_weight=[1.0, 2.0])

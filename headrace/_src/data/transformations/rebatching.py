@@ -92,7 +92,8 @@ def _make(input_dataset, batch_sizes, drop_remainder, output_types, output_shape
         raise errors.invalid_argument(
             f"`batch_sizes` must not be negative, and not all be zero, got {sizes.tolist()}."
         )
-    return RebatchStage(stage_of(input_dataset), sizes.tolist(), bool(integer(drop_remainder, "drop_remainder")), shapes_of(output_shapes))
+    drops = bool(integer(drop_remainder, "drop_remainder"))
+    return RebatchStage(stage_of(input_dataset), sizes.tolist(), drops, shapes_of(output_shapes))
 
 
 REBATCH_DATASET = dataset_op(

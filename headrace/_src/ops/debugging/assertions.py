@@ -76,7 +76,8 @@ def Assert(condition, data, summarize=None, name=None) -> Any:
     listed = isinstance(condition, (list, tuple))  # TF: an array is refused
     condition = to_tensor(condition)
     if isinstance(condition, EagerTensor):
-        if not (condition._a.all() if listed else truth("condition", condition)):
+        # TF: no conditions at all do not hold, as an empty list is false
+        if not (condition._a.size and condition._a.all() if listed else truth("condition", condition)):
             texts = " ".join(summarize_flat(to_tensor(item)._a, count) for item in data)
             raise errors.invalid_argument(f"Assert: the condition is false. Data: {texts}")
         return None

@@ -261,8 +261,13 @@ def _check_combined(boxes, scores, per_class, total, iou_threshold, score_thresh
         raise errors.invalid_argument(
             f"{op}: boxes and scores have incompatible shapes {tuple(boxes.shape)} and {tuple(scores.shape)}."
         )
-    if np.ndim(per_class) or np.ndim(total):
-        raise errors.invalid_argument(f"{op}: max_output_size_per_class and max_total_size must be scalars.")
+    numbers = {
+        "max_output_size_per_class": per_class, "max_total_size": total, "iou_threshold": iou_threshold,
+        "score_threshold": score_threshold,
+    }  # fmt: skip
+    for what, value in numbers.items():
+        if np.ndim(value):
+            raise errors.invalid_argument(f"{op}: {what} must be a scalar, got shape {np.shape(value)}.")
     if per_class <= 0 or total <= 0:
         raise errors.invalid_argument(
             f"{op}: max_output_size_per_class and max_total_size must be > 0, got {int(per_class)} and {int(total)}."

@@ -150,6 +150,8 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
         TypeError: for a batch size that is no integer.
     """
     losses = to_tensor(per_example_loss)
+    if losses.shape.rank == 0:
+        raise ValueError("nn.compute_average_loss: per_example_loss must have an axis for the examples, got a scalar.")
     dtype = losses.dtype
     if sample_weight is not None:
         weights = to_tensor(sample_weight, hint=dtype)
@@ -159,8 +161,6 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
         while known_rank("nn.compute_average_loss", "sample_weight", weights) < rank:
             weights = EXPAND_DIMS(weights, -1)
         losses = losses * weights
-    if losses.shape.rank == 0:
-        raise ValueError("nn.compute_average_loss: per_example_loss must have an axis for the examples, got a scalar.")
     if global_batch_size is None:
         count = STRIDED_SLICE(SHAPE(losses), [0], [1], [1], shrink_axis_mask=1)
     else:
