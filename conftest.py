@@ -13,6 +13,8 @@ from headrace._src.graph.compiling import queue as compile_queue
 # Compiled programs of earlier runs decide nothing here, and none are left in the user's cache folder, nor by what tests
 # start.
 os.environ["HEADRACE_COMPILE_CACHE"] = "0"
+# Tests that say tf.install_as_tensorflow() mean their own process, not those that other tests start.
+os.environ["HEADRACE_CHILDREN"] = "0"
 
 # They put another module in their own place, which pytest takes for a mistake; they have no doctests.
 collect_ignore = ["headrace/compat/v1/compat.py", "headrace/compat/v2.py"]

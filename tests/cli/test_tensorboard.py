@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from headrace._src.cli import child_path, tensorboard
+from headrace._src.cli import tensorboard
+from headrace._src.compat.tensorflow_names import child_path
 
 STAND_IN = """
 import json, sys

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from headrace._src.cli import child_path
 from headrace._src.core.lazy import LazyModule
 
 _saved_model = LazyModule("headrace._src.cli.saved_model.commands")
@@ -44,8 +43,7 @@ def _entries(script: str) -> Iterator[importlib.metadata.EntryPoint]:
 
 
 def _can_be_imported(package):
-    paths = [path for path in sys.path if path != child_path.FOLDER]  # what is there is headrace
-    return importlib.machinery.PathFinder.find_spec(package, paths) is not None
+    return importlib.machinery.PathFinder.find_spec(package) is not None
 
 
 def start(script: str, ours: Callable[[], Any]) -> Any:

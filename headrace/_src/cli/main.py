@@ -5,7 +5,7 @@ import os
 import runpy
 import sys
 
-from headrace._src.cli import child_path
+from headrace._src.compat.tensorflow_names import child_path
 from headrace._src.cli.cache import cache
 from headrace._src.cli.doctor import doctor
 from headrace._src.cli.tensorboard import tensorboard
@@ -16,37 +16,43 @@ from headrace._src.version import HEADRACE_VERSION
 
 _launch_command = LazyModule("headrace._src.cli.launch")
 _saved_model_commands = LazyModule("headrace._src.cli.saved_model.commands")
+_shim_command = LazyModule("headrace._src.cli.shim")
 _worker = LazyModule("headrace._src.cli.launched_worker")
 _upgrade_command = LazyModule("headrace._src.upgrade.command")
 
 
-def run(script, arguments, is_module=False):
+def run(script, arguments, is_module=False, children=True):
     """Run a Python script (or module) in which `import tensorflow` means headrace.
 
     An error that ends it is printed as Python does, from the script's first frame on.
     """
     try:
-        _run(script, arguments, is_module)
+        _run(script, arguments, is_module, children)
     except Exception as error:
         hide_frames(error)
         sys.excepthook(type(error), error, error.__traceback__)
         raise SystemExit(1) from None
 
 
-def _run(script, arguments, is_module):
-    child_path.add_to_environment()
+def _run(script, arguments, is_module, children):
     if is_module:
-        install()
+        _begin(children)
         sys.argv = [script, *arguments]
         sys.path.insert(0, os.getcwd())
         runpy.run_module(script, run_name="__main__", alter_sys=True)
         return
     if not os.path.exists(script):
         raise SystemExit(f"headrace run: there is no file {script!r}.")
-    install()
+    _begin(children)
     sys.argv = [script, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
     runpy.run_path(script, run_name="__main__")
+
+
+def _begin(children):
+    install(children)
+    if not children:
+        child_path.remove_from_environment()
 
 
 def _saved_model(arguments):
@@ -57,6 +63,10 @@ def _launch(arguments):
     return _launch_command.main(arguments)
 
 
+def _shim(arguments):
+    return _shim_command.main(arguments)
+
+
 def _upgrade(arguments):
     return _upgrade_command.main(arguments, prog="headrace upgrade")
 
@@ -65,6 +75,7 @@ def _upgrade(arguments):
 _WITH_OWN_PARSER = {
     "launch": ("start a script once for each worker, here (-n 2) or on several machines (--hosts FILE)", _launch),
     "saved-model": ("look at SavedModels, and call them; the same as saved_model_cli", _saved_model),
+    "shim": ("let packages that require TensorFlow install, and plain `python` find headrace; --remove", _shim),
     "tensorboard": ("look at a log folder; arguments are TensorBoard's, such as --logdir", tensorboard),
     "upgrade": ("turn programs for TensorFlow 1.x into ones for 2.x; the same as tf_upgrade_v2", _upgrade),
 }
@@ -76,6 +87,8 @@ def _parser():
     commands = parser.add_subparsers(dest="command", required=True)
     runner = commands.add_parser("run", help="run a script in which `import tensorflow` means headrace")
     runner.add_argument("-m", action="store_true", dest="is_module", help="run a module, as `python -m` does")
+    runner.add_argument("--no-children", action="store_false", dest="children",
+                        help="in Python processes that the script starts, `tensorflow` is what is installed")  # fmt: skip
     runner.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)  # `headrace launch` has started it
     runner.add_argument("script", nargs="?", help="a file, or with -m a module")
     runner.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script finds in sys.argv")
@@ -104,4 +117,4 @@ def main(argv=None):
         )
     if options.worker:
         _worker.begin()
-    run(options.script, options.arguments, options.is_module)
+    run(options.script, options.arguments, options.is_module, options.children)

@@ -9,7 +9,7 @@ import importlib.util
 import sys
 from collections.abc import Sequence
 
-from headrace._src.cli.child_path import environment_without
+from headrace._src.compat.tensorflow_names.child_path import environment_without
 from headrace._src.core import operating_system
 
 _MISSING = """headrace tensorboard: TensorBoard is not installed in {prefix}.

@@ -18,6 +18,7 @@ from headrace._src.graph.building.func_graph import register_executables
 from headrace._src.graph.compiling.compilation import executable_of
 from headrace._src.graph.control.calls import call_graph
 from headrace._src.graph.control.conditional import pack_outputs
+from headrace._src.graph.passes.implementations import add_implementation
 from headrace._src.op.convert import to_tensor
 from headrace._src.tracing.function_types import FunctionType, Parameter
 from headrace._src.tracing.trace_types import Literal, Typing
@@ -58,6 +59,7 @@ class ConcreteFunction(Trackable):
         self._plain = isinstance(graph.structured_outputs, Tensor)
         self._function = None if function is None else weakref.ref(function)
         graph.jit_compile = getattr(function, "jit_compile", None)
+        graph.implements = getattr(function, "implements", None)
         # Whether a call can go straight to arrays: the arguments are tensors and values, all captures are eager.
         self.is_simple = all(isinstance(x, EagerTensor) for x in self._captured) and all(
             type(kind) in (TensorSpec, Literal) for kind in types
@@ -65,12 +67,15 @@ class ConcreteFunction(Trackable):
         self._captured_arrays = [x._a for x in self._captured] if self.is_simple else None
 
     def add_to_graph(self, g=None, overwrite=False) -> None:
-        """Let a graph have the function: it has every function that one of its operations calls, so nothing is done.
+        """Let a graph have the function, beside those that its operations call.
+
+        It then runs in the place of another implementation of the same: see `experimental_attributes` of `tf.function`.
 
         Args:
             g: the graph; by default the current one.
             overwrite: accepted.
         """
+        add_implementation(self.graph, context.graph if g is None else g)
 
     def add_gradient_functions_to_graph(self, g=None) -> None:
         """The same for the function's gradient, which is made when somebody asks for it.

@@ -20,6 +20,7 @@ from headrace._src.core.tracing_protocol import CastContext, TraceType
 from headrace._src.core.trackable import SaveType, Trackable
 from headrace._src.core.types import FOR_CHECKERS
 from headrace._src.graph.building.source_lines import users_line
+from headrace._src.graph.passes.implementations import implementation
 from headrace._src.op.api import api
 from headrace._src.op.options import truth
 from headrace._src.tracing.arguments import bind, fast_key, parameters_of, tensors_of
@@ -79,12 +80,14 @@ class Function(Trackable, Generic[P, R]):
     _is_saved_function = True
 
     def __init__(self, python_function, name, *, input_signature=None, autograph=True, jit_compile=None,
-                 reduce_retracing=False) -> None:
+                 reduce_retracing=False, attributes=None) -> None:
         self._python_function = python_function
         self._name = name
         self._autograph = autograph
         self._jit_compile = jit_compile
         self._reduce_retracing = reduce_retracing
+        self._attributes = attributes
+        self.implements = implementation(attributes)
         self._lock = threading.RLock()
         self._parameters = parameters_of(python_function)
         self._input_signature = None if input_signature is None else self._signature_types(input_signature)
@@ -460,7 +463,7 @@ class Function(Trackable, Generic[P, R]):
         method = _WeakMethod(self._python_function, instance)
         Function.__init__(
             bound, method, self._name, autograph=self._autograph, jit_compile=self._jit_compile,
-            reduce_retracing=self._reduce_retracing,
+            reduce_retracing=self._reduce_retracing, attributes=self._attributes,
         )  # fmt: skip
         if signature is not None:
             bound._input_signature = signature[1:] if len(signature) > len(bound._parameters) else signature
@@ -470,7 +473,11 @@ class Function(Trackable, Generic[P, R]):
         return f"<tf.function {self._name} at {id(self):#x}>"
 
     def __reduce__(self):
-        return _restore, (self._python_function, self._name, self._autograph, self._jit_compile, self._reduce_retracing)
+        options = {
+            "input_signature": self.input_signature, "autograph": self._autograph, "jit_compile": self._jit_compile,
+            "reduce_retracing": self._reduce_retracing, "attributes": self._attributes,
+        }  # fmt: skip
+        return _restore, (self._python_function, self._name, options)
 
 
 def _place_key():
@@ -485,9 +492,8 @@ def _structure_of(kind):
     return kind if children is None else kind.packed([_structure_of(child) for child in children])
 
 
-def _restore(python_function, name, autograph, jit_compile, reduce_retracing):
-    return Function(python_function, name, autograph=autograph, jit_compile=jit_compile,
-                    reduce_retracing=reduce_retracing)
+def _restore(python_function, name, options):
+    return Function(python_function, name, **options)
 
 
 class _WeakMethod:
@@ -566,8 +572,10 @@ def function(
         jit_compile: True compiles at once and refuses what cannot be compiled; None and False compile in the
             background.
         reduce_retracing: generalise shapes that differ between calls, instead of tracing each.
-        experimental_implements, experimental_attributes, experimental_autograph_options,
-        experimental_follow_type_hints: accepted; they change nothing here.
+        experimental_attributes: what is noted of the function: "api_implements", of what it is an implementation, and
+            "api_preferred_device", where that is the best one.
+        experimental_implements, experimental_autograph_options, experimental_follow_type_hints: accepted; they change
+            nothing here.
 
     >>> @tf.function
     ... def double(x):
@@ -588,7 +596,7 @@ def function(
         name = getattr(inner, "__name__", None) or type(getattr(inner, "func", inner)).__name__
         return Function(
             inner, name.replace("<lambda>", "lambda"), input_signature=input_signature, autograph=autograph,
-            jit_compile=jit_compile, reduce_retracing=reduce_retracing,
+            jit_compile=jit_compile, reduce_retracing=reduce_retracing, attributes=experimental_attributes,
         )  # fmt: skip
 
     return decorate if func is None else decorate(func)

@@ -10,10 +10,12 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import json
 import os
 import sys
 
 from headrace._src.compat.keras import deferred_imports
+from headrace._src.compat.tensorflow_names import child_path
 from headrace._src.compat.tensorflow_names.inner_modules import CLASSES, InnerModule, modules
 from headrace._src.compat.tensorflow_names.messages import FILES, FOLDERS, MessageModule
 from headrace._src.core import missing_names
@@ -28,8 +30,10 @@ from headrace._src.op.loading import load
 _replacements = LazyModule("headrace._src.compat.keras.replacements")
 
 _NAME, _OURS = "tensorflow", "headrace"
+_BACKEND = "tensorflow"  # Keras's name of the backend that headrace is
 _KERAS = "keras._tf_keras.keras"  # what TensorFlow calls tf.keras
 _KERAS_2 = "tf_keras.api._{version}.keras"  # with TF_USE_LEGACY_KERAS=1
+_READING = "_initializing"  # what Python notes in the spec of a module while the module is read
 _DTENSOR = "experimental.dtensor"
 _INNER = {"python", "compiler", "experimental", "tools"}  # where modules of the table are
 
@@ -98,6 +102,22 @@ class _Replacing(importlib.abc.MetaPathFinder):
         return spec
 
 
+class _BeingRead(importlib.machinery.ModuleSpec):
+    """The spec of a module of Keras that has asked for TensorFlow while it was read: its names are replaced afterwards."""
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if name == _READING and not value and self.name in sys.modules:
+            _replacements.replace_in(sys.modules[self.name])
+
+
+def _replace_when_read(module):
+    if getattr(module.__spec__, _READING, False):
+        module.__spec__.__class__ = _BeingRead
+    else:
+        _replacements.replace_in(module)
+
+
 def _is_inner(inside):
     """Whether it is a module of TensorFlow's own that other packages import."""
     return inside in FOLDERS or (inside.partition(".")[0] in _INNER and inside in modules())
@@ -131,40 +151,82 @@ def _place(inside):
 
 
 @api("install_as_tensorflow", dispatch=False)
-def install() -> None:
+def install(children=True) -> None:
     """From now on, in this process, `import tensorflow` gives headrace, and Keras runs on it.
 
     A TensorFlow that is installed in the same environment is not touched. The backend that keras.json or the
     environment names is overridden in this process.
 
+    Args:
+        children: whether it is so in Python processes of this environment that this one starts, too. The environment
+            variable HEADRACE_CHILDREN=0 says no for all programs.
+
     Raises:
         RuntimeError: TensorFlow itself has been imported already, or Keras on another backend.
     """
+    if not _is_installed():
+        backend = _loaded_backend()
+        if backend not in (None, _BACKEND):
+            raise RuntimeError(
+                f"Keras is already imported in this process, on its {backend} backend. Import headrace and use "
+                "tf.keras (or call headrace.install_as_tensorflow()) before anything imports keras."
+            )
+        _install(with_keras=True)
+    if children:
+        child_path.add_to_environment()
+
+
+def stand_in() -> None:
+    """What `import tensorflow` itself does where headrace stands for TensorFlow: in a child process, or by the shim.
+
+    As with TensorFlow, Keras stays on the backend that the user has chosen.
+    """
+    if not _is_installed():
+        _install(with_keras=(_loaded_backend() or _chosen_backend()) == _BACKEND)
+
+
+def _is_installed():
+    return any(isinstance(finder, _Alias) for finder in sys.meta_path)
+
+
+def _install(with_keras):
     loaded = sys.modules.get(_NAME)
     if loaded is not None and loaded.__name__ != _OURS:
         raise RuntimeError(
             "TensorFlow itself is already imported in this process. Call headrace.install_as_tensorflow() before "
             "anything imports tensorflow or keras."
         )
-    if any(isinstance(finder, _Alias) for finder in sys.meta_path):
-        return
-    keras = sys.modules.get("keras.src.backend.config")
-    if keras is not None and keras.backend() != "tensorflow":
-        raise RuntimeError(
-            f"Keras is already imported in this process, on its {keras.backend()} backend. Import headrace and use "
-            "tf.keras (or call headrace.install_as_tensorflow()) before anything imports keras."
-        )
-    os.environ["KERAS_BACKEND"] = "tensorflow"
     share_pool()
-    sys.meta_path[:0] = [_Alias(), _Replacing()]
-    for name in [name for name in sys.modules if name.startswith("keras.")]:
-        if name in _replacements.MODULES:
-            _replacements.replace_in(sys.modules[name])
+    sys.meta_path.insert(0, _Alias())
+    if with_keras:
+        os.environ["KERAS_BACKEND"] = _BACKEND
+        sys.meta_path.insert(1, _Replacing())
+        for name in [name for name in sys.modules if name.startswith("keras.")]:
+            if name in _replacements.MODULES:
+                _replace_when_read(sys.modules[name])
     for place, (module, _) in CLASSES.items():
         folder, _, attribute = place.partition(":")
         getattr(load(folder), attribute).__module__ = f"{_NAME}.{module}"
     # `from tensorflow.experimental import dtensor` asks the module itself, which goes by headrace's name.
     importlib.import_module(f"{_OURS}.experimental").dtensor = importlib.import_module(f"{_NAME}.{_DTENSOR}")
+
+
+def _loaded_backend():
+    """The backend of the Keras that is imported; None if none is."""
+    keras = sys.modules.get("keras.src.backend.config")
+    return None if keras is None else keras.backend()
+
+
+def _chosen_backend():
+    """The backend on which Keras would be imported: of the environment, of keras.json, or its usual one."""
+    if os.environ.get("KERAS_BACKEND"):
+        return os.environ["KERAS_BACKEND"]
+    folder = os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras")
+    try:
+        with open(os.path.join(folder, "keras.json"), encoding="utf-8") as file:
+            return json.load(file).get("backend", _BACKEND)
+    except (OSError, ValueError, AttributeError):  # as Keras does: what cannot be read says nothing
+        return _BACKEND
 
 
 def _keras_name(version="v2"):
@@ -186,7 +248,7 @@ def keras():
         RuntimeError: TensorFlow itself has been imported already, or Keras on another backend.
         ImportError: Keras is not installed.
     """
-    install()
+    install(children=False)  # the program has not said that it means all processes
     name = _keras_name()
     try:
         with lasting_objects():

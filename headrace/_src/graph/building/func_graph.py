@@ -83,6 +83,7 @@ class FuncGraph(BaseGraph, StreamOwner):
 
     building_function = True
     loop_plans = None  # see passes/loop_invariants.py, for the body of a loop
+    implements: Any = None  # an `Implementation` of passes/implementations.py, if it is one of several
     stays_interpreted = False  # whether it is never compiled: eager code reads its variables after each call
     # Of the graph of all replicas of a strategy, a `graph/replicas` Replicated: what it was made of.
     replicated: Any = None

@@ -10,6 +10,7 @@ from headrace._src.graph.passes import arithmetic, chains, identities, known_sha
 from headrace._src.graph.passes.common_subexpressions import key_of
 from headrace._src.graph.passes.constant_folding import folded, folded_call
 from headrace._src.graph.passes.dead_code import live, needed
+from headrace._src.graph.passes.implementations import selected
 from headrace._src.graph.passes.steps import Known, Step, constant_step
 
 _RULES = {**identities.RULES, **chains.RULES, **known_shapes.RULES}
@@ -49,6 +50,7 @@ def rewritten(steps, inputs, outputs) -> tuple[list, list]:
         record = step.record
         is_fed = fed and any(id(tensor) in fed for tensor in step.outputs)
         if record.calls_functions and not is_fed:
+            step = selected(step)
             program.append_folded(step, folded_call(step, known))
             continue
         if record.stateful or is_fed:
