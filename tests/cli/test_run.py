@@ -84,8 +84,8 @@ if __name__ == "__main__":
         import headrace
         headrace.keras
     if sys.argv[1] == "subprocess":
-        program = "import script; print(script.found(1))"
-        print(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=sys.argv[2]).stdout.strip())
+        program = "import sys; sys.path[0] = sys.argv[1]; import script; print(script.found(1))"
+        subprocess.run([sys.executable, "-c", program, sys.argv[2]])
     elif sys.argv[1] == "spawn":
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             print(pool.map(found, [1])[0])
@@ -142,7 +142,7 @@ def test_the_hook_leaves_others_alone(tmp_path):
     """A module that runs at the start of its own, TensorBoard, and the Python of another environment."""
     (tmp_path / "sitecustomize.py").write_text("import builtins\nbuiltins.theirs = 7\n")
     (tmp_path / "tensorflow.py").write_text("__version__ = 'theirs'\n")
-    say = "import sys; sys.modules['__main__'].__file__ = {!r}; import tensorflow; print(theirs, tensorflow.__version__)"
+    say = "import sys; sys.modules['__main__'].__file__ = {!r}; import tensorflow as tf; print(theirs, tf.__version__)"
     assert child(say.format("script.py"), tmp_path) == f"7 {VERSION}"
     assert child(say.format("/usr/bin/tensorboard"), tmp_path) == "7 theirs"
     assert child(say.format("/usr/lib/tensorboard/main.py"), tmp_path) == "7 theirs"

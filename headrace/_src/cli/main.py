@@ -5,10 +5,10 @@ import os
 import runpy
 import sys
 
-from headrace._src.compat.tensorflow_names import child_path
 from headrace._src.cli.cache import cache
 from headrace._src.cli.doctor import doctor
 from headrace._src.cli.tensorboard import tensorboard
+from headrace._src.compat.tensorflow_names import child_path
 from headrace._src.compat.tensorflow_names.alias import install
 from headrace._src.core.lazy import LazyModule
 from headrace._src.core.tracebacks import hide_frames
@@ -87,8 +87,10 @@ def _parser():
     commands = parser.add_subparsers(dest="command", required=True)
     runner = commands.add_parser("run", help="run a script in which `import tensorflow` means headrace")
     runner.add_argument("-m", action="store_true", dest="is_module", help="run a module, as `python -m` does")
-    runner.add_argument("--no-children", action="store_false", dest="children",
-                        help="in Python processes that the script starts, `tensorflow` is what is installed")  # fmt: skip
+    runner.add_argument(
+        "--no-children", action="store_false", dest="children",
+        help="in Python processes that the script starts, `tensorflow` is what is installed",
+    )  # fmt: skip
     runner.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)  # `headrace launch` has started it
     runner.add_argument("script", nargs="?", help="a file, or with -m a module")
     runner.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script finds in sys.argv")

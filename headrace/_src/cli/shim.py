@@ -27,7 +27,7 @@ SHIM_VERSION = f"{VERSION}+{LABEL}"
 INFORMATION = f"{NAME}-{SHIM_VERSION}.dist-info"
 WHEEL = f"{NAME}-{SHIM_VERSION}-py3-none-any.whl"
 
-_MODULE = '''"""headrace, under the name of TensorFlow: `headrace shim` put it here, and `headrace shim --remove` takes it away."""
+_MODULE = '''"""headrace, under the name of TensorFlow: see `headrace shim`, and `headrace shim --remove`."""
 
 import importlib
 import sys
@@ -129,14 +129,14 @@ def install(out) -> None:
     real = _real_tensorflow()
     if real is not None:
         raise _RefusedError(
-            f"TensorFlow itself is here ({real}), and the shim would stand in its place. `headrace run script.py` runs a "
-            "program on headrace beside it; or make an environment without it."
+            f"TensorFlow itself is here ({real}), and the shim would stand in its place. `headrace run script.py` runs "
+            "a program on headrace beside it; or make an environment without it."
         )
     marker = pathlib.Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED"
     if sys.prefix == sys.base_prefix and marker.exists():
         raise _RefusedError(
-            f"{sys.prefix} is managed by the operating system. Make an environment, `python -m venv .venv`, and install "
-            "headrace and the shim there."
+            f"{sys.prefix} is managed by the operating system. Make an environment, `python -m venv .venv`, and "
+            "install headrace and the shim there."
         )
     packages = _site_packages()
     if not os.access(packages, os.W_OK):

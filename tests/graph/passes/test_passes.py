@@ -55,6 +55,46 @@ NUMBERS = np.array([[0.0, -0.0, 1.5], [np.nan, np.inf, -np.inf]], np.float32)
 COMPLEX = np.stack([NUMBERS, NUMBERS[::-1]], -1).view(np.complex64)[..., 0]
 
 
+def implementation(name, device, factor):
+    attributes = {"api_implements": name, **({"api_preferred_device": device} if device else {})}
+    return tf.function(lambda x: x * factor, autograph=False, experimental_attributes=attributes)
+
+
+# What TensorFlow 2.21 answers for the same programs.
+@pytest.mark.parametrize(
+    ("called", "other", "result"), [("", "CPU", 3.0), ("", "GPU", 2.0), ("GPU", "CPU", 3.0), ("CPU", "CPU", 3.0)]
+)
+@pytest.mark.parametrize("added_first", [False, True])
+def test_the_implementation_for_this_device_runs(called, other, result, added_first):
+    @tf.function
+    def f(x):
+        theirs, better = implementation("f", called, 2.0), implementation("f", other, 3.0).get_concrete_function(x)
+        if added_first:
+            better.add_to_graph()
+        y = theirs(x)
+        better.add_to_graph()
+        return y
+
+    x = tf.constant(1.0)
+    assert f(x).numpy() == result
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = f(x)
+    assert y.numpy() == result
+    assert tape.gradient(y, x).numpy() == result
+
+
+def test_implementations_that_do_not_fit_are_left_alone():
+    x, two = tf.constant(1.0), tf.constant([2.0, 2.0])
+    plain, better = implementation("g", "", 2.0), implementation("g", "CPU", 3.0)
+    better.get_concrete_function(two).add_to_graph()  # outside of all graphs: for all
+    assert plain(x).numpy() == 2.0  # a call that is not in a graph
+    assert tf.function(lambda x: plain(x))(x).numpy() == 3.0  # TF: only dtypes are compared
+    assert tf.function(lambda x: plain(x), jit_compile=True)(x).numpy() == 2.0
+    assert tf.function(lambda x: plain(x))(tf.constant(1.0, tf.float64)).numpy() == 2.0  # another dtype
+    assert tf.function(lambda x: implementation("h", "", 2.0)(x))(x).numpy() == 2.0  # of something else
+
+
 def test_constants_are_folded():
     def f(x):
         table = tf.constant([[1.0, 2.0], [3.0, 4.0]])

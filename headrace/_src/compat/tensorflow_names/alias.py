@@ -103,7 +103,7 @@ class _Replacing(importlib.abc.MetaPathFinder):
 
 
 class _BeingRead(importlib.machinery.ModuleSpec):
-    """The spec of a module of Keras that has asked for TensorFlow while it was read: its names are replaced afterwards."""
+    """The spec of a module of Keras that asked for TensorFlow while it was read: its names are replaced afterwards."""
 
     def __setattr__(self, name, value):
         super().__setattr__(name, value)

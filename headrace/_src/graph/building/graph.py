@@ -73,7 +73,7 @@ class BaseGraph(BaseGraphMethods, CurrentGraph):
     layer_counts: dict[tuple[str, str], int] | None = None
     # Of the body of an operation: what that is called, with its scopes. Tags of summaries in it begin so.
     body_scope: str = ""
-    # What `ConcreteFunction.add_to_graph` has added: by what they are implementations of, see passes/implementations.py.
+    # What `ConcreteFunction.add_to_graph` has added, by what it is an implementation of: passes/implementations.py.
     implementations: dict[str, list] | None = None
 
     def __init__(self) -> None:

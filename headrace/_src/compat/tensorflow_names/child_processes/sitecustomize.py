@@ -1,8 +1,8 @@
 """Runs when a Python process starts that a program on headrace has started: there, `tensorflow` means headrace too.
 
 Python imports a module of this name at its start. `child_path.py` puts this folder into PYTHONPATH, and the environment
-that is meant into HEADRACE_CHILDREN: a Python of another environment goes its own way. A module of the same name that the
-environment has is run as well.
+that is meant into HEADRACE_CHILDREN: a Python of another environment goes its own way. A module of the same name that
+the environment has is run as well.
 """
 
 import importlib.machinery
