@@ -66,7 +66,8 @@ def joined(members: list[Member], rank: int, facts: dict[str, Any], timeout: flo
         members: all workers, the chief first.
         rank: which one this process is.
         facts: what must be the same on all.
-        timeout: how many seconds an operation of all may take; None for any time.
+        timeout: how many seconds an operation of all may take, and waiting for all to come unless the environment says
+            something else; None for any time.
 
     Raises:
         UnavailableError: some workers did not come; the message names them.
@@ -79,7 +80,7 @@ def joined(members: list[Member], rank: int, facts: dict[str, Any], timeout: flo
         return known
     host, port = host_and_port(members[0].address)
     _check_secret(members)
-    wait = seconds_of(TIMEOUT_VARIABLE, 300.0)
+    wait = seconds_of(TIMEOUT_VARIABLE, 300.0 if timeout is None else timeout)
     silence = seconds_of(SILENCE_VARIABLE, 60.0)
     hub = _listening(members, host, port, silence) if rank == 0 else None
     link = Link(members, rank, _connected(members[0], host, port, wait), silence)
@@ -88,6 +89,7 @@ def joined(members: list[Member], rank: int, facts: dict[str, Any], timeout: flo
     if hub is not None:
         hub.wait_for_all(wait)
     link.wait_for_all(wait + 10.0)
+    link.timeout = timeout
     group = Group(link, lambda: _processes(link, host), timeout)
     join(group)
     atexit.register(_leave, link, hub)
@@ -133,7 +135,8 @@ def _connected(chief, host, port, wait):
             if time.monotonic() > until:
                 raise errors.unavailable(
                     f"{WHERE}: after {wait:g} seconds {chief} is still missing: it cannot be reached: {error}. Was it "
-                    f"started, and can this machine reach it? {TIMEOUT_VARIABLE} sets how long to wait."
+                    f"started, and can this machine reach it? {TIMEOUT_VARIABLE}, or timeout_seconds of "
+                    "CommunicationOptions, sets how long to wait."
                 ) from error
             time.sleep(0.1)
 

@@ -81,7 +81,7 @@ class Group:
         """Have something done by the thread, and wait for it or for a reason why it will never end."""
         job = _Job(work)
         self.link.on_change(job.changed.set)
-        self.link.doing = doing
+        self.link.doing, self.link.key = doing, f"operation {number}"
         try:
             self._jobs.put(job)
             while not job.is_done:
@@ -93,7 +93,7 @@ class Group:
                 if not job.is_done:
                     job.changed.clear()
         finally:
-            self.link.doing = ""
+            self.link.doing = self.link.key = ""
             self.link.no_more(job.changed.set)
         if job.error is not None:
             self._raise(job.error, number, doing)
@@ -131,7 +131,7 @@ class Group:
 
     def _different(self, number, doing):
         line = _users_line()
-        told = self.link.agree(f"operation {number}", [doing, line], doing)
+        told = self.link.agree(f"operation {number}", [doing, line])
         places = [f"{what} at {line}" if line else what for what, line in told]
         lines = [f"{member} is in {place}" for member, place in zip(self.link.members, places)]
         return errors.invalid_argument(

@@ -9,12 +9,12 @@ from typing import Any
 from headrace._src.core.context import HOST
 from headrace._src.core.devices import canonical_name
 from headrace._src.devices.configuration import list_logical_devices
-from headrace._src.distribute.contexts import MirroredReplicaContext
+from headrace._src.distribute.contexts import MirroredReplicaContext, ReplicaContext
 from headrace._src.distribute.reductions import CrossDeviceOps, on_devices_of, reduced_value
 from headrace._src.distribute.replica_threads import Crew
 from headrace._src.distribute.single_trace import can_be_traced_once, run_traced_once
 from headrace._src.distribute.strategies import Strategy, StrategyExtended
-from headrace._src.distribute.values import DistributedValues, NeedsReplicas
+from headrace._src.distribute.values import DistributedValues, NeedsReplicas, select_replica
 from headrace._src.distribute.variables import (
     AggregatingVariable,
     MirroredVariable,
@@ -52,6 +52,10 @@ class ReplicatedExtended(StrategyExtended):
         return self._devices
 
     def _call_for_each_replica(self, fn, args, kwargs):
+        if len(self._devices) == 1:
+            # It waits for no other one of this process, so it needs no thread, and may do anything in a branch.
+            with ReplicaContext(self._container, 0), device_scope(self._devices[0]):
+                return fn(*select_replica(0, args), **select_replica(0, kwargs))
         if isinstance(fn, Function):
             return self._function_of_all(fn)(args, kwargs)
         if self._traces_once and can_be_traced_once():

@@ -9,17 +9,15 @@ from headrace._src.core.devices import canonical_name
 from headrace._src.distribute import collective_ops, host_datasets
 from headrace._src.distribute.cluster_resolvers import TFConfigClusterResolver
 from headrace._src.distribute.clusters import joined, members_of
-from headrace._src.distribute.contexts import ReplicaContext
 from headrace._src.distribute.mirrored import MirroredExtended, all_devices
 from headrace._src.distribute.reductions import CommunicationOptions, ReduceOp, gathered, reduced_value
 from headrace._src.distribute.strategies import Strategy
-from headrace._src.distribute.values import DistributedValues, Mirrored, select_replica
+from headrace._src.distribute.values import DistributedValues, Mirrored
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.math.reductions import reduce_sum
-from headrace._src.program.device_scopes import device as device_scope
 from headrace._src.state.variables import Variable
 
 
@@ -67,13 +65,6 @@ class MultiWorkerExtended(MirroredExtended):
 
     def _in_multi_worker_mode(self) -> bool:
         return self._hosts > 1
-
-    def _call_for_each_replica(self, fn, args, kwargs):
-        if len(self._devices) > 1:
-            return super()._call_for_each_replica(fn, args, kwargs)
-        # One replica waits for no other one of this process, so it needs no thread.
-        with ReplicaContext(self._container, 0), device_scope(self._devices[0]):
-            return fn(*select_replica(0, args), **select_replica(0, kwargs))
 
     # Variables.
 
@@ -162,7 +153,7 @@ def _timeout(options):
             "MultiWorkerMirroredStrategy: communication_options must be a tf.distribute.experimental."
             f"CommunicationOptions, got {options!r}."
         )
-    return options.timeout_seconds
+    return options.timeout_seconds or None  # TF: 0 is no limit
 
 
 @api("distribute.MultiWorkerMirroredStrategy", dispatch=False)
@@ -176,7 +167,7 @@ class MultiWorkerMirroredStrategy(Strategy):
     Args:
         cluster_resolver: who the workers are, and which one this is; by default what `TF_CONFIG` says.
         communication_options: a `tf.distribute.experimental.CommunicationOptions`. Its `timeout_seconds` ends
-            operations that wait longer for another worker.
+            operations that wait longer for another worker, and waiting for workers at the start.
 
     >>> strategy = tf.distribute.MultiWorkerMirroredStrategy()
     >>> strategy.num_replicas_in_sync == len(tf.config.list_logical_devices("CPU"))
@@ -184,7 +175,8 @@ class MultiWorkerMirroredStrategy(Strategy):
 
     Raises:
         ValueError: `TF_CONFIG` is wrong; the message names the field.
-        UnavailableError: workers did not come within `HEADRACE_CLUSTER_TIMEOUT` seconds; the message names them.
+        UnavailableError: workers did not come within `HEADRACE_CLUSTER_TIMEOUT` seconds (300, or the
+            `timeout_seconds`); the message names them.
         FailedPreconditionError: workers are on other machines, and there is no secret.
     """
 

@@ -244,7 +244,7 @@ class CommunicationOptions(_Options):
 
     Args:
         bytes_per_pack: the size of the packages; 0 for any.
-        timeout_seconds: how long to wait for the others.
+        timeout_seconds: how long to wait for other workers; None or 0 for any time.
         implementation: a `CommunicationImplementation`.
 
     Raises:

@@ -44,7 +44,8 @@ class _Guest:
         self.connection = connection
         self.lock = threading.Lock()  # of what is sent
         self.count = 0  # of operations of all workers that it has begun
-        self.doing = ""  # what it waits for
+        self.doing = ""  # what it waits for, as a text
+        self.key = ""  # of that, by which all name the same thing alike
         self.has_left = False
 
     def tell(self, fields):
@@ -91,7 +92,8 @@ class Hub:
             said = (
                 f"{WHERE}: after {seconds:g} seconds {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} still "
                 f"missing, of {len(self._members)} workers. Was it started, with the same cluster in TF_CONFIG, and "
-                "can it reach this machine? HEADRACE_CLUSTER_TIMEOUT sets how long to wait."
+                "can it reach this machine? HEADRACE_CLUSTER_TIMEOUT, or timeout_seconds of CommunicationOptions, sets how "
+                "long to wait."
             )
             self._fail(said)
             raise errors.unavailable(said)
@@ -195,7 +197,7 @@ class Hub:
     def _hear(self, guest, message):
         kind = message["kind"]
         if kind == "alive":
-            guest.count, guest.doing = int(message["count"]), str(message["doing"])
+            guest.count, guest.doing, guest.key = int(message["count"]), str(message["doing"]), str(message["key"])
             guest.tell({"kind": "alive"})
             self._look_for_stuck()
         elif kind == "agree":
@@ -225,7 +227,7 @@ class Hub:
     def _look_for_stuck(self):
         """Fail if all workers wait, and not for the same."""
         with self._lock:
-            state = tuple((guest.count, guest.doing) for _, guest in sorted(self._guests.items()))
+            state = tuple((guest.key, guest.doing) for _, guest in sorted(self._guests.items()))
             ranks = sorted(self._guests)
             now = time.monotonic()
             if state != self._stuck:
@@ -233,7 +235,8 @@ class Hub:
                 return
             if now - self._stuck_since < _STUCK_SECONDS or len(state) < len(self._members):
                 return
-            if not all(doing for _, doing in state) or len(set(state)) == 1:
+            # Those in one operation will find by themselves that they do not do the same there.
+            if not all(doing for _, doing in state) or len({key for key, _ in state}) == 1:
                 return
         lines = [f"{self._members[rank]} waits in {doing}" for rank, (_, doing) in zip(ranks, state)]
         self._fail(f"{WHERE}: the workers wait for different things, so none can go on: {'; '.join(lines)}.")
@@ -262,7 +265,8 @@ class Link:
         self.members = members
         self.rank = rank
         self.count = 0  # of operations of all workers that were begun here
-        self.doing = ""  # what this worker waits for
+        self.doing = self.key = ""  # what this worker waits for: a text, and what all name it by
+        self.timeout: float | None = None  # how many seconds to wait for what others say; None for any time
         self.failure: BaseException | None = None
         self._left: dict[int, tuple[int, list]] = {}  # by rank, the count and what it has said that others wait for
         self._connection = connection
@@ -314,16 +318,25 @@ class Link:
 
     def heard(self, key: str, doing: str) -> list:
         """The second half: what all have said about it."""
-        before, self.doing = self.doing, doing or self.doing
+        before = self.doing, self.key
+        if doing:
+            self.doing, self.key = doing, key
         try:
             with self._changed:
-                self._changed.wait_for(lambda: key in self._agreed or self.failure is not None or self._silent(key))
+                self._changed.wait_for(
+                    lambda: key in self._agreed or self.failure is not None or self._silent(key), self.timeout
+                )
                 if key in self._agreed:
                     return self._agreed.pop(key)
                 silent = self._silent(key)
         finally:
-            self.doing = before
+            self.doing, self.key = before
         self.raise_failure()
+        if not silent:
+            raise errors.deadline_exceeded(
+                f"{WHERE}: not all workers came to {doing or key} within {self.timeout:g} seconds (timeout_seconds of "
+                "CommunicationOptions)."
+            )
         raise self._gone(silent, doing or key)
 
     def _silent(self, key):
@@ -393,7 +406,7 @@ class Link:
     def _beat(self):
         while not self._is_closed and self.failure is None:
             try:
-                self._send({"kind": "alive", "count": self.count, "doing": self.doing})
+                self._send({"kind": "alive", "count": self.count, "doing": self.doing, "key": self.key})
             except errors.OpError:
                 return
             time.sleep(BEAT_SECONDS)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from headrace._src.core.lazy import LazyModule, jax, jax_mlir, mlir_ir, xla_client
+from headrace._src.distribute.gloo_output import without_gloos_lines
 from headrace._src.graph.compiling.devices import aligned_empty, import_jax
 
 _jaxlib = LazyModule("jaxlib._jax")
@@ -90,7 +91,8 @@ class Processes:
         self._program = functools.lru_cache(256)(self._compiled)
         # The first operation connects all with all. From then on nobody needs the service, whose end, with the process
         # of the chief, would else abort those that are left before they can say a word.
-        self.gather(np.zeros(1, np.uint8))
+        with without_gloos_lines():
+            self.gather(np.zeros(1, np.uint8))
         connection.shutdown()
 
     def _compiled(self, text, size, dtype):
