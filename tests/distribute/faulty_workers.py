@@ -1,6 +1,7 @@
 """Workers of which some do something wrong; `test_faults.py` reads what the others say.
 
-Run as `headrace launch -n 3 faulty_workers.py FOLDER differing`, or with 2 workers and `leaving`. Each worker leaves the errors that it got in FOLDER.
+Run as `headrace launch -n 3 faulty_workers.py FOLDER differing`, or with 2 workers and `leaving`. Each worker leaves
+the errors that it got in FOLDER.
 """
 
 import json

@@ -92,8 +92,8 @@ class Hub:
             said = (
                 f"{WHERE}: after {seconds:g} seconds {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} still "
                 f"missing, of {len(self._members)} workers. Was it started, with the same cluster in TF_CONFIG, and "
-                "can it reach this machine? HEADRACE_CLUSTER_TIMEOUT, or timeout_seconds of CommunicationOptions, sets how "
-                "long to wait."
+                "can it reach this machine? HEADRACE_CLUSTER_TIMEOUT, or timeout_seconds of CommunicationOptions, sets "
+                "how long to wait."
             )
             self._fail(said)
             raise errors.unavailable(said)
