@@ -1,49 +1,15 @@
 """The process of one library: builds workloads, calls them until they run as they will from then on, and times them."""
 
 import importlib
-import itertools
 import json
 import os
 import sys
-import time
 import traceback
 
 from workloads.row import call_once, seconds_per_call
+from workloads.settling import Compilation
 from workloads.table import ROWS
 from workloads.training import Jit
-
-# headrace compiles while its interpreter runs. It has settled when so many calls, or seconds of them, went by in which
-# nothing was ordered: a program is tried for eight calls before it is kept.
-_CALLS, _SECONDS = 12, 8.0
-
-
-class _Compilation:
-    """What headrace has ordered from its compiler."""
-
-    def __init__(self):
-        queue = importlib.import_module("headrace._src.graph.compiling.queue").queue
-        self.jobs, submit = [], queue.submit
-
-        def noted(job):
-            self.jobs.append(job)
-            return submit(job)
-
-        queue.submit = noted
-
-    def settle(self, run):
-        """Call until the compiled programs have taken over; how many calls that took."""
-        calls = itertools.count()
-        while True:
-            known, end = len(self.jobs), time.perf_counter() + _SECONDS
-            for number in range(_CALLS):
-                call_once(run)
-                next(calls)
-                if number >= 2 and time.perf_counter() > end:
-                    break
-            if known == len(self.jobs):
-                return next(calls)
-            for job in self.jobs:
-                job.wait()
 
 
 class _Library:
@@ -52,7 +18,7 @@ class _Library:
     def __init__(self, module, variant, folder):
         self.module = importlib.import_module(module)
         self.folder, self.compiled, self.run = folder, lambda function: function, None
-        self.compilation = _Compilation() if module == "headrace" else None
+        self.compilation = Compilation() if module == "headrace" else None
         if module == "torch":
             self.module.set_num_threads(len(os.sched_getaffinity(0)))
             if variant == "compile":

@@ -63,7 +63,8 @@ class RandomState:
         if node is None:
             return self._streams
         if context.resources is not None:
-            return context.resources.setdefault(("random", node), {})  # TF: each session has streams of its own
+            # TF: each session has streams of its own.
+            return context.resources.setdefault(("random", node, context.random_site), {})
         site = context.random_site
         if site is None:
             epoch, streams = node.random_streams

@@ -139,7 +139,7 @@ EXCLUSIVE = _count_of_exclusive()
 
 def make_handle(storage: Storage) -> EagerTensor:
     """The resource tensor by which ops and tapes know the storage."""
-    return EagerTensor(_boxed(storage), dtypes.resource)
+    return EagerTensor(boxed(storage), dtypes.resource)
 
 
 def storage_of(resource: np.ndarray) -> Storage:
@@ -274,14 +274,15 @@ VARIABLE_REFERENCE = Op(
     "VariableReference",
     "*, shape: shape, dtype: type, container: string = '', shared_name: string = '' -> reference: resource",
     infer=lambda **attrs: TensorShape([]),
-    kernel=lambda shape, dtype, container, shared_name: _boxed(session_storage(container, shared_name, dtype, shape)),
+    kernel=lambda shape, dtype, container, shared_name: boxed(session_storage(container, shared_name, dtype, shape)),
     lower=None,  # makes state on the host
     grad=None,
     stateful=True,
 )
 
 
-def _boxed(storage):
+def boxed(storage: Storage) -> np.ndarray:
+    """The array of a resource tensor with the storage."""
     box = np.empty((), object)
     box[()] = storage
     return box
@@ -326,7 +327,7 @@ def session_storage(container, name, dtype, shape) -> Storage:
 
 
 def _var_handle(container, shared_name, debug_name, dtype, shape, allowed_devices):
-    return _boxed(session_storage(container, shared_name or debug_name, dtype, shape))
+    return boxed(session_storage(container, shared_name or debug_name, dtype, shape))
 
 
 VAR_HANDLE = Op(

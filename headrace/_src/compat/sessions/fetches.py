@@ -10,12 +10,15 @@ from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.building.operation import Operation
 from headrace._src.graph.building.symbolic import SymbolicTensor
+from headrace._src.graph.compiling.devices import aligned_empty
 from headrace._src.op.convert import eager_constant
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.ragged.tensor import RaggedTensor
 from headrace._src.ops.sparse.tensor import SparseTensor, SparseTensorValue
 from headrace._src.state.variables import Variable
 
+# From how many bytes on what is fed lies as compiled programs want it; smaller arrays are copied faster than that.
+_ALIGNED = 8192
 IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
 
 
@@ -93,8 +96,14 @@ class Fetches:
         if position is None:
             position = self._positions[id(element)] = len(self.tensors)
             self.tensors.append(element)
-        dtype = element.dtype
-        return lambda arrays: EagerTensor(arrays[position], dtype).numpy()
+        if element.dtype._kind == "q":
+            return lambda arrays: EagerTensor(arrays[position], element.dtype).numpy()
+
+        def read(arrays):
+            array = arrays[position]
+            return array.copy() if array.ndim else array[()]  # as the method `numpy` of tensors
+
+        return read
 
 
 def _is_attrs(value):
@@ -107,46 +116,110 @@ def _ragged_value(ragged, arrays):
     return nest.pack_sequence_as(ragged, tensors, expand_composites=True)
 
 
-def fed_pairs(graph, feed_dict) -> list:
-    """Pairs of a tensor and its array, for what `feed_dict` gives.
+def fetch_key(fetches):
+    """By what a session knows that it was asked for the same before: a hashable key; None where it cannot tell.
+
+    Objects are known by their identities, so whoever keeps the key must keep them.
+    """
+    kind = type(fetches)
+    if kind is list or kind is tuple:
+        keys = [fetch_key(item) for item in fetches]
+        return None if None in keys else (kind, *keys)
+    if kind is dict:
+        keys = [fetch_key(item) for item in fetches.values()]
+        return None if None in keys else (kind, tuple(fetches), *keys)
+    if kind is str:
+        return fetches
+    return id(fetches) if isinstance(fetches, (SymbolicTensor, Operation, Variable)) else None
+
+
+def fetched_objects(fetches) -> list:
+    """The objects whose identities are in the key of `fetches`."""
+    if isinstance(fetches, dict):
+        fetches = fetches.values()
+    if isinstance(fetches, (SymbolicTensor, Operation, Variable, str)):
+        return [fetches]
+    return [found for item in fetches for found in fetched_objects(item)]
+
+
+class Feed:
+    """A tensor that is fed, and how its values become arrays."""
+
+    __slots__ = ("_dims", "_dtype", "_shape", "tensor")
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+        self._dtype = tensor.dtype._np
+        self._shape = self._dims = None
+
+    def array(self, value) -> np.ndarray:
+        """The value as an array of its own.
+
+        Raises:
+            TypeError: the value is a tensor, or does not fit the dtype.
+            ValueError: its shape does not fit.
+        """
+        if type(value) is not np.ndarray or value.dtype is not self._dtype or self._dtype.hasobject:
+            return _array(self.tensor, value)
+        shape = self.tensor.shape
+        if shape is not self._shape:
+            self._shape, self._dims = shape, None if shape.rank is None else tuple(shape.as_list())
+        dims = self._dims
+        if dims is not None and dims != value.shape:
+            if len(dims) != value.ndim or any(n is not None and n != m for n, m in zip(dims, value.shape)):
+                return _array(self.tensor, value)  # which refuses it
+        if value.nbytes < _ALIGNED:
+            return value.copy()
+        array = aligned_empty(value.shape, self._dtype)
+        np.copyto(array, value)
+        return array
+
+
+def feeds_of(graph, key) -> list:
+    """The tensors that a key of a feed stands for.
 
     Raises:
-        TypeError: a key is no tensor of the graph, or a value is a tensor or does not fit the dtype.
-        ValueError: a shape does not fit, or the tensor may not be fed.
+        TypeError: it is no tensor of the graph.
+        ValueError: the tensor may not be fed.
     """
-    pairs = []
-    for key, value in feed_dict.items():
-        for tensor, part in _expanded(graph, key, value):
-            pairs.append((tensor, _array(tensor, part)))
-            if not graph.is_feedable(tensor):
-                raise ValueError(f"Tensor {tensor.name} may not be fed.")
-    return pairs
+    feeds = [Feed(tensor) for tensor in _tensors_of(graph, key)]
+    for feed in feeds:
+        if not graph.is_feedable(feed.tensor):
+            raise ValueError(f"Tensor {feed.tensor.name} may not be fed.")
+    return feeds
 
 
-def _expanded(graph, key, value):
-    """The tensors that a key of a feed stands for, with their values."""
+def _tensors_of(graph, key):
     if isinstance(key, SparseTensor):
-        if hasattr(value, "indices"):
-            value = (value.indices, value.values, value.dense_shape)
-        indices, values, shape = value
-        return [(key.indices, indices), (key.values, values), (key.dense_shape, shape)]
+        return [key.indices, key.values, key.dense_shape]
     if isinstance(key, IndexedSlices):
-        parts = [key.values, key.indices] + ([] if key.dense_shape is None else [key.dense_shape])
-        given = (value.values, value.indices, value.dense_shape) if hasattr(value, "indices") else value
-        return list(zip(parts, given))
+        return [key.values, key.indices] + ([] if key.dense_shape is None else [key.dense_shape])
     if isinstance(key, RaggedTensor):
-        tensors = nest.flatten(key, expand_composites=True)
-        parts = nest.flatten(value, expand_composites=True)
-        return list(zip(tensors, [part.numpy() if isinstance(part, EagerTensor) else part for part in parts]))
+        return nest.flatten(key, expand_composites=True)
     if isinstance(key, (list, tuple)):
         kind = type(key).__name__
         raise TypeError(f"Cannot interpret feed_dict key as Tensor: Can not convert a {kind} into a Tensor.")
     try:
-        return [(graph.as_graph_element(key, allow_operation=False), value)]
+        return [graph.as_graph_element(key, allow_operation=False)]
     except (TypeError, KeyError, ValueError) as error:
         if isinstance(error, TypeError):
             error = f"Can not convert a {type(key).__name__} into a Tensor."
         raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error}") from None
+
+
+def parts_fed(key, value) -> list:
+    """The values for the tensors that a key of a feed stands for."""
+    if isinstance(key, SparseTensor):
+        if hasattr(value, "indices"):
+            value = (value.indices, value.values, value.dense_shape)
+        indices, values, shape = value
+        return [indices, values, shape]
+    if isinstance(key, IndexedSlices):
+        return list((value.values, value.indices, value.dense_shape) if hasattr(value, "indices") else value)
+    if isinstance(key, RaggedTensor):
+        parts = nest.flatten(value, expand_composites=True)
+        return [part.numpy() if isinstance(part, EagerTensor) else part for part in parts]
+    return [value]
 
 
 def _array(tensor, value):

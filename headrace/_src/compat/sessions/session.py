@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from headrace._src.compat.behavior import get_default_graph
-from headrace._src.compat.sessions.fetches import Fetches, fed_pairs
+from headrace._src.compat.sessions.fetches import Fetches, feeds_of, fetch_key, fetched_objects, parts_fed
 from headrace._src.compat.sessions.options import ConfigProto
+from headrace._src.compat.sessions.prepared_runs import PreparedRun
+from headrace._src.compat.sessions.run_traces import run_traced
 from headrace._src.core import dtypes, errors, nest
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.graph.building.graph import PLACEHOLDER, Graph, sessions
-from headrace._src.graph.building.graph_variables import read_reference, shown_variable
-from headrace._src.graph.building.operation import Operation
-from headrace._src.graph.running.plan import Plan
+from headrace._src.graph.passes.dead_code import needed
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.passing import PLACEHOLDER_WITH_DEFAULT
@@ -27,6 +27,35 @@ from headrace._src.ops.sparse.tensor import SparseTensor
 
 # How many combinations of feeds and fetches a session keeps the plans of.
 _PLANS = 1000
+
+
+class _Question:
+    """What was asked for, and how it is answered when it is asked again."""
+
+    __slots__ = ("_parts", "feeds", "keys", "prepared", "wanted")
+
+    def __init__(self, graph, fetches, fed):
+        """
+        Args:
+            graph: the graph.
+            fetches: a structure of what is wanted.
+            fed: what is fed, as keys of `feed_dict`.
+        """
+        self.wanted = Fetches(graph, fetches)
+        self.keys = ()  # by whose identities it is known
+        self._parts = [feeds_of(graph, key) for key in fed]
+        self.feeds = [feed.tensor for feeds in self._parts for feed in feeds]
+        self.prepared = None  # until it is run
+
+    def arrays(self, pairs) -> list:
+        """The values that are fed as arrays, in the order of `feeds`, given pairs of a key and a value."""
+        arrays = []
+        for (key, value), feeds in zip(pairs, self._parts):
+            if len(feeds) == 1:
+                arrays.append(feeds[0].array(value))
+            else:
+                arrays.extend(feed.array(part) for feed, part in zip(feeds, parts_fed(key, value)))
+        return arrays
 
 
 class BaseSession:
@@ -51,7 +80,9 @@ class BaseSession:
         self._target = target
         self._closed = False
         self._resources: dict = {}  # variables by name, and random streams by operation
-        self._plans: dict = {}
+        self._questions: dict[tuple, _Question] = {}
+        self._plans: dict[tuple, PreparedRun] = {}
+        self._restrictions = graph.restrictions
         self._lock = threading.Lock()
         self._managers: list = []
 
@@ -74,7 +105,7 @@ class BaseSession:
         """Forget the values of the variables; the session cannot run any more."""
         self._closed = True
         self._resources = {}
-        self._plans = {}
+        self._questions, self._plans = {}, {}
 
     def list_devices(self) -> list:
         """The names of the devices."""
@@ -103,8 +134,9 @@ class BaseSession:
             fetches: a tensor, operation, variable, composite tensor or name, or a nested list, tuple, namedtuple or
                 dictionary of them.
             feed_dict: tensors to their values, which replace what the graph would compute.
-            options: a `RunOptions`; accepted.
-            run_metadata: a `RunMetadata`; accepted.
+            options: a `RunOptions`. With a `trace_level`, operations run one by one, and `run_metadata` tells about
+                each.
+            run_metadata: a `RunMetadata`, for what is traced.
 
         Returns:
             NumPy values in the structure of `fetches`; None for operations.
@@ -116,9 +148,17 @@ class BaseSession:
             raise RuntimeError("Attempted to use a closed Session.")
         if not self._graph.nodes:
             raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
-        wanted = Fetches(self._graph, fetches)
-        pairs = fed_pairs(self._graph, self._feeds(feed_dict))
-        return wanted.values(self._run(wanted, pairs))
+        feed_dict = self._feeds(feed_dict)
+        question = self._question(fetches, feed_dict)
+        return self._answer(question, question.arrays(feed_dict.items()), options, run_metadata)
+
+    def _answer(self, question, arrays, options, run_metadata):
+        prepared, wanted = question.prepared, question.wanted
+        if prepared is None:
+            prepared = question.prepared = self._prepared(question.feeds, wanted.tensors, wanted.operations)
+        if run_metadata is not None and options is not None and options.trace_level:
+            return wanted.values(self._run(run_traced, prepared, arrays + prepared.handles, run_metadata))
+        return wanted.values(self._run(prepared.executable.run, arrays + prepared.handles))
 
     @staticmethod
     def _feeds(feed_dict):
@@ -128,36 +168,51 @@ class BaseSession:
             raise TypeError(f"feed_dict must be a dictionary, got {type(feed_dict).__name__}.")
         return feed_dict
 
-    def _run(self, wanted, pairs):
-        tensors = [tensor for tensor, _ in pairs]
-        plan, shown = self._plan(tensors, wanted.tensors, wanted.operations)
-        resources = self._resources
+    def _question(self, fetches, feed_dict):
+        """What the fetches and the keys of the feeds mean; the same object as the last time."""
+        graph = self._graph
+        if graph.restrictions != self._restrictions:  # something may not be fed or fetched any more
+            self._restrictions = graph.restrictions
+            self._questions.clear()
+        wanted = fetch_key(fetches)
+        if wanted is None:
+            return _Question(graph, fetches, feed_dict)
+        key = (wanted, *[x if type(x) is str else id(x) for x in feed_dict])
+        question = self._questions.get(key)
+        if question is None:
+            question = _Question(graph, fetches, feed_dict)
+            question.keys = (*feed_dict, *fetched_objects(fetches))
+            self._keep(self._questions, key, question)
+        return question
+
+    def _keep(self, kept, key, value):
+        with self._lock:
+            if len(kept) >= _PLANS:
+                kept.clear()
+            kept[key] = value
+
+    def _run(self, function, *arguments):
+        """Call something that runs operations of the graph."""
         before, context.mode = context.mode, None
-        outer, context.resources = context.resources, resources
+        outer, context.resources = context.resources, self._resources
         try:
-            results = context.run_quietly(plan.run, [array for _, array in pairs])
-            for position, attributes in shown:
-                results[position] = read_reference(**attributes)
-            return results
+            return context.run_quietly(function, *arguments)
         finally:
             context.mode = before
             context.resources = outer
 
-    def _plan(self, feeds, fetches, operations):
-        key = (tuple(map(id, feeds)), tuple(map(id, fetches)), tuple(map(id, operations)))
-        entry = self._plans.get(key)
-        if entry is None:
-            plan = Plan(self._graph.nodes, feeds, fetches, operations)
-            _check_placeholders(plan)
-            fed = set(key[0])
-            # TF: who fetches a variable without a handle sees the value that it has when all has run.
-            shown = [(i, shown_variable(x)) for i, x in enumerate(fetches) if id(x) not in fed and shown_variable(x)]
-            entry = plan, shown
-            with self._lock:
-                if len(self._plans) >= _PLANS:
-                    self._plans.clear()
-                self._plans[key] = entry
-        return entry
+    def _prepared(self, feeds, fetches, operations, may_compile=True):
+        # Operations do not change after they were made, so plans need not be made anew when the graph grows.
+        key = (tuple(map(id, feeds)), tuple(map(id, fetches)), tuple(map(id, operations)), may_compile)
+        prepared = self._plans.get(key)
+        if prepared is None:
+            outer, context.resources = context.resources, self._resources
+            try:
+                prepared = PreparedRun(self._graph, feeds, fetches, operations, may_compile)
+            finally:
+                context.resources = outer
+            self._keep(self._plans, key, prepared)
+        return prepared
 
     def make_callable(self, fetches, feed_list=None, accept_options=False) -> Callable[..., Any]:
         """A function that runs the fetches, and takes the values of the tensors of `feed_list` as arguments.
@@ -171,19 +226,16 @@ class BaseSession:
             raise TypeError(f"Argument `feed_list` must be a list or tuple. Received: feed_list={feed_list}")
         graph = self._graph
         feeds = [graph.as_graph_element(item, allow_operation=False) for item in feed_list or ()]
-        wanted = Fetches(graph, fetches)
+        question = _Question(graph, fetches, feeds)
 
         def call(*values, options=None, run_metadata=None):
             if len(values) != len(feeds):
                 raise TypeError(f"make_callable: expected {len(feeds)} values, got {len(values)}.")
             if self._closed:
                 raise RuntimeError("Attempted to use a closed Session.")
-            pairs = [pair for feed, value in zip(feeds, values) for pair in fed_pairs(graph, {feed: value})]
-            return wanted.values(self._run(wanted, pairs))
+            return self._answer(question, question.arrays(zip(feeds, values)), options, run_metadata)
 
-        if accept_options:
-            return lambda *values: call(*values[: len(feeds)])
-        return lambda *values: call(*values)
+        return call if accept_options else lambda *values: call(*values)
 
     # Running in parts: what is fed and fetched is said first; each call gives some feeds and asks for some fetches.
 
@@ -211,30 +263,25 @@ class BaseSession:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         graph = self._graph
-        wanted = Fetches(graph, fetches)
-        pairs = fed_pairs(graph, self._feeds(feed_dict))
-        handle.check(wanted, pairs)
-        for tensor, array in pairs:
+        feed_dict = self._feeds(feed_dict)
+        question = _Question(graph, fetches, feed_dict)
+        wanted = question.wanted
+        handle.check(wanted, question.feeds)
+        for tensor, array in zip(question.feeds, question.arrays(feed_dict.items())):
             handle.known[id(tensor)] = (tensor, array)
         operations = [op for op in wanted.operations if id(op) not in handle.done]
-        given = list(handle.known.values())
-        plan = Plan(graph.nodes, [tensor for tensor, _ in given], wanted.tensors, operations)
-        _check_placeholders(plan)
+        given = [tensor for tensor, _ in handle.known.values()]
+        arrays = [array for _, array in handle.known.values()]
+        nodes = needed(graph.nodes, given, wanted.tensors, operations)
         # What is computed now is not computed again: every value is kept for the rest of this run.
-        made = [out for step in plan.steps if isinstance(step, Operation) for out in step.outputs
-                if id(out) not in handle.known]
-        total = _Wanted([*wanted.tensors, *made], operations)
-        results = self._run(total, [(tensor, array) for tensor, array in given])
-        for tensor, array in zip(total.tensors, results):
+        made = [tensor for node in nodes for tensor in node.outputs if id(tensor) not in handle.known]
+        total = [*wanted.tensors, *made]
+        prepared = self._prepared(given, total, operations, may_compile=False)
+        results = self._run(prepared.plan.run, arrays + prepared.handles)
+        for tensor, array in zip(total, results):
             handle.known.setdefault(id(tensor), (tensor, array))
-        handle.done.update(id(step) for step in plan.steps)
+        handle.done.update(map(id, nodes))
         return wanted.values(results[: len(wanted.tensors)])
-
-
-class _Wanted:
-    def __init__(self, tensors, operations):
-        self.tensors = tensors
-        self.operations = operations
 
 
 class _PartialRun:
@@ -248,8 +295,9 @@ class _PartialRun:
         self.known: dict = {}
         self.done: set = set()
 
-    def check(self, wanted, pairs):
-        for tensor, _ in pairs:
+    def check(self, wanted, feeds):
+        """Refuse what was not announced, or has been fed before."""
+        for tensor in feeds:
             if id(tensor) not in self._feeds:
                 raise ValueError(f"partial_run: {tensor.name} was not among the feeds of partial_run_setup.")
             if id(tensor) in self.known:
@@ -260,20 +308,6 @@ class _PartialRun:
         for op in wanted.operations:
             if id(op) not in self._operations:
                 raise ValueError(f"partial_run: {op.name} was not among the fetches of partial_run_setup.")
-
-
-def _check_placeholders(plan):
-    """Refuse to run when something depends on a placeholder that is not fed."""
-    for step in plan.steps:
-        if getattr(step, "record", None) is PLACEHOLDER:
-            shape = step.attrs["shape"]
-            text = ""
-            if shape is not None:
-                text = " and shape [" + ",".join("?" if n is None else str(n) for n in shape) + "]"
-            dtype = {"float32": "float", "float64": "double"}.get(step.attrs["dtype"].name, step.attrs["dtype"].name)
-            raise errors.InvalidArgumentError(
-                None, step, f"You must feed a value for placeholder tensor '{step.name}' with dtype {dtype}{text}"
-            )
 
 
 @api("compat.v1.Session")

@@ -473,6 +473,7 @@ class Graph(BaseGraph, metaclass=_GraphClass):
         self._container = ""
         self._gradient_overrides: dict[str, str] = {}
         self._unfeedable: set[int] = set()
+        self.restrictions = 0  # how often something was excluded from feeds or fetches
         self._unfetchable: set[int] = set()
 
     def _make_reference(self):
@@ -571,6 +572,7 @@ class Graph(BaseGraph, metaclass=_GraphClass):
     def prevent_feeding(self, tensor) -> None:
         """Refuse feeds of a tensor."""
         self._unfeedable.add(id(tensor))
+        self.restrictions += 1
 
     def is_fetchable(self, tensor_or_op) -> bool:
         return id(getattr(tensor_or_op, "op", tensor_or_op)) not in self._unfetchable
@@ -578,6 +580,7 @@ class Graph(BaseGraph, metaclass=_GraphClass):
     def prevent_fetching(self, op) -> None:
         """Refuse fetches of an operation."""
         self._unfetchable.add(id(op))
+        self.restrictions += 1
 
     # Collections: named lists that belong to the graph.
 

@@ -366,19 +366,22 @@ class AssignedVariable(GraphVariable):
 # TF: 1.x variables without handles. Each reading operation names the variable, so it reads when it is its turn.
 
 
-def read_reference(shape, dtype, container, shared_name):
-    """The value that the session that runs has of a variable without a handle."""
-    kept = storage.session_storage(container, shared_name, dtype, shape)
+def initialized(kept):
+    """A variable's storage, which must have a value."""
     if not kept.is_initialized:
-        raise errors.FailedPreconditionError(None, None, f"Attempting to use uninitialized value {shared_name}")
-    return kept.read()
+        raise errors.FailedPreconditionError(None, None, f"Attempting to use uninitialized value {kept.name}")
+    return kept
+
+
+def _read_reference(shape, dtype, container, shared_name):
+    return initialized(storage.session_storage(container, shared_name, dtype, shape)).read()
 
 
 VARIABLE = Op(
     "VariableV2",
     "*, shape: shape, dtype: type, container: string = '', shared_name: string = '' -> ref: dtype",
     infer=lambda shape, dtype, container, shared_name: TensorShape(shape),
-    kernel=read_reference,
+    kernel=_read_reference,
     lower=None,  # state on the host
     grad=None,
     stateful=True,
@@ -393,24 +396,28 @@ def shown_variable(tensor):
     return source.attrs if source.record is VARIABLE else None
 
 
+def _assign(resource, value, validate_shape):
+    kept = resource[()]
+    if not kept.shape.is_compatible_with(value.shape):
+        if validate_shape:
+            raise errors.invalid_argument(
+                f"Assign requires shapes of both tensors to match. lhs shape= {kept.shape} rhs shape= {value.shape}"
+            )
+        kept.shape = TensorShape(value.shape)
+    kept.set(value)
+
+
+def _updating(change):
+    return lambda resource, value: initialized(resource[()]).update(change, value)
+
+
 def _reference_op(name, change):
     """An op that changes the variable that its attributes name, and returns the new value."""
 
     def kernel(value, shape, container, shared_name, dtype, validate_shape, use_locking):
         kept = storage.session_storage(container, shared_name, dtype, shape)
-        if change is not None and not kept.is_initialized:
-            raise errors.FailedPreconditionError(None, None, f"Attempting to use uninitialized value {shared_name}")
-        if change is None:
-            if not kept.shape.is_compatible_with(value.shape):
-                if validate_shape:
-                    raise errors.invalid_argument(
-                        f"Assign requires shapes of both tensors to match. lhs shape= {kept.shape} rhs shape= "
-                        f"{value.shape}"
-                    )
-                kept.shape = TensorShape(value.shape)
-            kept.set(value)
-        else:
-            kept.update(change, value)
+        arguments = (validate_shape,) if change is _assign else ()
+        change(storage.boxed(kept), value, *arguments)
         return kept.read()
 
     return Op(
@@ -425,9 +432,12 @@ def _reference_op(name, change):
     )
 
 
-ASSIGN = _reference_op("Assign", None)
-ASSIGN_ADD = _reference_op("AssignAdd", np.add)
-ASSIGN_SUB = _reference_op("AssignSub", np.subtract)
+_add, _subtract = _updating(np.add), _updating(np.subtract)
+ASSIGN = _reference_op("Assign", _assign)
+ASSIGN_ADD = _reference_op("AssignAdd", _add)
+ASSIGN_SUB = _reference_op("AssignSub", _subtract)
+# What they do to a variable that is given by its handle; `Assign` also wants to know `validate_shape`.
+CHANGES_BY_HANDLE = {ASSIGN: _assign, ASSIGN_ADD: _add, ASSIGN_SUB: _subtract}
 IS_VARIABLE_INITIALIZED = Op(
     "IsVariableInitialized",
     "*, shape: shape, dtype: type, container: string = '', shared_name: string = '' -> is_initialized: bool",

@@ -150,15 +150,17 @@ class Executable:
     It begins with the interpreter and goes on with programs when they are there. It does not hold the graph.
     """
 
-    def __init__(self, plan, fixed=None, must_compile=False, name=""):
+    def __init__(self, plan, fixed=None, must_compile=False, name="", is_seeded=False):
         """
         Args:
             plan: the interpreter's plan.
             fixed: from which position on the inputs are the same in all calls.
             must_compile: compile before the first call, and refuse what TensorFlow could not compile either.
             name: of the function, for messages.
+            is_seeded: whether the graph has a seed, which counts as a global one.
         """
         self.plan = plan
+        self.is_seeded = is_seeded
         self.fixed = len(plan.inputs) if fixed is None else fixed
         self.must_compile = must_compile
         self.name = name
@@ -171,7 +173,7 @@ class Executable:
         self.reason = ""  # why it is interpreted, if that is settled
         self._entries: dict = {}
         self._programs = 0
-        self._is_exact = self.must_compile or random_state.is_exact
+        self._is_exact = self.must_compile or self.is_seeded or random_state.is_exact
         # Positions of the operations that only the host can run; replicas with a program of their own are among them,
         # unless all must be one program.
         self.hosts = host_steps(self.plan.steps, apart=not self.must_compile)
@@ -253,8 +255,7 @@ class Executable:
 
     def _part(self, plan):
         """What runs a part of the graph."""
-        _write_early(plan)
-        return Executable(plan, name=self.name) if is_worthwhile(plan.steps) else plan
+        return executable_of_plan(plan, self.name, self.is_seeded)
 
     @property
     def state(self) -> str:
@@ -335,7 +336,7 @@ class _Entry:
         if signature is None:  # a variable without a value: the interpreter says so
             return False
         block, _ = owner.block()
-        if random_state.seed is not None:
+        if random_state.seed is not None or owner.is_seeded:
             self._swap = _SEEDED_LOOP if block.loops else max(_SEEDED, block.count // _OPERATIONS_PER_CALL)
             self._patience = _PATIENCE + _PATIENCE_PER_OPERATION * block.count
         loaded, inputs = owner.loader(signature), _inputs_to_try(block, arrays, signature)
@@ -547,6 +548,18 @@ class _Uneven:
 
     def run(self, owner, arrays):
         return owner._other_way().run(arrays)
+
+
+def executable_of_plan(plan, name="", is_seeded=False):
+    """What runs a plan: something with `run`.
+
+    Args:
+        plan: the plan.
+        name: of what it computes, for messages.
+        is_seeded: see `Executable`.
+    """
+    _write_early(plan)
+    return Executable(plan, name=name, is_seeded=is_seeded) if is_worthwhile(plan.steps) else plan
 
 
 def executable_of(graph):
