@@ -28,6 +28,8 @@ class Compilation:
         """Call until the compiled programs have taken over; how many calls that took."""
         calls = itertools.count()
         while True:
+            for job in self.jobs:
+                job.wait()
             known, end = len(self.jobs), time.perf_counter() + _SECONDS
             for number in range(_CALLS):
                 call_once(run)
@@ -36,5 +38,3 @@ class Compilation:
                     break
             if known == len(self.jobs):
                 return next(calls)
-            for job in self.jobs:
-                job.wait()
