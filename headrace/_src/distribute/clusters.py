@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 from headrace._src.core import errors
+from headrace._src.core.network import BIND_VARIABLE, listener, place_to_listen
 from headrace._src.data.service.credentials import FILE_VARIABLE, SECRET_VARIABLE, given_secret, introduce
 from headrace._src.distribute.collectives import Group, current_group, join
 from headrace._src.distribute.control_messages import WHERE, addresses_of, host_and_port, is_loopback
@@ -18,7 +19,6 @@ from headrace._src.version import HEADRACE_VERSION
 
 TIMEOUT_VARIABLE = "HEADRACE_CLUSTER_TIMEOUT"
 SILENCE_VARIABLE = "HEADRACE_CLUSTER_SILENCE"
-BIND_VARIABLE = "HEADRACE_BIND_ADDRESS"
 _JOBS = ("chief", "master", "worker")
 
 
@@ -110,16 +110,15 @@ def _check_secret(members):
 
 
 def _listening(members, host, port, silence):
-    bind = os.environ.get(BIND_VARIABLE) or host
-    family = socket.AF_INET6 if ":" in addresses_of(bind)[0] else socket.AF_INET
+    bind = place_to_listen(host)
     try:
-        listener = socket.create_server((addresses_of(bind)[0], port), family=family)
+        socket_of_chief = listener(bind, port, WHERE)
     except OSError as error:
         raise errors.unavailable(
             f"{WHERE}: {members[0]} cannot listen at {bind}:{port}: {error}. The address in TF_CONFIG must be one of "
             f"this machine, and free; {BIND_VARIABLE} sets another one to listen at."
         ) from error
-    return Hub(members, listener, silence)
+    return Hub(members, socket_of_chief, silence)
 
 
 def _connected(chief, host, port, wait):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import ipaddress
+import functools
 import json
 import socket
 import struct
 
-from headrace._src.core import errors
+from headrace._src.core import errors, network
 
 WHERE = "MultiWorkerMirroredStrategy"
+host_and_port = functools.partial(network.host_and_port, where=WHERE)
+is_loopback = functools.partial(network.is_loopback, where=WHERE)
+addresses_of = functools.partial(network.addresses_of, where=WHERE)
 _LENGTH = struct.Struct("<I")
 _LONGEST = 1 << 20
 
@@ -60,37 +63,3 @@ def _exactly(connection, size):
             return None
         data += part
     return bytes(data)
-
-
-def host_and_port(address: str) -> tuple[str, int]:
-    """The parts of an address.
-
-    Raises:
-        ValueError: it is none.
-    """
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal():
-        raise ValueError(f'{WHERE}: {address!r} is no address such as "host:2222".')
-    return host.strip("[]"), int(port)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine, seen from nowhere else.
-
-    Raises:
-        UnavailableError: the name is not known.
-    """
-    return all(ipaddress.ip_address(found.split("%")[0]).is_loopback for found in addresses_of(host))
-
-
-def addresses_of(host: str) -> list[str]:
-    """The numeric addresses of a host.
-
-    Raises:
-        UnavailableError: the name is not known.
-    """
-    try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise errors.unavailable(f"{WHERE}: the host {host!r} is not known here: {error}.") from error
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))

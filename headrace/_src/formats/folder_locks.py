@@ -41,7 +41,7 @@ def only_writer(folder: str, patience: float = _PATIENCE) -> Iterator[None]:
     process = os.getpid()
     try:
         _depth[folder] = _depth.get(folder, 0) + 1
-        with _process_lock(folder, patience) if _depth[folder] == 1 else contextlib.nullcontext():
+        with only_process(folder, patience) if _depth[folder] == 1 else contextlib.nullcontext():
             yield
     finally:
         if os.getpid() == process:  # not in a child that was forked meanwhile
@@ -52,7 +52,12 @@ def only_writer(folder: str, patience: float = _PATIENCE) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _process_lock(folder, patience):
+def only_process(folder: str, patience: float = _PATIENCE) -> Iterator[None]:
+    """The same for processes alone: the block may end in another thread than it began in, and does not nest.
+
+    Raises:
+        AbortedError: another one still has the folder when patience has ended.
+    """
     with durable_files.saving_errors(folder):
         handle = _lock_folder(folder, patience)
         path = None if handle is not None else _make_lock_file(folder, patience)

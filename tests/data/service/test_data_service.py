@@ -378,8 +378,8 @@ def test_arguments():
             service.distribute("parallel_epochs", bad)
     with pytest.raises(ValueError, match="work dir"):
         service.DispatchServer(service.DispatcherConfig(fault_tolerant_mode=True))
-    with pytest.raises(tf.errors.UnimplementedError, match="fault_tolerant_mode"):
-        service.DispatchServer(service.DispatcherConfig(fault_tolerant_mode=True, work_dir="/tmp"))
+    with pytest.raises(tf.errors.UnimplementedError, match="of this machine"):
+        service.DispatchServer(service.DispatcherConfig(fault_tolerant_mode=True, work_dir="gs://bucket/folder"))
     with pytest.raises(RuntimeError, match="protocol"):
         service.DispatchServer(service.DispatcherConfig(protocol="http"))
     with pytest.raises(ValueError, match="dispatcher_address"):
@@ -470,9 +470,8 @@ def test_other_programs():
         endless = iter(Dataset.range(3).repeat().apply(service.distribute("parallel_epochs", dispatcher.address)))
         next(endless)
         workers[0].kill()
-        with pytest.raises(tf.errors.UnavailableError, match="cannot be reached"):
-            for _ in range(100_000):
-                next(endless)
+        for _ in range(100):  # the other one goes on
+            next(endless)
         del endless
     finally:
         for one in [*workers, dispatcher]:

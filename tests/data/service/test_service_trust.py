@@ -70,7 +70,7 @@ def test_the_secret_is_in_a_file_of_the_user(dispatcher, folder):
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     with known(dispatcher) as one:
         answer, _ = asked(one, kind="worker", address="localhost:1", process=1)
-    assert answer == {"tasks": []}
+    assert answer == {"tasks": [], "is_kept": False}
     dispatcher.stop()
     assert list(folder.iterdir()) == []
 
@@ -251,7 +251,7 @@ def test_wrong_messages_to_workers(dispatcher):
     )
     iterator = iter(read)
     assert int(next(iterator)) == 0
-    (task,) = dispatcher._server._task_of
+    (task,) = dispatcher._server._state.task_of
     port = int(worker._address.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), SECONDS) as one:
         credentials.introduce(one, "the worker")

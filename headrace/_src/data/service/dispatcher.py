@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import itertools
 import os
 import secrets
 import threading
@@ -13,16 +12,17 @@ from typing import Any
 import numpy as np
 
 from headrace._src.core import errors
-from headrace._src.data.running.stages import Stage
-from headrace._src.data.saving import dataset_graphs, spec_messages
 from headrace._src.data.service.credentials import Credentials
+from headrace._src.data.service.journal import Journal
 from headrace._src.data.service.messages import Server, checked_fields
+from headrace._src.data.service.service_state import Definition, Iteration, ServiceState, dataset_event
 from headrace._src.data.service.shards import STATIC, WHERE, ShardingPolicy, chunk
 from headrace._src.op.api import api
 
 PROTOCOL = "grpc"  # TF: the name that addresses begin with; what is spoken is headrace's own
 _JOB_SECONDS = 300.0
 _WORKER_SECONDS = 60.0
+_ANONYMOUS = "anonymous "  # how names of jobs begin that nobody else can join
 
 
 _NUMBER, _TEXT, _NO_TEXT = (int, np.integer), (str,), (str, type(None))
@@ -43,74 +43,6 @@ _FIELDS = {
 }  # fmt: skip
 
 
-class Definition:
-    """A dataset as it is handed from program to program.
-
-    Args:
-        stage: the pipeline, where it belongs to this program.
-        data: it as bytes, where it came from another one.
-        spec: of the elements, as bytes, or None where these have no such form.
-        element_spec: the spec itself, where it belongs to this program.
-        cardinality: of the dataset.
-    """
-
-    def __init__(
-        self, stage: Stage | None, data: bytes | None, spec: bytes | None, element_spec: Any, cardinality: int
-    ):
-        self._stage = stage
-        self._data = data
-        self.spec = spec
-        self._element_spec = element_spec
-        self.cardinality = cardinality
-
-    @classmethod
-    def of(cls, dataset) -> Definition:
-        """That of a dataset of this program."""
-        try:
-            spec = spec_messages.encoded(dataset.element_spec)
-        except TypeError:
-            spec = None
-        return cls(dataset.stage, None, spec, dataset.element_spec, dataset.stage.cardinality())
-
-    @property
-    def element_spec(self) -> Any:
-        """The spec of elements; None where it is not known."""
-        if self._element_spec is None and self.spec is not None:
-            self._element_spec = spec_messages.decoded(self.spec)
-        return self._element_spec
-
-    def stage(self) -> Stage:
-        """The pipeline."""
-        if self._stage is None:
-            self._stage = dataset_graphs.decoded(self._data or b"")
-        return self._stage
-
-    def encoded(self) -> bytes:
-        """The pipeline as bytes.
-
-        Raises:
-            UnimplementedError: it depends on this program.
-        """
-        if self._data is None:
-            self._data = dataset_graphs.encoded(self.stage())
-        return self._data
-
-
-class _Iteration:
-    """One walk of all consumers of a job through its dataset."""
-
-    def __init__(self, number, dataset_id, mode, consumers, cached):
-        self.number = number
-        self.dataset_id = dataset_id
-        self.mode = mode
-        self.consumers = consumers
-        self.cached = cached
-        self.tasks: dict[str, int] = {}  # by worker
-        self.given: collections.Counter = collections.Counter()  # by source and walk, how many elements were given out
-        self.clients = 0
-        self.left_at = 0.0  # when the last client left
-
-
 class Dispatcher(Server):
     """Answers what clients and workers ask.
 
@@ -125,21 +57,17 @@ class Dispatcher(Server):
         self._worker_names = list(config.worker_addresses or ())
         self._job_seconds = _seconds(config.job_gc_timeout_ms, _JOB_SECONDS)
         self._worker_seconds = _seconds(config.worker_timeout_ms, _WORKER_SECONDS)
-        self._state = threading.RLock()
-        self._datasets: dict[str, Definition] = {}
+        self._lock_of_state = threading.RLock()
+        self._state = ServiceState()
         self._workers: dict[str, dict] = {}
-        self._iterations: dict[int, _Iteration] = {}
-        self._by_job: dict[tuple, _Iteration] = {}
-        self._task_of: dict[int, tuple] = {}
-        self._numbers = itertools.count(1000)
-        # Datasets of a dispatcher that was here before are not taken for those of this one.
-        self._dataset_numbers = itertools.count(secrets.randbits(48))
+        self._journal_folder = config.work_dir if config.fault_tolerant_mode else None
+        self._journal: Journal | None = None
         self._credentials: Credentials | None = None
 
     @property
     def worker_count(self) -> int:
         """How many workers are known."""
-        with self._state:
+        with self._lock_of_state:
             return len(self._workers)
 
     @property
@@ -147,19 +75,57 @@ class Dispatcher(Server):
         return self._credentials
 
     def start(self):
-        if self._credentials is None:
-            self._credentials = Credentials.new()
-        super().start()
+        if self.is_running:
+            return
+        if self._journal_folder is not None:
+            self._recover()
+        try:
+            if self._credentials is None:
+                self._credentials = Credentials.new()
+            super().start()
+        except BaseException:
+            self._end()
+            raise
+
+    def _recover(self):
+        """Know again what was known to a dispatcher with the same working folder."""
+        self._journal = Journal(self._journal_folder)
+        try:
+            self._state = ServiceState()
+            for event, payload in self._journal.events():
+                self._state.apply(event, payload)
+            self._journal.begin(self._state.events())
+        except BaseException:
+            self._journal.close()
+            raise
+        # Workers with tasks are expected to be heard of.
+        for _, address in self._state.task_of.values():
+            self._workers[address] = {"process": 0, "seen": time.monotonic()}
 
     def stop(self):
         super().stop()
+        self._end()
+
+    def _end(self):
         credentials, self._credentials = self._credentials, None
         if credentials is not None:
             credentials.forget()
+        journal, self._journal = self._journal, None
+        if journal is not None:
+            journal.close()
+
+    def _change(self, kind, payload: Any = b"", **fields):
+        """Change what is known, and write it down first, where a journal is kept."""
+        event = {"kind": kind, **fields}
+        if self._journal is not None:
+            data = payload.encoded() if isinstance(payload, Definition) else payload
+            # Which elements were given out last may be lost with the machine: it would forget those that read them.
+            self._journal.add(event, data, flush=kind != "split")
+        self._state.apply(event, payload)
 
     def handle(self, kind, fields, payload):
         checked_fields(kind, fields, _FIELDS, "dispatcher")
-        with self._state:
+        with self._lock_of_state:
             return getattr(self, f"_on_{kind}")(payload, **fields)
 
     # Datasets.
@@ -167,21 +133,23 @@ class Dispatcher(Server):
     def _on_register(self, payload, dataset_id, spec, cardinality):
         if not isinstance(payload, Definition):
             payload = Definition(None, payload, _from_hex(spec), None, cardinality)
-        known = self._datasets.get(dataset_id) if dataset_id else None
+        known = self._state.datasets.get(dataset_id) if dataset_id else None
         if known is not None and known.spec != payload.spec:
             raise errors.invalid_argument(
                 "Failed to register dataset: Datasets with the same ID should have the same structure, but "
                 f"{dataset_id} has another element_spec."
             )
         if known is None:
-            dataset_id = dataset_id or str(next(self._dataset_numbers))
-            self._datasets[dataset_id] = payload
+            # Datasets of a dispatcher that was here before are not taken for those of this one.
+            dataset_id = dataset_id or str(secrets.randbits(48))
+            fields = dataset_event(dataset_id, payload)
+            self._change(fields.pop("kind"), payload, **fields)
         return {"dataset_id": dataset_id}, b""
 
     def _dataset(self, dataset_id):
-        if dataset_id not in self._datasets:
+        if dataset_id not in self._state.datasets:
             raise errors.not_found(f"{WHERE}: Dataset id {dataset_id} not found.")
-        return self._datasets[dataset_id]
+        return self._state.datasets[dataset_id]
 
     def _on_describe(self, payload, dataset_id):
         found = self._dataset(dataset_id)
@@ -200,26 +168,33 @@ class Dispatcher(Server):
         """A worker is there, or still there; the tasks that are still wanted."""
         self._workers[address] = {"process": process, "seen": time.monotonic()}
         self._forget_old()
-        return {"tasks": sorted(self._task_of)}, b""
+        return {"tasks": sorted(self._state.task_of), "is_kept": self._is_kept}, b""
+
+    @property
+    def _is_kept(self):
+        """Whether it is worth waiting for this dispatcher when it has ended."""
+        return self._journal is not None
 
     def _on_worker_ends(self, payload, address):
-        self._workers.pop(address, None)
+        self._lose(address)
         return {}, b""
 
     def _forget_old(self):
         now = time.monotonic()
         for address, about in list(self._workers.items()):
             if now - about["seen"] > self._worker_seconds:
-                del self._workers[address]
-        for key, iteration in list(self._by_job.items()):
+                self._lose(address)
+        for iteration in list(self._state.iterations.values()):
             if not iteration.clients and now - iteration.left_at > self._job_seconds:
-                self._forget(key, iteration)
+                self._change("forget", iteration=iteration.number)
 
-    def _forget(self, key, iteration):
-        del self._by_job[key]
-        self._iterations.pop(iteration.number, None)
-        for task in iteration.tasks.values():
-            self._task_of.pop(task, None)
+    def _lose(self, address):
+        """A worker is no longer there: readers go on without it."""
+        self._workers.pop(address, None)
+        for task, (iteration, of) in list(self._state.task_of.items()):
+            # Consumers that read in turns cannot go on with fewer workers.
+            if of == address and not iteration.consumers:
+                self._change("task_ends", task=task)
 
     # Jobs.
 
@@ -230,23 +205,26 @@ class Dispatcher(Server):
         self._forget_old()
         if cached:
             self._check_cached(definition, job_name)
-        number = next(self._numbers)
-        key = (job_name or f"anonymous {number}", repetition)
-        iteration = self._by_job.get(key)
+        number = self._state.next_number
+        key = (job_name or f"{_ANONYMOUS}{number}", repetition)
+        iteration = self._state.by_job.get(key)
         if iteration is None:
             if mode in STATIC:
                 for address in self._workers:
                     self._place_of(address)
-            iteration = _Iteration(number, dataset_id, mode, consumers, cached)
-            self._by_job[key] = self._iterations[number] = iteration
+            self._change(
+                "iteration", number=number, job=list(key), dataset_id=dataset_id, mode=int(mode),
+                consumers=int(consumers), cached=cached,
+            )  # fmt: skip
+            iteration = self._state.iterations[number]
         elif (iteration.mode, iteration.consumers, iteration.cached) != (mode, consumers, cached):
             raise errors.invalid_argument(
                 f"{WHERE}: Tried to create a job with name {job_name}, but found an existing job with the same name "
                 f"and other parameters: its processing mode is {ShardingPolicy(iteration.mode).name}, for "
                 f"{iteration.consumers} consumers."
             )
-        iteration.clients += 1
-        return {"iteration": iteration.number}, b""
+        self._change("clients", iteration=iteration.number, change=1)
+        return {"iteration": iteration.number, "is_kept": self._is_kept}, b""
 
     def _check_cached(self, definition, job_name):
         if not job_name:
@@ -268,8 +246,8 @@ class Dispatcher(Server):
             f"list {','.join(self._worker_names)}. Give the addresses of workers to DispatcherConfig."
         )
 
-    def _known(self, iteration) -> _Iteration:
-        found = self._iterations.get(iteration)
+    def _known(self, iteration) -> Iteration:
+        found = self._state.iterations.get(iteration)
         if found is None:
             raise errors.not_found(f"{WHERE}: there is no iteration {iteration} any more.")
         return found
@@ -277,12 +255,12 @@ class Dispatcher(Server):
     def _on_tasks(self, payload, iteration):
         """The workers that take part: task, address, process."""
         found = self._known(iteration)
+        self._forget_old()
         # Consumers that read in turns must all see the same workers, from the first round on.
         if not (found.consumers and found.tasks):
             for address in self._workers:
                 if address not in found.tasks:
-                    found.tasks[address] = task = next(self._numbers)
-                    self._task_of[task] = (found, address)
+                    self._change("task", iteration=found.number, address=address, task=self._state.next_number)
         tasks = [
             [task, address, self._workers.get(address, {}).get("process", 0)] for address, task in found.tasks.items()
         ]
@@ -290,9 +268,9 @@ class Dispatcher(Server):
 
     def _on_task(self, payload, task):
         """What a worker has to know of a task."""
-        if task not in self._task_of:
+        if task not in self._state.task_of:
             raise errors.not_found(f"{WHERE}: there is no task {task} any more.")
-        iteration, address = self._task_of[task]
+        iteration, address = self._state.task_of[task]
         place = self._place_of(address) if iteration.mode in STATIC else 0
         return {
             "dataset_id": iteration.dataset_id, "mode": int(iteration.mode), "iteration": iteration.number,
@@ -306,18 +284,16 @@ class Dispatcher(Server):
         found = chunk(size, given[source, walk])
         if found is None:
             return {}, b""
-        given[source, walk] = found[1]
+        self._change("split", iteration=int(iteration), source=int(source), walk=int(walk), last=int(found[1]))
         return {"first": found[0], "last": found[1]}, b""
 
     def _on_release(self, payload, iteration):
         """A client has stopped reading."""
-        found = self._iterations.get(iteration)
+        found = self._state.iterations.get(iteration)
         if found is not None:
-            found.clients -= 1
-            found.left_at = time.monotonic()
-            for key, one in list(self._by_job.items()):
-                if one is found and not found.clients and key[0].startswith("anonymous "):
-                    self._forget(key, found)
+            self._change("clients", iteration=found.number, change=-1)
+            if not found.clients and found.job[0].startswith(_ANONYMOUS):
+                self._change("forget", iteration=found.number)
         return {}, b""
 
 
@@ -345,14 +321,16 @@ class DispatcherConfig(
     """How a `DispatchServer` is to be.
 
     Args:
-        port: where it listens, on this machine only; 0 for any that is free.
+        port: where it listens; 0 for any that is free. Other machines reach it if `HEADRACE_SERVICE_HOST` is the name
+            or address of this one and there is a secret: docs/several_machines.md.
         protocol: the beginning of its address; "grpc".
-        work_dir: accepted; nothing is written.
-        fault_tolerant_mode: must be False: a dispatcher that ends forgets its jobs.
+        work_dir: a folder for the journal of `fault_tolerant_mode`.
+        fault_tolerant_mode: whether a dispatcher that starts with the same `work_dir` and `port` after this one has
+            ended goes on where it was: workers and readers wait for it, for a minute.
         worker_addresses: the workers, where datasets are divided by their number.
         job_gc_check_interval_ms: accepted.
         job_gc_timeout_ms: for how long a job without readers is kept.
-        worker_timeout_ms: for how long a worker counts that is not heard of.
+        worker_timeout_ms: for how long a worker counts that is not heard of; then readers go on without it.
         worker_max_concurrent_snapshots: accepted.
     """
 
@@ -409,7 +387,7 @@ def check_protocol(protocol, where):
 class DispatchServer(ServerBase):
     """The dispatcher of a data service: workers register with it, and datasets are read through it.
 
-    It runs in threads of this program, and answers programs on this machine.
+    It runs in threads of this program, and answers programs on this machine; those of others, where that is asked for.
 
     Args:
         config: a `DispatcherConfig`.
@@ -426,16 +404,11 @@ class DispatchServer(ServerBase):
 
     def __init__(self, config=None, start=True) -> None:
         config = config or DispatcherConfig()
-        if config.fault_tolerant_mode:
-            if not config.work_dir:
-                raise ValueError(
-                    "Cannot enable fault tolerant mode without configuring a work dir. Make sure to set `work_dir` in "
-                    "the `config` object passed to `DispatcherServer`."
-                )
-            raise errors.UnimplementedError(
-                None, None,
-                f"{WHERE}.DispatchServer: fault_tolerant_mode is not there: a dispatcher that ends forgets its jobs.",
-            )  # fmt: skip
+        if config.fault_tolerant_mode and not config.work_dir:
+            raise ValueError(
+                f"{WHERE}.DispatchServer: fault_tolerant_mode needs a work_dir (a work dir for its journal), got "
+                f"{config.work_dir!r}."
+            )
         check_protocol(config.protocol, f"{WHERE}.DispatchServer")
         self._config = config
         self._server = Dispatcher(config)
@@ -451,6 +424,12 @@ class DispatchServer(ServerBase):
         return self._server.worker_count
 
 
+_process: tuple[int, int] | None = None
+
+
 def process_number() -> int:
-    """Of this program."""
-    return os.getpid()
+    """Of this program, and of no other one, on whatever machine."""
+    global _process
+    if _process is None or _process[0] != os.getpid():  # a fork is another program
+        _process = (os.getpid(), secrets.randbits(48))
+    return _process[1]

@@ -1,4 +1,4 @@
-"""What the programs of the data service say to each other: a dictionary and some bytes, over a socket of this machine.
+"""What the programs of the data service say to each other: a dictionary and some bytes, over a socket.
 
 A message is four letters, the length of the dictionary as JSON, the length of the bytes, and both. Nothing in it is
 code. A server answers each message with one; an error is an answer with its code. Before the first one, both sides
@@ -14,21 +14,33 @@ import os
 import socket
 import struct
 import threading
+import time
 import weakref
 from typing import Any
 
-from headrace._src.core import errors
+from headrace._src.core import errors, network
 from headrace._src.data.saving.element_bytes import buffers
-from headrace._src.data.service.credentials import Credentials, introduce
+from headrace._src.data.service.credentials import (
+    FILE_VARIABLE,
+    SECRET_VARIABLE,
+    WHERE,
+    Credentials,
+    given_secret,
+    introduce,
+)
 
 _HEAD = struct.Struct("<4sIQ")
 _LETTERS = b"HDS2"
 _LONGEST_TEXT = 1 << 20
 LIMIT_VARIABLE = "HEADRACE_SERVICE_LARGEST_MESSAGE"
+HOST_VARIABLE = "HEADRACE_SERVICE_HOST"  # the name or address by which others find the servers of this machine
+_HERE = "localhost"
 _LARGEST = 1 << 30
 _MOST_STRANGERS = 64  # connections that have not shown yet that they know the secret
 _PART = 1 << 20
 _CONNECT_SECONDS = 5.0
+_RETRY_SECONDS = 0.1  # between attempts to reach a server that is expected to come back
+PATIENCE_SECONDS = 60.0  # how long that is expected
 
 _local: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # by address, the servers of this program
 
@@ -110,17 +122,24 @@ def _exactly(connection, size, can_end=False):
     return data
 
 
+class PeerGone(errors.UnavailableError):
+    """A server cannot be reached, as against an error of this class that it answers with."""
+
+
 class Server:
     """Answers messages: `handle(kind, fields, payload)` returns fields and a payload.
 
     Args:
-        port: where to listen on this machine; 0 for any that is free.
+        port: where to listen; 0 for any that is free.
+        host: by which others find this machine; by default `HEADRACE_SERVICE_HOST`, or only programs of this machine
+            do.
     """
 
     name = "server"
 
-    def __init__(self, port: int):
+    def __init__(self, port: int, host: str | None = None):
         self._wanted_port = port
+        self._host = host or os.environ.get(HOST_VARIABLE) or _HERE
         self.port = 0
         self._listener: socket.socket | None = None
         self._connections: set = set()
@@ -136,7 +155,7 @@ class Server:
     @property
     def address(self) -> str:
         """Where the server is."""
-        return f"localhost:{self.port}"
+        return f"[{self._host}]:{self.port}" if ":" in self._host else f"{self._host}:{self.port}"
 
     @property
     def is_running(self) -> bool:
@@ -144,20 +163,44 @@ class Server:
         return self._listener is not None
 
     def start(self) -> None:
-        """Begin to listen."""
+        """Begin to listen.
+
+        Raises:
+            FailedPreconditionError: others than this machine could connect, and there is no secret.
+            UnavailableError: the port or the address cannot be had.
+        """
         if self._listener is not None:
             return
+        place = self._place()
+        if given_secret() is None and not network.is_loopback(place, WHERE):
+            raise errors.failed_precondition(
+                f"{WHERE}: the {self.name} is to listen at {place}, where other machines can reach it, and there is no "
+                f"secret by which programs know each other. Set {SECRET_VARIABLE}, or {FILE_VARIABLE} to a file with "
+                "one, in all that take part."
+            )
         try:
-            self._listener = socket.create_server(("127.0.0.1", self._wanted_port))
+            self._listener = network.listener(place, self._wanted_port, WHERE)
         except OSError as error:
             raise errors.unavailable(
-                f"data.experimental.service: cannot listen on port {self._wanted_port} of this machine: {error}."
+                f"{WHERE}: cannot listen on port {self._wanted_port} of {place}: {error}. {network.BIND_VARIABLE} sets "
+                "another address to listen at."
             ) from error
         self.port = self._listener.getsockname()[1]
         self.ended.clear()
         _local[self.address] = self
         # Threads know the server weakly, so that it ends when it is dropped.
         start_thread(f"data-service-{self.name}", _listen, self._listener, weakref.ref(self))
+
+    def _place(self):
+        """Where to listen."""
+        place = network.place_to_listen(self._host)
+        try:
+            network.addresses_of(place, WHERE)
+        except errors.UnavailableError:
+            if place != self._host:
+                raise
+            return _HERE  # the name is one by which only others know this machine
+        return place
 
     def stop(self) -> None:
         """End: connections are closed, and no more are accepted."""
@@ -301,16 +344,30 @@ class Peer:
         """The server itself, where it belongs to this program."""
         return _local.get(self.address)
 
+    def call_patiently(self, seconds: float, kind: str, **fields) -> tuple[dict, Any]:
+        """The same as `call`; but a server that cannot be reached has some time to come back."""
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                return self.call(kind, **fields)
+            except PeerGone:
+                if time.monotonic() >= until:
+                    raise
+                time.sleep(_RETRY_SECONDS)
+
     def call(self, kind: str, payload: Any = b"", **fields) -> tuple[dict, Any]:
         """Send a message and wait for the answer.
 
         Raises:
-            UnavailableError: there is no such server.
+            PeerGone: there is no such server.
             OpError: the server answered with an error.
         """
         local = self.local
         if local is not None:
-            return local.handle(kind, fields, payload)
+            try:
+                return local.handle(kind, fields, payload)
+            except PeerGone as error:  # one that the server asked; it is there itself
+                raise errors.unavailable(error.message) from error
         connection = self._connection()
         try:
             send(connection, {"kind": kind, **fields}, payload)
@@ -336,9 +393,8 @@ class Peer:
         with self._lock:
             if self._idle:
                 return self._idle.pop()
-        host, _, port = self.address.rpartition(":")
         try:
-            connection = socket.create_connection((host, int(port)), _CONNECT_SECONDS)
+            connection = socket.create_connection(network.host_and_port(self.address, WHERE), _CONNECT_SECONDS)
         except (OSError, ValueError, OverflowError) as error:
             raise self._gone(error) from error
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -352,9 +408,7 @@ class Peer:
         return connection
 
     def _gone(self, error):
-        return errors.unavailable(
-            f"data.experimental.service: the {self._what} at {self.address} cannot be reached: {error}."
-        )
+        return PeerGone(None, None, f"{WHERE}: the {self._what} at {self.address} cannot be reached: {error}.")
 
     def close(self) -> None:
         """Close the connections that nobody uses."""

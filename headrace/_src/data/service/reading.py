@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import itertools
+import logging
 import threading
 import time
 import weakref
@@ -20,8 +21,9 @@ from headrace._src.data.running.stages import Cursor, Stage, shapes_of
 from headrace._src.data.saving import spec_messages
 from headrace._src.data.saving.element_bytes import unpacked
 from headrace._src.data.saving.element_checks import ElementCheck
-from headrace._src.data.service.dispatcher import Definition, Dispatcher, check_protocol, process_number
-from headrace._src.data.service.messages import Peer, start_thread
+from headrace._src.data.service.dispatcher import Dispatcher, check_protocol, process_number
+from headrace._src.data.service.messages import PATIENCE_SECONDS, Peer, PeerGone, start_thread
+from headrace._src.data.service.service_state import Definition
 from headrace._src.data.service.shards import WHERE, ShardingPolicy
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -31,8 +33,11 @@ _MODES = {"parallel_epochs": ShardingPolicy.OFF, "distributed_epoch": ShardingPo
 _COMPRESSIONS = ["AUTO", None, "SNAPPY"]
 _TARGETS = ["AUTO", "ANY", "LOCAL"]
 _NAME_SECONDS = 0.05  # between questions for workers, while there are none
-_REFRESH_SECONDS = 0.5  # between questions for further workers
+_REFRESH_SECONDS = 0.5  # between questions for further workers, and attempts to reach one that does not answer
 _WAITING = 2  # elements that wait for the reader, of each worker
+
+
+_log = logging.getLogger("headrace")
 
 
 @api("data.experimental.service.CrossTrainerCache", dispatch=False)
@@ -100,6 +105,7 @@ class _FetchWork:
         self.ready: collections.deque = collections.deque()  # elements, and errors
         self.waiting: collections.Counter = collections.Counter()  # by task, how many of them
         self.ended: set = set()  # tasks without further elements
+        self.lost: set = set()  # tasks whose workers the dispatcher has given up
         self.most = most
         self.asked = 0
         self.is_stopped = False
@@ -109,6 +115,11 @@ class _FetchWork:
         if self.is_stopped:
             return True
         return self.waiting[task] < _WAITING and (self.most is None or self.asked < self.most)
+
+    def lose(self, task):
+        with self.changed:
+            self.lost.add(task)
+            self.changed.notify_all()
 
     def stop(self):
         with self.changed:
@@ -129,6 +140,13 @@ def _ask(work, task, peer, trainer, check):
         try:
             answer, payload = peer.call("element", task=task, trainer=trainer)
             item = None if answer["end"] else _element(payload, check)
+        except PeerGone:  # it may come back; the dispatcher knows when it does not
+            with work.changed:
+                work.asked -= 1
+                work.waiting[task] -= 1
+                if work.changed.wait_for(lambda: work.is_stopped or task in work.lost, _REFRESH_SECONDS):
+                    break
+            continue
         except BaseException as error:  # handed to the reader
             item = _of_worker(peer, error)
         with work.changed:
@@ -138,8 +156,6 @@ def _ask(work, task, peer, trainer, check):
                 work.ended.add(task)
             elif not work.is_stopped:
                 work.ready.append((task, item))
-            if isinstance(item, errors.UnavailableError):
-                work.ended.add(task)
             work.changed.notify_all()
             if task in work.ended:
                 break
@@ -180,9 +196,11 @@ class ServiceCursor(Cursor):
             repetition=next(stage.walks), consumers=stage.consumers, cached=bool(stage.trainer),
         )  # fmt: skip
         self._iteration = answer["iteration"]
+        self._patience = PATIENCE_SECONDS if answer["is_kept"] else 0.0
         self._work = _FetchWork(stage.most)
         self._tasks: dict[int, Peer] = {}
         self._refreshed_at = 0.0
+        self._heard_at = time.monotonic()  # when the dispatcher last answered
         self._round = 0
         self._number = 0
         self._finalizer = weakref.finalize(self, _release, self._work, self._dispatcher, self._iteration)
@@ -190,7 +208,14 @@ class ServiceCursor(Cursor):
     def _refresh(self):
         """Learn of workers."""
         self._refreshed_at = time.monotonic()
-        answer, _ = self._dispatcher.call("tasks", iteration=self._iteration)
+        try:
+            answer, _ = self._dispatcher.call("tasks", iteration=self._iteration)
+        except PeerGone:
+            if self._refreshed_at - self._heard_at < self._patience:
+                return
+            raise
+        self._heard_at = time.monotonic()
+        self._lose(self._tasks.keys() - {task for task, _, _ in answer["tasks"]})
         for task, address, process in answer["tasks"]:
             if task in self._tasks or (self._stage.target == "LOCAL" and process != process_number()):
                 continue
@@ -200,6 +225,15 @@ class ServiceCursor(Cursor):
                     "data-service-reader", _ask, self._work, task, self._tasks[task], self._stage.trainer,
                     self._stage.check,
                 )  # fmt: skip
+
+    def _lose(self, tasks):
+        """Go on without workers that have gone."""
+        for task in tasks - self._work.lost - self._work.ended:
+            self._work.lose(task)
+            _log.warning(
+                "%s.distribute: the worker at %s has gone, and the elements that it was making may be missing.",
+                WHERE, self._tasks[task].address,
+            )  # fmt: skip
 
     def _wait_for_workers(self):
         while not self._tasks:
@@ -216,7 +250,7 @@ class ServiceCursor(Cursor):
             if time.monotonic() - self._refreshed_at > _REFRESH_SECONDS:
                 self._refresh()
             with work.changed:
-                if not work.ready and len(work.ended) < len(self._tasks):
+                if not work.ready and len(work.ended | work.lost) < len(self._tasks):
                     work.changed.wait(_REFRESH_SECONDS)
                 if work.ready:
                     task, item = work.ready.popleft()
@@ -224,11 +258,12 @@ class ServiceCursor(Cursor):
                     work.waiting[task] -= 1
                     work.changed.notify_all()
                     break
-                is_over = len(work.ended) == len(self._tasks)
+                is_over = len(work.ended | work.lost) == len(self._tasks)
             if is_over:
                 before = len(self._tasks)
                 self._refresh()  # a worker may have come in the meantime
                 if len(self._tasks) == before:
+                    self._check_any_left()
                     self.close()
                     return None
         self._number += 1
@@ -237,6 +272,15 @@ class ServiceCursor(Cursor):
                 self._stage.failed(self._number - 1, item)
             raise item
         return item
+
+    def _check_any_left(self):
+        """An end that no worker has seen is none."""
+        if not self._work.ended:
+            gone = ", ".join(sorted({peer.address for peer in self._tasks.values()}))
+            self.close()
+            raise errors.unavailable(
+                f"{WHERE}.distribute: all workers of the service at {self._stage.address} have gone: {gone}."
+            )
 
     def _next_in_turn(self):
         peers = list(self._tasks.items())

@@ -13,14 +13,9 @@ from headrace._src.core import errors
 from headrace._src.data.running.iterators import IteratorResource
 from headrace._src.data.running.reading_ahead import bytes_of
 from headrace._src.data.running.stages import INFINITE, Stage
-from headrace._src.data.service.dispatcher import (
-    PROTOCOL,
-    Definition,
-    ServerBase,
-    check_protocol,
-    process_number,
-)
-from headrace._src.data.service.messages import Peer, Server, checked_fields, start_thread
+from headrace._src.data.service.dispatcher import PROTOCOL, ServerBase, check_protocol, process_number
+from headrace._src.data.service.messages import PATIENCE_SECONDS, Peer, PeerGone, Server, checked_fields, start_thread
+from headrace._src.data.service.service_state import Definition
 from headrace._src.data.service.shards import STATIC, WHERE, ShardingPolicy, divided, with_splits
 from headrace._src.op.api import api
 
@@ -128,9 +123,10 @@ class Worker(Server):
     name = "worker"
 
     def __init__(self, config):
-        super().__init__(config.port)
+        super().__init__(config.port, (config.worker_address or "").rpartition(":")[0].strip("[]"))
         self._config = config
         self._dispatcher = Peer(config.dispatcher_address, "dispatcher")
+        self._patience = 0.0  # how long to wait for the dispatcher when it has ended
         self._tasks: dict[int, _Task] = {}
         self._state = threading.Lock()
         self._talking = threading.RLock()  # to the dispatcher, about whether this worker is there
@@ -165,7 +161,7 @@ class Worker(Server):
         while True:
             try:
                 return self.beat()
-            except errors.UnavailableError:
+            except PeerGone:
                 if time.monotonic() > until:
                     raise
                 time.sleep(0.05)
@@ -177,6 +173,7 @@ class Worker(Server):
                 return
             known = list(self._tasks)  # what begins after the question is not in the answer
             answer, _ = self._dispatcher.call("worker", address=self.address, process=process_number())
+        self._patience = PATIENCE_SECONDS if answer["is_kept"] else 0.0
         wanted = set(answer["tasks"])
         with self._state:
             dropped = [self._tasks.pop(task) for task in known if task in self._tasks and task not in wanted]
@@ -211,12 +208,12 @@ class Worker(Server):
         return self._tasks[number]
 
     def _made(self, number):
-        about, _ = self._dispatcher.call("task", task=number)
-        _, payload = self._dispatcher.call("dataset", dataset_id=about["dataset_id"])
+        about, _ = self._dispatcher.call_patiently(self._patience, "task", task=number)
+        _, payload = self._dispatcher.call_patiently(self._patience, "dataset", dataset_id=about["dataset_id"])
         definition = payload if isinstance(payload, Definition) else Definition(None, payload, None, None, 0)
         stage, mode = definition.stage(), ShardingPolicy(about["mode"])
         if mode == ShardingPolicy.DYNAMIC:
-            stage = with_splits(stage, _Splits(self._dispatcher, about["iteration"]))
+            stage = with_splits(stage, _Splits(self._dispatcher, self._patience, about["iteration"]))
         elif mode in STATIC:
             stage = divided(stage, mode, about["count"], about["place"])
         if about["consumers"]:
@@ -243,12 +240,15 @@ class Worker(Server):
 class _Splits:
     """Asks the dispatcher which elements of a source come next."""
 
-    def __init__(self, dispatcher, iteration):
+    def __init__(self, dispatcher, patience, iteration):
         self._dispatcher = dispatcher
+        self._patience = patience
         self._iteration = iteration
 
     def __call__(self, source, walk, size):
-        found, _ = self._dispatcher.call("split", iteration=self._iteration, source=source, walk=walk, size=size)
+        found, _ = self._dispatcher.call_patiently(
+            self._patience, "split", iteration=self._iteration, source=source, walk=walk, size=size
+        )
         return (found["first"], found["last"]) if found else None
 
 
@@ -277,9 +277,11 @@ class WorkerConfig(
     """How a `WorkerServer` is to be.
 
     Args:
-        dispatcher_address: where the dispatcher is: "localhost" and its port.
-        worker_address: where others find the worker; "%port%" stands for its port.
-        port: where it listens, on this machine only; 0 for any that is free.
+        dispatcher_address: where the dispatcher is: its host (or "localhost") and its port.
+        worker_address: where others find the worker, and where it listens; "%port%" stands for its port. Without it,
+            `HEADRACE_SERVICE_HOST` is the name or address of this machine; without that either, only programs of this
+            machine find it. For others there must be a secret: docs/several_machines.md.
+        port: where it listens; 0 for any that is free.
         protocol: the beginning of its address; "grpc".
         heartbeat_interval_ms: how often the dispatcher hears of it.
         dispatcher_timeout_ms: for how long it looks for the dispatcher at first.
