@@ -2808,6 +2808,7 @@ MODULES: dict = {
         "copy_to_device": "data.transformations.to_device:copy_to_device",
         "dense_to_ragged_batch": "data.transformations.ragged_batching:dense_to_ragged_batch",
         "dense_to_sparse_batch": "data.transformations.sparse_batching:dense_to_sparse_batch",
+        "distributed_save": "data.service.distributed_saving:distributed_save",
         "enable_debug_mode": "data.running.debug_mode:enable_debug_mode",
         "enumerate_dataset": "data.transformations.enumerating:enumerate_dataset",
         "from_list": "data.sources.lists:from_list",

@@ -106,6 +106,67 @@ def read_snapshot(trial):
     trial.attempt(lambda: _walked(_source().snapshot(trial.path(kind), compression=kind)))
 
 
+@functools.cache
+def _distributed():
+    found = []
+    for compression in (None, "SNAPPY"):
+        with tempfile.TemporaryDirectory() as folder:
+            server = tf.data.experimental.service.DispatchServer()
+            address = server.target.partition("://")[2]
+            config = tf.data.experimental.service.WorkerConfig(address, heartbeat_interval_ms=20)
+            worker = tf.data.experimental.service.WorkerServer(config)
+            tf.data.experimental.distributed_save(_source(), f"{folder}/saved", address, compression)
+            tf.data.Dataset.load(f"{folder}/saved", wait=True)
+            worker.stop()
+            server.stop()
+            found.append(files_in(folder))
+    return found
+
+
+@target(
+    "distributed_snapshots",
+    _distributed,
+    [
+        (3, on_file(any_bytes)),
+        (3, on_file(lambda rng, data, others: changed_records(rng, data, any_bytes, others), "_5")),
+        (0.5, exchanged_files),
+    ],
+    cost=4,
+)
+def read_distributed_snapshot(trial):
+    trial.attempt(lambda: _walked(tf.data.Dataset.load(trial.path("saved"))))
+
+
+@functools.cache
+def _journals():
+    """What a dispatcher writes down: datasets, a job that is read, and a snapshot."""
+    with tempfile.TemporaryDirectory() as folder:
+        service = tf.data.experimental.service
+        server = service.DispatchServer(service.DispatcherConfig(fault_tolerant_mode=True, work_dir=folder))
+        worker = service.WorkerServer(service.WorkerConfig(server.target.partition("://")[2]))
+        iterator = iter(_source().apply(service.distribute("distributed_epoch", server.target, job_name="job")))
+        next(iterator), next(iterator)
+        tf.data.experimental.distributed_save(_source(), f"{folder}/saved", server.target)
+        data = (pathlib.Path(folder) / "dispatcher_journal").read_bytes()
+        del iterator
+        worker.stop()
+        server.stop()
+    return one_file("dispatcher_journal", data)
+
+
+@target(
+    "dispatcher_journal",
+    _journals,
+    [(2, on_file(any_bytes)), (3, on_file(lambda rng, data, others: changed_records(rng, data, any_bytes, others)))],
+    cost=2,
+)
+def follow_journal(trial):
+    config = tf.data.experimental.service.DispatcherConfig(fault_tolerant_mode=True, work_dir=trial.path(""))
+    dispatcher = Dispatcher(config)
+    trial.attempt(dispatcher.recover)
+    dispatcher.stop()
+
+
 # Positions of iterators.
 
 

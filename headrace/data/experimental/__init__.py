@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from headrace._src.data.saving.record_writing import DatasetRecordWriter as _TFRecordWriter
     from headrace._src.data.saving.snapshots import _experimental_snapshot as _snapshot
     from headrace._src.data.saving.writing import _experimental_save as _save
+    from headrace._src.data.service.distributed_saving import distributed_save as distributed_save
     from headrace._src.data.service.shards import SHARD_HINT as SHARD_HINT
     from headrace._src.data.sources.counting import Counter as Counter
     from headrace._src.data.sources.csv_datasets import CsvDatasetV2 as _CsvDataset

@@ -7,6 +7,7 @@ python saved_by_tensorflow.py read FOLDER < JSON of names and compressions
 import importlib
 import json
 import pathlib
+import shutil
 import sys
 
 tf = importlib.import_module("tensorflow") if __name__ == "__main__" else None  # pytest looks at all files
@@ -22,6 +23,23 @@ def write(folder):
     tf.data.Dataset.from_tensor_slices(tf.ragged.constant([[1, 2], [3]])).save(f"{folder}/ragged")
     sparse = {"a": tf.sparse.from_dense([[1, 0], [0, 2]]), "b": (1.5, "x")}
     tf.data.Dataset.from_tensors(sparse).repeat(2).save(f"{folder}/sparse")
+    write_distributed(f"{folder}/distributed")
+
+
+def write_distributed(folder):
+    """Have two workers save one. Only what a reader looks at is kept of it."""
+    service = tf.data.experimental.service
+    dispatcher = service.DispatchServer(service.DispatcherConfig(work_dir=f"{folder}_work", fault_tolerant_mode=True))
+    address = dispatcher.target.partition("://")[2]
+    workers = [service.WorkerServer(service.WorkerConfig(address, heartbeat_interval_ms=500)) for _ in range(2)]
+    dataset = tf.data.Dataset.range(50).map(lambda x: (x, tf.strings.as_string(x)))
+    tf.data.experimental.distributed_save(dataset, folder, address)
+    tf.data.Dataset.load(folder, wait=True)
+    del workers
+    for name in ("streams", "prefetched_splits", "dataset_def.proto"):
+        path = pathlib.Path(folder, name)
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    shutil.rmtree(f"{folder}_work")
 
 
 def plain(value):

@@ -207,3 +207,93 @@ def test_programs_are_told_apart_by_more_than_their_numbers():
     assert int(os.read(reading, 100)) != mine
     os.close(reading)
     os.close(writing)
+
+
+# Snapshots.
+
+
+def saved_numbers(path):
+    return sorted(int(number) for number, _ in Dataset.load(str(path), wait=True))
+
+
+def named(count):
+    return Dataset.range(count).map(lambda x: (x, tf.strings.as_string(x)))
+
+
+@pytest.mark.parametrize("compression", ["AUTO", "GZIP", None])
+def test_workers_write_a_dataset(tmp_path, compression):
+    dispatcher = service.DispatchServer()
+    workers = [worker_of(dispatcher) for _ in range(2)]
+    path = tmp_path / "saved"
+    tf.data.experimental.distributed_save(named(50), str(path), address_of(dispatcher), compression)
+    loaded = Dataset.load(str(path), wait=True)
+    assert loaded.element_spec == named(1).element_spec
+    assert saved_numbers(path) == list(range(50))
+    assert {(int(a), b.numpy()) for a, b in loaded} == {(i, b"%d" % i) for i in range(50)}
+    with pytest.raises(tf.errors.AlreadyExistsError, match="already started or completed"):
+        tf.data.experimental.distributed_save(named(50), str(path), dispatcher.target)
+    for one in (*workers, dispatcher):
+        one.stop()
+
+
+def test_an_error_of_a_worker_ends_a_snapshot(tmp_path):
+    dispatcher = service.DispatchServer()
+    worker = worker_of(dispatcher)
+    path = tmp_path / "saved"
+    dataset = Dataset.range(5).map(lambda x: 6 // (x - 3))
+    tf.data.experimental.distributed_save(dataset, str(path), dispatcher.target)
+    with pytest.raises(tf.errors.AbortedError, match="could not be written.*InvalidArgumentError"):
+        Dataset.load(str(path), wait=True)
+    worker.stop()
+    dispatcher.stop()
+
+
+def test_what_is_still_written_is_not_read(tmp_path):
+    dispatcher = service.DispatchServer()
+    path = tmp_path / "saved"
+    tf.data.experimental.distributed_save(named(5), str(path), dispatcher.target)
+    with pytest.raises(tf.errors.FailedPreconditionError, match="wait=True"):
+        Dataset.load(str(path))
+    worker = worker_of(dispatcher)
+    assert saved_numbers(path) == list(range(5))
+    worker.stop()
+    dispatcher.stop()
+
+
+def test_others_write_what_a_lost_worker_had(tmp_path):
+    port = free_port()
+    config = service.DispatcherConfig(
+        port=port, fault_tolerant_mode=True, work_dir=str(tmp_path / "work"), worker_timeout_ms=500
+    )
+    dispatcher = service.DispatchServer(config)
+    server, path = dispatcher._server, str(tmp_path / "saved")
+    tf.data.experimental.distributed_save(named(40), path, dispatcher.target)
+    # A worker that takes some elements and is not heard of again, and a dispatcher that ends meanwhile.
+    answer, _ = server.handle("worker", {"address": "localhost:1", "process": 1}, b"")
+    ((_, stream, task, _),) = answer["streams"]
+    fields = {"iteration": server._state.snapshots[path].iteration, "task": task, "source": 0, "walk": 0, "size": 40}
+    taken = [server.handle("split", fields, b"")[0] for _ in range(3)]
+    assert [one["first"] for one in taken] == [0, 1, 2]
+    dispatcher.stop()
+    dispatcher = service.DispatchServer(config)
+    worker = worker_of(dispatcher)
+    assert saved_numbers(path) == list(range(40))
+    late, _ = dispatcher._server.handle("stream_ends", {"path": path, "stream": stream, "error": None}, b"")
+    assert late == {}
+    assert saved_numbers(path) == list(range(40))
+    worker.stop()
+    dispatcher.stop()
+
+
+def test_a_file_of_a_snapshot_holds_what_its_name_says(tmp_path):
+    dispatcher = service.DispatchServer()
+    worker = worker_of(dispatcher)
+    path = tmp_path / "saved"
+    tf.data.experimental.distributed_save(named(5), str(path), dispatcher.target)
+    saved_numbers(path)
+    (chunk,) = (path / "chunks").iterdir()
+    chunk.rename(chunk.with_name("chunk_0_0_6"))
+    with pytest.raises(tf.errors.DataLossError, match="promises 12 records"):
+        list(Dataset.load(str(path)))
+    worker.stop()
+    dispatcher.stop()

@@ -70,7 +70,7 @@ def test_the_secret_is_in_a_file_of_the_user(dispatcher, folder):
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     with known(dispatcher) as one:
         answer, _ = asked(one, kind="worker", address="localhost:1", process=1)
-    assert answer == {"tasks": [], "is_kept": False}
+    assert answer == {"tasks": [], "streams": [], "is_kept": False}
     dispatcher.stop()
     assert list(folder.iterdir()) == []
 

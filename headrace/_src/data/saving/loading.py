@@ -13,6 +13,7 @@ from headrace._src.data.running import functions
 from headrace._src.data.running.functions import ElementFunction
 from headrace._src.data.running.stages import Stage, shapes_of, stage_of, variant_of
 from headrace._src.data.running.structures import normalized_spec
+from headrace._src.data.saving import distributed_snapshots
 from headrace._src.data.saving.saved_contents import ElementCount, saved_shards, shard_count
 from headrace._src.data.saving.shard_reading import CountedStage, NestedStage, SavedShardStage
 from headrace._src.data.saving.snapshot_files import (
@@ -83,15 +84,27 @@ def read_by(stages: list[Stage], function: ElementFunction, types: list, where: 
 
 def _make(path, reader_func_other_args, output_types, output_shapes, compression, reader_func):
     where, folder = "Dataset.load", text_of(path, "path")
+    specs = [TensorSpec(shape, dtype) for shape, dtype in zip(shapes_of(output_shapes), output_types)]
+    if distributed_snapshots.is_distributed(folder):
+        return _load_distributed(folder, specs, ElementFunction(reader_func, reader_func_other_args), output_types)
     try:
         metadata = read_metadata(folder)
     except errors.NotFoundError as error:
         raise errors.not_found(f"Could not find metadata file [{folder}].") from error
-    specs = [TensorSpec(shape, dtype) for shape, dtype in zip(shapes_of(output_shapes), output_types)]
     shards = shards_of(folder, metadata, compression, specs, where)
     stage = read_by(shards, ElementFunction(reader_func, reader_func_other_args), output_types, where)
     # TF: what a reader_func does with the elements does not change their number.
     return CountedStage(stage, metadata.count, where) if metadata.count else stage
+
+
+def _load_distributed(folder, specs, function, types):
+    """What the workers of a data service have written."""
+    where = "Dataset.load"
+    distributed_snapshots.wait_for(folder, False, where)
+    compression = distributed_snapshots.compression_of(folder)
+    chunks = distributed_snapshots.chunks_of(folder, len(specs))
+    stages = [SavedShardStage(where, files, compression, specs, i) for i, files in enumerate(chunks)]
+    return read_by(stages, function, types, where)
 
 
 LOAD_DATASET = dataset_op(
@@ -163,7 +176,7 @@ def load(path, element_spec=None, compression=None, reader_func=None, wait=False
         compression: what they were saved with: None, "GZIP" or "SNAPPY".
         reader_func: a function from a dataset of the shards, which are datasets, to the dataset of elements. Without
             it, as many shards as there are processors are read in turns.
-        wait: accepted: for datasets that `distributed_save` is still writing, which does not exist here.
+        wait: for what `tf.data.experimental.distributed_save` writes: whether to wait until it is complete.
 
     >>> tf.data.Dataset.range(3).save("/tmp/headrace_saved", compression="GZIP")
     >>> dataset = tf.data.Dataset.load("/tmp/headrace_saved", compression="GZIP")
@@ -174,12 +187,16 @@ def load(path, element_spec=None, compression=None, reader_func=None, wait=False
         NotFoundError: nothing was saved there, or a file of what was saved is missing. Where TensorFlow saved it, that
             is noticed at the end of a walk through all shards.
         DataLossError: what was saved is damaged.
+        FailedPreconditionError: workers are still writing it, and `wait` is False.
+        AbortedError: they could not write it.
     """
     where = "Dataset.load"
     kind = checked_compression(compression, where)
     tensor = to_tensor(filesystem.path_string(path) if not hasattr(path, "dtype") else path, dtypes.string)
     known = get_static_value(tensor)
     folder = None if known is None else text_of(np.array(known, object), "path")
+    if wait and folder is not None and not _is_there(folder):
+        distributed_snapshots.wait_for(folder, True, where)
     if element_spec is None:
         if folder is None:
             raise ValueError(f"{where}: element_spec must be given where the path is not known yet.")
@@ -193,6 +210,12 @@ def load(path, element_spec=None, compression=None, reader_func=None, wait=False
         "_LoadDataset", LOAD_DATASET, tensor, traced.captures, compression=kind, reader_func=traced.graph,
         spec=element_spec,
     )  # fmt: skip
+
+
+def _is_there(folder) -> bool:
+    """Whether one program has saved something there."""
+    path = filesystem.join(folder, METADATA)
+    return filesystem.exists(path) and not distributed_snapshots.is_distributed(folder)
 
 
 def _has_one_shard(folder) -> bool:

@@ -22,7 +22,7 @@ class SavedFile:
     Attributes:
         path: of the file.
         records: how many there are in it.
-        checksum: of these, as they stand in it (before compression).
+        checksum: of these, as they stand in it (before compression), where that is known.
         said_by: the path of the metadata that say so.
     """
 
@@ -50,7 +50,7 @@ class SavedFile:
                 f"{self.path}; {self.said_by} promises {self.records} records, but there are "
                 f"{more} than {min(records, self.records)}."
             )
-        if is_whole and checksum is not None and checksum != self.checksum:
+        if is_whole and None not in (checksum, self.checksum) and checksum != self.checksum:
             raise errors.data_loss(
                 f"{self.path}; its {records} records are not those that {self.said_by} promises: the checksum of all "
                 "of them is another one. Is the file from another run?"

@@ -241,6 +241,18 @@ class ChunkReader(RecordReader):
         return self._input.checksum
 
 
+def open_chunk(path: str, compression: str) -> streams.PlainOutput:
+    """A new file of a shard, to write records to.
+
+    Args:
+        path: of the file.
+        compression: "", "GZIP" or "SNAPPY".
+    """
+    if compression == "SNAPPY":
+        return SnappyOutput(path)
+    return streams.CompressedOutput(path, compression) if compression else streams.PlainOutput(path)
+
+
 class ShardWriter:
     """Writes the files of one run.
 
@@ -275,13 +287,7 @@ class ShardWriter:
 
     def _open(self, shard):
         filesystem.make_directories(filesystem.join(self._place, f"{shard:08d}.shard"))
-        path = filesystem.join(self._place, self._name(shard))
-        if self._compression == "SNAPPY":
-            output = SnappyOutput(path)
-        elif self._compression:
-            output = streams.CompressedOutput(path, self._compression)
-        else:
-            output = streams.PlainOutput(path)
+        output = open_chunk(filesystem.join(self._place, self._name(shard)), self._compression)
         self._outputs[shard], self._waiting[shard], self._sizes[shard] = output, [], 0
         self._written[shard] = 0, 0
 

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from headrace._src.core import errors
+from headrace._src.data.saving import distributed_snapshots
+from headrace._src.data.saving.snapshot_files import checked_compression
 from headrace._src.data.service.credentials import Credentials
 from headrace._src.data.service.journal import Journal
-from headrace._src.data.service.messages import Server, checked_fields
+from headrace._src.data.service.messages import Server, ServerEnded, checked_fields
 from headrace._src.data.service.service_state import Definition, Iteration, ServiceState, dataset_event
 from headrace._src.data.service.shards import STATIC, WHERE, ShardingPolicy, chunk
 from headrace._src.op.api import api
@@ -38,8 +40,10 @@ _FIELDS = {
     },
     "tasks": {"iteration": _NUMBER},
     "task": {"task": _NUMBER},
-    "split": {"iteration": _NUMBER, "source": _NUMBER, "walk": _NUMBER, "size": _NUMBER},
+    "split": {"iteration": _NUMBER, "task": _NUMBER, "source": _NUMBER, "walk": _NUMBER, "size": _NUMBER},
     "release": {"iteration": _NUMBER},
+    "save": {"dataset_id": _TEXT, "path": _TEXT, "compression": _TEXT},
+    "stream_ends": {"path": _TEXT, "stream": _NUMBER, "error": _NO_TEXT},
 }  # fmt: skip
 
 
@@ -63,6 +67,7 @@ class Dispatcher(Server):
         self._journal_folder = config.work_dir if config.fault_tolerant_mode else None
         self._journal: Journal | None = None
         self._credentials: Credentials | None = None
+        self._has_ended = False
 
     @property
     def worker_count(self) -> int:
@@ -77,8 +82,9 @@ class Dispatcher(Server):
     def start(self):
         if self.is_running:
             return
+        self._has_ended = False
         if self._journal_folder is not None:
-            self._recover()
+            self.recover()
         try:
             if self._credentials is None:
                 self._credentials = Credentials.new()
@@ -87,16 +93,25 @@ class Dispatcher(Server):
             self._end()
             raise
 
-    def _recover(self):
-        """Know again what was known to a dispatcher with the same working folder."""
+    def recover(self) -> None:
+        """Know again what was known to a dispatcher with the same working folder.
+
+        Raises:
+            DataLossError: its journal is damaged.
+            AbortedError: it has not ended.
+        """
         self._journal = Journal(self._journal_folder)
         try:
             self._state = ServiceState()
             for event, payload in self._journal.events():
                 self._state.apply(event, payload)
             self._journal.begin(self._state.events())
-        except BaseException:
+        except BaseException as error:
             self._journal.close()
+            if isinstance(error, (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)):
+                raise errors.data_loss(
+                    f"{WHERE}.DispatchServer: the journal in {self._journal_folder} makes no sense: {error!r}."
+                ) from error
             raise
         # Workers with tasks are expected to be heard of.
         for _, address in self._state.task_of.values():
@@ -104,7 +119,9 @@ class Dispatcher(Server):
 
     def stop(self):
         super().stop()
-        self._end()
+        with self._lock_of_state:
+            self._has_ended = True
+            self._end()
 
     def _end(self):
         credentials, self._credentials = self._credentials, None
@@ -126,6 +143,8 @@ class Dispatcher(Server):
     def handle(self, kind, fields, payload):
         checked_fields(kind, fields, _FIELDS, "dispatcher")
         with self._lock_of_state:
+            if self._has_ended:  # what is decided now, another one would not know
+                raise ServerEnded(None, None, f"{WHERE}: the dispatcher at {self.address} has ended.")
             return getattr(self, f"_on_{kind}")(payload, **fields)
 
     # Datasets.
@@ -168,7 +187,8 @@ class Dispatcher(Server):
         """A worker is there, or still there; the tasks that are still wanted."""
         self._workers[address] = {"process": process, "seen": time.monotonic()}
         self._forget_old()
-        return {"tasks": sorted(self._state.task_of), "is_kept": self._is_kept}, b""
+        streams = self._streams_for(address)
+        return {"tasks": sorted(self._state.task_of), "streams": streams, "is_kept": self._is_kept}, b""
 
     @property
     def _is_kept(self):
@@ -189,8 +209,12 @@ class Dispatcher(Server):
                 self._change("forget", iteration=iteration.number)
 
     def _lose(self, address):
-        """A worker is no longer there: readers go on without it."""
+        """A worker is no longer there: readers go on without it, and others write what it has not finished."""
         self._workers.pop(address, None)
+        for snapshot in self._state.snapshots.values():
+            for stream, (of, _, is_finished) in list(snapshot.streams.items()):
+                if of == address and not is_finished:
+                    self._change("stream_lost", path=snapshot.path, stream=stream)
         for task, (iteration, of) in list(self._state.task_of.items()):
             # Consumers that read in turns cannot go on with fewer workers.
             if of == address and not iteration.consumers:
@@ -278,14 +302,20 @@ class Dispatcher(Server):
             "cached": iteration.cached,
         }, b""  # fmt: skip
 
-    def _on_split(self, payload, iteration, source, walk, size):
+    def _on_split(self, payload, iteration, task, source, walk, size):
         """Which elements of a source a worker makes next."""
-        given = self._known(iteration).given
-        found = chunk(size, given[source, walk])
+        known = self._known(iteration)
+        if task not in self._state.task_of:
+            raise errors.not_found(f"{WHERE}: there is no task {task} any more.")
+        again = [(first, last) for of, at, first, last in known.returned if (of, at) == (source, walk)]
+        found = again[0] if again else chunk(size, known.given[source, walk])
         if found is None:
             return {}, b""
-        self._change("split", iteration=int(iteration), source=int(source), walk=int(walk), last=int(found[1]))
-        return {"first": found[0], "last": found[1]}, b""
+        first, last = map(int, found)
+        self._change(
+            "split", iteration=known.number, task=int(task), source=int(source), walk=int(walk), first=first, last=last
+        )
+        return {"first": first, "last": last}, b""
 
     def _on_release(self, payload, iteration):
         """A client has stopped reading."""
@@ -294,6 +324,59 @@ class Dispatcher(Server):
             self._change("clients", iteration=found.number, change=-1)
             if not found.clients and found.job[0].startswith(_ANONYMOUS):
                 self._change("forget", iteration=found.number)
+        return {}, b""
+
+
+    # Snapshots.
+
+    def _on_save(self, payload, dataset_id, path, compression):
+        """Have the workers write a dataset to a folder."""
+        definition = self._dataset(dataset_id)
+        if definition.spec is None:
+            raise errors.invalid_argument(f"{WHERE}: elements of {definition.element_spec} cannot be saved.")
+        compression = checked_compression(compression, "data.experimental.distributed_save")
+        distributed_snapshots.begin(path, definition.spec, compression)
+        number = self._state.next_number
+        self._change(
+            "iteration", number=number, job=[f"snapshot {path}", 0], dataset_id=dataset_id,
+            mode=int(ShardingPolicy.DYNAMIC), consumers=0, cached=False,
+        )  # fmt: skip
+        self._change("clients", iteration=number, change=1)
+        self._change("snapshot", path=path, iteration=number, compression=compression)
+        return {}, b""
+
+    def _streams_for(self, address):
+        """What a worker should be writing: folder, number of the stream, task, compression."""
+        wanted = []
+        for snapshot in self._state.snapshots.values():
+            own = [about for about in snapshot.streams.values() if about[0] == address]
+            is_busy = any(not is_finished for *_, is_finished in own)
+            # What a lost worker has left is for those that have finished.
+            if not is_busy and (not own or self._state.iterations[snapshot.iteration].returned):
+                task, stream = self._state.next_number, snapshot.next_stream
+                iteration = self._state.iterations[snapshot.iteration]
+                if address in iteration.tasks:
+                    self._change("task_ends", task=iteration.tasks[address])
+                self._change("task", iteration=snapshot.iteration, address=address, task=task)
+                self._change("stream", path=snapshot.path, stream=stream, address=address, task=task)
+            wanted += [
+                [snapshot.path, stream, task, snapshot.compression]
+                for stream, (of, task, is_finished) in snapshot.streams.items() if of == address and not is_finished
+            ]  # fmt: skip
+        return wanted
+
+    def _on_stream_ends(self, payload, path, stream, error):
+        """A worker has written all that it can, or could not."""
+        snapshot = self._state.snapshots.get(path)
+        if snapshot is None or stream not in snapshot.streams or snapshot.streams[stream][2]:
+            return {}, b""  # it was given up, and others have taken its place
+        if error is None:
+            distributed_snapshots.commit(path, int(stream))
+            self._change("stream_ends", path=path, stream=int(stream))
+        is_complete = all(is_finished for *_, is_finished in snapshot.streams.values())
+        if error is not None or (is_complete and not self._state.iterations[snapshot.iteration].returned):
+            distributed_snapshots.finish(path, error)
+            self._change("snapshot_ends", path=path)
         return {}, b""
 
 

@@ -126,6 +126,10 @@ class PeerGone(errors.UnavailableError):
     """A server cannot be reached, as against an error of this class that it answers with."""
 
 
+class ServerEnded(PeerGone):
+    """The server itself finds, while it is about to answer, that it has ended."""
+
+
 class Server:
     """Answers messages: `handle(kind, fields, payload)` returns fields and a payload.
 
@@ -305,6 +309,8 @@ def _answer(connection, server_of):
             try:
                 fields, payload = server.handle(str(fields.pop("kind", "")), fields, payload)
                 send(connection, fields, payload)
+            except ServerEnded:
+                return
             except errors.OpError as error:
                 send(connection, {"error": error.error_code, "message": error.message})
             except OSError:
@@ -366,6 +372,8 @@ class Peer:
         if local is not None:
             try:
                 return local.handle(kind, fields, payload)
+            except ServerEnded:
+                raise
             except PeerGone as error:  # one that the server asked; it is there itself
                 raise errors.unavailable(error.message) from error
         connection = self._connection()

@@ -442,7 +442,7 @@ def distribute(
     address = _address_of(service)
 
     def transform(dataset):
-        dataset_id = _registered(address, dataset, None)
+        dataset_id = registered(address, dataset, None)
         return _dataset(
             mode, address, dataset_id, dataset.element_spec, [dataset], job_name, consumer_index, num_consumers,
             max_outstanding_requests, cross_trainer_cache, target_workers,
@@ -451,7 +451,8 @@ def distribute(
     return transform
 
 
-def _registered(address, dataset, dataset_id):
+def registered(address: str, dataset: Any, dataset_id: str | None) -> Tensor:
+    """Make a dataset known to the dispatcher: its id."""
     check_dataset(dataset, WHERE)
     definition = Definition.of(dataset)
     spec = None if definition.spec is None else definition.spec.hex()
@@ -479,7 +480,7 @@ def register_dataset(service, dataset, compression="AUTO", dataset_id=None) -> T
         A scalar string tensor, its id.
     """
     _checked(None, None, None, compression, "AUTO")
-    return _registered(_address_of(service), dataset, None if dataset_id is None else str(dataset_id))
+    return registered(_address_of(service), dataset, None if dataset_id is None else str(dataset_id))
 
 
 @api("data.experimental.service.from_dataset_id", dispatch=False)

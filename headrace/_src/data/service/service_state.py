@@ -14,6 +14,10 @@ from headrace._src.data.running.stages import Stage
 from headrace._src.data.saving import dataset_graphs, spec_messages
 
 _FIRST_NUMBER = 1000
+_EVENTS = frozenset(
+    "dataset iteration clients task task_ends split returned forget snapshot stream stream_ends stream_lost "
+    "snapshot_ends".split()
+)
 
 
 class Definition:
@@ -81,8 +85,27 @@ class Iteration:
         self.cached = cached
         self.tasks: dict[str, int] = {}  # by worker
         self.given: collections.Counter = collections.Counter()  # by source and walk, how many elements were given out
+        self.taken: dict[int, list] = {}  # by task, what it was given: source, walk, first, last
+        self.returned: list[list] = []  # of these, what must be given out again, as the task is lost
         self.clients = 0
         self.left_at = time.monotonic()  # when the last client left
+
+
+class Snapshot:
+    """What workers write to a folder, each a stream of its own.
+
+    Args:
+        path: the folder.
+        iteration: the number of the walk through the dataset.
+        compression: "", "GZIP" or "SNAPPY".
+    """
+
+    def __init__(self, path, iteration, compression):
+        self.path = path
+        self.iteration = iteration
+        self.compression = compression
+        self.streams: dict[int, list] = {}  # by number: the worker, its task, and whether it is finished
+        self.next_stream = 0
 
 
 class ServiceState:
@@ -93,6 +116,7 @@ class ServiceState:
         self.iterations: dict[int, Iteration] = {}
         self.by_job: dict[tuple, Iteration] = {}
         self.task_of: dict[int, tuple[Iteration, str]] = {}
+        self.snapshots: dict[str, Snapshot] = {}  # that are not finished, by folder
         self.next_number = _FIRST_NUMBER  # of an iteration or a task
 
     def apply(self, event: dict, payload: Any = b"") -> None:
@@ -103,7 +127,10 @@ class ServiceState:
             payload: the `Definition` of a dataset, or that as bytes.
         """
         fields = dict(event)
-        getattr(self, f"_{fields.pop('kind')}")(payload, **fields)
+        kind = fields.pop("kind")
+        if kind not in _EVENTS:
+            raise ValueError(f"there is no event {kind!r}")
+        getattr(self, f"_{kind}")(payload, **fields)
 
     def _dataset(self, payload, dataset_id, spec, cardinality):
         if not isinstance(payload, Definition):
@@ -130,8 +157,39 @@ class ServiceState:
         iteration, address = self.task_of.pop(task)
         del iteration.tasks[address]
 
-    def _split(self, payload, iteration, source, walk, last):
-        self.iterations[iteration].given[source, walk] = last
+    def _split(self, payload, iteration, task, source, walk, first, last):
+        found = self.iterations[iteration]
+        found.given[source, walk] = max(found.given[source, walk], last)
+        split = [source, walk, first, last]
+        found.taken.setdefault(task, []).append(split)
+        if split in found.returned:
+            found.returned.remove(split)
+
+    def _snapshot(self, payload, path, iteration, compression):
+        self.snapshots[path] = Snapshot(path, iteration, compression)
+
+    def _stream(self, payload, path, stream, address, task):
+        snapshot = self.snapshots[path]
+        snapshot.streams[stream] = [address, task, False]
+        snapshot.next_stream = max(snapshot.next_stream, stream + 1)
+
+    def _stream_ends(self, payload, path, stream):
+        self.snapshots[path].streams[stream][2] = True
+
+    def _stream_lost(self, payload, path, stream):
+        snapshot = self.snapshots[path]
+        _, task, _ = snapshot.streams.pop(stream)
+        iteration = self.iterations[snapshot.iteration]
+        iteration.returned += iteration.taken.pop(task, [])
+
+    def _snapshot_ends(self, payload, path):
+        self._forget(b"", self.snapshots.pop(path).iteration)
+
+    def _returned(self, payload, iteration, split):
+        found = self.iterations[iteration]
+        source, walk, _, last = split
+        found.given[source, walk] = max(found.given[source, walk], last)
+        found.returned.append(split)
 
     def _forget(self, payload, iteration):
         found = self.iterations.pop(iteration)
@@ -154,8 +212,28 @@ class ServiceState:
             yield {"kind": "clients", "iteration": one.number, "change": one.clients}, b""
             for address, task in one.tasks.items():
                 yield {"kind": "task", "iteration": one.number, "address": address, "task": task}, b""
-            for (source, walk), last in one.given.items():
-                yield {"kind": "split", "iteration": one.number, "source": source, "walk": walk, "last": last}, b""
+            yield from self._splits_of(one)
+        for snapshot in self.snapshots.values():
+            yield {
+                "kind": "snapshot", "path": snapshot.path, "iteration": snapshot.iteration,
+                "compression": snapshot.compression,
+            }, b""  # fmt: skip
+            for stream, (address, task, is_finished) in snapshot.streams.items():
+                about = {"path": snapshot.path, "stream": stream}
+                yield {"kind": "stream", **about, "address": address, "task": task}, b""
+                if is_finished:
+                    yield {"kind": "stream_ends", **about}, b""
+
+    def _splits_of(self, iteration):
+        """What was given out. What was returned is no longer anybody's."""
+        owned = [(task, split) for task, splits in iteration.taken.items() for split in splits]
+        for task, (source, walk, first, last) in owned:
+            yield {
+                "kind": "split", "iteration": iteration.number, "task": task, "source": source, "walk": walk,
+                "first": first, "last": last,
+            }, b""  # fmt: skip
+        for split in iteration.returned:
+            yield {"kind": "returned", "iteration": iteration.number, "split": split}, b""
 
 
 def dataset_event(dataset_id: str, definition: Definition) -> dict:

@@ -12,7 +12,10 @@ import numpy as np
 from headrace._src.core import errors
 from headrace._src.data.running.iterators import IteratorResource
 from headrace._src.data.running.reading_ahead import bytes_of
-from headrace._src.data.running.stages import INFINITE, Stage
+from headrace._src.data.running.stages import INFINITE, Run, Stage
+from headrace._src.data.running.structures import flat_specs
+from headrace._src.data.saving import spec_messages
+from headrace._src.data.saving.distributed_snapshots import write_stream
 from headrace._src.data.service.dispatcher import PROTOCOL, ServerBase, check_protocol, process_number
 from headrace._src.data.service.messages import PATIENCE_SECONDS, Peer, PeerGone, Server, checked_fields, start_thread
 from headrace._src.data.service.service_state import Definition
@@ -22,6 +25,7 @@ from headrace._src.op.api import api
 _HEARTBEAT_SECONDS = 1.0
 _DISPATCHER_SECONDS = 10.0
 _CACHED_BYTES = 256 << 20
+_SAVED_AT_ONCE = 256  # elements of a snapshot
 _MOST_ROUNDS = 1024  # that some of several consumers have not read yet
 _NO_NUMBER = (int, np.integer, type(None))
 _FIELDS = {"element": {
@@ -131,6 +135,7 @@ class Worker(Server):
         self._state = threading.Lock()
         self._talking = threading.RLock()  # to the dispatcher, about whether this worker is there
         self._making: dict[int, threading.Lock] = collections.defaultdict(threading.Lock)
+        self._writing: set[int] = set()  # tasks that are streams of snapshots
 
     @property
     def address(self):
@@ -175,6 +180,8 @@ class Worker(Server):
             answer, _ = self._dispatcher.call("worker", address=self.address, process=process_number())
         self._patience = PATIENCE_SECONDS if answer["is_kept"] else 0.0
         wanted = set(answer["tasks"])
+        for stream in answer["streams"]:
+            self._write(*stream)
         with self._state:
             dropped = [self._tasks.pop(task) for task in known if task in self._tasks and task not in wanted]
         for task in dropped:
@@ -207,15 +214,54 @@ class Worker(Server):
                     self._tasks[number] = made
         return self._tasks[number]
 
-    def _made(self, number):
+    def _write(self, path, stream, task, compression):
+        """Begin to write a stream of a snapshot, unless that has begun."""
+        with self._state:
+            if task in self._writing:
+                return
+            self._writing.add(task)
+        start_thread("data-service-snapshot", _write_snapshot, weakref.ref(self), path, stream, task, compression)
+
+    def write_stream(self, path, stream, task, compression):
+        """Write a stream of a snapshot, and say so."""
+        error = None
+        try:
+            stage, about = self._stage(task)
+            described, _ = self._dispatcher.call("describe", dataset_id=about["dataset_id"])
+            specs = flat_specs(spec_messages.decoded(bytes.fromhex(described["spec"])))
+            run = Run(stage.options)
+            cursor = stage.cursor(run)
+            try:
+                write_stream(
+                    path, stream, compression, lambda: self._next_block(cursor), [spec.dtype for spec in specs]
+                )
+            finally:
+                run.stopped.set()
+                cursor.close()
+        except Exception as problem:
+            error = f"the worker at {self.address}: {type(problem).__name__}: {problem}"
+        if self.is_running:
+            self._dispatcher.call_patiently(self._patience, "stream_ends", path=path, stream=stream, error=error)
+
+    def _next_block(self, cursor):
+        if not self.is_running:
+            raise errors.cancelled(f"{WHERE}: the worker at {self.address} has been stopped.")
+        return cursor.block(_SAVED_AT_ONCE)
+
+    def _stage(self, number):
+        """The part of a pipeline that a task is, and what the dispatcher says of it."""
         about, _ = self._dispatcher.call_patiently(self._patience, "task", task=number)
         _, payload = self._dispatcher.call_patiently(self._patience, "dataset", dataset_id=about["dataset_id"])
         definition = payload if isinstance(payload, Definition) else Definition(None, payload, None, None, 0)
         stage, mode = definition.stage(), ShardingPolicy(about["mode"])
         if mode == ShardingPolicy.DYNAMIC:
-            stage = with_splits(stage, _Splits(self._dispatcher, self._patience, about["iteration"]))
+            stage = with_splits(stage, _Splits(self._dispatcher, self._patience, about["iteration"], number))
         elif mode in STATIC:
             stage = divided(stage, mode, about["count"], about["place"])
+        return stage, about
+
+    def _made(self, number):
+        stage, about = self._stage(number)
         if about["consumers"]:
             return _Rounds(stage, about["consumers"])
         return _Cached(stage) if about["cached"] else _Task(stage)
@@ -240,16 +286,26 @@ class Worker(Server):
 class _Splits:
     """Asks the dispatcher which elements of a source come next."""
 
-    def __init__(self, dispatcher, patience, iteration):
+    def __init__(self, dispatcher, patience, iteration, task):
         self._dispatcher = dispatcher
         self._patience = patience
         self._iteration = iteration
+        self._task = task
 
     def __call__(self, source, walk, size):
         found, _ = self._dispatcher.call_patiently(
-            self._patience, "split", iteration=self._iteration, source=source, walk=walk, size=size
+            self._patience, "split", iteration=self._iteration, task=self._task, source=source, walk=walk, size=size
         )
         return (found["first"], found["last"]) if found else None
+
+
+def _write_snapshot(worker_of, path, stream, task, compression):
+    worker = worker_of()
+    if worker is not None:
+        try:
+            worker.write_stream(path, stream, task, compression)
+        except errors.OpError:
+            pass  # the dispatcher has ended; another one would give the stream to somebody
 
 
 def _beat(worker_of, ended, interval):
