@@ -15,8 +15,9 @@ from headrace._src.op.infer import shape_from_value
 from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import RESHAPE
+from headrace._src.ops.linalg.matmul import lowered_product
 from headrace._src.ops.windows import conv_kernels
-from headrace._src.ops.windows.lowering import by_taps
+from headrace._src.ops.windows.lowering import by_taps, computed_once
 from headrace._src.ops.windows.placement import (
     CHANNELS_FIRST,
     CHANNELS_LAST,
@@ -187,12 +188,15 @@ def filter_gradient(op, dims, input, sizes, dy, **attrs):
 _FEW_PRODUCTS = 32
 
 
+def _is_wide(x):
+    return x.dtype in (jnp.float32, jnp.float64)  # others are added up in float32
+
+
 def xla_forward(x, filter, layout, w):
     """A convolution on jax values."""
     if x.size == 0:
         return jnp.zeros(result_shape(layout, x.shape[0], w.output, filter.shape[-1]), x.dtype)
-    is_wide = x.dtype in (jnp.float32, jnp.float64)  # others are added up in float32
-    if is_wide and prod(filter.shape[:-1]) <= _FEW_PRODUCTS and x.shape[layout.channel] == filter.shape[-2]:
+    if _is_wide(x) and prod(filter.shape[:-1]) <= _FEW_PRODUCTS and x.shape[layout.channel] == filter.shape[-2]:
         return by_taps(x, filter, layout.channel, layout.spatial, w)
     return _xla_convolution(x, filter, layout, w)
 
@@ -210,12 +214,60 @@ def _xla_convolution(x, filter, layout, w):
     )
 
 
+def _is_one_product(w):
+    """Whether each window reads one position of the data."""
+    return set(w.window) == {1} and not any(w.before + w.after)
+
+
+def _input_gradient_by_product(dy, filter, w):
+    """The gradients times all taps of the filter as one product; what belongs to a tap then goes where the tap reads.
+
+    XLA's convolution turns the filter round first. That costs more than the additions here where the filter is large
+    and the images are small: docs/decisions/0049.
+    """
+    inputs, outputs = filter.shape[-2:]
+    products = lowered_product(dy.reshape(-1, outputs), filter.reshape(-1, outputs).T)
+    products = products.reshape(*dy.shape[:-1], -1)
+    total = None
+    for number, tap in enumerate(np.ndindex(w.window)):
+        part = lax.slice_in_dim(products, number * inputs, (number + 1) * inputs, axis=-1)
+        edges = []
+        for size, k, stride, dilation, before, output in zip(
+            w.input, tap, w.stride, w.dilation, w.before, w.output, strict=True
+        ):
+            low = k * dilation - before
+            edges.append((low, size - low - (output - 1) * stride - 1, stride - 1))
+        part = lax.pad(part, jnp.zeros((), part.dtype), [(0, 0, 0), *edges, (0, 0, 0)])
+        total = part if total is None else total + part
+    return total
+
+
+# From so many channels on one of both sides, it pays to turn the data round in memory.
+_MANY_CHANNELS = 128
+
+
+def _sum_of_outer_products(x, dy, layout, w):
+    """Of data and gradients, over all images and positions: the filter's gradient where windows are one position."""
+    steps = dict(zip(layout.spatial, w.stride, strict=True))
+    taken = x[tuple(slice(None, None, steps.get(axis)) for axis in range(x.ndim))]
+    inputs, outputs = x.shape[layout.channel], dy.shape[layout.channel]
+    if layout.channel == 1 or max(inputs, outputs) < _MANY_CHANNELS:
+        axes = (0, *layout.spatial)
+        return lax.dot_general(taken, dy, ((axes, axes), ((), ())))
+    # Else XLA turns it round in a loop in which it computes the data anew, from as far back as it can.
+    turned = computed_once(lambda: taken.reshape(-1, inputs).T, (inputs, taken.size // inputs), x)
+    return lowered_product(turned, dy.reshape(-1, outputs))
+
+
 def xla_input_gradient(dy, filter, shape, layout, w):
     """A transposed convolution by XLA: the filters turned round, over gradients spread by the strides."""
     if dy.size == 0 or 0 in shape:
         return jnp.zeros(shape, dy.dtype)
     inputs, outputs = filter.shape[-2:]
     groups = shape[layout.channel] // inputs
+    is_simple = _is_one_product(w) or (_is_wide(dy) and prod(w.window) <= _FEW_PRODUCTS and filter.size >= dy.size)
+    if is_simple and groups == 1 and layout.channel != 1:
+        return _input_gradient_by_product(dy, filter, w)
     turned = jnp.flip(filter, tuple(range(len(w.window))))
     turned = turned.reshape(*w.window, inputs, groups, outputs // groups)
     turned = jnp.swapaxes(turned, -3, -1).reshape(*w.window, outputs // groups, groups * inputs)
@@ -241,10 +293,8 @@ def xla_filter_gradient(x, shape, dy, layout, w):
     """The gradient by a filter of that shape, by XLA."""
     if x.size == 0 or dy.size == 0:
         return jnp.zeros(shape, x.dtype)
-    one_product = set(w.window + w.stride) == {1} and not any(w.before + w.after)
-    if one_product and x.shape[layout.channel] == shape[-2]:
-        axes = (0, *layout.spatial)
-        return lax.dot_general(x, dy, ((axes, axes), ((), ()))).reshape(shape)
+    if _is_one_product(w) and x.shape[layout.channel] == shape[-2]:
+        return _sum_of_outer_products(x, dy, layout, w).reshape(shape)
 
     described = jax.ShapeDtypeStruct(shape, x.dtype)
     return jax.linear_transpose(lambda filter: _xla_convolution(x, filter, layout, w), described)(dy)[0]
