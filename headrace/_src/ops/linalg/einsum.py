@@ -22,7 +22,8 @@ from headrace._src.ops.arrays.joining import CONCAT, PACK
 from headrace._src.ops.arrays.measuring import SHAPE, known_value
 from headrace._src.ops.arrays.rearranging import TRANSPOSE
 from headrace._src.ops.arrays.shaping import RESHAPE
-from headrace._src.ops.linalg.matmul import lowered_product, matmul
+from headrace._src.ops.linalg.lowered_products import lowered_product
+from headrace._src.ops.linalg.matmul import matmul
 from headrace._src.ops.linalg.product_kernels import matrix_product
 from headrace._src.ops.math.arithmetic import ADD
 from headrace._src.ops.math.complex_numbers import CONJ
@@ -116,7 +117,8 @@ def _contract(xp, product, inputs, equation):
     labels, output, _ = _sizes(equation, [x.shape for x in inputs])
     inputs = list(inputs)
     dtype = inputs[0].dtype
-    small = dtype.itemsize == 2 and dtype.kind in "fV"
+    # Floats of two bytes are summed in float32, which products do by themselves.
+    small = dtype.itemsize == 2 and dtype.kind in "fV" and not _is_product(labels, output)
     if small:
         inputs = [x.astype(np.float32) for x in inputs]
     for i, axes in enumerate(labels):
@@ -131,6 +133,14 @@ def _contract(xp, product, inputs, equation):
     if len(unique) != len(output):
         result = _spread(xp, result, unique, output)
     return result.astype(dtype) if small else result
+
+
+def _is_product(labels, output):
+    """Whether an einsum is a product of matrices, with nothing to be summed before."""
+    if len(labels) != 2 or any(len(set(axes)) != len(axes) for axes in labels):
+        return False
+    x, y = map(set, labels)
+    return bool((x & y).difference(output)) and not (x ^ y).difference(output)
 
 
 def _reduce(xp, x, axes, needed):

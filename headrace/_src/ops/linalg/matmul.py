@@ -16,6 +16,7 @@ from headrace._src.op.traits import FAILS_BY_SHAPE, MATRIX_PRODUCT
 from headrace._src.ops.arrays.broadcasting import BROADCAST_GRADIENT_ARGS, SUM, sum_to
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, SQUEEZE
+from headrace._src.ops.linalg.lowered_products import lowered_product
 from headrace._src.ops.linalg.product_kernels import ALONE, blas_product, check_product, matrix_product
 from headrace._src.ops.math.complex_numbers import CONJ
 
@@ -71,14 +72,7 @@ def _refuse_matmul(op, left, right, transpose_a, transpose_b):
 
 
 def _lower_matmul(ctx, a, b, transpose_a, transpose_b, grad_a=False, grad_b=False):
-    return lowered_product(a.T if transpose_a else a, b.T if transpose_b else b)
-
-
-def lowered_product(x, y):
-    """`x @ y` on jax values, small floats accumulated in float32."""
-    if x.dtype.itemsize == 2 and jnp.issubdtype(x.dtype, jnp.floating):
-        return jnp.matmul(x, y, preferred_element_type=jnp.float32).astype(x.dtype)
-    return jnp.matmul(x, y, precision="highest")
+    return lowered_product(a, b, transpose_a, transpose_b)
 
 
 def _infer_matmul(a, b, transpose_a, transpose_b, grad_a=False, grad_b=False):
@@ -178,11 +172,11 @@ def _batch_matmul_broadcasting(x, y, adj_x, adj_y, grad_x=False, grad_y=False):
 
 
 def _lower_batch_matmul(ctx, x, y, adj_x, adj_y, grad_x=False, grad_y=False):
-    return lowered_product(_lowered_turn(x, adj_x), _lowered_turn(y, adj_y))
+    return lowered_product(_conjugate_of(x, adj_x), _conjugate_of(y, adj_y), adj_x, adj_y)
 
 
-def _lowered_turn(x, adjoint):
-    return jnp.conj(jnp.swapaxes(x, -1, -2)) if adjoint else x
+def _conjugate_of(x, adjoint):
+    return jnp.conj(x) if adjoint else x
 
 
 def _infer_batch_matmul(x, y, adj_x, adj_y, grad_x=False, grad_y=False, Tout=None):
@@ -295,8 +289,8 @@ def _mixed_matmul(x, y, Tout, adj_x, adj_y, grad_x=False, grad_y=False):
 def _lower_mixed_matmul(ctx, x, y, Tout, adj_x, adj_y, grad_x=False, grad_y=False):
     wanted = Tout._np
     wide = jnp.float32 if wanted.itemsize == 2 and wanted.kind in "fV" else wanted
-    x, y = _lowered_turn(x, adj_x).astype(wide), _lowered_turn(y, adj_y).astype(wide)
-    return jnp.matmul(x, y, precision="highest").astype(wanted)
+    x, y = _conjugate_of(x, adj_x).astype(wide), _conjugate_of(y, adj_y).astype(wide)
+    return lowered_product(x, y, adj_x, adj_y).astype(wanted)
 
 
 def _grad_mixed_matmul(node, dy):
@@ -341,8 +335,7 @@ def _sparse_matmul(a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse):
 
 
 def _lower_sparse_matmul(ctx, a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse):
-    left, right = a.astype(jnp.float32), b.astype(jnp.float32)
-    return jnp.matmul(left.T if transpose_a else left, right.T if transpose_b else right, precision="highest")
+    return lowered_product(a.astype(jnp.float32), b.astype(jnp.float32), transpose_a, transpose_b)
 
 
 def _infer_sparse_matmul(a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse):
