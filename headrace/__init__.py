@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from headrace import distribute as distribute
     from headrace import dtypes as dtypes
     from headrace import errors as errors
+    from headrace import estimator as estimator
     from headrace import experimental as experimental
     from headrace import feature_column as feature_column
     from headrace import graph_util as graph_util

@@ -597,6 +597,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import distribute as distribute
     from headrace.compat.v1 import dtypes as dtypes
     from headrace.compat.v1 import errors as errors
+    from headrace.compat.v1 import estimator as estimator
     from headrace.compat.v1 import experimental as experimental
     from headrace.compat.v1 import feature_column as feature_column
     from headrace.compat.v1 import flags as flags

@@ -390,24 +390,36 @@ def auc(
         raise ValueError(f"Invalid summation_method: {summation_method}")
     if summation_method == "careful_interpolation" and curve != "PR":
         raise ValueError("careful_interpolation is only implemented for the PR curve.")
+    limits = _even_thresholds(num_thresholds) if thresholds is None else [-1e-7, *sorted(thresholds), 1.0 + 1e-7]
+    value, update = area_under_curve(labels, predictions, weights, limits, curve, summation_method, name=name)
+    return _finish(value, update, metrics_collections, updates_collections)
+
+
+def area_under_curve(labels, predictions, weights, limits, curve, method, epsilon=1.0e-6, name=None):
+    """The area under a curve so far, and the operation that takes in a batch.
+
+    Args:
+        limits: thresholds; None for 200 at even distances.
+        curve, method: as `auc` has them.
+        epsilon: added to counts: metrics of 1.x do so, those of Keras do not.
+    """
     with variable_scope(name, "auc", (labels, predictions, weights)):
-        limits = _even_thresholds(num_thresholds) if thresholds is None else [-1e-7, *sorted(thresholds), 1.0 + 1e-7]
+        limits = _even_thresholds(200) if limits is None else limits
         both = _at_thresholds(labels, predictions, limits, weights, tuple(_KINDS))
-        value, update = (_area(part, curve, summation_method) for part in both)
-        return _finish(value, update, metrics_collections, updates_collections)
+        value, update = (_area(part, curve, method, epsilon) for part in both)
+        return value, update
 
 
-def _area(counts, curve, method):
+def _area(counts, curve, method, epsilon):
     tp, fp, tn, fn = (counts[kind] for kind in ("true_positives", "false_positives", "true_negatives",
                                                 "false_negatives"))
     if method == "careful_interpolation":
         return _careful_area(tp, fp, fn)
-    epsilon = 1.0e-6
-    share = (tp + epsilon) / (tp + fn + epsilon)
+    share = _ratio(tp + epsilon, tp + fn + epsilon)
     if curve == "ROC":
-        x, y = fp / (fp + tn + epsilon), share
+        x, y = _ratio(fp, fp + tn + epsilon), share
     else:
-        x, y = share, (tp + epsilon) / (tp + fp + epsilon)
+        x, y = share, _ratio(tp + epsilon, tp + fp + epsilon)
     width = x[:-1] - x[1:]
     if method == "trapezoidal":
         return _sum(width * (y[:-1] + y[1:]) / 2.0)

@@ -21,7 +21,7 @@ def _sqrt(x):
     return SQRT(x)
 
 
-class _Settings(Optimizer):
+class StepOptimizer(Optimizer):
     """An optimizer whose settings are numbers, tensors, or functions that return them.
 
     Subclasses define `_step(grad, value, state)`, which is given the gradient, the variable's value and that of each
@@ -79,7 +79,7 @@ class _Settings(Optimizer):
 
 
 @api("compat.v1.train.GradientDescentOptimizer")
-class GradientDescentOptimizer(_Settings):
+class GradientDescentOptimizer(StepOptimizer):
     """Subtracts the gradient, times the learning rate."""
 
     _settings = ("_learning_rate",)
@@ -97,7 +97,7 @@ class GradientDescentOptimizer(_Settings):
 
 
 @api("compat.v1.train.MomentumOptimizer")
-class MomentumOptimizer(_Settings):
+class MomentumOptimizer(StepOptimizer):
     """Gradient descent along a running sum of gradients.
 
     Args:
@@ -126,7 +126,7 @@ class MomentumOptimizer(_Settings):
 
 
 @api("compat.v1.train.AdamOptimizer")
-class AdamOptimizer(_Settings):
+class AdamOptimizer(StepOptimizer):
     """Steps scaled by running means of the gradient and of its square.
 
     Args:
@@ -200,7 +200,7 @@ class AdamOptimizer(_Settings):
 
 
 @api("compat.v1.train.AdagradOptimizer")
-class AdagradOptimizer(_Settings):
+class AdagradOptimizer(StepOptimizer):
     """Steps divided by the root of the sum of all squared gradients."""
 
     _settings = ("_learning_rate",)
@@ -221,7 +221,7 @@ class AdagradOptimizer(_Settings):
 
 
 @api("compat.v1.train.RMSPropOptimizer")
-class RMSPropOptimizer(_Settings):
+class RMSPropOptimizer(StepOptimizer):
     """Steps divided by the root of a running mean of squared gradients.
 
     Args:
@@ -261,7 +261,7 @@ class RMSPropOptimizer(_Settings):
 
 
 @api("compat.v1.train.AdadeltaOptimizer")
-class AdadeltaOptimizer(_Settings):
+class AdadeltaOptimizer(StepOptimizer):
     """Steps scaled by the ratio of running means of squared steps and squared gradients."""
 
     _settings = ("_lr", "_rho", "_epsilon")
@@ -282,7 +282,7 @@ class AdadeltaOptimizer(_Settings):
 
 
 @api("compat.v1.train.FtrlOptimizer")
-class FtrlOptimizer(_Settings):
+class FtrlOptimizer(StepOptimizer):
     """Follow the regularized leader: sparse solutions through an l1 term.
 
     Args:
@@ -353,7 +353,7 @@ def _proximal(value, rate, l1, l2):
 
 
 @api("compat.v1.train.ProximalGradientDescentOptimizer")
-class ProximalGradientDescentOptimizer(_Settings):
+class ProximalGradientDescentOptimizer(StepOptimizer):
     """Gradient descent with l1 and l2 terms that are minimised exactly at each step."""
 
     _settings = ("_learning_rate", "_l1", "_l2")
@@ -371,7 +371,7 @@ class ProximalGradientDescentOptimizer(_Settings):
 
 
 @api("compat.v1.train.ProximalAdagradOptimizer")
-class ProximalAdagradOptimizer(_Settings):
+class ProximalAdagradOptimizer(StepOptimizer):
     """Adagrad with l1 and l2 terms that are minimised exactly at each step."""
 
     _settings = ("_learning_rate", "_l1", "_l2")
@@ -397,7 +397,7 @@ class ProximalAdagradOptimizer(_Settings):
 
 
 @api("compat.v1.train.AdagradDAOptimizer")
-class AdagradDAOptimizer(_Settings):
+class AdagradDAOptimizer(StepOptimizer):
     """Adagrad by dual averaging: the variable is computed anew from the sums of gradients and of their squares."""
 
     _settings = ("_learning_rate", "_l1", "_l2")

@@ -34,7 +34,8 @@ def create_slot(primary, initial_value, name):
         )  # fmt: skip
     info = getattr(primary, "_save_slice_info", None)  # a moving average may be that of a tensor
     if info is not None and slot.shape == primary.shape:  # what belongs to a part of a variable is such a part too
-        whole = info.full_name + full.removeprefix(base_name(primary))
+        # TF: so many characters are left out, whatever they are: slots made in another scope have a prefix more.
+        whole = f"{info.full_name}/{full[len(base_name(primary)) + 1 :]}"
         slot._set_save_slice_info(
             primary.SaveSliceInfo(whole, info.full_shape, info.var_offset, info.var_shape)
         )
