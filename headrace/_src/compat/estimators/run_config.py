@@ -66,7 +66,7 @@ class RunConfig:
     def _set(self, given):
         values = {**self._values, **given}
         if values["save_checkpoints_steps"] is not None and values["save_checkpoints_secs"] is not None:
-            raise ValueError("RunConfig: checkpoints are saved by steps or by seconds (save_checkpoints_secs), not both.")
+            raise ValueError("RunConfig: give save_checkpoints_steps or the seconds, not both.")
         for names, least in ((_NOT_NEGATIVE, 0), (_POSITIVE, 1)):
             for name in names:
                 if values[name] is not None and values[name] < least and name in given:
