@@ -196,6 +196,31 @@ def one_saved_model(tf, s):
         return [len(model.variables), len(model.trainable_variables), loaded.scale([1.0, 2.0]), loaded.v.name]
 
 
+@program
+def loaded_in_scope(tf, s):
+    class Scaled(tf.Module):
+        def __init__(self):
+            self.v = tf.Variable([2.0, 3.0], name="v")
+
+        @tf.function(input_signature=[tf.TensorSpec([2])])
+        def scale(self, x):
+            return x * self.v
+
+    with tempfile.TemporaryDirectory() as folder:
+        with s.scope():
+            tf.saved_model.save(Scaled(), folder)
+            loaded = tf.saved_model.load(folder)
+
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(loaded.scale([1.0, 2.0])) * (1.0 + number_here(tf))
+        loaded.v.assign_sub(tape.gradient(loss, loaded.v))
+        return loaded.scale([1.0, 2.0])
+
+    seen = [type(loaded.v).__name__, [copy.name for copy in loaded.v.values], s.run(step), copies(loaded.v)]
+    return [*seen, tf.function(lambda: s.run(step))(), copies(loaded.v), loaded.scale([1.0, 1.0])]
+
+
 # Values and replicas.
 
 

@@ -52,6 +52,7 @@ def test_a_worker_that_dies_is_named_and_the_checkpoint_loads(found):
 @pytest.mark.parametrize(("script", "says"), [
     ("kills", "the weights are the same"),
     ("same_result", "all are the same"),
+    ("tutorials", "all have passed"),
 ])  # fmt: skip
 def test_the_quick_form_of_a_long_proof(script, says):
     command = [sys.executable, os.path.join(HERE, "..", "..", "scripts", script), "--quick"]

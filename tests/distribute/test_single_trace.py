@@ -50,6 +50,22 @@ def test_looking_at_single_replicas_traces_each(strategy, look):
     assert count == 3  # once for all, and then for each
 
 
+def test_explanations_say_how_replicas_run(strategy):
+    with strategy.scope():
+        v = tf.Variable(1.0)
+    together = tf.function(lambda: strategy.run(lambda: v * 2.0))
+    together()
+    (text,) = together.explain().replicas
+    assert "2 replicas, traced once, as one graph on one device: the replicas have no devices of their own" in text
+    apart = tf.function(lambda: strategy.run(lambda: v.values[0] * 2.0))
+    apart()
+    assert apart.explain().replicas == [
+        "traced once for each replica, because the code looks at the copies of single replicas"
+    ]
+    assert "Replicas:" in str(apart.explain())
+    assert tf.function(lambda: v * 2.0).explain().replicas == []
+
+
 def test_the_same_on_all_replicas_is_computed_once(strategy):
     @tf.function
     def f(x):
@@ -178,6 +194,8 @@ def test_one_program_over_devices():
             results.append(train(x))
         assert "one program over 2 devices" in state(train, x), state(train, x)
         assert "exchanges 12 bytes" in state(train, x), state(train, x)  # two numbers, and whether a check has failed
+        (text,) = train.explain(x).replicas
+        assert text == "2 replicas, traced once: one program over 2 devices, which exchanges 12 bytes in a call", text
         assert parts(v) == [[1.0 - 30.0, 2.0 - 30.0]] * 2, v
         assert steps.numpy() == 6 and seen.numpy() == 6 * 3.0, (steps, seen)
         assert parts(results[0][0]) == [3.0, 6.0]

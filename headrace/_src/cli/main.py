@@ -14,6 +14,7 @@ from headrace._src.core.lazy import LazyModule
 from headrace._src.core.tracebacks import hide_frames
 from headrace._src.version import HEADRACE_VERSION
 
+_collectives_command = LazyModule("headrace._src.cli.exchanged_bytes")
 _launch_command = LazyModule("headrace._src.cli.launch")
 _saved_model_commands = LazyModule("headrace._src.cli.saved_model.commands")
 _shim_command = LazyModule("headrace._src.cli.shim")
@@ -67,12 +68,17 @@ def _shim(arguments):
     return _shim_command.main(arguments)
 
 
+def _collectives(arguments):
+    return _collectives_command.main(arguments, run)
+
+
 def _upgrade(arguments):
     return _upgrade_command.main(arguments, prog="headrace upgrade")
 
 
 # Commands that have a parser of their own: their names, what they are for, and what carries them out.
 _WITH_OWN_PARSER = {
+    "collectives": ("run a script, and say how many bytes its devices and processes exchange", _collectives),
     "launch": ("start a script once for each worker, here (-n 2) or on several machines (--hosts FILE)", _launch),
     "saved-model": ("look at SavedModels, and call them; the same as saved_model_cli", _saved_model),
     "shim": ("let packages that require TensorFlow install, and plain `python` find headrace; --remove", _shim),

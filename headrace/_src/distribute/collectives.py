@@ -53,6 +53,7 @@ class Group:
         self.link = link
         self.rank, self.size = link.rank, len(link.members)
         self.timeout = timeout
+        self.exchanged: dict[str, list[int]] = {}  # by kind of operation: how many there were, and bytes of this worker
         self._jobs: queue.SimpleQueue = queue.SimpleQueue()
         self._lock = threading.Lock()  # operations of all workers have one order
         thread = threading.Thread(target=self._work, args=(connect,), name="collectives", daemon=True)
@@ -139,6 +140,11 @@ class Group:
             "Shapes, dtypes and the order of such operations must be the same on all workers."
         )
 
+    def _note(self, kind, size):
+        noted = self.exchanged.setdefault(kind, [0, 0])
+        noted[0] += 1
+        noted[1] += size
+
     def barrier(self, name: str = "barrier") -> None:
         """Wait until all workers are here."""
         with self._lock:
@@ -154,6 +160,7 @@ class Group:
         doing = f"all_reduce ({reduction}) of {_described(arrays)}"
         size = sum(array.nbytes for array in arrays)
         with self._lock:
+            self._note("all_reduce", size)
             if size <= _ROOM or reduction in (MIN, MAX) or not all(has_type(array.dtype) for array in arrays):
                 rows = self._gathered_bytes(doing, [_as_bytes(array) for array in arrays])
                 results = _combined_rows(rows, arrays, reduction)
@@ -193,6 +200,7 @@ class Group:
         strings = array.dtype == object
         data = _packed_strings(array) if strings else _as_bytes(array)
         with self._lock:
+            self._note("all_gather", len(data))
             shapes = np.frombuffer(self._exchange(doing, np.array([array.shape[axis], len(data)], np.int64).tobytes())
                                    [:, :16].tobytes(), np.int64).reshape(-1, 2)  # fmt: skip
             longest = int(shapes[:, 1].max())
@@ -219,6 +227,7 @@ class Group:
         doing = f"the first value of a variable, {_described([array])}"
         data = _as_bytes(array) if self.rank == source else b"\0" * array.nbytes
         with self._lock:
+            self._note("broadcast", array.nbytes)
             if array.nbytes <= _ROOM:
                 row = self._exchange(doing, data)[source, : array.nbytes]
             else:

@@ -6,7 +6,7 @@ import functools
 import weakref
 from typing import Any
 
-from headrace._src.core.context import HOST
+from headrace._src.core.context import HOST, context
 from headrace._src.core.devices import canonical_name
 from headrace._src.devices.configuration import list_logical_devices
 from headrace._src.distribute.contexts import MirroredReplicaContext, ReplicaContext
@@ -61,8 +61,8 @@ class ReplicatedExtended(StrategyExtended):
         if self._traces_once and can_be_traced_once():
             try:
                 return run_traced_once(self._container, self._devices, fn, args, kwargs)
-            except NeedsReplicas:
-                pass  # each replica is traced for itself
+            except NeedsReplicas as error:  # each replica is traced for itself
+                context.graph.traced_apart += (str(error),)
         make_context = functools.partial(MirroredReplicaContext, self._container)
         return Crew(self._container, make_context, self._devices).run(fn, args, kwargs)
 

@@ -48,6 +48,8 @@ class LoadedConcreteFunction(ConcreteFunction):
         self._library = library
         self.captured: list = []
         self._variables: tuple = ()
+        self._variable_at: dict = {}  # by number of what is captured
+        self._of_replicas: dict = {}  # by the number of a replica of a strategy, this function for it
         self._arg_keywords: list[str] | None = None  # of one that is called by itself: names of flat arguments
         self._num_positional_args = 0
         self._function = None
@@ -57,6 +59,24 @@ class LoadedConcreteFunction(ConcreteFunction):
         """Say which objects of the model it captures. Only their tensors are kept: objects may keep this function."""
         self.captured = [node if isinstance(node, CapturedTensor) else captured_tensor(node) for node in nodes]
         self._variables = tuple(node for node in nodes if _is_variable(node))
+        self._variable_at = {i: node for i, node in enumerate(nodes) if _is_variable(node)}
+
+    def call_flat(self, tensors) -> Any:
+        place = context.place
+        # Under a strategy, the second and further replicas have copies of the variables.
+        of_replica = self if place is None or not place.index else self._with_copies_here(place.index)
+        return super(LoadedConcreteFunction, of_replica).call_flat(tensors)
+
+    def _with_copies_here(self, index):
+        """The same function, with the copies of variables that the replica of that number has."""
+        known = self._of_replicas.get(index)
+        if known is None:
+            known = LoadedConcreteFunction(self._saved_name, self._signature, self._saved_outputs, self._library)
+            known.captured = [self._variable_at[i].handle if i in self._variable_at else tensor
+                              for i, tensor in enumerate(self.captured)]  # fmt: skip
+            known._variables, known.spec = self._variables, self.spec
+            self._of_replicas[index] = known
+        return known
 
     # What the base class keeps in attributes.
 

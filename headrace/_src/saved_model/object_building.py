@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
+import numpy as np
+
 from headrace._src.core import dtypes, errors, operating_system
+from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.core.tracked_containers import _TupleWrapper
@@ -29,6 +33,7 @@ from headrace._src.saved_model.signatures import SignatureMap
 from headrace._src.saved_model.structured_values import decode, decode_function_spec
 from headrace._src.saved_model.variable_values import SavedValues
 from headrace._src.state.assets import Asset
+from headrace._src.state.variable_copies import VariableAggregation, VariableSynchronization
 from headrace._src.state.variables import restored_variable
 from headrace._src.tracing.concrete_function import ConcreteFunction
 
@@ -207,6 +212,8 @@ class ObjectBuilder:
             value = self._values.variable(number, proto, shape, dtype)
             if value is None:
                 self._without_value.append(f"{proto.name or 'without a name'} (object {number})")
+        if context.place is not None:
+            return _variable_of_strategy(context.place.strategy, value, dtype, shape, proto)
         variable = restored_variable(
             value, dtype, shape, proto.name, proto.trainable, proto.synchronization, proto.aggregation
         )
@@ -367,3 +374,26 @@ _MAKERS = {
     "bare_concrete_function": ObjectBuilder._bare_function,
     "captured_tensor": ObjectBuilder._captured_tensor,
 }
+
+
+def _variable_of_strategy(strategy, value, dtype, shape, proto):
+    """A variable as a file describes it, with a copy for each replica of the strategy in whose scope it is loaded."""
+    names = iter(itertools.chain([proto.name or "Variable"], (f"{proto.name}/replica_{i}" for i in itertools.count(1))))
+
+    def create(initial_value=None, **keywords):
+        array = None
+        if initial_value is not None and value is not None:
+            given = initial_value() if callable(initial_value) else initial_value
+            array = np.array(to_tensor(given, dtype)._a)
+        return restored_variable(
+            array, dtype, shape, next(names), proto.trainable, proto.synchronization, proto.aggregation
+        )
+
+    synchronization = VariableSynchronization(proto.synchronization)
+    variable = strategy._create(
+        create, initial_value=value, dtype=dtype, shape=shape, name=proto.name, trainable=proto.trainable,
+        synchronization=synchronization, aggregation=VariableAggregation(proto.aggregation),
+    )  # fmt: skip
+    if synchronization is VariableSynchronization.ON_READ and value is not None:
+        variable.assign(value)  # which divides a sum among the copies
+    return variable

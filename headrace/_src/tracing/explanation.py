@@ -14,6 +14,7 @@ from headrace._src.graph.building.graph import PLACEHOLDER
 from headrace._src.graph.building.listing import listing, place_text, text_of
 from headrace._src.graph.building.operation import called_graphs
 from headrace._src.graph.compiling.compilation import Executable, is_mostly_products
+from headrace._src.graph.compiling.replicated import why_not_on_devices
 from headrace._src.graph.passes.steps import origin, random_call
 from headrace._src.op.traits import CHANGES_NOTHING, READS_RESOURCE, WRITES_VARIABLE
 from headrace._src.ops.arrays.filling import CONST
@@ -81,6 +82,7 @@ class Explanation:
     Attributes:
         code: the graph as text, passes applied.
         parts: how the graph is run, a list of `Part`.
+        replicas: for each `strategy.run` in it, how its replicas run: a list of texts.
         costs: a list of `Cost`, most expensive first; None when the function was not run.
         not_run: why it was not.
         seconds, bytes: the sums of all costs.
@@ -104,6 +106,7 @@ class Explanation:
         self.code = text_of(lines, marks)
         self.operations = sum(step.record is not CONST for step in graph.plan().steps)
         self.operations_before = sum(node.record not in (CONST, PLACEHOLDER) for node in graph.nodes)
+        self.replicas = _replicas_of(graph)
         self.costs, self.not_run = _measured(concrete, tensors)
         is_compiled = self.costs is not None and any(part.state.startswith("compiled") for part in self.parts)
         self.seconds_as_it_runs = _timed(concrete, tensors) if is_compiled else None
@@ -117,6 +120,8 @@ class Explanation:
         noun = "operation" if self.operations == 1 else "operations"
         sections = [self.code, f"{self.operations} {noun}{passes}."]
         sections.append("\n".join(["How it runs:", *(f"  {part.label}  {_part_text(part)}" for part in self.parts)]))
+        if self.replicas:
+            sections.append("\n".join(["Replicas:", *(f"  {text}" for text in self.replicas)]))
         sections.append(self._cost_text())
         count = len(self.traces)
         title = f"Traced {count} {'time' if count == 1 else 'times'}:"
@@ -219,6 +224,28 @@ def _not_compiled(steps):
     if is_mostly_products(steps):
         return "its time goes into matrix products, which compiling does not make faster"
     return "too few operations to be worth compiling"
+
+
+# How replicas of a strategy run.
+
+
+def _replicas_of(graph):
+    """How the replicas of each `strategy.run` in a graph run, and in the graphs that it calls."""
+    texts = [f"traced once for each replica, because the code looks at {why}" for why in graph.base.traced_apart]
+    for node in graph.plan().steps:
+        for inner in called_graphs(node.attrs):
+            texts += _replicas_of(inner) if inner.replicated is None else [_replica_text(inner)]
+    return texts
+
+
+def _replica_text(graph):
+    count = graph.replicated.count
+    why_not = why_not_on_devices(graph)
+    if why_not is not None:
+        return f"{count} replicas, traced once, as one graph on one device: {why_not}"
+    if graph.base._executable is None:
+        return f"{count} replicas, traced once; they have not run yet"
+    return f"{count} replicas, traced once: {graph.base._executable.state}"
 
 
 # Where time and bytes go.

@@ -421,7 +421,7 @@ class Function(Trackable, Generic[P, R]):
     def _traces_for_all(self):
         """All traces but those of single replicas."""
         found = dict(self._traces)
-        for (_, is_replica, index), traces in self._traces_in_places.items():
+        for (_, is_replica, index, _), traces in self._traces_in_places.items():
             if not is_replica and index is None:
                 found = traces | found
         return found

@@ -5,11 +5,14 @@ first axis: variables, inputs, random streams and results. A scalar is a part wi
 together are XLA's collectives.
 """
 
+from __future__ import annotations
+
 import functools
 import pickle
 import re
 import threading
 import time
+import weakref
 from typing import Any
 
 import numpy as np
@@ -76,10 +79,22 @@ def signature_of_replicas(arrays, positions) -> tuple:
 
 def runs_on_devices(graph) -> bool:
     """Whether a graph is that of replicas that can run on devices of their own, in one program."""
+    return graph.replicated is not None and why_not_on_devices(graph) is None
+
+
+def why_not_on_devices(graph) -> str | None:
+    """Why the graph of all replicas cannot be one program over their devices; None if it can."""
     replicated = graph.replicated
-    if replicated is None or replicated.is_spread or graph.base.stays_interpreted:
-        return False
-    return max(replicated.devices) < devices.count()
+    if replicated.is_spread:
+        return "replicas go together through a branch or loop that draws random numbers"
+    if graph.base.stays_interpreted:
+        return "eager code reads its variables after each call"
+    if max(replicated.devices) >= devices.count():
+        return (
+            "the replicas have no devices of their own: tf.config.set_logical_device_configuration splits the "
+            "processors into some"
+        )
+    return None
 
 
 class _ReplicatedLowering(Lowering):
@@ -194,8 +209,18 @@ def collectives_in(text: str) -> list:
     return found
 
 
+# All that are loaded now, for those who count what is exchanged.
+loaded_programs: weakref.WeakSet[ReplicatedProgram] = weakref.WeakSet()
+
+
 class ReplicatedProgram:
     """A loaded program of several devices; `run` is that of `programs.Program`, for the graph of all replicas.
+
+    Attributes:
+        collectives: what it exchanges in a call, as `collectives_in` has it.
+        count: over how many devices it runs.
+        calls: how often it has run.
+        place: the user's code that it is made of, as (file, line, function).
 
     Args:
         built: the program.
@@ -215,9 +240,11 @@ class ReplicatedProgram:
         self._common = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
         self._signature, self._built = signature, built
         self._positions = replicated.positions
-        self._count = replicated.count
+        self.count = replicated.count
+        self.calls = 0
+        self.place = next((node.location for node in replicated.graph.nodes if node.inputs), ("", 0, ""))
         self._streams = [
-            [_of_replica(replicated, random_nodes[k], i) for k in built.streams] for i in range(self._count)
+            [_of_replica(replicated, random_nodes[k], i) for k in built.streams] for i in range(self.count)
         ]
         self._known: Any = None
         self._storages: list = []  # for each variable of the program, those of its copies
@@ -226,6 +253,7 @@ class ReplicatedProgram:
             own[i] for own in self._positions for i, x in enumerate(signature.inputs) if isinstance(x, int)
         ]
         self._lock = threading.Lock()
+        loaded_programs.add(self)
 
     def run(self, arrays):
         """Run on the inputs of the graph of all replicas."""
@@ -240,8 +268,9 @@ class ReplicatedProgram:
             return MISMATCH
         if self._built.fails and self._parts(results, -1)[0]:
             return None
+        self.calls += 1
         columns = [self._output(kind, what, results, arrays) for kind, what in self._built.outputs]
-        return [column[i] for i in range(self._count) for column in columns]
+        return [column[i] for i in range(self.count) for column in columns]
 
     def _output(self, kind, what, results, arrays):
         """What each replica has of an output."""
@@ -249,12 +278,12 @@ class ReplicatedProgram:
             return self._parts(results, what)
         if kind == GIVEN:
             return [arrays[own[what]] for own in self._positions]
-        return [what] * self._count
+        return [what] * self.count
 
     def _parts(self, results, at):
         """A result, on the host, as each replica has it."""
         whole, shape = results[at], self._built.shapes[at]
-        return [np.asarray(whole.addressable_data(i)).reshape(shape) for i in range(self._count)]
+        return [np.asarray(whole.addressable_data(i)).reshape(shape) for i in range(self.count)]
 
     def _bind(self, arrays):
         signature, storages = signature_of_replicas(arrays, self._positions)
@@ -268,13 +297,13 @@ class ReplicatedProgram:
 
     def _argument(self, i, arrays):
         if i in self._signature.shared:
-            return self._put([arrays[self._positions[0][i]]] * self._count, True)
+            return self._put([arrays[self._positions[0][i]]] * self.count, True)
         return self._put([arrays[own[i]] for own in self._positions], False)
 
     def _put(self, parts, is_shared):
         """Arrays of the host, one for each replica, as an array over all devices."""
         first = parts[0]
-        shape = first.shape if is_shared else whole_shape(first.shape, self._count)
+        shape = first.shape if is_shared else whole_shape(first.shape, self.count)
         if not is_shared and not first.shape:
             parts = [part.reshape(1) for part in parts]
         kind = devices.described(shape, first.dtype)
