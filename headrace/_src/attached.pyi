@@ -175,6 +175,7 @@ class TensorMethods:
     def cpu(self) -> Tensor: ...  # core/tensor.py
     @property
     def device(self) -> str: ...  # core/tensor.py
+    def gpu(self, gpu_index: Any = 0) -> Tensor: ...  # core/tensor.py
     @property
     def graph(self) -> Any: ...  # graph/building/symbolic.py
     @property

@@ -73,22 +73,6 @@ def test_devices_stay_once_something_has_run(use):
     """)
 
 
-def test_limits_of_memory_are_for_gpus():
-    with pytest.raises(ValueError, match="memory limit"):
-        tf.config.set_logical_device_configuration(CPU, [tf.config.LogicalDeviceConfiguration(memory_limit=5)])
-    with pytest.raises(ValueError, match="memory growth"):
-        tf.config.experimental.set_memory_growth(CPU, True)
-    with pytest.raises(KeyError):
-        tf.config.experimental.get_memory_growth(CPU)
-    for function in (tf.config.experimental.get_memory_info, tf.config.experimental.get_memory_usage,
-                     tf.config.experimental.reset_memory_stats):  # fmt: skip
-        with pytest.raises(ValueError, match="CPU:0"):
-            function("CPU:0")
-    assert tf.config.experimental.get_device_details(CPU) == {}
-    with pytest.raises(ValueError, match="PhysicalDevice"):
-        tf.config.experimental.get_device_details("CPU:0")
-
-
 def test_threads():
     _run("""
         tf.config.threading.set_intra_op_parallelism_threads(2)

@@ -15,6 +15,8 @@ import numpy as np
 from headrace._src.core.thread_state import carried
 
 HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
+# Accelerators by their full names, once somebody has looked for them: core/accelerators.py.
+accelerated: dict[str, Any] = {}
 
 
 class CurrentGraph:
@@ -125,7 +127,7 @@ class Recorder:
 class Mode:
     """Anything beyond plain eager execution. `context.mode` is None while there is nothing of the kind."""
 
-    __slots__ = ("before", "device", "graph", "place", "recorders")
+    __slots__ = ("before", "device", "elsewhere", "graph", "place", "recorders")
 
     def __init__(
         self,
@@ -140,6 +142,8 @@ class Mode:
         self.device = device  # the canonical name of the device asked for with tf.device
         self.before = before  # the mode that was when the last recorder came, if that made this one; False otherwise
         self.place = place  # where of a tf.distribute.Strategy this runs: a `distribute.places.Place`
+        # Whether ops do something else than run the host's kernel: they become nodes, or run on an accelerator.
+        self.elsewhere = graph is not None or (device is not None and device in accelerated)
 
     def replace(self, **changes):
         """A mode with other parts; None when nothing is left that is not plain."""
@@ -203,6 +207,9 @@ class Context(threading.local):
 
     # What calls the functions of tf.py_function in place of this thread: a function of the call and of arrays.
     python_caller = None
+
+    # The device that the function that is called was asked to run on; None when nobody has said.
+    called_on: str | None = None
 
     # How to leave what a graph that runs has entered of tf.CriticalSection, when one of its operations fails: weak
     # references to methods.

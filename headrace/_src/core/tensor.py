@@ -7,11 +7,13 @@ import numpy as np
 
 from headrace._src.core import absent_attributes, dtypes, types
 from headrace._src.core.context import HOST, context
+from headrace._src.core.device_use import ElsewhereValue
 from headrace._src.core.lazy import LazyModule
 from headrace._src.core.reference import Reference
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tracebacks import entrance, hide_frames
 
+_accelerators = LazyModule("headrace._src.core.accelerators")  # where somebody asks for them
 _tensor_text = LazyModule("headrace._src.core.tensor_text")  # loaded by the first tensor that is printed
 
 if TYPE_CHECKING:
@@ -146,7 +148,7 @@ class EagerTensor(Tensor):
     @property
     def device(self) -> str:
         """The full name of the device that holds the value."""
-        return self._device
+        return getattr(self._a, "device_name", self._device)
 
     backing_device = device
 
@@ -286,7 +288,20 @@ class EagerTensor(Tensor):
 
     def cpu(self) -> Tensor:
         """This tensor on the host."""
-        return EagerTensor(self._a, self.dtype)
+        array = self._a
+        return EagerTensor(array.host() if isinstance(array, ElsewhereValue) else array, self.dtype)
+
+    def gpu(self, gpu_index=0) -> Tensor:
+        """This tensor on a GPU.
+
+        Raises:
+            RuntimeError: there is none with that number.
+        """
+        name = f"GPU:{gpu_index}"
+        found = {x.name: x for x in _accelerators.logical()}.get(f"{HOST.partition('/device')[0]}/device:{name}")
+        if found is None:
+            raise RuntimeError(f"{name} unknown device.")
+        return EagerTensor(found.take(self._a), self.dtype)
 
     def _rank(self):
         return self._a.ndim

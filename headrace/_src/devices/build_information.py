@@ -1,7 +1,10 @@
 """Which TensorFlow this follows, and what it can run on, for programs and tests that ask: `tf.version`, `tf.test`."""
 
+import pkgutil
+
 from headrace._src import version
 from headrace._src.devices.configuration import list_physical_devices
+from headrace._src.devices.memory import get_device_details
 from headrace._src.op.api import api, export
 
 for _name in (
@@ -13,20 +16,24 @@ for _name in (
 
 @api("test.is_built_with_cuda", dispatch=False)
 def is_built_with_cuda() -> bool:
-    """Whether there is code for NVIDIA's devices: there is not."""
-    return False
+    """Whether jax has code for NVIDIA's devices: whether its plugin is installed."""
+    return _has_plugin("jax_cuda")
 
 
 @api("test.is_built_with_rocm", dispatch=False)
 def is_built_with_rocm() -> bool:
-    """Whether there is code for AMD's devices: there is not."""
-    return False
+    """Whether jax has code for AMD's devices: whether its plugin is installed."""
+    return _has_plugin("jax_rocm")
 
 
 @api("test.is_built_with_gpu_support", dispatch=False)
 def is_built_with_gpu_support() -> bool:
-    """Whether there is code for graphics devices: there is not."""
-    return False
+    """Whether jax has code for graphics devices."""
+    return is_built_with_cuda() or is_built_with_rocm() or bool(list_physical_devices("GPU"))
+
+
+def _has_plugin(name):
+    return any(found.name.startswith(name) for found in pkgutil.iter_modules())
 
 
 @api("test.is_built_with_xla", dispatch=False)
@@ -40,9 +47,12 @@ def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None) -> bool:
     """Whether there is a graphics device to run on.
 
     Args:
-        cuda_only, min_cuda_compute_capability: accepted for compatibility.
+        cuda_only: whether others than NVIDIA's do not count.
+        min_cuda_compute_capability: the least that a device must have, such as (7, 0).
     """
-    return bool(list_physical_devices("GPU"))
+    least = min_cuda_compute_capability or (0, 0)
+    found = [get_device_details(device).get("compute_capability") for device in list_physical_devices("GPU")]
+    return any((capability or (0, 0)) >= least if capability or not cuda_only else False for capability in found)
 
 
 @api("test.gpu_device_name", dispatch=False)

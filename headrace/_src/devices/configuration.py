@@ -7,6 +7,7 @@ from typing import Any
 
 from headrace._src.core import device_use, errors
 from headrace._src.core.context import HOST
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.parts import set_thread_count
 from headrace._src.core.random_state import random_state
 from headrace._src.op.api import api
@@ -26,7 +27,10 @@ LogicalDeviceConfiguration = api(
     )
 )  # fmt: skip
 
+_accelerators = LazyModule("headrace._src.core.accelerators")  # where there may be any
 _TASK = "/job:localhost/replica:0/task:0"
+# The unit of limits on memory.
+_MEGABYTE = 1 << 20
 _CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
 
 
@@ -34,11 +38,9 @@ class _Settings:
     """What was asked for; it cannot be changed any more once the logical devices exist or ops have run."""
 
     def __init__(self):
-        self.physical = [_CPU]
-        self.visible = [_CPU]
+        self.chosen: list | None = None  # the devices that the program wants to see; None for all
         self.configurations: dict = {}
         self.logical: list | None = None
-        self.soft_placement = True
         self.threads = {"inter": 0, "intra": 0}
         self.jit = ""
         self.optimizer: dict = {}
@@ -50,17 +52,47 @@ class _Settings:
     def are_fixed(self) -> bool:
         return self.logical is not None or device_use.in_use
 
+    @property
+    def visible(self) -> list:
+        return physical_devices() if self.chosen is None else self.chosen
+
 
 _settings = _Settings()
 
 
 def forget_devices() -> None:
     """Let the program choose its logical devices anew. TF: `_reset_context`, which tests with several devices call."""
-    _settings.logical = None
+    _settings.logical = _settings.chosen = None
     _settings.configurations.clear()
-    _settings.visible = list(_settings.physical)
+    if device_use.has_looked:
+        _accelerators.forget()
     device_use.in_use = False
     device_use.available.intersection_update({HOST})
+
+
+def accelerators() -> list:
+    """The GPUs and TPUs of this machine, each a `Physical`. Where none can be, nothing is imported."""
+    return _accelerators.physical() if device_use.has_looked or device_use.may_have_accelerators() else []
+
+
+def physical_devices() -> list:
+    """All devices of this machine."""
+    return [_CPU, *(PhysicalDevice(f"/physical_device:{x.kind}:{x.number}", x.kind) for x in accelerators())]
+
+
+def accelerator_of(device) -> Any:
+    """What is behind a physical device: a `Physical`, None for the processors."""
+    return next((x for x in accelerators() if device == (f"/physical_device:{x.kind}:{x.number}", x.kind)), None)
+
+
+def are_fixed() -> bool:
+    """Whether the program has begun, so that its devices stay as they are."""
+    return _settings.are_fixed
+
+
+def is_split(device) -> bool:
+    """Whether a physical device was split into logical ones."""
+    return device in _settings.configurations
 
 
 def _of_type(devices, device_type):
@@ -72,12 +104,12 @@ def list_physical_devices(device_type=None) -> list[Any]:
     """The devices of this machine.
 
     Args:
-        device_type: "CPU" or "GPU" to get only those.
+        device_type: "CPU", "GPU" or "TPU" to get only those.
 
     >>> tf.config.list_physical_devices("CPU")
     [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
     """
-    return _of_type(_settings.physical, device_type)
+    return _of_type(physical_devices(), device_type)
 
 
 @api("config.get_visible_devices", "config.experimental.get_visible_devices", dispatch=False)
@@ -98,10 +130,10 @@ def set_visible_devices(devices, device_type=None) -> None:
         ValueError: one of them is no device of this machine, or of another type.
         RuntimeError: the devices are in use already.
     """
-    is_one = isinstance(devices, PhysicalDevice) or not isinstance(devices, (list, tuple))
-    chosen = [devices] if is_one else list(devices)
+    chosen = list(devices) if isinstance(devices, list) else [devices]  # TF: a tuple is no list of them
+    there = physical_devices()
     for device in chosen:
-        if device not in _settings.physical:
+        if device not in there:
             raise ValueError(f"Unrecognized device: {device!r}")
         if device_type is not None and device.device_type != device_type:
             raise ValueError(f"Unrecognized device: {device!r}")
@@ -111,13 +143,15 @@ def set_visible_devices(devices, device_type=None) -> None:
         return
     if _settings.are_fixed:
         raise RuntimeError("Visible devices cannot be modified after being initialized")
-    _settings.visible = new
+    _settings.chosen = new
+    if accelerators():
+        _accelerators.show_only([found for device in new if (found := accelerator_of(device)) is not None])
 
 
 @api("config.get_logical_device_configuration", "config.experimental.get_virtual_device_configuration", dispatch=False)
 def get_logical_device_configuration(device) -> Any:
     """The logical devices that a physical one is split into; None if nobody has said."""
-    _check(device)
+    check_known(device)
     return _settings.configurations.get(device)
 
 
@@ -129,28 +163,50 @@ def set_logical_device_configuration(device, logical_devices) -> None:
         device: the physical device.
         logical_devices: a `tf.config.LogicalDeviceConfiguration` for each.
 
+    A GPU may be split into parts with limits on memory, in megabytes: what does not fit is a ResourceExhaustedError.
+
     Raises:
         RuntimeError: the devices are in use already.
-        ValueError: a memory limit is given for a CPU.
+        ValueError: a memory limit is given for a CPU, or none for a GPU.
     """
-    _check(device)
-    if device.device_type == "CPU":
-        for configuration in logical_devices:
-            if configuration.memory_limit is not None:
-                raise ValueError("Setting memory limit on CPU virtual devices is currently not supported")
-            if configuration.experimental_priority is not None:
-                raise ValueError("Setting experimental_priority on CPU virtual devices is currently not supported")
+    check_known(device)
+    for configuration in logical_devices:
+        _check_configuration(device, configuration)
     if _settings.configurations.get(device) == logical_devices:
         return
     if _settings.are_fixed:
         raise RuntimeError("Virtual devices cannot be modified after being initialized")
     _settings.configurations[device] = logical_devices
+    found = accelerator_of(device)
+    if found is not None:
+        limits = [None if x.memory_limit is None else int(x.memory_limit * _MEGABYTE) for x in logical_devices]
+        _accelerators.split(found, limits)
+        return
     device_use.available.update(f"{_TASK}/device:{device.device_type}:{i}" for i in range(len(logical_devices)))
 
 
-def _check(device):
-    if device not in _settings.physical:
+def check_known(device) -> None:
+    """Refuse what is no device of this machine.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if device not in physical_devices():
         raise ValueError(f"Unrecognized device: {device!r}")
+
+
+def _check_configuration(device, configuration):
+    kind = device.device_type
+    limit = configuration.memory_limit
+    if kind == "GPU" and limit is None:
+        raise ValueError(f"Each logical device of {device.name} needs a memory_limit, in megabytes.")
+    if kind != "CPU":
+        return
+    if limit is not None:
+        raise ValueError("Setting memory limit on CPU virtual devices is currently not supported")
+    for name in ("experimental_priority", "experimental_device_ordinal"):
+        if getattr(configuration, name) is not None:
+            raise ValueError(f"Setting {name} on CPU virtual devices is currently not supported")
 
 
 @api("config.list_logical_devices", "config.experimental.list_logical_devices", dispatch=False)
@@ -161,82 +217,24 @@ def list_logical_devices(device_type=None) -> list[Any]:
     '/device:CPU:0'
     """
     if _settings.logical is None:
-        _settings.logical = []
-        counts: collections.Counter = collections.Counter()
-        for device in _settings.visible:
-            for _ in _settings.configurations.get(device) or [None]:
-                kind = device.device_type
-                _settings.logical.append(LogicalDevice(f"/device:{kind}:{counts[kind]}", kind))
-                counts[kind] += 1
+        parts = [_settings.configurations.get(x) or [None] for x in _settings.visible if x.device_type == "CPU"]
+        found = [("CPU", i) for i in range(sum(map(len, parts)))]
+        if accelerators():
+            found += [(x.kind, x.number) for x in _accelerators.logical()]
+        _settings.logical = [LogicalDevice(f"/device:{kind}:{number}", kind) for kind, number in found]
     return _of_type(_settings.logical, device_type)
-
-
-@api("config.experimental.set_memory_growth", dispatch=False)
-def set_memory_growth(device, enable) -> None:
-    """Whether memory of a GPU is taken as it is needed. A CPU's always is.
-
-    Raises:
-        ValueError: the device has no such setting.
-    """
-    _check(device)
-    if device in _settings.configurations:
-        raise ValueError("Cannot set memory growth on device when virtual devices configured")
-    if device.device_type != "GPU":
-        raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
-
-
-@api("config.experimental.get_memory_growth", dispatch=False)
-def get_memory_growth(device) -> Any:
-    """Whether memory of a GPU is taken as it is needed."""
-    _check(device)
-    raise KeyError(device)
-
-
-@api("config.experimental.get_device_details", dispatch=False)
-def get_device_details(device) -> dict:
-    """What is known of a physical device, such as a GPU's compute capability; of a CPU nothing."""
-    if not isinstance(device, PhysicalDevice):
-        raise ValueError(f"device must be a tf.config.PhysicalDevice, but got: {device!r}")
-    _check(device)
-    return {}
-
-
-@api("config.experimental.get_memory_info", dispatch=False)
-def get_memory_info(device) -> Any:
-    """How much memory of a GPU is in use.
-
-    Raises:
-        ValueError: the device keeps no count.
-    """
-    raise ValueError(f"Allocator stats not available for device {device!r}")
-
-
-@api("config.experimental.get_memory_usage", dispatch=False)
-def get_memory_usage(device) -> Any:
-    """How many bytes of a GPU are in use."""
-    return get_memory_info(device)["current"]
-
-
-@api("config.experimental.reset_memory_stats", dispatch=False)
-def reset_memory_stats(device) -> Any:
-    """Begin to count the memory of a GPU anew.
-
-    Raises:
-        ValueError: the device keeps no count.
-    """
-    raise ValueError(f"Cannot reset memory stats for device {device!r}")
 
 
 @api("config.get_soft_device_placement", dispatch=False)
 def get_soft_device_placement() -> bool:
     """Whether operations may run on another device than was asked for when there is none of that name."""
-    return _settings.soft_placement
+    return device_use.soft_placement
 
 
 @api("config.set_soft_device_placement", dispatch=False)
 def set_soft_device_placement(enabled) -> None:
-    """Say whether operations may run on another device than was asked for."""
-    _settings.soft_placement = bool(enabled)
+    """Say whether operations may run on another device than was asked for. If not, they are refused."""
+    device_use.soft_placement = bool(enabled)
 
 
 @api("config.threading.get_inter_op_parallelism_threads", dispatch=False)
@@ -304,7 +302,10 @@ def set_experimental_options(options) -> None:
 
 @api("config.experimental.enable_tensor_float_32_execution", dispatch=False)
 def enable_tensor_float_32_execution(enabled) -> None:
-    """Say whether GPUs may round the inputs of matrix products; CPUs never do."""
+    """Say whether GPUs may round the inputs of matrix products; CPUs never do.
+
+    Functions that are compiled for a GPU afterwards regard it.
+    """
     _settings.tensor_float_32 = bool(enabled)
 
 

@@ -19,6 +19,7 @@ from headrace._src.op.lanes import MANY, write_lane
 from headrace._src.op.signature import REQUIRED
 
 _accounts = LazyModule("headrace._src.core.accounts")  # for errors
+_placement = LazyModule("headrace._src.op.placement")  # where there are accelerators
 
 _ndarray, _asarray = np.ndarray, np.asarray
 
@@ -57,6 +58,8 @@ def apply(op, inputs, attrs, name=None):
         tensors, types = convert_inputs(op, inputs)
         if mode is not None and mode.graph is not None:
             outputs = mode.graph.add_node(op, tensors, attrs, types, name)
+        elif mode is not None and mode.elsewhere:
+            outputs = _placement.run(op, tensors, attrs, types, mode.device)
         else:
             outputs = run_kernel(op, tensors, attrs, types)
     except Exception as error:
@@ -420,7 +423,7 @@ def finish(mode, op, inputs, outputs, attrs):
                 if node is None:
                     node = op.make_node(inputs, outputs, attrs)
                 recorder.record(node, flat, ids, flat_outputs)
-    if mode.device is not None and mode.graph is None:
+    if mode.device is not None and not mode.elsewhere:
         for tensor in _spread(outputs):
             tensor._device = mode.device
 

@@ -4,7 +4,7 @@ For `Sum` ("input: T, reduction_indices: Tidx, *, keep_dims: bool -> output: T")
 
     def lane(args, attrs, name):
         mode = context.mode
-        if mode is not None and mode.graph is not None: return apply(op, args, attrs, name)
+        if mode is not None and mode.elsewhere: return apply(op, args, attrs, name)
         try: x0, x1, = args
         except ValueError: return apply(op, args, attrs, name)
         if type(x1) is not EagerTensor: x1 = index(x1)
@@ -81,7 +81,7 @@ def write_lane(op, names):
     def each(text):
         return "".join(text.format(i=i) for i in range(len(inputs)))
 
-    lines = ["mode = context.mode", f"if mode is not None and mode.graph is not None: {_ELSE}"]
+    lines = ["mode = context.mode", f"if mode is not None and mode.elsewhere: {_ELSE}"]
     lines += [f"try: {each('x{i}, ') or '[]'} = args", f"except ValueError: {_ELSE}"]
     refused, converted = [], []
     first = {}  # type attribute to the first input that has it

@@ -3,11 +3,13 @@
 import contextlib
 from collections.abc import Iterator
 
-from headrace._src.core import errors
+from headrace._src.core import device_use, errors
 from headrace._src.core.context import HOST, context
-from headrace._src.core.device_use import available
 from headrace._src.core.devices import canonical_name, merged_name
+from headrace._src.core.lazy import LazyModule
 from headrace._src.op.api import api
+
+_accelerators = LazyModule("headrace._src.core.accelerators")  # where there may be any
 
 
 @api("device", dispatch=False)
@@ -39,11 +41,18 @@ def _placed(device_name) -> Iterator[None]:
             wanted = canonical_name(merged_name(context.device, device_name))
         except ValueError as error:
             raise ValueError(f"tf.device: cannot read the device name {device_name!r}: {error}") from None
-    if wanted is not None and wanted not in available:
+    if wanted is not None and wanted not in device_use.available:
+        if not device_use.has_looked and "/device:CPU:" not in wanted and device_use.may_have_accelerators():
+            _accelerators.logical()
+    if wanted is not None and wanted not in device_use.available:
         if not wanted.startswith("/job:localhost/"):
-            raise errors.invalid_argument(f"tf.device: {wanted} is not one of the devices {sorted(available)}.")
-        # TF: soft placement is the default; what a device cannot do, the host does.
-        wanted = HOST
-    # The host needs no mark, so that plain execution stays on its fast path.
-    with context.changed(device=None if wanted == HOST else wanted):
+            names = sorted(device_use.available)
+            raise errors.invalid_argument(f"tf.device: {wanted} is not one of the devices {names}.")
+        # TF: soft placement is the default; what a device cannot do, the host does. Else each op says so.
+        if device_use.soft_placement:
+            wanted = HOST
+        else:
+            device_use.accelerated.setdefault(wanted, None)
+    # The host needs no mark, so that plain execution stays on its fast path; but for functions where accelerators are.
+    with context.changed(device=None if wanted == HOST and device_use.default is None else wanted):
         yield

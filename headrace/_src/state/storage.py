@@ -13,6 +13,7 @@ import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.context import context
+from headrace._src.core.device_use import ElsewhereValue
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
@@ -32,6 +33,8 @@ class Storage:
     def __init__(self, value, dtype, shape, name):
         self.value = value  # None while uninitialised, on the device, or for the moment of an update in place
         self.device = None  # the value as an array of the programs' device, when it is there
+        if isinstance(value, ElsewhereValue):
+            self.value, self.device = None, value.own_copy()
         self.dtype = dtype
         self.shape = shape  # a TensorShape, which may be partly unknown
         self.name = name
@@ -60,11 +63,20 @@ class Storage:
         with self.lock:
             return self.value is not None or self.device is not None
 
-    def set(self, value):
-        """Replace the value by a NumPy array (None: there is none any more)."""
+    @property
+    def value_shape(self) -> tuple:
+        """The shape of the current value, which is not looked at. There must be one."""
         with self.lock:
-            self.value = value
-            self.device = None
+            return (self.device if self.value is None else self.value).shape
+
+    def set(self, value):
+        """Replace the value by an array (None: there is none any more)."""
+        with self.lock:
+            if isinstance(value, ElsewhereValue):
+                self.value, self.device = None, value.own_copy()
+            else:
+                self.value = value
+                self.device = None
 
     def update(self, function, operand):
         """Replace the value by `function(value, operand)`, a NumPy ufunc, without a copy where that is safe."""
@@ -100,7 +112,7 @@ class Storage:
             self.set(fresh)
 
 
-class ReplicaPart:
+class ReplicaPart(ElsewhereValue):
     """The value of a replica's copy of a variable: a part of an array that is spread over devices.
 
     Args:
@@ -118,11 +130,14 @@ class ReplicaPart:
         self.shape = shape
         self.where = where
 
+    def host(self) -> np.ndarray:
+        return host_view(self.whole.addressable_data(self.index)).reshape(self.shape)
+
 
 def host_view(array) -> np.ndarray:
     """What an array of a device holds, as a read-only NumPy array, without a copy where that is possible."""
-    if type(array) is ReplicaPart:
-        return host_view(array.whole.addressable_data(array.index)).reshape(array.shape)
+    if isinstance(array, ElsewhereValue):
+        return array.host()
     if array.dtype.kind in "biufc":
         return np.from_dlpack(array)
     return np.asarray(array)  # the small floats of ml_dtypes, which DLPack does not know

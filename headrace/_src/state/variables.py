@@ -27,6 +27,8 @@ from headrace._src.ops.math.operators import attach_operators
 from headrace._src.state import scatter, storage
 from headrace._src.state.variable_copies import VariableAggregation, VariableSynchronization
 
+placement = LazyModule("headrace._src.op.placement")  # where there are accelerators
+
 if TYPE_CHECKING:
     from headrace._src.attached import VariableMethods
     from headrace._src.core.dtypes import DType
@@ -169,6 +171,8 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
         self._name = full_name
         self._unique_id = f"{full_name}_{next(unique_numbers)}"
         if context.device is not None:
+            if context.mode.elsewhere and context.mode.graph is None:
+                placement.check(context.device, "VarHandleOp")
             self._handle._device = context.device
 
     def _set_use(self, trainable, constraint, synchronization, aggregation):
@@ -229,7 +233,7 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
 
     @property
     def device(self) -> str:
-        return self._handle._device
+        return getattr(self._storage.device, "device_name", self._handle._device)
 
     @property
     def initializer(self) -> None:
@@ -289,6 +293,8 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
             return tensor
         for recorder in mode.recorders:
             recorder.variable_read(self, tensor)
+        if mode.elsewhere:
+            return placement.placed(tensor, mode.device)
         if mode.device is not None:
             tensor._device = mode.device
         return tensor

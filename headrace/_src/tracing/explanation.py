@@ -202,6 +202,7 @@ def _pieces_of(graph):
     executable = graph._executable
     if executable is None:
         return [(steps, "interpreted so far: it has not been called")]
+    executable = executable.chosen() if hasattr(executable, "chosen") else executable
     if not isinstance(executable, Executable):
         return [(steps, f"interpreted: {_not_compiled(steps)}")]
     if executable.segmented is None:

@@ -5,7 +5,8 @@ import os
 import threading
 import time
 
-from headrace._src.core import errors, operating_system
+from headrace._src.core import device_use, errors, operating_system
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.random_state import random_state
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.building.operation import called_graphs
@@ -31,6 +32,8 @@ from headrace._src.op.traits import (
     WRITES_VARIABLE,
 )
 from headrace._src.ops.arrays.filling import CONST
+
+_accelerated = LazyModule("headrace._src.graph.compiling.accelerated")  # where there are any
 
 # A call of a program takes as long as this many operations one by one.
 _FEW = 24
@@ -161,6 +164,7 @@ class Executable:
         """
         self.plan = plan
         self.is_seeded = is_seeded
+        self.most_programs = _PROGRAMS
         self.fixed = len(plan.inputs) if fixed is None else fixed
         self.must_compile = must_compile
         self.name = name
@@ -208,6 +212,10 @@ class Executable:
 
     # For the entries.
 
+    def interpret(self, arrays):
+        """Run without a program."""
+        return self.plan.run(arrays)
+
     def signature(self, arrays):
         """What a program for this call is specialised to; None when there can be none."""
         return signature_of(arrays)[0]
@@ -234,8 +242,8 @@ class Executable:
                 most = f"{_MOST_OPERATIONS:,}"
                 self.reason = f"it has {count:,} operations, and graphs of more than {most} are not compiled"
                 return False
-            if self._programs >= _PROGRAMS:
-                self.reason = f"it was called with more than {_PROGRAMS} shapes"
+            if self._programs >= self.most_programs:
+                self.reason = f"it was called with more than {self.most_programs} shapes"
                 return False
             self._programs += 1
             return True
@@ -320,7 +328,7 @@ class _Entry:
         return self._way(self, owner, arrays)
 
     def _interpret(self, owner, arrays):
-        return owner.plan.run(arrays)
+        return owner.interpret(arrays)
 
     def _count_calls(self, owner, arrays):
         self._count += 1
@@ -329,7 +337,7 @@ class _Entry:
                 self._way = _Entry._interpret
             elif self._submit(owner, arrays):
                 self._way = _Entry._wait_for_program
-        return owner.plan.run(arrays)
+        return owner.interpret(arrays)
 
     def _submit(self, owner, arrays):
         signature = owner.signature(arrays)
@@ -356,14 +364,14 @@ class _Entry:
         job = self._job
         self._count += 1
         if job is None or _Settings.forked or (self._swap is not None and self._count < self._swap):
-            return owner.plan.run(arrays)
+            return owner.interpret(arrays)
         if self._swap is not None:
             self._take(owner, job.result if job.wait(self._patience) else self._built_here(owner, job))
             self._job = None
             return owner.run(arrays)
         if not job.done:
             start = _clocks()
-            results = owner.plan.run(arrays)
+            results = owner.interpret(arrays)
             self._note(0, start)
             return results
         self._take(owner, job.result)
@@ -417,11 +425,15 @@ class _Entry:
             owner.reason = f"compiling failed: {result}"
             self._way = _Entry._interpret
 
+    def compile_first(self, owner):
+        """Have a program before the first call, unless there are too many already."""
+        self._way = _Entry._compile_first if owner.may_compile_another() else _Entry._interpret
+
     def _compile_first(self, owner, arrays):
         """Compile now, in this thread."""
         signature = owner.signature(arrays)
         if signature is None or _Settings.forked:
-            return owner.plan.run(arrays)
+            return owner.interpret(arrays)
         try:
             if owner.must_compile and owner.hosts:
                 found = path_to_host(owner.plan.steps, allowed=BETWEEN_PROGRAMS)
@@ -441,12 +453,12 @@ class _Entry:
 
     def _run_program(self, owner, arrays):
         if _Settings.forked:
-            return owner.plan.run(arrays)
+            return owner.interpret(arrays)
         results = self.program.run(arrays)
         if results is None or results is MISMATCH:
             # A check has failed, and nothing has happened yet: the interpreter says what is wrong. Or the variables
             # are others than those that the program is made for.
-            return owner.plan.run(arrays)
+            return owner.interpret(arrays)
         return results
 
 
@@ -564,16 +576,42 @@ def executable_of_plan(plan, name="", is_seeded=False):
 
 def executable_of(graph):
     """What runs a function's graph: something with `run`."""
-    base = graph.base
+    if not device_use.soft_placement:
+        _check_devices(graph.plan().steps)
     if runs_on_devices(graph):
         return ReplicatedExecutable(graph)
+    if device_use.may_have_accelerators():
+        placed = _accelerated.placed_executable(graph)
+        if placed is not None:
+            return placed
+    return executable_on_host(graph)
+
+
+def _check_devices(steps):
+    """Refuse operations that were placed on devices that are not there."""
+    for step in steps:
+        if step.device and step.device not in device_use.available:
+            raise errors.invalid_argument(
+                f"There is no device {step.device}, on which {step.name} was placed; there are "
+                f"{', '.join(sorted(device_use.available))}. It runs elsewhere with "
+                "tf.config.set_soft_device_placement(True)."
+            )
+
+
+def executable_on_host(graph):
+    """What runs a function's graph on the host."""
     plan = graph.plan()
-    must_compile = base.jit_compile is True
+    must_compile = graph.base.jit_compile is True
     _write_early(plan)
-    if not must_compile and (base.stays_interpreted or not is_worthwhile(plan.steps)):
+    if not must_compile and (graph.base.stays_interpreted or not is_worthwhile(plan.steps)):
         return plan
+    return Executable(plan, fixed_from(graph), must_compile, graph.base.name)
+
+
+def fixed_from(graph) -> int | None:
+    """From which position on the inputs are the same in all calls; None if none is."""
+    base = graph.base
     captured = base.external_captures
     # Eager tensors that are captured are the same in all calls; residuals are not. Views may have more inputs.
     same = len(graph.inputs) == len(base.inputs) and all(isinstance(x, EagerTensor) for x in captured)
-    fixed = len(graph.inputs) - len(captured) if same else None
-    return Executable(plan, fixed, must_compile, base.name)
+    return len(graph.inputs) - len(captured) if same else None

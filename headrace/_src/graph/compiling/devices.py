@@ -1,5 +1,6 @@
 """The devices that compiled programs run on: the one place that has XLA's client."""
 
+import functools
 import glob
 import importlib.util
 import math
@@ -55,6 +56,15 @@ class _Client:
 def make_client(count: int) -> Any:
     """A client with so many devices, all of them this machine's processors."""
     return xla_client.make_cpu_client(asynchronous=False, num_devices=count)
+
+
+@functools.lru_cache
+def compiling(count: int) -> list:
+    """Devices to compile for. What is compiled is loaded on others, so that these never run anything.
+
+    They are of a client of our own: to ask jax for its devices would start its clients of accelerators too.
+    """
+    return make_client(count).devices()
 
 
 def wanted_count() -> int:

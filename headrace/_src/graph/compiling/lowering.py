@@ -79,6 +79,8 @@ class Lowering(LoweredControl):
         self._instruction = None
         self._converted: dict[int, tuple] = {}
         self._moderate: dict[int, Any] = {}  # complex values that are checked
+        # By random stream: how many of its blocks are used, and how many of these by this program.
+        self._drawn = {number: (value, 0) for number, value in used.items()}
 
     def fork(self, variables, used):
         """A context for a part of the program with a state of its own."""
@@ -100,8 +102,16 @@ class Lowering(LoweredControl):
         number = self._instruction.stream
         first = self.used[number]
         self.used[number] = first + np.uint64(blocks)
+        before, count = self._drawn[number]
+        if before is first:
+            self._drawn[number] = self.used[number], count + blocks
         seeds = self.streams[number]
         return seeds[:1], jnp.stack([first, seeds[1]])
+
+    def drawn(self, number) -> int | None:
+        """How many blocks of a random stream the program uses; None where branches or loops decide that."""
+        value, count = self._drawn[number]
+        return count if self.used[number] is value else None
 
     def read_variable(self, handle):
         """The value that a variable has at this point."""

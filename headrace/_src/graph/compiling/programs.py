@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headrace._src.core import operating_system
+from headrace._src.core.device_use import ElsewhereValue
 from headrace._src.core.lazy import jax, jnp, serialize_executable
 from headrace._src.core.random_state import random_state
 from headrace._src.graph.compiling import devices
@@ -20,7 +21,7 @@ from headrace._src.op.definition import REGISTRY
 from headrace._src.op.traits import CONVOLUTION
 from headrace._src.ops.tensor_lists.lowering import LoweredList
 from headrace._src.ops.tensor_lists.values import TensorList, boxed
-from headrace._src.state.storage import ReplicaPart, Storage
+from headrace._src.state.storage import Storage
 
 # From how many bytes on it pays to see to it that addresses are as XLA wants them.
 _STAGED = 8192
@@ -101,7 +102,7 @@ def signature_of(arrays):
     for storage in storages:
         if not storage.is_initialized:
             return None, None
-        variables.append((storage.read().shape, storage.dtype, storage.shape))
+        variables.append((storage.value_shape, storage.dtype, storage.shape))
     return Signature(tuple(inputs), variables), storages
 
 
@@ -119,6 +120,8 @@ class Built:
         seconds: how long it took to lower it, and to compile it.
         unknown_options: options for the compiler that this release of XLA does not know.
         temporary: how many bytes it needs while it runs.
+        fresh: how many bytes its results take that are not in memory that it was given.
+        draws: for each stream how many blocks it uses, None where that depends on values.
         shapes: of the results of one replica, of a program of several devices.
         collectives: what replicas do together in it, as (kind, bytes) for each.
     """
@@ -126,6 +129,8 @@ class Built:
     seconds = (0.0, 0.0)
     unknown_options: tuple[str, ...] = ()
     temporary = 0
+    fresh = 0
+    draws: tuple = ()
     shapes: tuple = ()
     collectives: tuple = ()
 
@@ -145,19 +150,33 @@ def build(block, signature) -> Built:
     Raises:
         CannotLower: an instruction that a program cannot have.
     """
-    with jax.enable_x64(True), jax.default_device(jax.local_devices(backend="cpu")[0]):
+    return build_on(devices.compiling(1)[0], block, signature, options_of(block))
+
+
+def build_on(device, block, signature, options) -> Built:
+    """The same for a device of jax.
+
+    Args:
+        device: the device, or one of its kind.
+        block, signature: see `build`.
+        options: for XLA.
+    """
+    with jax.enable_x64(True), jax.default_device(device):
         writer = Writer(block, signature)
         start = time.perf_counter()
         lowered = writer.lowered()
         between = time.perf_counter()
-        compiled, unknown = compiled_with(lowered, options_of(block))
+        compiled, unknown = compiled_with(lowered, options)
         payload = pickle.dumps(serialize_executable.serialize(compiled))
     built = Built(
         payload, writer.arguments, writer.variables, writer.streams, writer.outputs, writer.updates, writer.fails
     )
     built.seconds = between - start, time.perf_counter() - between
     built.unknown_options = unknown
-    built.temporary = compiled.memory_analysis().temp_size_in_bytes
+    sizes = compiled.memory_analysis()
+    built.temporary = sizes.temp_size_in_bytes
+    built.fresh = sizes.output_size_in_bytes - sizes.alias_size_in_bytes
+    built.draws = writer.draws
     return built
 
 
@@ -269,6 +288,7 @@ class Writer:
             else:
                 made_by = next(y for y in block.instructions if slot in y.outputs)
                 raise CannotLower((made_by.place,), made_by.op, "a list or object that is an output")
+        self.draws = tuple(ctx.drawn(i) for i in self.streams)
         if self.streams:
             computed.append(jnp.stack([kept(ctx.used[i], used[i]) for i in self.streams]))
         if self.fails:
@@ -282,12 +302,18 @@ def _shaped(shape, dtype):
     return jax.ShapeDtypeStruct(shape, dtype._np)
 
 
-def _listed(results, at, length, is_fixed, declared):
+def listed(results, at, length, is_fixed, declared):
     """A list of what a program has computed."""
     rows = np.asarray(results[at])
     count = length if is_fixed else int(results[length])
     items = {i: rows[i, ...] for i in range(count)}
     return boxed(TensorList(rows.dtype, declared, items, count))
+
+
+def stream_rows(streams) -> np.ndarray:
+    """The state of random streams as a program takes it."""
+    mask = (1 << 64) - 1
+    return np.array([[s.seed & mask, s.seed2 & mask, s.used & mask] for s in streams], np.uint64)
 
 
 def _in_kept_memory(call):
@@ -330,11 +356,7 @@ class Program:
             random_nodes: the operations behind its random streams, each with the calls that lead to it.
             fixed: inputs from this position on are the same arrays in every call (captured tensors).
         """
-        device = devices.first()  # which imports jax, before anything of it is unpickled
-        self._call = devices.loaded(built.payload, [device])
-        if built.temporary > operating_system.LARGEST_KEPT:
-            operating_system.keep_free(built.temporary)
-            self._call = _in_kept_memory(self._call)
+        self._load(built)
         self.unknown_options = built.unknown_options
         self._signature = signature
         self._arguments = built.arguments
@@ -358,6 +380,13 @@ class Program:
         self._stages: list = []
         self._lock_of_stages = threading.Lock()
         self._positions = [what for kind, what in built.outputs if kind == COMPUTED]
+
+    def _load(self, built):
+        device = devices.first()  # which imports jax, before anything of it is unpickled
+        self._call = devices.loaded(built.payload, [device])
+        if built.temporary > operating_system.LARGEST_KEPT:
+            operating_system.keep_free(built.temporary)
+            self._call = _in_kept_memory(self._call)
 
     def run(self, arrays):
         """Run on the inputs of the function."""
@@ -387,7 +416,7 @@ class Program:
             if kind == COMPUTED:
                 outputs.append(np.asarray(results[what]))
             elif kind == LISTED:
-                outputs.append(_listed(results, *what))
+                outputs.append(listed(results, *what))
             else:
                 outputs.append(arrays[what] if kind == GIVEN else what)
         return outputs
@@ -443,11 +472,14 @@ class Program:
         signature, storages = signature_of(arrays)
         if signature != self._signature:
             return False
+        self._bind_to(arrays, storages)
+        return True
+
+    def _bind_to(self, arrays, storages):
         self._storages = [storages[i] for i in self._numbers]
         self._locked = sorted(self._storages, key=id)
         self._updates = [(storages[i], k) for i, k in self._updated]
         self._known = [(i, arrays[i]) for i in self._resources]
-        return True
 
     def _call_with_variables(self, given):
         taken = []
@@ -488,7 +520,7 @@ class Program:
                     arrived = True
             if value.shape != shape:
                 return None
-            if type(value) is ReplicaPart:  # on a device of a strategy's replica
+            if isinstance(value, ElsewhereValue):  # on a device of a strategy's replica, or an accelerator
                 value = storage.device = to_device(storage.read())
                 arrived = True
             given.append(value)
@@ -496,9 +528,7 @@ class Program:
 
     def _call_with_streams(self, given):
         streams = [random_state.stream_of(node, calls) for node, calls in self._nodes]
-        mask = (1 << 64) - 1
-        rows = [[s.seed & mask, s.seed2 & mask, s.used & mask] for s in streams]
-        self._state = np.array(rows, np.uint64)  # only this thread is here
+        self._state = stream_rows(streams)  # only this thread is here
         results = self._call_with_variables(given)
         if results is not None:
             used = np.asarray(results[-2 if self._fails else -1])

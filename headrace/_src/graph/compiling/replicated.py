@@ -127,7 +127,7 @@ class _ReplicatedWriter(Writer):
         if written & signature.shared_variables:
             raise CannotLower((0,), "strategy.run", "replicas change a variable that they have in common")
         self._written = written
-        mesh = jax.sharding.Mesh(np.array(_compiling_devices(signature.count)), (AXIS,))
+        mesh = jax.sharding.Mesh(np.array(devices.compiling(signature.count)), (AXIS,))
         own, common = jax.sharding.PartitionSpec(AXIS), jax.sharding.PartitionSpec()
         kinds = [(signature.inputs[i], block.input_types[i]._np, i in signature.shared) for i in self.arguments]
         if any(isinstance(shape, programs.ListSpec) for shape, _, _ in kinds):
@@ -162,12 +162,6 @@ class _ReplicatedWriter(Writer):
 def whole_shape(shape, count) -> tuple:
     """The shape of the array over all devices, of which each has a part of `shape`."""
     return (shape[0] * count, *shape[1:]) if shape else (count,)
-
-
-@functools.lru_cache
-def _compiling_devices(count):
-    """Devices to compile for. What is compiled is loaded on others, so that these never run anything."""
-    return devices.make_client(count).devices()
 
 
 def build_replicated(block, signature) -> Built:
@@ -322,7 +316,7 @@ class ReplicatedProgram:
                 given.append(value)
             if self._built.streams:
                 streams = [[random_state.stream_of(*place) for place in places] for places in self._streams]
-                given.append(self._put([_rows(own) for own in streams], False))
+                given.append(self._put([programs.stream_rows(own) for own in streams], False))
             results = self._call(*given)
             for copies, k in self._updates:
                 for i, storage in enumerate(copies):
@@ -364,11 +358,6 @@ def _owned(part):
     copy = devices.aligned_empty(part.shape, part.dtype)
     np.copyto(copy, part)
     return copy
-
-
-def _rows(streams):
-    mask = (1 << 64) - 1
-    return np.array([[s.seed & mask, s.seed2 & mask, s.used & mask] for s in streams], np.uint64)
 
 
 def _of_replica(replicated, place, replica):

@@ -4,6 +4,7 @@ from headrace._src.autodiff.custom_gradient import CustomNode
 from headrace._src.autodiff.tape import Tape
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.nest import flatten, pack_sequence_as
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.building.func_graph import copy_handle_data
@@ -13,6 +14,8 @@ from headrace._src.graph.passes.implementations import selected
 from headrace._src.op.batching import Rule
 from headrace._src.op.definition import Op
 from headrace._src.op.traits import CALLS_FUNCTIONS, PLAIN_CALL
+
+placement = LazyModule("headrace._src.op.placement")  # where there are accelerators
 
 _SIGNATURE = (
     "args: list(Tin), *, Tout: list(type), f: func, config: string = '', config_proto: string = '', "
@@ -133,11 +136,14 @@ def _eager_call(graph, tensors):
 
 def _plain_call(graph, tensors, mode):
     if mode.graph is None:
+        if mode.elsewhere:
+            placement.check(mode.device, graph.name)
         before, context.mode = context.mode, None
+        outer, context.called_on = context.called_on, mode.device or context.called_on
         try:
             return _eager_call(graph, tensors)
         finally:
-            context.mode = before
+            context.mode, context.called_on = before, outer
     op = STATEFUL_PARTITIONED_CALL if graph.is_stateful else PARTITIONED_CALL
     attrs = {**op.defaults, "f": graph, "Tout": [tensor.dtype for tensor in graph.outputs]}
     types = {"Tin": [tensor.dtype for tensor in tensors]}

@@ -16,6 +16,7 @@ from headrace._src.op.registry import lookup
 from headrace._src.ops.arrays.shaping import RESHAPE, check_layout
 
 _accounts = LazyModule("headrace._src.core.accounts")  # for errors
+placement = LazyModule("headrace._src.op.placement")  # where there are accelerators
 
 export("register_tensor_conversion_function")(register_tensor_conversion_function)
 
@@ -88,6 +89,8 @@ def _placed(tensor):
     device = context.device
     if device is None or (isinstance(device, str) and tensor.device == device):
         return tensor
+    if context.mode.elsewhere:
+        return placement.placed(tensor, device)
     placed = EagerTensor(tensor._a, tensor.dtype)  # the other one may be shared
     placed._device = device
     return placed
