@@ -566,6 +566,7 @@ WORDS = re.compile(
 # Elsewhere for a reason.
 EXCEPTIONS = {
     ("core/product_threads.py", "ctypes"): "calls OpenBLAS, the same way on all systems",
+    ("core/cuda_driver.py", "ctypes"): "calls the driver of CUDA, which jax uses on Linux alone",
 }
 
 

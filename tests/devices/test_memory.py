@@ -105,7 +105,7 @@ def test_cuda_visible_devices(monkeypatch, text, expected):
 
 def test_a_limit_on_memory_names_itself_and_what_does_not_fit():
     _in_process("""
-limits = [tf.config.LogicalDeviceConfiguration(memory_limit=1), tf.config.LogicalDeviceConfiguration(memory_limit=2)]
+limits = [tf.config.LogicalDeviceConfiguration(memory_limit=1), tf.config.LogicalDeviceConfiguration(memory_limit=3)]
 tf.config.set_logical_device_configuration(gpus[0], limits)
 tf.config.set_visible_devices(gpus[0], "GPU")
 refused(ValueError, lambda: tf.config.experimental.set_memory_growth(gpus[0], True), "virtual")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import logging
 import os
 import pickle
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from headrace._src.core import device_use
+from headrace._src.core import cuda_driver, device_use
 from headrace._src.core.lazy import jax, serialize_executable, xla_bridge
 
 logger = logging.getLogger("headrace")
@@ -165,7 +164,7 @@ class JaxSource:
     def listed(self) -> list[Physical]:
         """The devices. Those of CUDA are asked of its driver: jax would take their memory, and a program that lists
         them may want to say how much."""
-        gpus = [] if device_use.hides_all_gpus() else cuda_devices()
+        gpus = [] if device_use.hides_all_gpus() else self._of_driver()
         if gpus and not self._has_started() and set(device_use.wanted_platforms()) <= {"cuda", "gpu", "cpu"}:
             return gpus
         return self._asked_of_jax()
@@ -200,6 +199,12 @@ class JaxSource:
                 )
             device.device = same.device
 
+    def _of_driver(self):
+        return [
+            Physical("GPU", i, {"compute_capability": x.capability, "device_name": x.name}, x.memory)
+            for i, x in enumerate(cuda_driver.devices())
+        ]
+
     def _has_started(self):
         return xla_bridge.backends_are_initialized()
 
@@ -223,36 +228,3 @@ class JaxSource:
                 physical.device = device
                 found.append(physical)
         return found
-
-
-# Numbers of CUDA's driver.
-_MAJOR, _MINOR = 75, 76
-
-
-def cuda_devices(library: Any = None) -> list[Physical]:
-    """The GPUs that CUDA's driver shows to this process, without taking anything of them; empty where it is not.
-
-    Args:
-        library: the driver; by default the one of this machine.
-    """
-    if library is None:
-        try:
-            library = ctypes.CDLL("libcuda.so.1")
-        except OSError:
-            return []
-    count = ctypes.c_int()
-    if library.cuInit(0) or library.cuDeviceGetCount(ctypes.byref(count)):
-        return []
-    found = []
-    for i in range(count.value):
-        device, size = ctypes.c_int(), ctypes.c_size_t()
-        name, numbers = ctypes.create_string_buffer(256), [ctypes.c_int(), ctypes.c_int()]
-        failed = library.cuDeviceGet(ctypes.byref(device), i)
-        failed = failed or library.cuDeviceGetName(name, 256, device)
-        failed = failed or library.cuDeviceTotalMem_v2(ctypes.byref(size), device)
-        for number, which in zip(numbers, (_MAJOR, _MINOR)):
-            failed = failed or library.cuDeviceGetAttribute(ctypes.byref(number), which, device)
-        if not failed:
-            details = {"compute_capability": tuple(x.value for x in numbers), "device_name": name.value.decode()}
-            found.append(Physical("GPU", len(found), details, size.value))
-    return found
