@@ -70,6 +70,45 @@ def test_loops_and_their_gradients():
     agree(f, x)
 
 
+def test_gradients_of_loops_over_batches_of_any_size():
+    """Shapes that only the forward loop knows are the same in all iterations: the backward one is compiled too."""
+    bias = tf.constant([0.1, 0.2, 0.3])
+
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch([x, bias])
+            outputs, state = tf.TensorArray(tf.float32, 4), tf.zeros_like(x)
+            for i in tf.range(4):
+                state = tf.tanh(state * bias + x)  # which sums the bias's gradient over the batch
+                outputs = outputs.write(i, state * 2.0)
+            y = tf.reduce_sum(outputs.stack() ** 2.0, axis=[1, 2])
+        return (y, *tape.gradient(y, [x, bias]))
+
+    function = tf.function(f, jit_compile=True, input_signature=[tf.TensorSpec([None, 3])])
+    for rows in (2, 5):
+        x = tf.constant(np.linspace(-1, 1, rows * 3, dtype=np.float32).reshape(rows, 3))
+        for got, want in zip(function(x), f(x)):
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+    assert function.get_concrete_function().graph.executable().segmented is None
+
+
+def test_elements_of_a_list_that_are_overwritten():
+    """Only what was written last has a gradient."""
+    rows = tf.constant(np.linspace(0.5, 1.5, 12, dtype=np.float32).reshape(6, 2))
+
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            kept, i = tf.TensorArray(tf.float32, 3, element_shape=[2], clear_after_read=False), tf.constant(0)
+            while i < 6:
+                kept, i = kept.write(i // 2, x[i] * x[i]), i + 1
+            y = tf.reduce_sum(kept.stack() * [[1.0], [2.0], [3.0]])
+        return y, tape.gradient(y, x)
+
+    _, slopes = agree(f, rows)
+    np.testing.assert_array_equal(slopes.numpy()[::2], np.zeros((3, 2)))
+
+
 def test_loops_without_a_bound_have_one_when_it_can_be_counted():
     x = tf.constant(np.linspace(0.1, 1.0, 12, dtype=np.float32).reshape(4, 3))
 

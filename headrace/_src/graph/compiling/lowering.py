@@ -20,7 +20,7 @@ from headrace._src.graph.control.conditional import FAKE_PARAM
 from headrace._src.op.definition import REGISTRY, Spec
 from headrace._src.op.lowering import NeedsValue, NotLowerable
 from headrace._src.op.traits import ABOUT_SHAPES, REPEATS, TAKES_KNOWN, TAKES_STRINGS
-from headrace._src.ops.arrays.filling import CONST
+from headrace._src.ops.arrays.filling import CONST, FILL
 
 # The result of an op on constants stays a constant unless it is larger than this.
 _FOLDED = 4096
@@ -81,6 +81,7 @@ class Lowering(LoweredControl):
         self._moderate: dict[int, Any] = {}  # complex values that are checked
         # By random stream: how many of its blocks are used, and how many of these by this program.
         self._drawn = {number: (value, 0) for number, value in used.items()}
+        self._zeros: dict[int, Any] = {}  # values that are known to be zeros
 
     def fork(self, variables, used):
         """A context for a part of the program with a state of its own."""
@@ -244,9 +245,15 @@ class Lowering(LoweredControl):
         finally:
             self._instruction = before
         outputs = self._outputs(op, instruction, results)
+        if op is FILL and isinstance(given[1], np.ndarray) and not given[1].any():
+            self._zeros[id(outputs[0])] = outputs[0]
         for x in (*given, *outputs):
             self._check_complex(x)
         return outputs
+
+    def is_zero(self, x) -> bool:
+        """Whether it is known while compiling that all elements are zero."""
+        return not x.any() if isinstance(x, np.ndarray) else id(x) in self._zeros
 
     def _check_complex(self, x):
         """Let the program fail where a complex number is not finite, or so large that its square is not.

@@ -211,7 +211,8 @@ BROADCAST_GRADIENT_ARGS = Op(
     T=dtypes.INDEX,
     infer=lambda s0, s1: (TensorShape([None]), TensorShape([None])),
     kernel=_broadcast_gradient_args,
-    lower=None,  # the lengths of the results depend on data; the compiler evaluates it on the host
+    lower=lambda ctx, s0, s1: _broadcast_gradient_args(s0, s1),
+    static=("s0", "s1"),  # the lengths of the results depend on them
     grad=None,
 )
 

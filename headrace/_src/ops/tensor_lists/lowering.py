@@ -14,6 +14,11 @@ from headrace._src.core.lazy import jax, jnp, lax
 from headrace._src.op.lowering import NotLowerable
 from headrace._src.ops.tensor_lists.values import fits, is_full, merged, shape_text
 
+# The elements of a list that has none.
+NOTHING = "nothing"
+# How many numbers an element has at most that is told from others while compiling.
+_FEW = 16
+
 
 class LoweredList:
     """A list of at most `capacity` elements.
@@ -26,11 +31,18 @@ class LoweredList:
         written: whether the shape of unset elements is known, as it is once one is set: a bool or a jax scalar.
         change: (index, element) instead of an array when one single element is set. A gradient of such a list is
             added up without adding zeros to all other elements.
+        same: what all elements are, where that is known while compiling: shapes that the gradient of a loop will need.
+            `NOTHING` as long as there are none, None where they may differ.
+        cleared: for each element whether it is zero, whatever the array has there; None: none is. So the backward loop
+            of a list that a loop has written leaves the array as it is, which XLA would copy in each iteration.
     """
 
-    __slots__ = ("array", "bounded", "capacity", "change", "declared", "dtype", "length", "written")
+    __slots__ = ("array", "bounded", "capacity", "change", "cleared", "declared", "dtype", "length", "same", "written")
 
-    def __init__(self, dtype, declared, capacity, length, array=None, written=False, change=None, bounded=False):
+    def __init__(
+        self, dtype, declared, capacity, length, array=None, written=False, change=None, bounded=False, same=None,
+        cleared=None,
+    ):  # fmt: skip
         _register()
         self.dtype = dtype
         self.declared = declared
@@ -40,9 +52,13 @@ class LoweredList:
         self.written = written
         self.change = change
         self.bounded = bounded
+        self.same = same
+        self.cleared = cleared
 
     def replace(self, **fields):
-        """A list with other parts."""
+        """A list with other parts. Of another array, nothing else is known."""
+        if "array" in fields or "change" in fields:
+            fields = {"same": None, "cleared": None} | fields
         return LoweredList(**({name: getattr(self, name) for name in self.__slots__} | fields))
 
     @property
@@ -54,6 +70,9 @@ class LoweredList:
 
     def full(self, shape=None):
         """The same list with an array; `shape` says what the elements' shape is when the list does not know it."""
+        return self._with_array(shape).plain()
+
+    def _with_array(self, shape):
         if self.array is not None:
             known = self
         elif self.change is not None:
@@ -62,7 +81,7 @@ class LoweredList:
             known = self.replace(array=_updated(zeros, element, index), change=None)
         elif is_full(self.declared) or is_full(shape):
             own = self.declared if is_full(self.declared) else shape
-            known = self.replace(array=jnp.zeros((self.capacity, *own), self.dtype))
+            known = self.replace(array=jnp.zeros((self.capacity, *own), self.dtype), same=self.same)
         else:
             raise NotLowerable("a list of tensors whose shape is not known")
         if shape is not None and not fits(known.array.shape[1:], shape):
@@ -71,9 +90,17 @@ class LoweredList:
             )
         return known
 
+    def plain(self):
+        """The same list with zeros in the array wherever elements are zero."""
+        if self.cleared is None:
+            return self
+        cleared = jnp.reshape(self.cleared, (-1, *[1] * (self.array.ndim - 1)))
+        return self.replace(array=jnp.where(cleared, jnp.zeros((), self.dtype), self.array), same=self.same)
+
     def __add__(self, other):
         if not isinstance(other, LoweredList):
             return NotImplemented
+        self, other = self.plain(), other.plain()
         declared = merged(self.declared, other.declared)
         if declared is False or self.dtype != other.dtype or self.capacity != other.capacity:
             raise NotLowerable("the sum of lists of different shapes")
@@ -110,10 +137,10 @@ def _register():
 def _flatten(value):
     if value.array is None and (value.change is not None or is_full(value.declared)):
         value = value.full()
-    leaves = {"array": value.array, "length": value.length, "written": value.written}
+    leaves = {"array": value.array, "length": value.length, "written": value.written, "cleared": value.cleared}
     known = {name: leaf for name, leaf in leaves.items() if leaf is None or isinstance(leaf, (bool, int))}
     traced = {name: leaf for name, leaf in leaves.items() if name not in known}
-    known["bounded"] = value.bounded
+    known["bounded"], known["same"] = value.bounded, value.same
     fixed = (value.dtype, value.declared, value.capacity, tuple(traced), tuple(known.items()))
     return tuple(traced.values()), fixed
 
@@ -139,12 +166,17 @@ def alike(*lists):
     shapes = [x.element_shape for x in lists if is_full(x.element_shape)]
     declared = functools.reduce(_common, (x.declared for x in lists))
     if shapes:
-        lists = [x.full(shapes[0]) for x in lists]
+        lists = [x._with_array(shapes[0]) for x in lists]
+    if any(x.cleared is not None for x in lists):
+        none = jnp.zeros(first.capacity, bool)
+        lists = [x if x.cleared is not None else x.replace(cleared=none) for x in lists]
     if not all(isinstance(x.length, int) and x.length == first.length for x in lists):
         lists = [x.replace(length=concrete(x.length, jnp.int32)) for x in lists]
     if not all(isinstance(x.written, bool) and x.written == first.written for x in lists):
         lists = [x.replace(written=jnp.asarray(x.written, bool)) for x in lists]
-    return [x.replace(declared=declared, bounded=first.bounded) for x in lists]
+    found = {x.same for x in lists} - {NOTHING}
+    same = NOTHING if not found else found.pop() if len(found) == 1 else None
+    return [x.replace(declared=declared, bounded=first.bounded, same=same) for x in lists]
 
 
 def _common(a, b):
@@ -233,7 +265,9 @@ def empty(ctx, element_shape, max_num_elements, element_dtype):
     if capacity < 0:
         raise NotLowerable("a list without max_num_elements")
     shape = _shape(element_shape)
-    return LoweredList(_numeric(element_dtype._np), shape, capacity, 0, written=is_full(shape), bounded=True)
+    return LoweredList(
+        _numeric(element_dtype._np), shape, capacity, 0, written=is_full(shape), bounded=True, same=NOTHING
+    )
 
 
 def reserve(ctx, element_shape, num_elements, element_dtype):
@@ -270,7 +304,15 @@ def push_back(ctx, input_handle, tensor):
         ctx.check(at < target.capacity, errors.InvalidArgumentError, message)
     else:
         raise NotLowerable("a push onto a list without max_num_elements, whose length depends on data")
-    return target.replace(array=_updated(target.array, tensor, at), length=at + 1, written=True)
+    same = _identity(tensor) if target.same in (NOTHING, _identity(tensor)) else None
+    return target.replace(array=_updated(target.array, tensor, at), length=at + 1, written=True, same=same)
+
+
+def _identity(element):
+    """By what equal elements are known while compiling; None for others than a few known integers."""
+    if not isinstance(element, np.ndarray) or element.dtype.kind not in "iub" or element.size > _FEW:
+        return None
+    return element.dtype.str, element.shape, element.tobytes()
 
 
 def pop_back(ctx, input_handle, element_shape, element_dtype):
@@ -286,6 +328,9 @@ def pop_back(ctx, input_handle, element_shape, element_dtype):
     target = _readable(ctx, "TensorListPopBack", target, _shape(element_shape))
     if empty:  # in the body of a loop that never runs
         return target, jnp.zeros(target.array.shape[1:], target.array.dtype)
+    if isinstance(target.same, tuple):
+        dtype, shape, data = target.same
+        return target.replace(length=at - 1), np.frombuffer(data, dtype).reshape(shape)
     last = lax.dynamic_index_in_dim(target.array, at - 1, 0, keepdims=False)
     # The element stays in the array, behind the end of the list: a loop that pops then never changes the array, which
     # XLA would otherwise copy in each iteration.
@@ -323,6 +368,9 @@ def set_item(ctx, input_handle, index, item, resize_if_index_out_of_bounds):
         )
     if target.array is None and target.change is None:
         return target.replace(change=(index, item), written=True)
+    if target.array is not None and target.capacity and ctx.is_zero(item):
+        cleared = jnp.zeros(target.capacity, bool) if target.cleared is None else target.cleared
+        return target.replace(cleared=cleared.at[index].set(True), written=True, same=None)
     target = target.full(item.shape)
     return target.replace(array=_updated(target.array, item, index), written=True)
 
@@ -335,10 +383,12 @@ def get_item(ctx, input_handle, index, element_shape, element_dtype):
         errors.InvalidArgumentError,
         "TensorListGetItem: index: Trying to access an element outside of the list.",
     )
-    target = _readable(ctx, "TensorListGetItem", target, _shape(element_shape))
+    cleared = target.cleared
+    target = _readable(ctx, "TensorListGetItem", target.replace(cleared=None), _shape(element_shape))
     if not target.capacity:
         return jnp.zeros(target.element_shape, target.dtype)
-    return lax.dynamic_index_in_dim(target.array, index, 0, keepdims=False)
+    item = lax.dynamic_index_in_dim(target.array, index, 0, keepdims=False)
+    return item if cleared is None else jnp.where(cleared[index], jnp.zeros((), item.dtype), item)
 
 
 def resize(ctx, input_handle, size):
@@ -350,8 +400,7 @@ def resize(ctx, input_handle, size):
         raise NotLowerable("a list of negative size")
     if count == target.length and target.length == target.capacity:
         return target
-    if target.change is not None:
-        target = target.full()
+    target = target.plain() if target.change is None else target.full()
     array = target.array
     if array is not None:
         array = array[: min(count, target.length)]
