@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from headrace import raw_ops as raw_ops
     from headrace import safetensors as safetensors
     from headrace import saved_model as saved_model
+    from headrace import serving as serving
     from headrace import sets as sets
     from headrace import signal as signal
     from headrace import sparse as sparse

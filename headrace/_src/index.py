@@ -240,6 +240,7 @@ MODULES: dict = {
         "scatter_nd": "ops.arrays.scattering:scatter_nd",
         "searchsorted": "ops.arrays.searching:searchsorted",
         "sequence_mask": "ops.arrays.filling:sequence_mask",
+        "serving": "",
         "sets": "",
         "shape": "ops.arrays.measuring:shape",
         "shape_n": "ops.arrays.measuring:shape_n",
@@ -4078,6 +4079,14 @@ MODULES: dict = {
         "TrackableResource": "state.resources:TrackableResource",
         "VariablePolicy": "saved_model.options:VariablePolicy",
         "read_fingerprint": "saved_model.fingerprints:read_fingerprint",
+    },
+    "serving": {
+        "BatchingSettings": "serving.batching:BatchingSettings",
+        "ModelSettings": "serving.models:ModelSettings",
+        "RestSettings": "serving.rest:RestSettings",
+        "Server": "serving.server:Server",
+        "ServerSettings": "serving.server:ServerSettings",
+        "VersionPolicy": "serving.models:VersionPolicy",
     },
     "sets": {
         "difference": "ops.arrays.sets:difference",

@@ -19,6 +19,7 @@ _launch_command = LazyModule("headrace._src.cli.launch")
 _saved_model_commands = LazyModule("headrace._src.cli.saved_model.commands")
 _shim_command = LazyModule("headrace._src.cli.shim")
 _worker = LazyModule("headrace._src.cli.launched_worker")
+_serving_command = LazyModule("headrace._src.serving.command")
 _upgrade_command = LazyModule("headrace._src.upgrade.command")
 
 
@@ -70,6 +71,8 @@ def _shim(arguments):
 
 def _collectives(arguments):
     return _collectives_command.main(arguments, run)
+def _serve(arguments):
+    return _serving_command.main(arguments, prog="headrace serve")
 
 
 def _upgrade(arguments):
@@ -82,6 +85,7 @@ _WITH_OWN_PARSER = {
     "launch": ("start a script once for each worker, here (-n 2) or on several machines (--hosts FILE)", _launch),
     "saved-model": ("look at SavedModels, and call them; the same as saved_model_cli", _saved_model),
     "shim": ("let packages that require TensorFlow install, and plain `python` find headrace; --remove", _shim),
+    "serve": ("serve SavedModels over REST and gRPC; flags as tensorflow_model_server", _serve),
     "tensorboard": ("look at a log folder; arguments are TensorBoard's, such as --logdir", tensorboard),
     "upgrade": ("turn programs for TensorFlow 1.x into ones for 2.x; the same as tf_upgrade_v2", _upgrade),
 }

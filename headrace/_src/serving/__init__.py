@@ -1,0 +1,1 @@
+"""Serving: models behind HTTP and gRPC, as TensorFlow Serving's clients expect them."""

@@ -1,0 +1,91 @@
+"""What a server counts, in the form that Prometheus reads."""
+
+from __future__ import annotations
+
+import bisect
+import collections
+import threading
+
+# Upper bounds of latencies in microseconds: each 1.8 times the one before, as TensorFlow Serving's.
+_BOUNDS = [10.0 * 1.8**n for n in range(33)]
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+
+
+class _Histogram:
+    def __init__(self):
+        self.counts = [0] * (len(_BOUNDS) + 1)
+        self.total = 0.0
+
+    def add(self, value):
+        self.counts[bisect.bisect_left(_BOUNDS, value)] += 1
+        self.total += value
+
+    def quantile(self, part):
+        """About the value below which a part of all are."""
+        wanted, seen = part * sum(self.counts), 0
+        for count, bound in zip(self.counts, [*_BOUNDS, _BOUNDS[-1] * 1.8]):
+            seen += count
+            if seen >= wanted and seen:
+                return bound
+        return 0.0
+
+
+class Metrics:
+    """Counts and histograms by name and labels."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._counts: collections.Counter = collections.Counter()
+        self._histograms: dict[tuple, _Histogram] = collections.defaultdict(_Histogram)
+
+    def count(self, name: str, amount: int = 1, **labels: str) -> None:
+        """Add to a number."""
+        with self._lock:
+            self._counts[name, tuple(labels.items())] += amount
+
+    def observe(self, name: str, value: float, **labels: str) -> None:
+        """Add a value to a histogram."""
+        with self._lock:
+            self._histograms[name, tuple(labels.items())].add(value)
+
+    def quantiles(self, name: str, *parts: float, **labels: str) -> list[float]:
+        """About the values below which these parts of all are."""
+        with self._lock:
+            found = self._histograms[name, tuple(labels.items())]
+            return [found.quantile(part) for part in parts]
+
+    def total(self, name: str, **labels: str) -> int:
+        """A number."""
+        with self._lock:
+            return sum(
+                amount for (known, found), amount in self._counts.items()
+                if known == name and dict(found).items() >= labels.items()
+            )  # fmt: skip
+
+    def text(self) -> str:
+        """Everything, as Prometheus reads it."""
+        lines = []
+        with self._lock:
+            seen = set()
+            for (name, labels), amount in sorted(self._counts.items()):
+                if name not in seen:
+                    lines.append(f"# TYPE {name} counter")
+                    seen.add(name)
+                lines.append(f"{name}{_labels(labels)} {amount}")
+            for (name, labels), histogram in sorted(self._histograms.items(), key=lambda item: item[0]):
+                if name not in seen:
+                    lines.append(f"# TYPE {name} histogram")
+                    seen.add(name)
+                so_far = 0
+                for bound, count in zip([*map(repr, _BOUNDS), "+Inf"], histogram.counts):
+                    so_far += count
+                    lines.append(f"{name}_bucket{_labels((*labels, ('le', bound)))} {so_far}")
+                lines.append(f"{name}_sum{_labels(labels)} {histogram.total!r}")
+                lines.append(f"{name}_count{_labels(labels)} {so_far}")
+        return "\n".join(lines) + "\n"
+
+
+def _labels(labels):
+    return (
+        "{" + ",".join(f'{name}="{str(value).translate(_ESCAPES)}"' for name, value in labels) + "}" if labels else ""
+    )

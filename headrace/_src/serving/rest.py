@@ -1,0 +1,228 @@
+"""The REST interface of TensorFlow Serving, as an ASGI application."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+import urllib.parse
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from headrace._src.core import errors
+from headrace._src.core.lazy import LazyModule
+from headrace._src.op.api import api
+from headrace._src.serving import json_examples, json_values
+from headrace._src.serving.inference import CODES, METHODS, Asked, Inference, classes_of, values_of
+from headrace._src.serving.page import page
+
+_json_format = LazyModule("google.protobuf.json_format")
+
+_PLACE = r"/v1/models/(?P<model>[^/:]+)(?:/versions/(?P<version>\d+)|/labels/(?P<label>[^/:]+))?"
+_CALL = re.compile(rf"{_PLACE}:(?P<method>classify|regress|predict)", re.IGNORECASE)
+_ABOUT = re.compile(rf"{_PLACE}(?P<metadata>/metadata)?", re.IGNORECASE)
+_HTTP = {
+    "OK": 200, "INVALID_ARGUMENT": 400, "FAILED_PRECONDITION": 400, "OUT_OF_RANGE": 400, "UNAUTHENTICATED": 401,
+    "PERMISSION_DENIED": 403, "NOT_FOUND": 404, "ALREADY_EXISTS": 409, "ABORTED": 409, "RESOURCE_EXHAUSTED": 429,
+    "CANCELLED": 499, "UNIMPLEMENTED": 501, "UNAVAILABLE": 503, "DEADLINE_EXCEEDED": 504,
+}  # fmt: skip
+_JSON, _HTML, _PLAIN = b"application/json", b"text/html; charset=utf-8", b"text/plain; version=0.0.4"
+_LARGE = 1 << 16  # bytes from which on JSON is read and written in a thread
+
+
+@api("serving.RestSettings", dispatch=False)
+class RestSettings(NamedTuple):
+    """How the REST interface behaves.
+
+    Attributes:
+        timeout: how many seconds a request may take, its body included.
+        largest_body: how many bytes it may have.
+        cors: whether pages of other sites may ask.
+        metrics_path: where Prometheus reads; None for nowhere.
+    """
+
+    timeout: float = 30.0
+    largest_body: int = 256 << 20
+    cors: bool = False
+    metrics_path: str | None = None
+
+
+class _Reply(NamedTuple):
+    body: bytes
+    status: int = 200
+    kind: bytes = _JSON
+
+
+class RestApplication:
+    """Answers HTTP requests: `await application(scope, receive, send)`.
+
+    Args:
+        inference: what answers requests.
+        settings: how.
+    """
+
+    def __init__(self, inference: Inference, settings: RestSettings = RestSettings()):
+        self._inference = inference
+        self._settings = settings
+
+    async def __call__(self, scope: dict, receive: Callable, send: Callable) -> None:
+        """Answer one request."""
+        if scope["type"] == "lifespan":
+            await _live(receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        begun = time.perf_counter()
+        model, error = "", None
+        try:
+            path = scope.get("raw_path", scope["path"].encode()).decode(
+                "latin-1"
+            )  # names are decoded after it is divided
+            found = _CALL.fullmatch(path) if scope["method"] == "POST" else None
+            if found is not None:
+                model = urllib.parse.unquote(found["model"])
+            async with asyncio.timeout(self._settings.timeout):
+                reply = await self._reply(scope, receive, found)
+        except TimeoutError:
+            error = errors.DeadlineExceededError(None, None, "Timed out waiting for the request or the model.")
+            reply = _problem(error)
+        except Exception as problem:
+            error = problem
+            reply = _problem(problem)
+        await self._send(scope, send, reply)
+        if model:
+            self._inference.note(model, "REST", begun, error)
+
+    async def _reply(self, scope, receive, found) -> _Reply:
+        method, path = scope["method"], scope["path"]
+        if found is not None:
+            body = await self._body(receive)
+            return await self._call(found, body)
+        if method == "OPTIONS" and self._settings.cors:
+            return _Reply(b"", 200)
+        if method == "GET":
+            about = _ABOUT.fullmatch(path)
+            if about is not None:
+                return self._metadata(about) if about["metadata"] else self._status(about)
+            if path == "/":
+                return _Reply(page(self._inference).encode(), kind=_HTML)
+            if path in ("/v2/health/live", "/v2/health/ready"):
+                return self._health(path)
+            if path == self._settings.metrics_path:
+                return _Reply(self._inference.metrics.text().encode(), kind=_PLAIN)
+        if path.lower().startswith("/v1/"):
+            raise errors.invalid_argument(f"Malformed request: {method} {path}")
+        return _Reply(b'{ "error": "Not Found" }', 404)
+
+    async def _body(self, receive):
+        parts, size = [], 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise errors.cancelled("The client has gone.")
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            if size > self._settings.largest_body:
+                raise errors.resource_exhausted(
+                    f"The request has more than {self._settings.largest_body} bytes, the most that this server takes "
+                    "(--rest_api_max_body_bytes)."
+                )
+            if not message.get("more_body"):
+                return b"".join(parts)
+
+    async def _threaded(self, size, function, *arguments):
+        """Call something that takes long for large requests."""
+        if size < _LARGE:
+            return function(*arguments)
+        return await asyncio.get_running_loop().run_in_executor(self._inference.executor, function, *arguments)
+
+    async def _call(self, found, body) -> _Reply:
+        request = await self._threaded(len(body), json_values.parsed, body)
+        name = request.get("signature_name", "")
+        if not isinstance(name, str):
+            raise errors.invalid_argument("'signature_name' key must be a string value.")
+        asked = _asked(found)._replace(signature=name)
+        method = found["method"].lower()
+        if method == "predict":
+            return await self._predict(asked, request, len(body))
+        examples = json_examples.examples_of(request)
+        _, outputs = await self._inference.examples(asked, examples, METHODS[method])
+        if method == "classify":
+            results: Any = [[list(pair) for pair in row] for row in classes_of(outputs, len(examples))]
+        else:
+            results = values_of(outputs, len(examples))
+        return _Reply(json.dumps({"results": results}, indent=4).encode())
+
+    async def _predict(self, asked, request, size) -> _Reply:
+        servable, signature = self._inference.find(asked)
+        arrays, by_rows = await self._threaded(size, json_values.arrays_of_request, request, signature)
+        outputs = await self._inference.run(servable, signature, arrays)
+        total = sum(array.nbytes for array in outputs.values())
+        return _Reply(await self._threaded(total, json_values.reply_of, outputs, by_rows))
+
+    def _status(self, found) -> _Reply:
+        asked = _asked(found)
+        statuses = self._inference.models.status(asked.model, asked.version, asked.label)
+        told = [
+            {
+                "version": str(status.version), "state": status.state,
+                "status": {"error_code": CODES.get(status.code, "UNKNOWN"), "error_message": status.message},
+            }
+            for status in statuses
+        ]  # fmt: skip
+        return _Reply(json.dumps({"model_version_status": told}, indent=1).encode())
+
+    def _metadata(self, found) -> _Reply:
+        asked = _asked(found)
+        servable = self._inference.models.find(asked.model, asked.version, asked.label)
+        signatures = {
+            name: _json_format.MessageToDict(
+                signature.definition, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+            )
+            for name, signature in servable.signatures.items()
+        }
+        told = {
+            "model_spec": {"name": servable.name, "signature_name": "", "version": str(servable.version)},
+            "metadata": {"signature_def": {"signature_def": signatures}},
+        }
+        return _Reply(json.dumps(told, indent=1).encode())
+
+    def _health(self, path) -> _Reply:
+        is_live = path.endswith("live") or self._inference.models.are_ready
+        return _Reply(json.dumps({path.rpartition("/")[2]: is_live}).encode(), 200 if is_live else 503)
+
+    async def _send(self, scope, send, reply):
+        headers = [(b"content-type", reply.kind), (b"content-length", str(len(reply.body)).encode())]
+        if self._settings.cors:
+            headers += [
+                (b"access-control-allow-origin", b"*"), (b"access-control-allow-methods", b"GET, POST"),
+                (b"access-control-allow-headers", b"Content-Type"),
+            ]  # fmt: skip
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else reply.body})
+
+
+async def _live(receive, send):
+    while True:
+        message = await receive()
+        await send({"type": f"{message['type']}.complete"})
+        if message["type"] == "lifespan.shutdown":
+            return
+
+
+def _asked(found) -> Asked:
+    version = found["version"]
+    if version is not None and int(version) >= 1 << 63:
+        raise errors.invalid_argument(f"The version {version} is no number of 64 bits.")
+    label = found["label"]
+    return Asked(
+        urllib.parse.unquote(found["model"]), None if version is None else int(version),
+        None if label is None else urllib.parse.unquote(label),
+    )  # fmt: skip
+
+
+def _problem(error) -> _Reply:
+    code = CODES.get(getattr(error, "error_code", errors.INTERNAL), "INTERNAL")
+    text = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
+    return _Reply(json.dumps({"error": text}).encode(), _HTTP.get(code, 500))
