@@ -122,7 +122,8 @@ def test_metadata_status_and_health(channel):
     assert SignatureDef.FromString(signatures["whole"]).inputs["i"].dtype == tf.int32.as_datatype_enum
     request = messages.GetModelStatusRequest()
     request.model_spec.name = "scaling"
-    (status,) = called(channel, f"{MODEL}/GetModelStatus", request, messages.GetModelStatusResponse).model_version_status
+    found = called(channel, f"{MODEL}/GetModelStatus", request, messages.GetModelStatusResponse)
+    (status,) = found.model_version_status
     assert (status.version, status.state, status.status.error_code) == (3, 30, 0)
     health = "grpc.health.v1.Health/Check"
     assert called(channel, health, messages.HealthCheckRequest(), messages.HealthCheckResponse).status == 1

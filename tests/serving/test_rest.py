@@ -7,7 +7,6 @@ import urllib.request
 import pytest
 from served_models import asked
 
-
 CALL = "/v1/models/scaling:predict"
 TEXTS = {"signature_name": "both"}
 GOOD = [
@@ -71,7 +70,7 @@ BAD = [
     (CALL, {"signature_name": "whole", "inputs": [1.5]}, 400, "not of expected type: int32"),
     (CALL, {"signature_name": "whole", "inputs": [2**40]}, 400, "beyond int32"),
     (CALL, {"signature_name": "whole", "inputs": [200]}, 400, "whole|assert|less"),
-    (CALL, {"signature_name": "other", "inputs": [1]}, 400, 'Serving signature name: "other" not found in signature def'),
+    (CALL, {"signature_name": "other", "inputs": [1]}, 400, 'signature name: "other" not found in signature def'),
     (CALL, {"signature_name": 3, "inputs": [1]}, 400, "must be a string"),
     (CALL, b" " * (2 << 20), 429, "--rest_api_max_body_bytes"),
     ("/v1/models/other:predict", {"inputs": [1]}, 404, r"Servable not found for request: Latest\(other\)"),
@@ -82,7 +81,7 @@ BAD = [
     ("/v1/models/scaling:classify", {"examples": [{"x": [1.0, 2.0]}]}, 400, "method_name to be tensorflow/serving/cl"),
     ("/v1/models/scaling:classify", {"signature_name": "classify", "examples": []}, 400, "at least one example"),
     ("/v1/models/scaling:classify", {"signature_name": "classify", "examples": [3]}, 400, "object of features"),
-    ("/v1/models/scaling:regress", {"signature_name": "regress", "examples": [{"x": [1.0, "a"]}]}, 400, "several kinds"),
+    ("/v1/models/scaling:regress", {"signature_name": "regress", "examples": [{"x": [1.0, "a"]}]}, 400, "kinds"),
     ("/v1/models/scaling:other", {"inputs": [1]}, 400, "Malformed request: POST /v1/models/scaling:other"),
     ("/other", {"inputs": [1]}, 404, "Not Found"),
     ("/v1/models/scaling/versions/7", None, 404, "Could not find version 7 of model scaling"),

@@ -2,6 +2,7 @@
 
 import re
 import signal
+import socket
 import subprocess
 import sys
 
@@ -68,8 +69,11 @@ def test_what_cannot_begin(arguments, text, capsys):
 @pytest.mark.slow
 def test_a_server_is_a_program(tmp_path):
     save(tmp_path, 1)
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        port = one.getsockname()[1]
     command = [sys.executable, "-m", "headrace", "serve", "--model_name=m", f"--model_base_path={tmp_path}",
-               "--port=0", "--rest_api_port=18501", "--enable_batching", "--tensorflow_session_parallelism=2"]  # fmt: skip
+               "--port=0", f"--rest_api_port={port}", "--enable_batching",
+               "--tensorflow_session_parallelism=2"]  # fmt: skip
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     seen = ""
     for line in process.stderr:

@@ -463,6 +463,15 @@ def sync_folder(path: str) -> None:
 _HAS_NO_LOCKS = {errno.EBADF, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS}
 
 
+def when_asked_to_end(loop: Any, function: Callable[[], object]) -> None:
+    """Have a loop of the main thread call a function when Ctrl-C or a request to end comes, instead of ending."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if _is_windows():
+            signal.signal(number, lambda *unused: loop.call_soon_threadsafe(function))
+        else:
+            loop.add_signal_handler(number, function)
+
+
 def lockable_folder(path: str) -> int | None:
     """A folder, open, to be locked; None where folders cannot be."""
     return None if fcntl is None else os.open(path, reading_flags())

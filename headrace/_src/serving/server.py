@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import importlib.util
 import logging
-import signal
 import socket
 import ssl
 import tempfile
@@ -14,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from headrace._src.core import errors, network
+from headrace._src.core import errors, network, operating_system
 from headrace._src.core.lazy import LazyModule
 from headrace._src.op.api import api
 from headrace._src.serving.batching import BatchingSettings
@@ -179,8 +178,7 @@ class Server:
         self._loop = asyncio.get_running_loop()
         self._ending = asyncio.Event()
         if with_signals:
-            for one in (signal.SIGINT, signal.SIGTERM):
-                self._loop.add_signal_handler(one, self._ending.set)
+            operating_system.when_asked_to_end(self._loop, self._ending.set)
         await self._loop.run_in_executor(None, self.models.start)
         inference = Inference(self.models, self.metrics, self._settings.batching, self._settings.threads)
         async with contextlib.AsyncExitStack() as stack:
