@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -63,3 +64,12 @@ print(json.dumps(report.script_table(report.read(pathlib.Path({str(path)!r})))))
     expected = "| MLP | busy | 4 s | 2 s | 1 s | 2.00 (goal 1.5) | 4.00 (goal 1.5) | 9.0 / 3.0 / 5.5 **missed** |"
     assert table.splitlines()[2].startswith(expected)
     assert missed == ["script MLP, busy"]
+
+
+def test_the_page_of_predicted_scaling_has_what_its_commands_print():
+    page = (ROOT / "docs" / "predicted_scaling.md").read_text()
+    commands = re.findall(r"`python (benchmarks/predicted_scaling\.py [^`]+)`", page)
+    assert len(commands) == 2
+    for command in commands:
+        done = subprocess.run([sys.executable, *command.split()], cwd=ROOT, capture_output=True, text=True)
+        assert done.stdout in page, command

@@ -51,7 +51,7 @@ def _of_devices():
     if not sys.modules.get("headrace._src.graph.compiling.replicated"):
         return []
     lines = []
-    for program in sorted(_programs.loaded_programs, key=lambda program: (program.place, -program.calls)):
+    for program in sorted(_programs.exchanges, key=lambda program: (program.place, -program.calls)):
         file, line, function = program.place
         lines.append(
             f"{function} at {os.path.basename(file)}:{line}, a program over {program.count} devices, {program.calls} "

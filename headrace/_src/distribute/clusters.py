@@ -20,6 +20,7 @@ from headrace._src.version import HEADRACE_VERSION
 TIMEOUT_VARIABLE = "HEADRACE_CLUSTER_TIMEOUT"
 SILENCE_VARIABLE = "HEADRACE_CLUSTER_SILENCE"
 _JOBS = ("chief", "master", "worker")
+_LAST_SECONDS = 3.0  # for what waits for a worker that has died
 
 
 def members_of(cluster) -> list[Member]:
@@ -92,7 +93,7 @@ def joined(members: list[Member], rank: int, facts: dict[str, Any], timeout: flo
     link.timeout = timeout
     group = Group(link, lambda: _processes(link, host), timeout)
     join(group)
-    atexit.register(_leave, link, hub)
+    atexit.register(_leave, group, hub)
     return group
 
 
@@ -157,7 +158,8 @@ def _processes(link, chief_host):
     return processes
 
 
-def _leave(link, hub):
-    link.close()
+def _leave(group, hub):
+    group.link.close()
     if hub is not None:
         hub.close()
+    group.settle(_LAST_SECONDS)

@@ -10,6 +10,7 @@ import hashlib
 import queue
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -55,6 +56,7 @@ class Group:
         self.timeout = timeout
         self.exchanged: dict[str, list[int]] = {}  # by kind of operation: how many there were, and bytes of this worker
         self._jobs: queue.SimpleQueue = queue.SimpleQueue()
+        self._last: _Job | None = None
         self._lock = threading.Lock()  # operations of all workers have one order
         thread = threading.Thread(target=self._work, args=(connect,), name="collectives", daemon=True)
         thread.start()
@@ -80,7 +82,7 @@ class Group:
 
     def _wait(self, work, number, doing):
         """Have something done by the thread, and wait for it or for a reason why it will never end."""
-        job = _Job(work)
+        job = self._last = _Job(work)
         self.link.on_change(job.changed.set)
         self.link.doing, self.link.key = doing, f"operation {number}"
         try:
@@ -99,6 +101,14 @@ class Group:
         if job.error is not None:
             self._raise(job.error, number, doing)
         return job.result
+
+    def settle(self, seconds: float) -> None:
+        """Wait a while until the thread has come back from XLA. If it came back while Python ends, all would abort."""
+        job, until = self._last, time.monotonic() + seconds
+        while job is not None and not job.is_done and time.monotonic() < until:
+            job.changed.clear()
+            if not job.is_done:
+                job.changed.wait(max(0.0, until - time.monotonic()))
 
     def _late(self, number, doing):
         names = ", ".join(map(str, self.link.behind(number))) or "another worker"

@@ -4,8 +4,8 @@ Keras's own files stay as they are. When one of the modules below has been impor
 module's rows, in the order of the table. What is put there stands in the files that the rows name: `additions.py`
 (names and rules of TensorFlow 2.0), `former_calls.py` (its arguments and methods), `functional.py`
 (functions of `tf` on symbolic tensors), `tracking.py` and `checkpoints.py` (parts of checkpoints),
-`embeddings.py` (what the projector of TensorBoard shows) and `speed.py` (short ways to the same results). Modules that
-are read in another way are in `deferred_imports.py`.
+`embeddings.py` (what the projector of TensorBoard shows), `keras_distribution.py` (what to use in its place) and
+`speed.py` (short ways to the same results). Modules that are read in another way are in `deferred_imports.py`.
 
 Rows find their names in Keras 3.13 to 3.15, or say in which releases. To see which rows a release of Keras does not
 fit, run `tests/compat/keras/test_keras_replacements.py` with it.
@@ -27,6 +27,7 @@ from headrace._src.compat.keras import (
     former_models,
     former_names,
     functional,
+    keras_distribution,
     saved_models,
     speed,
     tracking,
@@ -317,6 +318,11 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     (_BACKUP, "BackupAndRestore.on_train_end", WRAPPED, durable.remove_backup, "of several workers, one removes files"),
 
     # Public modules.
+    (f"{_BACKEND}.distribution_lib", "initialize", ADDED, keras_distribution.initialize, "says what to use instead"),
+    (f"{_BACKEND}.distribution_lib", "distribute_tensor", ADDED, keras_distribution.distribute_tensor,
+     "says what to use instead"),
+    ("keras.src.distribution.distribution_lib", "set_distribution", WRAPPED, keras_distribution.set_distribution,
+     "says where several devices have no effect"),
     (f"{_PUBLIC}.losses", "", CALLED, additions.add_modern_names, "2.0: mean_squared_error beside mse"),
     (f"{_PUBLIC}.metrics", "", CALLED, additions.add_modern_names, "2.0: mean_squared_error beside mse"),
     (f"{_PUBLIC}.layers", "", CALLED, former.add_preprocessing, "2.0: layers.experimental.preprocessing"),

@@ -12,7 +12,6 @@ import pickle
 import re
 import threading
 import time
-import weakref
 from typing import Any
 
 import numpy as np
@@ -203,18 +202,28 @@ def collectives_in(text: str) -> list:
     return found
 
 
-# All that are loaded now, for those who count what is exchanged.
-loaded_programs: weakref.WeakSet[ReplicatedProgram] = weakref.WeakSet()
+class Exchange:
+    """What a program exchanges.
+
+    Attributes:
+        place: the user's code that the program is made of, as (file, line, function).
+        count: over how many devices it runs.
+        collectives: what it exchanges in a call, as `collectives_in` has it.
+        calls: how often it has run.
+    """
+
+    def __init__(self, place, count, collectives):
+        self.place = place
+        self.count = count
+        self.collectives = collectives
+        self.calls = 0
+
+
+exchanges: list[Exchange] = []  # of all programs that were loaded, for those who count
 
 
 class ReplicatedProgram:
     """A loaded program of several devices; `run` is that of `programs.Program`, for the graph of all replicas.
-
-    Attributes:
-        collectives: what it exchanges in a call, as `collectives_in` has it.
-        count: over how many devices it runs.
-        calls: how often it has run.
-        place: the user's code that it is made of, as (file, line, function).
 
     Args:
         built: the program.
@@ -235,8 +244,9 @@ class ReplicatedProgram:
         self._signature, self._built = signature, built
         self._positions = replicated.positions
         self.count = replicated.count
-        self.calls = 0
-        self.place = next((node.location for node in replicated.graph.nodes if node.inputs), ("", 0, ""))
+        place = next((node.location for node in replicated.graph.nodes if node.inputs), ("", 0, ""))
+        self._exchange = Exchange(place, self.count, built.collectives)
+        exchanges.append(self._exchange)
         self._streams = [
             [_of_replica(replicated, random_nodes[k], i) for k in built.streams] for i in range(self.count)
         ]
@@ -247,7 +257,6 @@ class ReplicatedProgram:
             own[i] for own in self._positions for i, x in enumerate(signature.inputs) if isinstance(x, int)
         ]
         self._lock = threading.Lock()
-        loaded_programs.add(self)
 
     def run(self, arrays):
         """Run on the inputs of the graph of all replicas."""
@@ -262,7 +271,7 @@ class ReplicatedProgram:
             return MISMATCH
         if self._built.fails and self._parts(results, -1)[0]:
             return None
-        self.calls += 1
+        self._exchange.calls += 1
         columns = [self._output(kind, what, results, arrays) for kind, what in self._built.outputs]
         return [column[i] for i in range(self.count) for column in columns]
 
