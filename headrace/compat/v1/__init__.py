@@ -595,6 +595,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import data as data
     from headrace.compat.v1 import debugging as debugging
     from headrace.compat.v1 import distribute as distribute
+    from headrace.compat.v1 import distributions as distributions
     from headrace.compat.v1 import dtypes as dtypes
     from headrace.compat.v1 import errors as errors
     from headrace.compat.v1 import estimator as estimator

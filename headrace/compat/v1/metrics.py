@@ -33,5 +33,14 @@ if TYPE_CHECKING:
     from headrace._src.compat.training.metrics import true_negatives_at_thresholds as true_negatives_at_thresholds
     from headrace._src.compat.training.metrics import true_positives as true_positives
     from headrace._src.compat.training.metrics import true_positives_at_thresholds as true_positives_at_thresholds
+    from headrace._src.compat.training.ranking_metrics import average_precision_at_k as _sparse_average_precision_at_k
+    from headrace._src.compat.training.ranking_metrics import average_precision_at_k as average_precision_at_k
+    from headrace._src.compat.training.ranking_metrics import precision_at_k as _sparse_precision_at_k
+    from headrace._src.compat.training.ranking_metrics import precision_at_k as precision_at_k
+    from headrace._src.compat.training.ranking_metrics import precision_at_top_k as precision_at_top_k
+    from headrace._src.compat.training.ranking_metrics import recall_at_k as recall_at_k
+    from headrace._src.compat.training.ranking_metrics import recall_at_top_k as recall_at_top_k
+    sparse_average_precision_at_k = _sparse_average_precision_at_k
+    sparse_precision_at_k = _sparse_precision_at_k
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

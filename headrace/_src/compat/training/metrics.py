@@ -28,12 +28,12 @@ from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_SUM
 _FLOAT = dtypes.float32
 
 
-def _refuse_eagerly(name):
+def refuse_eagerly(name):
     if context.graph is None:
         raise RuntimeError(f"tf.metrics.{name} is not supported when eager execution is enabled.")
 
 
-def _local(shape, name, dtype=_FLOAT):
+def local_variable(shape, name, dtype=_FLOAT):
     """A variable of zeros that initializers of local variables know."""
     collections = [GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES]
     return make_variable(initial_value=lambda: zeros(shape, dtype), trainable=False, collections=collections, name=name)
@@ -47,11 +47,11 @@ def _sum(x, axis=None):
     return reductions.reduce_sum(x, axis)
 
 
-def _ratio(a, b):
+def ratio(a, b):
     return division.divide_no_nan(a, b)
 
 
-def _finish(value, update, metrics_collections, updates_collections):
+def finish(value, update, metrics_collections, updates_collections):
     if metrics_collections:
         add_to_collections(metrics_collections, value)
     if updates_collections:
@@ -85,21 +85,21 @@ def _matched(labels, predictions):
 
 
 def _mean(values, weights, metrics_collections, updates_collections, scope_name, default_name):
-    _refuse_eagerly(default_name)
+    refuse_eagerly(default_name)
     with variable_scope(scope_name, default_name, (values, weights)):
         values = _cast(values)
-        total, count = _local([], "total"), _local([], "count")
+        total, count = local_variable([], "total"), local_variable([], "count")
         if weights is None:
             amount = casting.cast(measuring.size(values), _FLOAT)
         else:
             weights = _weighted(weights, values)
             values = values * weights
             amount = _sum(weights)
-        value = _ratio(total.value(), count.value())
+        value = ratio(total.value(), count.value())
         new_total, new_count = total.assign_add(_sum(values)), count.assign_add(amount)
         with context.graph.control_dependencies([new_total, new_count]):
-            update = _ratio(total.value(), count.value())
-        return _finish(value, update, metrics_collections, updates_collections)
+            update = ratio(total.value(), count.value())
+        return finish(value, update, metrics_collections, updates_collections)
 
 
 @api("compat.v1.metrics.mean", dispatch=False)
@@ -123,7 +123,7 @@ def accuracy(
     labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
 ) -> tuple[Tensor, Tensor]:
     """How often predictions equal labels."""
-    _refuse_eagerly("accuracy")
+    refuse_eagerly("accuracy")
     labels, predictions = _matched(labels, predictions)
     if labels.dtype is not predictions.dtype:
         predictions = casting.cast(predictions, labels.dtype)
@@ -156,10 +156,10 @@ def root_mean_squared_error(
     labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
 ) -> tuple[Tensor, Tensor]:
     """The root of the mean of squared errors."""
-    _refuse_eagerly("root_mean_squared_error")
+    refuse_eagerly("root_mean_squared_error")
     value, update = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
     value, update = SQRT(value), SQRT(update)
-    return _finish(value, update, metrics_collections, updates_collections)
+    return finish(value, update, metrics_collections, updates_collections)
 
 
 @api("compat.v1.metrics.mean_relative_error", dispatch=False)
@@ -180,11 +180,11 @@ def mean_cosine_distance(
     labels, predictions, dim, weights=None, metrics_collections=None, updates_collections=None, name=None
 ) -> tuple[Tensor, Tensor]:
     """One minus the mean inner product of vectors of length 1 along `dim`."""
-    _refuse_eagerly("mean_cosine_distance")
+    refuse_eagerly("mean_cosine_distance")
     labels, predictions = _matched(_cast(labels), _cast(predictions))
     products = reductions.reduce_sum(predictions * labels, [dim], keepdims=True)
     value, update = _mean(products, weights, None, None, name, "mean_cosine_distance")
-    return _finish(1 - value, 1 - update, metrics_collections, updates_collections)
+    return finish(1 - value, 1 - update, metrics_collections, updates_collections)
 
 
 @api("compat.v1.metrics.percentage_below", dispatch=False)
@@ -201,20 +201,20 @@ def mean_tensor(
     values, weights=None, metrics_collections=None, updates_collections=None, name=None
 ) -> tuple[Tensor, Tensor]:
     """The mean over batches of each element."""
-    _refuse_eagerly("mean_tensor")
+    refuse_eagerly("mean_tensor")
     with variable_scope(name, "mean", (values, weights)):
         values = _cast(values)
         shape = values.shape.as_list()
-        total, count = _local(shape, "total_tensor"), _local(shape, "count_tensor")
+        total, count = local_variable(shape, "total_tensor"), local_variable(shape, "count_tensor")
         amount = filling.ones_like(values)
         if weights is not None:
             amount = _weighted(weights, values)
             values = values * amount
-        value = _ratio(total.value(), count.value())
+        value = ratio(total.value(), count.value())
         changes = [total.assign_add(values), count.assign_add(amount)]
         with context.graph.control_dependencies(changes):
-            update = _ratio(total.value(), count.value())
-        return _finish(value, update, metrics_collections, updates_collections)
+            update = ratio(total.value(), count.value())
+        return finish(value, update, metrics_collections, updates_collections)
 
 
 # Counts of right and wrong answers.
@@ -226,7 +226,7 @@ def _count(name, choose):
     def metric(
         labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
     ) -> tuple[Tensor, Tensor]:
-        _refuse_eagerly(label)
+        refuse_eagerly(label)
         with variable_scope(name, label, (predictions, labels, weights)):
             labels, predictions = _matched(_cast(labels, dtypes.bool), _cast(predictions, dtypes.bool))
             return _counted(choose(labels, predictions), weights, metrics_collections, updates_collections)
@@ -238,14 +238,14 @@ def _count(name, choose):
 
 
 def _counted(chosen, weights, metrics_collections=None, updates_collections=None):
-    count = _local([], "count")
+    count = local_variable([], "count")
     values = _cast(chosen)
     if weights is not None:
         values = values * _weighted(weights, values)
     value = count.value()
     with context.graph.control_dependencies([count.assign_add(_sum(values))]):
         update = count.value()
-    return _finish(value, update, metrics_collections, updates_collections)
+    return finish(value, update, metrics_collections, updates_collections)
 
 
 def _and(a, b):
@@ -274,13 +274,13 @@ def _share(name, other):
     def metric(
         labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
     ) -> tuple[Tensor, Tensor]:
-        _refuse_eagerly(label)
+        refuse_eagerly(label)
         with variable_scope(name, label, (predictions, labels, weights)):
             found = [globals()[kind](labels, predictions, weights) for kind in ("true_positives", other)]
             (right, right_update), (wrong, wrong_update) = found
-            value = _ratio(right, right + wrong)
-            update = _ratio(right_update, right_update + wrong_update)
-            return _finish(value, update, metrics_collections, updates_collections)
+            value = ratio(right, right + wrong)
+            update = ratio(right_update, right_update + wrong_update)
+            return finish(value, update, metrics_collections, updates_collections)
 
     label = name
     metric.__name__ = metric.__qualname__ = name
@@ -305,7 +305,7 @@ def _at_thresholds(labels, predictions, thresholds, weights, kinds):
     labels = splitting.tile(labels, [len(thresholds), 1])
     values, updates = {}, {}
     for kind in kinds:
-        variable = _local([len(thresholds)], kind)
+        variable = local_variable([len(thresholds)], kind)
         chosen = _cast(_KINDS[kind](labels, above))
         values[kind] = variable.value()
         change = variable.assign_add(_sum(chosen if spread is None else chosen * spread, 1))
@@ -317,10 +317,10 @@ def _at_thresholds(labels, predictions, thresholds, weights, kinds):
 def _counts_at(kind):
     def metric(labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None,
                name=None) -> tuple[Tensor, Tensor]:
-        _refuse_eagerly(label)
+        refuse_eagerly(label)
         with variable_scope(name, kind, (predictions, labels, weights)):
             values, updates = _at_thresholds(labels, predictions, thresholds, weights, (kind,))
-            return _finish(values[kind], updates[kind], metrics_collections, updates_collections)
+            return finish(values[kind], updates[kind], metrics_collections, updates_collections)
 
     label = f"{kind}_at_thresholds"
     metric.__name__ = metric.__qualname__ = label
@@ -337,12 +337,12 @@ false_negatives_at_thresholds = _counts_at("false_negatives")
 def _share_at(name, other):
     def metric(labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None,
                name=None) -> tuple[Tensor, Tensor]:
-        _refuse_eagerly(label)
+        refuse_eagerly(label)
         kinds = ("true_positives", other)
         with variable_scope(name, label, (predictions, labels, weights)):
             both = _at_thresholds(labels, predictions, thresholds, weights, kinds)
             value, update = (part[kinds[0]] / (1e-7 + part[kinds[0]] + part[other]) for part in both)
-            return _finish(value, update, metrics_collections, updates_collections)
+            return finish(value, update, metrics_collections, updates_collections)
 
     label = f"{name}_at_thresholds"
     metric.__name__ = metric.__qualname__ = label
@@ -383,7 +383,7 @@ def auc(
         summation_method: "trapezoidal", "careful_interpolation" (for "PR"), "minoring" or "majoring".
         thresholds: the thresholds between 0 and 1 to use instead.
     """
-    _refuse_eagerly("auc")
+    refuse_eagerly("auc")
     if curve not in ("ROC", "PR"):
         raise ValueError(f"Curve must be either ROC or PR. Curve {curve} is unknown.")
     if summation_method not in ("trapezoidal", "careful_interpolation", "minoring", "majoring"):
@@ -392,7 +392,7 @@ def auc(
         raise ValueError("careful_interpolation is only implemented for the PR curve.")
     limits = _even_thresholds(num_thresholds) if thresholds is None else [-1e-7, *sorted(thresholds), 1.0 + 1e-7]
     value, update = area_under_curve(labels, predictions, weights, limits, curve, summation_method, name=name)
-    return _finish(value, update, metrics_collections, updates_collections)
+    return finish(value, update, metrics_collections, updates_collections)
 
 
 def area_under_curve(labels, predictions, weights, limits, curve, method, epsilon=1.0e-6, name=None):
@@ -415,11 +415,11 @@ def _area(counts, curve, method, epsilon):
                                                 "false_negatives"))
     if method == "careful_interpolation":
         return _careful_area(tp, fp, fn)
-    share = _ratio(tp + epsilon, tp + fn + epsilon)
+    share = ratio(tp + epsilon, tp + fn + epsilon)
     if curve == "ROC":
-        x, y = _ratio(fp, fp + tn + epsilon), share
+        x, y = ratio(fp, fp + tn + epsilon), share
     else:
-        x, y = share, _ratio(tp + epsilon, tp + fp + epsilon)
+        x, y = share, ratio(tp + epsilon, tp + fp + epsilon)
     width = x[:-1] - x[1:]
     if method == "trapezoidal":
         return _sum(width * (y[:-1] + y[1:]) / 2.0)
@@ -430,13 +430,13 @@ def _careful_area(tp, fp, fn):
     """Between thresholds true and false positives change in proportion, so precision is no straight line."""
     step = tp[:-1] - tp[1:]
     positive = tp + fp
-    slope = _ratio(step, MAXIMUM(positive[:-1] - positive[1:], 0.0))
+    slope = ratio(step, MAXIMUM(positive[:-1] - positive[1:], 0.0))
     start = tp[1:] - slope * positive[1:]
     both = _and(positive[:-1] > 0, positive[1:] > 0)
-    quotient = _ratio(positive[:-1], MAXIMUM(positive[1:], 0.0))
+    quotient = ratio(positive[:-1], MAXIMUM(positive[1:], 0.0))
     quotient = SELECT_V2(both, quotient, filling.ones_like(quotient))
     parts = slope * (step + start * LOG(quotient))
-    return _sum(_ratio(parts, MAXIMUM(tp[1:] + fn[1:], 0.0)))
+    return _sum(ratio(parts, MAXIMUM(tp[1:] + fn[1:], 0.0)))
 
 
 @api("compat.v1.metrics.sensitivity_at_specificity", dispatch=False)
@@ -451,7 +451,7 @@ def sensitivity_at_specificity(
     name=None,
 ) -> tuple[Tensor, Tensor]:
     """The share of true labels that are found, at the threshold where the specificity is nearest to a given one."""
-    _refuse_eagerly("sensitivity_at_specificity")
+    refuse_eagerly("sensitivity_at_specificity")
     if not 0 <= specificity <= 1:
         raise ValueError(f"`specificity` must be in the range [0, 1]. Currently, `specificity` got {specificity}.")
 
@@ -464,7 +464,7 @@ def sensitivity_at_specificity(
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
         both = _at_thresholds(labels, predictions, _even_thresholds(num_thresholds), weights, tuple(_KINDS))
         value, update = (compute(part) for part in both)
-        return _finish(value, update, metrics_collections, updates_collections)
+        return finish(value, update, metrics_collections, updates_collections)
 
 
 @api("compat.v1.metrics.specificity_at_sensitivity", dispatch=False)
@@ -479,7 +479,7 @@ def specificity_at_sensitivity(
     name=None,
 ) -> tuple[Tensor, Tensor]:
     """The share of false labels that are seen as such, where the sensitivity is nearest to a given one."""
-    _refuse_eagerly("specificity_at_sensitivity")
+    refuse_eagerly("specificity_at_sensitivity")
     if not 0 <= sensitivity <= 1:
         raise ValueError(f"`sensitivity` must be in the range [0, 1]. Currently, `sensitivity` is {sensitivity}.")
 
@@ -493,7 +493,7 @@ def specificity_at_sensitivity(
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
         both = _at_thresholds(labels, predictions, _even_thresholds(num_thresholds), weights, tuple(_KINDS))
         value, update = (compute(part) for part in both)
-        return _finish(value, update, metrics_collections, updates_collections)
+        return finish(value, update, metrics_collections, updates_collections)
 
 
 # Metrics by class.
@@ -508,11 +508,11 @@ def mean_iou(
     Returns:
         The mean so far, and the operation that takes in a batch and gives the confusion matrix.
     """
-    _refuse_eagerly("mean_iou")
+    refuse_eagerly("mean_iou")
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
         labels, predictions = to_tensor(labels), to_tensor(predictions)
         predictions.shape.assert_is_compatible_with(labels.shape)
-        matrix = _local([num_classes, num_classes], "total_confusion_matrix", dtypes.float64)
+        matrix = local_variable([num_classes, num_classes], "total_confusion_matrix", dtypes.float64)
         flat = [shaping.reshape(_cast(x, dtypes.int64), [-1]) for x in (labels, predictions)]
         spread = None if weights is None else shaping.reshape(_weighted(weights, labels), [-1])
         spread = None if spread is None else _cast(spread, dtypes.float64)
@@ -522,12 +522,12 @@ def mean_iou(
         union = _sum(total, 0) + _sum(total, 1) - right
         valid = _sum(_cast(NOT_EQUAL(union, 0.0)))
         union = SELECT_V2(union > 0, union, filling.ones_like(union))
-        value = _ratio(_sum(right / union), valid)
+        value = ratio(_sum(right / union), valid)
         with name_scope("update"):
             update = matrix.assign_add(current)
         with context.graph.control_dependencies([update]):
             update = matrix.value()
-        return _finish(value, update, metrics_collections, updates_collections)
+        return finish(value, update, metrics_collections, updates_collections)
 
 
 @api("compat.v1.metrics.mean_per_class_accuracy", dispatch=False)
@@ -535,22 +535,22 @@ def mean_per_class_accuracy(
     labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None
 ) -> tuple[Tensor, Tensor]:
     """The mean over classes of how often predictions equal labels of that class."""
-    _refuse_eagerly("mean_per_class_accuracy")
+    refuse_eagerly("mean_per_class_accuracy")
     with variable_scope(name, "mean_accuracy", (predictions, labels, weights)):
         labels = shaping.reshape(_cast(labels, dtypes.int64), [-1])
         predictions = shaping.reshape(_cast(predictions, dtypes.int64), [-1])
         predictions.shape.assert_is_compatible_with(labels.shape)
-        total, count = _local([num_classes], "total"), _local([num_classes], "count")
+        total, count = local_variable([num_classes], "total"), local_variable([num_classes], "count")
         amount = filling.ones_like(labels, _FLOAT)
         right = _cast(comparison.equal(labels, predictions))
         if weights is not None:
             amount = shaping.reshape(_weighted(weights, labels), [-1])
             right = right * amount
-        value = reductions.reduce_mean(_ratio(total.value(), count.value()))
+        value = reductions.reduce_mean(ratio(total.value(), count.value()))
         changes = group(
             total.assign_add(UNSORTED_SEGMENT_SUM(right, labels, num_classes)),
             count.assign_add(UNSORTED_SEGMENT_SUM(amount, labels, num_classes)),
         )
         with context.graph.control_dependencies([changes]):
-            update = _ratio(total.value(), count.value())  # TF: that of each class
-        return _finish(value, update, metrics_collections, updates_collections)
+            update = ratio(total.value(), count.value())  # TF: that of each class
+        return finish(value, update, metrics_collections, updates_collections)
