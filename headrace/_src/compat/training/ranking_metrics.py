@@ -68,6 +68,7 @@ class _Found:
     def __init__(self, labels, predictions_idx, class_id):
         guesses = casting.cast(to_tensor(predictions_idx), dtypes.int64)
         self.rows, self.counts = _label_rows(_with_axis(labels, guesses.shape.rank))
+        self.is_sparse = isinstance(labels, SparseTensor)
         self.guesses = _joined(guesses)
         self.guessed = filling.ones_like(self.guesses, dtypes.bool)
         if class_id is not None:
@@ -208,5 +209,7 @@ def _average_precision(found: _Found, k: int) -> Any:
     hits = casting.cast(found.hits, _FLOAT)
     places = casting.cast(filling.range_(1, k + 1), _FLOAT)
     total = reductions.reduce_sum(hits * cumulative.cumsum(hits, -1) / places, -1)
-    relevant = reductions.reduce_sum(casting.cast(found.counts, _FLOAT), -1)
+    # TF: of labels that are not sparse all are relevant, also one that is there twice.
+    relevant = found.counts if found.is_sparse else filling.ones_like(found.counts)
+    relevant = reductions.reduce_sum(casting.cast(relevant, _FLOAT), -1)
     return ratio(total, MINIMUM(relevant, to_tensor(float(k), _FLOAT)))
