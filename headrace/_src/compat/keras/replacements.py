@@ -208,6 +208,10 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     (f"{_COMMON}.variables", "Variable.__repr__", WRAPPED, additions.repr_of_variable, "2.0: shown as a tf.Variable"),
     (f"{_COMMON}.variables", "standardize_dtype", MADE, speed.with_known_names, "speed: names of dtypes are kept"),
     (f"{_COMMON}.dtypes", "result_type", MADE, speed.with_known_results, "speed: results are kept"),
+    (f"{_COMMON}.keras_tensor", "any_symbolic_tensors", MADE, speed.with_eager_tensors, "speed: eager ones are known"),
+    ("keras.src.tree.optree_impl", "is_nested", MADE, speed.with_known_leaves, "speed: types of leaves are kept"),
+    ("keras.src.tree.optree_impl", "map_structure", MADE, speed.with_short_structures, "speed: arguments of a layer"),
+    (f"{_BACKEND}.core", "convert_to_tensor", MADE, speed.with_fitting_tensors, "speed: eager ones are known"),
 
     # Parts of checkpoints.
     (f"{_BACKEND}.trackable", "sticky_attribute_assignment", WRAPPED, tracking.assign_attribute,

@@ -21,15 +21,26 @@ from headrace._src.tracing.function import function, functions_run_eagerly
 # better off without.
 _MOST_FUNCTIONS = 8
 _SETTINGS = frozenset((int, float, bool, str))
+# What is no tensor of Keras's own, and holds none.
+_PLAIN = frozenset((EagerTensor, type(None), *_SETTINGS))
 
 
 def with_known_names(original):
     """`standardize_dtype`, which finds out the name of each dtype once."""
     names: dict = {}  # by id: dtypes live as long as the process
+    standard: set = set()  # names that stay as they are
 
     @functools.wraps(original)
     def standardize_dtype(dtype):
-        if type(dtype) is DType:
+        kind = type(dtype)
+        if kind is str:
+            if dtype in standard:
+                return dtype
+            name = original(dtype)
+            if name == dtype:
+                standard.add(dtype)
+            return name
+        if kind is DType:
             name = names.get(id(dtype))
             if name is None:
                 name = names[id(dtype)] = original(dtype)
@@ -62,6 +73,68 @@ def with_known_results(original):
         return result
 
     return result_type
+
+
+def with_known_leaves(original):
+    """`is_nested`, which finds out once which of Keras's own types hold nothing."""
+    known = set(_PLAIN)
+
+    @functools.wraps(original)
+    def is_nested(structure):
+        kind = type(structure)
+        if kind in known:
+            return False
+        nested = original(structure)
+        if not nested and kind.__module__.startswith("keras.src."):
+            known.add(kind)
+        return nested
+
+    return is_nested
+
+
+def with_short_structures(original):
+    """`map_structure`, which takes the arguments of a layer apart by itself: a tuple, or at most one by name."""
+
+    @functools.wraps(original)
+    def map_structure(func, *structures, none_is_leaf=True):
+        if len(structures) == 1 and none_is_leaf:
+            structure = structures[0]
+            kind = type(structure)
+            if kind is tuple:
+                if _PLAIN.issuperset(map(type, structure)):
+                    return tuple([func(x) for x in structure])
+            elif kind is dict and len(structure) < 2:  # of more, optree sorts the names
+                if _PLAIN.issuperset(map(type, structure.values())):
+                    return {name: func(x) for name, x in structure.items()}
+        return original(func, *structures, none_is_leaf=none_is_leaf)
+
+    return map_structure
+
+
+def with_eager_tensors(original):
+    """`any_symbolic_tensors`, which has nothing to find out about eager tensors, numbers and names."""
+
+    @functools.wraps(original)
+    def any_symbolic_tensors(args=None, kwargs=None):
+        for items in (args or (), kwargs.values() if kwargs else ()):
+            for x in items:
+                if type(x) not in _PLAIN:
+                    return original(args, kwargs)
+        return False
+
+    return any_symbolic_tensors
+
+
+def with_fitting_tensors(original):
+    """`convert_to_tensor`, which returns eager tensors of the wanted dtype at once."""
+
+    @functools.wraps(original)
+    def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
+        if type(x) is EagerTensor and (dtype is None or (type(dtype) is str and x.dtype.name == dtype)):
+            return x
+        return original(x, dtype, sparse, ragged)
+
+    return convert_to_tensor
 
 
 class _Updates(dict):
