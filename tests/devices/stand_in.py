@@ -155,7 +155,7 @@ def environment(**changed) -> dict:
 
 
 def run(code: str, variables: dict) -> str:
-    """Run a program in a process of its own; returns what it prints. Settings of devices hold for a process."""
+    """Run a program in a process of its own; returns all that it prints. Settings of devices hold for a process."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=variables)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done.stdout + done.stderr

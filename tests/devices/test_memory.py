@@ -63,6 +63,21 @@ tf.config.experimental.set_memory_growth(gpus[0], True)  # nothing changes
 """)
 
 
+def test_options_of_a_session_of_1x():
+    _in_process("""
+config = tf.compat.v1.ConfigProto()
+config.gpu_options.per_process_gpu_memory_fraction = 0.4
+config.gpu_options.allow_growth = True
+config.gpu_options.visible_device_list = "9"
+refused(tf.errors.InvalidArgumentError, lambda: tf.compat.v1.Session(config=config, graph=tf.Graph()), "visible_device")
+config.gpu_options.visible_device_list = "2,0"
+with tf.compat.v1.Session(config=config, graph=tf.Graph()):
+    pass
+assert len(tf.config.list_logical_devices("GPU")) == 2
+assert source.environment == {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "XLA_PYTHON_CLIENT_MEM_FRACTION": "0.4"}
+""")
+
+
 def test_growth_on_some_devices_only_is_refused():
     _in_process("""
 tf.config.experimental.set_memory_growth(gpus[0], True)

@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from headrace._src.core import operating_system
+from headrace._src.core import accelerators, operating_system
 from headrace._src.graph.compiling import program_store
 from headrace._src.version import HEADRACE_VERSION
 
@@ -71,8 +71,29 @@ def _versions(report):
 
 
 def _devices(report):
-    names = [device.name for device in headrace.config.list_physical_devices()]
-    report.say("devices", f"{', '.join(names)}; {operating_system.processor_count()} processors")
+    report.say("devices", f"{operating_system.processor_count()} processors, which are CPU:0")
+    source = accelerators.source()
+    reason = source.reason_for_none()
+    found = [] if reason else accelerators.physical()
+    for device in found:
+        size = f", {device.memory / 2**30:.1f} GB" if device.memory else ""
+        report.say(f"{device.kind}:{device.number}", f"{device.description}{size}, from {source.name}")
+    if not found:
+        report.say("GPUs and TPUs", f"none: {reason or f'{source.name} finds none'}")
+        report.say("functions run on", "the processors")
+        return
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if hidden is not None:
+        report.say("CUDA_VISIBLE_DEVICES", f"{hidden!r}: only these are listed")
+    try:
+        used = accelerators.logical()
+        name = f"{used[0].kind}:{used[0].number}"
+        report.say("functions run on", f"{name}, unless tf.device says otherwise; scripts/accelerator tests it")
+    except Exception as error:
+        report.say("functions run on", "nothing", f"{type(error).__name__}: {error}")
+
+
+def _threads(report):
     threads = {name: os.environ[name] for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS") if name in os.environ}
     report.say("threads of products", ", ".join(f"{k}={v}" for k, v in threads.items()) or "one for each processor")
 
@@ -122,7 +143,7 @@ def _keras(report):
 def doctor() -> int:
     """Print the report; returns the exit code."""
     report = _Report()
-    for part in (_versions, _devices, _speeds, _compiler, _keras):
+    for part in (_versions, _devices, _threads, _speeds, _compiler, _keras):
         part(report)
     sys.stdout.write("\n".join(report.lines) + "\n\n")
     if report.problems:

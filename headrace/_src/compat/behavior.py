@@ -7,6 +7,7 @@ from headrace._src.core.context import Context, Mode, context, outside_functions
 from headrace._src.core.dimensions import Dimension
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
+from headrace._src.devices.memory import use_gpu_options
 from headrace._src.graph.building.graph import Graph
 from headrace._src.op.api import api
 from headrace._src.state.variables import Variable
@@ -72,12 +73,13 @@ def enable_eager_execution(config=None, device_policy=None, execution_mode=None)
     """Run operations at once, which is the default.
 
     Args:
-        config: a `ConfigProto`; accepted.
+        config: a `ConfigProto`, of which what is about GPUs counts.
         device_policy, execution_mode: accepted.
 
     Raises:
         ValueError: operations have been added to the default graph already.
     """
+    use_gpu_options(config)
     if _Behavior.eager:
         return
     if _Behavior.graph is not None and _Behavior.graph.nodes:

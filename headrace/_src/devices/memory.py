@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace._src.core import device_use
+from headrace._src.core import device_use, errors
 from headrace._src.core.devices import DeviceSpec, canonical_name
 from headrace._src.core.lazy import LazyModule
-from headrace._src.devices.configuration import PhysicalDevice, accelerator_of, are_fixed, check_known, is_split
+from headrace._src.devices.configuration import (
+    PhysicalDevice,
+    accelerator_of,
+    accelerators,
+    are_fixed,
+    check_known,
+    is_split,
+    list_physical_devices,
+    set_visible_devices,
+)
 from headrace._src.op.api import api
 
 _accelerators = LazyModule("headrace._src.core.accelerators")  # where there may be any
@@ -56,6 +65,28 @@ def get_device_details(device) -> dict:
     check_known(device)
     found = accelerator_of(device)
     return {} if found is None else dict(found.details)
+
+
+def use_gpu_options(config) -> None:
+    """Take over what a `ConfigProto` of 1.x says about GPUs. TF: the first one counts, later ones are not regarded.
+
+    Args:
+        config: the message, or None.
+    """
+    if config is None or not accelerators() or _accelerators.is_open():
+        return
+    options, gpus = config.gpu_options, list_physical_devices("GPU")
+    if options.visible_device_list:
+        numbers = [int(text) for text in options.visible_device_list.split(",")]
+        if not all(0 <= number < len(gpus) for number in numbers):
+            raise errors.invalid_argument(
+                f"gpu_options.visible_device_list is {options.visible_device_list!r}, but there are {len(gpus)} GPUs."
+            )
+        set_visible_devices([gpus[number] for number in numbers], "GPU")
+    memory = _accelerators.memory()
+    memory.fraction = options.per_process_gpu_memory_fraction
+    if options.allow_growth:
+        memory.growth.update({accelerator_of(gpu).number: True for gpu in gpus})
 
 
 def _accelerator(device) -> Any:

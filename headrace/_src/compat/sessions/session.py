@@ -17,6 +17,7 @@ from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
+from headrace._src.devices.memory import use_gpu_options
 from headrace._src.graph.building.graph import PLACEHOLDER, Graph, sessions
 from headrace._src.graph.passes.dead_code import needed
 from headrace._src.op.api import api
@@ -75,6 +76,7 @@ class BaseSession:
             raise TypeError(
                 f"Argument `config` must be a tf.ConfigProto, got {config!r} of type {type(config).__name__}."
             )
+        use_gpu_options(config)
         self._graph = graph
         self._config = config
         self._target = target

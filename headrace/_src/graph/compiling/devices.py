@@ -64,6 +64,7 @@ def compiling(count: int) -> list:
 
     They are of a client of our own: to ask jax for its devices would start its clients of accelerators too.
     """
+    import_jax()  # jaxlib alone would print more
     return make_client(count).devices()
 
 
