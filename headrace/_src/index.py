@@ -2331,6 +2331,7 @@ MODULES: dict = {
         "RandomShuffleQueue": "state.queues:RandomShuffleQueue",
     },
     "compat.v1.ragged": {
+        "RaggedTensorValue": "compat.ragged_values:RaggedTensorValue",
         "boolean_mask": "ops.ragged.selecting:boolean_mask",
         "constant": "ops.ragged.constant:constant",
         "cross": "ops.sparse.crossing:ragged_cross",

@@ -22,3 +22,9 @@ def test_assertions_of_pairs_say_the_message_and_show_the_data(check, x, y):
     with pytest.raises(tf.errors.InvalidArgumentError, match="look here") as raised:
         check(x, y, data=[tf.constant(77)], summarize=1, message="look here")
     assert "77" in str(raised.value)
+
+
+def test_where_of_ragged_tensors():
+    condition = tf.ragged.constant([[True, False], [True]])
+    x, y = tf.ragged.constant([[1, 2], [3]]), tf.ragged.constant([[4, 5], [6]])
+    assert tf.compat.v1.where(condition, x, y).to_list() == [[1, 5], [3]]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from tables import check
 
+import headrace as tf
 from headrace._src.core import nest, nest_nodes
 from headrace._src.core.shapes import TensorShape
 
@@ -438,3 +439,11 @@ def test_classes_made_without_end_are_forgotten():
     for i in range(nest_nodes.PLAIN._LIMIT + 10):
         nest.flatten(type(f"Leaf{i}", (), {})())
     assert len(nest_nodes.PLAIN) <= nest_nodes.PLAIN._LIMIT
+
+
+def test_dicts_by_reference():
+    """TF: references have the order of their objects in memory."""
+    first, second = sorted([tf.Variable(1.0), tf.Variable(2.0)], key=id)
+    structure = {second.ref(): "b", first.ref(): "a"}
+    assert tf.nest.flatten(structure) == ["a", "b"]
+    assert tf.nest.map_structure(str.upper, structure) == {first.ref(): "A", second.ref(): "B"}

@@ -242,7 +242,7 @@ class Model(tf.Module):
 
 tf.saved_model.save(Model(), "saved")
 tf.saved_model.load("saved").score(tf.ones((3, 2)))  #!
-""", ["input has 6 elements, but shape (4,) has 4"]),
+""", ["a tensor with 6 values, but the requested shape has 4: (4,)"]),
     "model_that_is_not_there": ("""
 tf.saved_model.load("no_model")  #!
 """, ["headrace.errors.NoSavedModelError", "no_model"]),

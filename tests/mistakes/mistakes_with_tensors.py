@@ -74,7 +74,7 @@ tf.stack(rows)  #!
     "reshape_to_another_size": ("""
 images = tf.zeros((10, 28, 28))
 tf.reshape(images, (10, 783))  #!
-""", ["input has 7840 elements, but shape (10, 783) has 7830"]),
+""", ["a tensor with 7840 values, but the requested shape has 7830: (10, 783)"]),
     "gather_out_of_range": ("""
 table = tf.constant([10, 20, 30])
 tf.gather(table, [0, 3])  #!

@@ -242,3 +242,18 @@ def test_a_file_of_tests_runs_itself(tmp_path):
     assert times.returncode == 0
     assert "benchmark Times.benchmark_sums: " in times.stdout
     assert 'benchmark mine: {"iters": 4, "extras": {"size": 5}}' in times.stdout
+
+
+def test_helpers_that_other_packages_call():
+    case = tf.test.TestCase()
+    for value in (tf.constant([1.0]), tf.Variable([1.0]), [1.0], np.array([1.0])):
+        array = case._GetNdArray(value)
+        assert isinstance(array, np.ndarray)
+        assert array.tolist() == [1.0]
+    assert case._eval_tensor(tf.constant(2)) == 2
+    assert case._eval_tensor(None) is None
+    case._assertArrayLikeAllClose([1.0], [1.0 + 1e-8])
+    with pytest.raises(AssertionError):
+        case._assertArrayLikeAllClose([1.0], [2.0])
+    with pytest.raises(AssertionError, match=r"\['a'\]"):
+        case._assertAllCloseRecursive({"a": 1.0}, {"a": 2.0})

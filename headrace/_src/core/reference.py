@@ -23,6 +23,10 @@ class Reference:
         equal = self.__eq__(other)
         return equal if equal is NotImplemented else not equal
 
+    def __lt__(self, other):
+        """An order, so that nest can visit a dict with such keys: that of the objects in memory, as in TensorFlow."""
+        return id(self._object) < id(other._object) if isinstance(other, Reference) else NotImplemented
+
     def __hash__(self):
         return id(self._object)
 

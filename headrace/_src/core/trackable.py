@@ -103,6 +103,23 @@ class Trackable:
         self._handle_deferred_dependencies(name, trackable)
         return trackable
 
+    def _add_variable_with_custom_getter(
+        self, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, getter: Any = None,
+        overwrite: bool = False, **kwargs_for_getter: Any,
+    ) -> Any:  # fmt: skip
+        """Make a variable with `getter`, and make it a child. Keras 2 does so for the weights of its layers.
+
+        Returns:
+            The variable, with the value of a checkpoint that waits for it.
+
+        Raises:
+            ValueError: the name belongs to another child.
+        """
+        if not overwrite and self._lookup_dependency(name) is not None:
+            raise ValueError(f"{type(self).__name__} has a variable called {name!r} already; names must be unique.")
+        variable = getter(name=name, shape=shape, dtype=dtype, initializer=initializer, **kwargs_for_getter)
+        return self._track_trackable(variable, name, overwrite) if isinstance(variable, Trackable) else variable
+
     def _add_trackable_child(self, name: str, value: Any) -> None:
         """Makes `value` a child, as a loader of SavedModels does."""
         self._track_trackable(value, name, overwrite=True)

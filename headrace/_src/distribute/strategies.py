@@ -32,6 +32,10 @@ from headrace._src.state.variables import Variable, variable_creator_scope
 class StrategyExtended:
     """What a strategy does for libraries such as optimizers."""
 
+    # TF: what Keras 2 asks: the size of a batch is that of all replicas together; nothing is traced once per device.
+    _global_batch_size = True
+    _retrace_functions_for_each_device = False
+
     experimental_between_graph = False
     experimental_require_static_shapes = False
     experimental_should_init = True
@@ -210,6 +214,9 @@ class Strategy:
     Args:
         extended: what it does for libraries.
     """
+
+    # TF: what Keras 2 asks: whether a coordinator gives work to parameter servers.
+    _should_use_with_coordinator = False
 
     def __init__(self, extended=None) -> None:
         self._extended = StrategyExtended(self) if extended is None else extended

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from headrace._src.core import dtypes, errors, nest
+from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.lazy import protobuf_text_format
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
@@ -210,6 +211,26 @@ class Comparisons:
     def assertRaisesIncompatibleShapesError(self, exception_type=errors.InvalidArgumentError) -> Any:
         """Within this block an op must fail because shapes do not go together."""
         return self.assertRaisesWithPredicateMatch(exception_type, lambda error: "shape" in str(error).lower())
+
+    # TF: helpers of its own that tests of other packages call.
+
+    def _GetNdArray(self, a) -> Any:
+        """A value as an array; a ragged one stays what it is."""
+        value = self.evaluate(a) if isinstance(a, (Tensor, CompositeTensor)) or hasattr(a, "numpy") else a
+        return value if isinstance(value, (RaggedTensor, np.ndarray)) else np.array(value)
+
+    def _eval_tensor(self, tensor) -> Any:
+        """The value of a tensor."""
+        return None if tensor is None else self.evaluate(tensor)
+
+    def _assertArrayLikeAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None) -> None:
+        self._all_close(a, b, rtol, atol, (), msg)
+
+    def _assertAllCloseRecursive(self, a, b, rtol=1e-6, atol=1e-6, path=None, msg=None) -> None:
+        self._all_close(a, b, rtol, atol, tuple(path or ()), msg)
+
+    def _AssertProtoEquals(self, a, b, msg=None) -> None:
+        self.assertProtoEquals(a, b, msg)
 
     # What they share.
 

@@ -5,6 +5,8 @@ import inspect
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.tracing.trace_types import Literal
 
+FAILED = "Binding inputs to tf.function failed"  # TF: tests of other packages look for these words
+
 
 def fast_key(args):
     """A key for a call with tensors and simple Python values only; None for any other."""
@@ -46,17 +48,19 @@ def bind(parameters, args, kwargs, name) -> list:
         elif positional and parameter.kind is not parameter.KEYWORD_ONLY:
             values.append(positional.pop(0))
             if parameter.name in rest and parameter.kind is not parameter.POSITIONAL_ONLY:
-                raise TypeError(f"{name}() got multiple values for argument {parameter.name!r}")
+                raise TypeError(f"{FAILED}: {name}() got multiple values for argument {parameter.name!r}")
         elif parameter.name in rest and parameter.kind is not parameter.POSITIONAL_ONLY:
             values.append(rest.pop(parameter.name))
         elif parameter.default is not parameter.empty:
             values.append(parameter.default)
         else:
-            raise TypeError(f"{name}() missing a required argument: {parameter.name!r}")
+            raise TypeError(f"{FAILED}: {name}() missing a required argument: {parameter.name!r}")
     if positional:
-        raise TypeError(f"{name}() got too many positional arguments: takes {len(parameters)}, got {len(args)}")
+        raise TypeError(
+            f"{FAILED}: {name}() got too many positional arguments: takes {len(parameters)}, got {len(args)}"
+        )
     if rest:
-        raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(rest))!r}")
+        raise TypeError(f"{FAILED}: {name}() got an unexpected keyword argument {next(iter(rest))!r}")
     return values
 
 

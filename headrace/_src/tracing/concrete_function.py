@@ -20,6 +20,7 @@ from headrace._src.graph.control.calls import call_graph
 from headrace._src.graph.control.conditional import pack_outputs
 from headrace._src.graph.passes.implementations import add_implementation
 from headrace._src.op.convert import to_tensor
+from headrace._src.tracing.arguments import FAILED
 from headrace._src.tracing.function_types import FunctionType, Parameter
 from headrace._src.tracing.trace_types import Literal, Typing
 from headrace._src.tracing.variable_specs import VariableSpec
@@ -137,7 +138,7 @@ class ConcreteFunction(Trackable):
                 continue  # part of the graph
             else:
                 raise TypeError(
-                    f"{self._python_name}: missing a required argument: {name!r}. {self._text_of_signature()}"
+                    f"{FAILED}: {self._python_name}: missing a required argument: {name!r}. {self._text_of_signature()}"
                 )
             try:
                 value = kind.cast(value, CastContext())
@@ -146,11 +147,13 @@ class ConcreteFunction(Trackable):
                     value = self._checked(value, kind, name)
                 else:
                     raise TypeError(
-                        f"{self._python_name}: argument {name!r}: {error}. {self._text_of_signature()}"
+                        f"{FAILED}: {self._python_name}: argument {name!r}: {error}. {self._text_of_signature()}"
                     ) from None
             tensors.extend(kind.to_tensors(value) if not isinstance(kind, TensorSpec) else [value])
         if args or kwargs:
-            raise TypeError(f"{self._python_name}: too many arguments: {[*args, *kwargs]}. {self._text_of_signature()}")
+            raise TypeError(
+                f"{FAILED}: {self._python_name}: too many arguments: {[*args, *kwargs]}. {self._text_of_signature()}"
+            )
         return tensors
 
     def _only_tensors(self, args, kwargs):

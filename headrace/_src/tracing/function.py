@@ -23,7 +23,7 @@ from headrace._src.graph.building.source_lines import users_line
 from headrace._src.graph.passes.implementations import implementation
 from headrace._src.op.api import api
 from headrace._src.op.options import truth
-from headrace._src.tracing.arguments import bind, fast_key, parameters_of, tensors_of
+from headrace._src.tracing.arguments import FAILED, bind, fast_key, parameters_of, tensors_of
 from headrace._src.tracing.concrete_function import ConcreteFunction
 from headrace._src.tracing.function_types import FunctionType, type_of_parameters
 from headrace._src.tracing.trace_types import Literal, Typing
@@ -50,6 +50,21 @@ class FunctionSpec(NamedTuple):
     fullargspec: inspect.FullArgSpec
     input_signature: tuple | None
     jit_compile: bool | None
+
+    @property
+    def arg_names(self) -> list[str]:
+        """The names of the arguments that may be given by position."""
+        return self.fullargspec.args
+
+    @property
+    def default_values(self) -> tuple | None:
+        """The values of the last of them, where they are left out."""
+        return self.fullargspec.defaults
+
+    @property
+    def flat_input_signature(self) -> tuple:
+        """The specs of the input signature, without structure."""
+        return tuple(nest.flatten(self.input_signature or (), expand_composites=True))
 
 
 class _Switch:
@@ -101,6 +116,9 @@ class Function(Trackable, Generic[P, R]):
         self._may_create = True  # until the first call has ended
         self._methods = weakref.WeakKeyDictionary()
         functools.update_wrapper(self, python_function, updated=())
+        for attribute, value in getattr(python_function, "__dict__", {}).items():
+            if not attribute.startswith("_"):  # TF: those of a callable object are the function's, too
+                self.__dict__.setdefault(attribute, value)
 
     # Calling.
 
@@ -148,7 +166,7 @@ class Function(Trackable, Generic[P, R]):
                 cast.append(kind.cast(value, CastContext(allow_specs=True)))
             except (AssertionError, TypeError, ValueError) as error:
                 raise TypeError(
-                    f"{self._name}: argument {parameter.name!r} does not fit the input_signature: {error}. "
+                    f"{FAILED}: {self._name}: argument {parameter.name!r} does not fit the input_signature: {error}. "
                     f"Expected {kind!r}, got {value!r}."
                 ) from None
         return cast
@@ -235,6 +253,16 @@ class Function(Trackable, Generic[P, R]):
             return trace(self._prepared(), self._parameters, kinds, self._name, may_create, self)
         finally:
             self._being_traced.discard(kinds)
+
+    def _decorate(self, decorator) -> None:
+        """Put a decorator around the Python function; only before it is first traced.
+
+        Raises:
+            ValueError: it has been traced.
+        """
+        if self._trace_count:
+            raise ValueError(f"{self._name} has been traced already: it can no longer be decorated.")
+        self._python_function = decorator(self._python_function)
 
     def _prepared(self):
         """The Python function as it is traced: with its control flow turned into operations."""

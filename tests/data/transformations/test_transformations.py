@@ -3,6 +3,7 @@
 import collections
 import logging
 
+import attr
 import numpy as np
 import pytest
 
@@ -281,3 +282,30 @@ def test_numbers_of_datasets_are_scalars_also_in_graphs(name, flag):
     for call in (make, tf.function(make)):
         with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="drop_remainder must"):
             call()
+
+
+def test_interleave_opens_as_many_datasets_as_calls_run_at_a_time():
+    twice = lambda x: tf.data.Dataset.from_tensors(x).repeat(2)
+    numbers = tf.data.Dataset.range(3).interleave(twice, cycle_length=None, num_parallel_calls=1)
+    assert [int(x) for x in numbers] == [0, 0, 1, 1, 2, 2]
+
+
+def test_zip_of_a_class_of_attrs():
+    @attr.s
+    class Pair:
+        x = attr.ib()
+        y = attr.ib()
+
+    pairs = list(tf.data.Dataset.zip(Pair(tf.data.Dataset.range(2), tf.data.Dataset.range(5, 7))))
+    assert [(type(p), int(p.x), int(p.y)) for p in pairs] == [(Pair, 0, 5), (Pair, 1, 6)]
+    with pytest.raises(TypeError, match="contains int"):
+        tf.data.Dataset.zip(Pair(tf.data.Dataset.range(2), 1))
+
+
+def test_sparse_values_of_1x_are_elements():
+    value = tf.compat.v1.SparseTensorValue(np.array([[0, 0], [1, 1]]), np.array([1, 2]), np.array([2, 2]))
+    dataset = tf.data.Dataset.from_tensors(value)
+    assert dataset.element_spec == tf.SparseTensorSpec([2, 2], tf.int64)
+    assert tf.sparse.to_dense(next(iter(dataset))).numpy().tolist() == [[1, 0], [0, 2]]
+    rows = tf.data.Dataset.from_tensor_slices(value)
+    assert [tf.sparse.to_dense(row).numpy().tolist() for row in rows] == [[1, 0], [0, 2]]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from headrace._src.compat.behavior import get_default_graph
 from headrace._src.compat.functions.renamed_arguments import renamed, required
 from headrace._src.core import dtypes
+from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.shapes import TensorShape
@@ -116,6 +117,8 @@ def where(condition, x=None, y=None, name=None) -> Tensor:
         return selecting.where(condition, name=name)
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
+    if any(isinstance(value, CompositeTensor) for value in (condition, x, y)):
+        return selecting.where(condition, x, y, name=name)
     x = to_tensor(x)
     return SELECT(to_tensor(condition, dtypes.bool), x, to_tensor(y, hint=x.dtype), name=name)
 

@@ -65,6 +65,7 @@ class _VariableType(type):
         synchronization=VariableSynchronization.AUTO,
         aggregation=VariableAggregation.NONE,
         shape=None,
+        experimental_enable_variable_lifting=None,
     ):
         return make_variable(
             initial_value=initial_value, trainable=trainable, collections=collections, validate_shape=validate_shape,

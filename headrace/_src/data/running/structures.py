@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace._src.core import nest
 from headrace._src.core.composite import CompositeTensor
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.specs import NoneTensorSpec, TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.type_specs import TypeSpec, type_spec_from_value
@@ -20,9 +21,14 @@ from headrace._src.op.convert import to_tensor
 if TYPE_CHECKING:
     from headrace._src.data.running.iterators import IteratorSpec
 
+_sparse = LazyModule("headrace._src.ops.sparse.tensor")
+_SPARSE_FIELDS = ("indices", "values", "dense_shape")
+
 
 def normalized(value: Any, where: str = "Dataset") -> Any:
     """A value with tensors (or composites, or None) at its leaves; lists have become tensors."""
+    if getattr(value, "_fields", None) == _SPARSE_FIELDS and isinstance(value, _sparse.SparseTensorValue):
+        return _sparse.SparseTensor.from_value(value)
     if isinstance(value, tuple):
         parts = [normalized(part, where) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)

@@ -171,7 +171,9 @@ def _make_parallel(
     parallel = integer(num_parallel_calls, "num_parallel_calls")
     if parallel != -1:
         _positive(num_parallel_calls, "num_parallel_calls")
-        if integer(cycle_length, "cycle_length") != -1 and parallel > cycle:
+        if integer(cycle_length, "cycle_length") == -1:
+            cycle = min(cycle, parallel)  # TF: no more datasets are open than calls run at a time
+        elif parallel > cycle:
             raise errors.invalid_argument(
                 "If `cycle_length` is set to a fixed value, `num_parallel_calls` must be either `tf.data.AUTOTUNE` or "
                 f"a value less than or equal to `cycle_length`, but they are {cycle} and {parallel}."

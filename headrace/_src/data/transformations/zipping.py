@@ -118,6 +118,9 @@ def _check(structure):
     elif isinstance(structure, collections.abc.Mapping):
         for part in structure.values():
             _check(part)
+    elif hasattr(type(structure), "__attrs_attrs__"):
+        for field in type(structure).__attrs_attrs__:
+            _check(getattr(structure, field.name))
     elif isinstance(structure, list):
         raise TypeError(
             "Dataset.zip: `datasets` must be a (nested) structure of `tf.data.Dataset` objects. A `list` is not "

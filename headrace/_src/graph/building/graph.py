@@ -329,11 +329,14 @@ class BaseGraph(BaseGraphMethods, CurrentGraph):
     @contextlib.contextmanager
     def as_default(self) -> Iterator[Any]:
         """Within this block, operations are added to this graph."""
-        # TF: the open scopes belong to the graph, so entering it again leaves them open.
-        scope = current_name_scope() if context.graph is self else ""
+        # TF: the open scopes belong to the graph, so entering it again leaves them open; and tapes go on.
+        if context.graph is self:
+            with fresh_scope(current_name_scope()):
+                yield self
+            return
         before = context.change(graph=self, recorders=(), device=None)
         try:
-            with fresh_scope(scope):
+            with fresh_scope(""):
                 yield self
         finally:
             context.mode = before

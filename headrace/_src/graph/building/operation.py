@@ -45,6 +45,8 @@ class OperationNotes(StreamOwner):
     stands_for: object = None
     # Of an input of a function: the user's name for it, where an operation cannot have that name.
     argument_name: str | None = None
+    # TF: of an operation that was made for another one, such as its gradient, that one. It is not noted here.
+    _original_op: "Operation | None" = None
     # Whether a constant was made for an operation yet to come, which will name it after itself.
     is_operand: bool = False
 

@@ -59,17 +59,15 @@ def gradients(
         raise ValueError(f"gradients: grad_ys must have as many elements as ys, got {len(grad_ys)} and {len(ys)}.")
     with graph.building() if graph.building_function else graph.as_default(), name_scope(name):
         targets = [graph.inside(to_tensor(y)) for y in ys]
-        for target in targets:
-            if not has_gradient(target.dtype):
-                raise TypeError(
-                    f"Gradients of type {target.dtype.name} are not supported: ys must be floating or complex."
-                )
         sources = [_source(graph, x) for x in xs]
         reads = [(x.handle, read) for x in xs if isinstance(x, RefVariable) for read in x.reads]
         known = [source for source in sources if source is not None]
         stops = {id(graph.inside(to_tensor(t))) for t in _listed(stop_gradients or [])}
         tape = tape_of(graph, graph.nodes, known, stops, reads)
-        dys = [_first_gradient(i, y, dy) for i, (y, dy) in enumerate(zip(targets, grad_ys))]
+        # TF: nothing flows from numbers without a gradient, such as integers.
+        places = [i for i, y in enumerate(targets) if has_gradient(y.dtype)]
+        dys = [_first_gradient(i, targets[i], grad_ys[i]) for i in places]
+        targets = [targets[i] for i in places]
         found = iter(walk(tape, targets, dys, known))
         results = [None if source is None else next(found) for source in sources]
         if unconnected is UnconnectedGradients.ZERO:

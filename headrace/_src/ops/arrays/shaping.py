@@ -34,11 +34,15 @@ def _target_shape(dims, shape):
             size, known = (math.prod(n for n in part if n not in (0, -1)) for part in (dims, shape))
         if known == 0 or size % known:
             raise errors.invalid_argument(
-                f"Reshape: input has {size} elements, which shape {shape} does not divide."
+                f"Reshape: Input to reshape is a tensor with {size} values, but the requested shape requires a "
+                f"multiple of {known}: {shape}."
             )
         return tuple(size // known if n == -1 else n for n in shape)
     if known != size:
-        raise errors.invalid_argument(f"Reshape: input has {size} elements, but shape {shape} has {known}.")
+        # TF: tests of other packages look for these words, also those of the next ones and of Squeeze.
+        raise errors.invalid_argument(
+            f"Reshape: Input to reshape is a tensor with {size} values, but the requested shape has {known}: {shape}."
+        )
     return shape
 
 
@@ -227,7 +231,7 @@ def _squeezed(dims, squeeze_dims):
         axis %= rank
         if dims[axis] not in (1, None):
             raise errors.invalid_argument(
-                f"Squeeze: dimension {axis} must be 1 to be removed, input has shape {dims}."
+                f"Squeeze: Can not squeeze dim[{axis}]: it must be 1 to be removed, got {dims[axis]} in shape {dims}."
             )
         gone.add(axis)
     return tuple(n for i, n in enumerate(dims) if i not in gone)

@@ -104,7 +104,8 @@ def _rows(values, count):
 def _comparison_error(prefix, name, symbol, x, y, holds, summarize):
     """The error for an element-wise comparison that does not hold everywhere."""
     count = 3 if summarize is None else sys.maxsize if summarize < 0 else summarize
-    lines = [f"{prefix}{name}: the condition x {symbol} y does not hold for all elements."]
+    # TF: tests of other packages look for "did not hold" and "element-wise".
+    lines = [f"{prefix}{name}: Condition x {symbol} y did not hold element-wise."]
     a, b, holds = (_known(tensor) for tensor in (x, y, holds))
     if x.shape == y.shape and a.ndim:
         wrong = ~holds
@@ -134,7 +135,7 @@ def _compare(name, symbol, compare, x, y, message, summarize):
         if not _known(condition):
             raise _comparison_error(prefix, name, symbol, x, y, holds, summarize)
         return passed()
-    data = [f"{prefix}{name}: the condition x {symbol} y does not hold. x:", x, "y:", y]
+    data = [f"{prefix}{name}: Condition x {symbol} y did not hold element-wise. x:", x, "y:", y]
     return Assert(condition, data, summarize=summarize)
 
 
