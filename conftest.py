@@ -20,6 +20,8 @@ os.environ["HEADRACE_CHILDREN"] = "0"
 collect_ignore = ["headrace/compat/v1/compat.py", "headrace/compat/v2.py"]
 # A program of a user, which imports tensorflow.
 collect_ignore += ["tests/tensorboard/log_program.py"]
+# Programs of other packages, which scripts/packages runs.
+collect_ignore_glob = ["tests/packages/programs/*"]
 
 
 @pytest.fixture(autouse=True)

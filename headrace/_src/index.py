@@ -3010,6 +3010,7 @@ MODULES: dict = {
         "StrategyExtended": "distribute.strategies:StrategyExtended",
         "TPUStrategy": "distribute.other_machines:TPUStrategy",
         "cluster_resolver": "",
+        "coordinator": "",
         "experimental": "",
         "experimental_set_strategy": "distribute.strategies:experimental_set_strategy",
         "get_replica_context": "distribute.strategies:get_replica_context",
@@ -3026,6 +3027,9 @@ MODULES: dict = {
         "TFConfigClusterResolver": "distribute.cluster_resolvers:TFConfigClusterResolver",
         "UnionResolver": "distribute.cluster_resolvers:UnionClusterResolver",
     },
+    "distribute.coordinator": {
+        "RemoteValue": "distribute.remote_values:RemoteValue",
+    },
     "distribute.experimental": {
         "CentralStorageStrategy": "distribute.mirrored:CentralStorageStrategy",
         "CollectiveCommunication": "distribute.reductions:CommunicationImplementation",
@@ -3036,6 +3040,10 @@ MODULES: dict = {
         "ParameterServerStrategy": "distribute.other_machines:ParameterServerStrategy",
         "TPUStrategy": "distribute.other_machines:TPUStrategy",
         "ValueContext": "distribute.strategies:ValueContext",
+        "coordinator": "",
+    },
+    "distribute.experimental.coordinator": {
+        "RemoteValue": "distribute.remote_values:RemoteValue",
     },
     "dtypes": {
         "DType": "core.dtypes:DType",

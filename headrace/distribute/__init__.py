@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from headrace._src.distribute.strategies import in_cross_replica_context as in_cross_replica_context
     from headrace._src.distribute.values import DistributedValues as DistributedValues
     from headrace.distribute import cluster_resolver as cluster_resolver
+    from headrace.distribute import coordinator as coordinator
     from headrace.distribute import experimental as experimental
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -53,7 +53,7 @@ def test_rows(row):
     (lambda: tf.lite, "TensorFlow Lite.*planned"),
     (lambda: tf.lite.TFLiteConverter, "TensorFlow Lite.*planned"),
     (lambda: tf.compat.v1.lite, "TensorFlow Lite.*planned"),
-    (lambda: tf.distribute.coordinator, "MultiWorkerMirroredStrategy.*planned"),
+    (lambda: tf.distribute.coordinator.ClusterCoordinator, "MultiWorkerMirroredStrategy.*planned"),
     (lambda: tf.distribute.no_such_name, "planned"),
     (lambda: tf.Session, "run at once"),
     (lambda: tf.train.AdamOptimizer, "tf.keras.optimizers"),

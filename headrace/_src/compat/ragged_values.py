@@ -20,7 +20,8 @@ class RaggedTensorValue:
     """
 
     def __init__(self, values, row_splits) -> None:
-        if not (isinstance(row_splits, np.ndarray) and row_splits.dtype in (np.int64, np.int32) and row_splits.ndim == 1):
+        kinds = (np.int64, np.int32)
+        if not (isinstance(row_splits, np.ndarray) and row_splits.dtype in kinds and row_splits.ndim == 1):
             raise TypeError(f"row_splits must be a vector of int32 or int64 in an array, got {row_splits!r}.")
         if not isinstance(values, (np.ndarray, np.generic, RaggedTensorValue)):
             raise TypeError(f"values must be an array or a RaggedTensorValue, got {values!r}.")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from headrace._src.core import dtypes
 from headrace._src.core.specs import TensorSpec
 
 
@@ -40,7 +41,7 @@ class BoundedTensorSpec(TensorSpec):
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> BoundedTensorSpec:
         """A spec with the bounds of another one; where it has none, with those of its dtype."""
-        dtype = spec.dtype
+        dtype = dtypes.as_dtype(spec.dtype)  # also a spec of arrays, which has a dtype of NumPy's
         minimum = getattr(spec, "minimum", dtype.min)
         maximum = getattr(spec, "maximum", dtype.max)
         return cls(spec.shape, dtype, minimum, maximum, name or spec.name)

@@ -161,6 +161,8 @@ class EagerTensor(Tensor):
             return array.view(self.dtype._numpy_type).copy()
         return array.copy()
 
+    _numpy = numpy  # TF: the same without a copy; TensorFlow Datasets calls it
+
     def _read_only(self):
         """The array as a view that cannot be made writable."""
         array = self._a

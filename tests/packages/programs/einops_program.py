@@ -15,6 +15,10 @@ check("repeat", lambda: repeat(X, "a b c -> a (b r) c", r=2))
 check("einsum", lambda: einsum(X, X, "a b c, a d c -> a b d"))
 check("pack", lambda: unpack(pack([X, X[:, 0]], "a * c")[0], [[3], []], "a * c"))
 check("in a function", lambda: tf.function(lambda x: rearrange(x, "a b c -> c (a b)"))(X))
-check("unknown sizes", lambda: tf.function(
-    lambda x: rearrange(x, "a b c -> (a b) c"), input_signature=[tf.TensorSpec([None, None, 4])])(X))
+check(
+    "unknown sizes",
+    lambda: tf.function(lambda x: rearrange(x, "a b c -> (a b) c"), input_signature=[tf.TensorSpec([None, None, 4])])(
+        X
+    ),
+)
 check("layers", lambda: tf.keras.Sequential([Rearrange("b h w -> b (h w)"), Reduce("b c -> b", "max")])(X))

@@ -40,5 +40,6 @@ for name, kernel in {
     check(f"regression: {name}", lambda: regression(kernel))
 check("sparse: Adam", sparse)
 check("sparse regression", lambda: gpflow.models.SGPR((X, Y), gpflow.kernels.RBF(), X[:6].copy()).elbo())
-check("variational", lambda: gpflow.models.VGP((X, Y > 0), gpflow.kernels.RBF(), gpflow.likelihoods.Bernoulli()).elbo())
+signs = (X, (Y > 0).astype(float))
+check("variational", lambda: gpflow.models.VGP(signs, gpflow.kernels.RBF(), gpflow.likelihoods.Bernoulli()).elbo())
 check("parameters", lambda: sorted(gpflow.utilities.parameter_dict(gpflow.models.GPR((X, Y), gpflow.kernels.RBF()))))

@@ -25,9 +25,8 @@ def episode(environment, policy, seed):
 
 def learned():
     environment = gymnasium.make("CartPole-v1")
-    policy = tf.keras.Sequential([
-        tf.keras.Input((4,)), tf.keras.layers.Dense(16, "tanh", kernel_initializer=tf.keras.initializers.GlorotUniform(1)),
-        tf.keras.layers.Dense(1, kernel_initializer="zeros")])  # fmt: skip
+    hidden = tf.keras.layers.Dense(16, "tanh", kernel_initializer=tf.keras.initializers.GlorotUniform(1))
+    policy = tf.keras.Sequential([tf.keras.Input((4,)), hidden, tf.keras.layers.Dense(1, kernel_initializer="zeros")])
     optimizer = tf.keras.optimizers.Adam(0.02)
     lengths = []
     for number in range(40):

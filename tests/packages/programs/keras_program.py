@@ -1,4 +1,4 @@
-"""Keras 3, on its tensorflow backend: a model is fitted, saved and loaded by a program that says `import tensorflow`."""
+"""Keras 3: a model is fitted, saved and loaded by a program that says `import tensorflow`."""
 
 import os
 import tempfile
@@ -13,7 +13,10 @@ Y = X.sum(1, keepdims=True)
 
 
 def fitted():
-    layers = [keras.layers.Dense(8, "tanh", kernel_initializer="ones"), keras.layers.Dense(1, kernel_initializer="ones")]
+    layers = [
+        keras.layers.Dense(8, "tanh", kernel_initializer="ones"),
+        keras.layers.Dense(1, kernel_initializer="ones"),
+    ]
     model = keras.Sequential([keras.Input((4,)), *layers])
     model.compile("adam", "mse")
     return model, model.fit(X, Y, batch_size=8, epochs=2, shuffle=False, verbose=0).history["loss"]

@@ -20,7 +20,9 @@ def build(choices):
 
 def searched(kind, **options):
     with tempfile.TemporaryDirectory() as folder:
-        tuner = kind(build, objective="val_loss", directory=folder, project_name="search", seed=1, overwrite=True, **options)
+        tuner = kind(
+            build, objective="val_loss", directory=folder, project_name="search", seed=1, overwrite=True, **options
+        )
         tuner.search(X, Y, epochs=2, validation_data=(X, Y), verbose=0)
         best = tuner.get_best_hyperparameters()[0].values
         model = tuner.get_best_models()[0]

@@ -21,11 +21,13 @@ for name in ("SteSign", "ApproxSign", "SwishSign", "SteHeaviside", "SteTern", "D
 
 
 def fitted():
-    model = larq.models.tf.keras.Sequential([
-        larq.models.tf.keras.layers.Input((4,)),
-        larq.layers.QuantDense(8, kernel_quantizer="ste_sign", kernel_constraint="weight_clip"),
-        larq.layers.QuantDense(1, input_quantizer="ste_sign", kernel_quantizer="ste_sign"),
-    ])
+    model = larq.models.tf.keras.Sequential(
+        [
+            larq.models.tf.keras.layers.Input((4,)),
+            larq.layers.QuantDense(8, kernel_quantizer="ste_sign", kernel_constraint="weight_clip"),
+            larq.layers.QuantDense(1, input_quantizer="ste_sign", kernel_quantizer="ste_sign"),
+        ]
+    )
     model.compile("adam", "mse")
     model.fit(X, tf.ones([4, 1]), epochs=2, verbose=0)
     with larq.context.quantized_scope(True):

@@ -35,8 +35,14 @@ check("regression", lambda: bool(regressor().fit(X, Y).score(X, Y) > -5))
 check("classification", lambda: classifier().fit(X, LABELS).predict(X).shape)
 check("pipeline", lambda: make_pipeline(StandardScaler(), classifier()).fit(X, LABELS).predict_proba(X).shape)
 check("cross-validation", lambda: len(cross_val_score(regressor(), X, Y, cv=2)))
-check("search", lambda: sorted(GridSearchCV(
-    KerasRegressor(network, loss="mse", units=4, verbose=0), {"units": [2, 4]}, cv=2).fit(X, Y).best_params_))
+check(
+    "search",
+    lambda: sorted(
+        GridSearchCV(KerasRegressor(network, loss="mse", units=4, verbose=0), {"units": [2, 4]}, cv=2)
+        .fit(X, Y)
+        .best_params_
+    ),
+)
 
 
 def pickled():

@@ -12,7 +12,9 @@ WEIGHTS = tf.constant(np.arange(12, dtype=np.float32).reshape(4, 3) / 10)
 
 def converted(function, *arrays):
     signature = [tf.TensorSpec([None, *array.shape[1:]], array.dtype, name=f"x{i}") for i, array in enumerate(arrays)]
-    model, _ = tf2onnx.convert.from_function(tf.function(function, input_signature=signature), input_signature=signature)
+    model, _ = tf2onnx.convert.from_function(
+        tf.function(function, input_signature=signature), input_signature=signature
+    )
     evaluator = ReferenceEvaluator(model)
     feed = {value.name: array for value, array in zip(model.graph.input, arrays)}
     result = evaluator.run(None, feed)
@@ -24,7 +26,9 @@ check("products", lambda: converted(lambda x: tf.nn.relu(tf.matmul(x, WEIGHTS) +
 check("reductions", lambda: converted(lambda x: tf.nn.softmax(x - tf.reduce_mean(x, 1, keepdims=True)), X))
 check("two inputs", lambda: converted(lambda x, y: tf.concat([x, tf.tanh(y)], 1), X, X))
 check("shapes", lambda: converted(lambda x: tf.reshape(tf.transpose(tf.reshape(x, [-1, 2, 2]), [0, 2, 1]), [-1, 4]), X))
-check("convolution", lambda: converted(lambda x: tf.nn.conv2d(x, tf.ones([3, 3, 1, 2]), 1, "SAME"), X.reshape(1, 2, 4, 1)))
+check(
+    "convolution", lambda: converted(lambda x: tf.nn.conv2d(x, tf.ones([3, 3, 1, 2]), 1, "SAME"), X.reshape(1, 2, 4, 1))
+)
 
 
 def keras_model():

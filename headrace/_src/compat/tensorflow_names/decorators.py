@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from headrace._src.op.api import api
+from headrace._src.tracing.function import Function
 
 
 class TFDecorator:
@@ -179,6 +180,8 @@ def getfullargspec(obj) -> inspect.FullArgSpec:
     if isinstance(stated, inspect.Signature):
         return inspect.getfullargspec(_with_signature(stated))
     target = unwrap(obj)[1]
+    if isinstance(target, Function):  # also one of a SavedModel, which has no Python code
+        return target.function_spec.fullargspec
     if isinstance(target, functools.partial):
         return _partial_argspec(target)
     if not inspect.isroutine(target) and not inspect.isclass(target) and callable(target):

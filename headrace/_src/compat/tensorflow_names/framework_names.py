@@ -10,7 +10,6 @@ import numpy as np
 
 from headrace._src.compat.functions.arrays import get_seed
 from headrace._src.core import dtypes
-from headrace._src.core.batchable_specs import BatchableTypeSpec
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.names import current_name_scope
@@ -19,6 +18,7 @@ from headrace._src.core.random_state import random_state
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import EagerTensor, Tensor, is_tensor
+from headrace._src.core.type_specs import TypeSpec
 from headrace._src.graph.building.graph import Graph
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -120,7 +120,7 @@ def unknown_shape(rank: int | None = None, **kwargs: Any) -> TensorShape:
     return TensorShape(None) if rank is None else TensorShape([None] * rank)
 
 
-class _DenseSpecMeta(type(BatchableTypeSpec)):  # type: ignore[misc]
+class _DenseSpecMeta(type(TypeSpec)):  # type: ignore[misc]
     """Lets `tf.TensorSpec` count as a `DenseSpec`."""
 
     def __instancecheck__(cls, instance):
@@ -130,7 +130,7 @@ class _DenseSpecMeta(type(BatchableTypeSpec)):  # type: ignore[misc]
         return super().__subclasscheck__(subclass) or (cls is DenseSpec and issubclass(subclass, TensorSpec))
 
 
-class DenseSpec(BatchableTypeSpec, metaclass=_DenseSpecMeta):
+class DenseSpec(TypeSpec, metaclass=_DenseSpecMeta):
     """The base of specs of what is like one dense tensor: with a shape, a dtype and a name."""
 
     def __init__(self, shape, dtype=dtypes.float32, name=None):

@@ -4,7 +4,7 @@ from typing import Any
 
 
 class _NotThere:
-    """Tensors spread over a mesh of devices are not there; strategies of `tf.distribute` spread batches and variables."""
+    """Tensors spread over a mesh of devices are not there; strategies of `tf.distribute` spread batches."""
 
     def __init__(self, *args: Any, **kwargs: Any):
         raise NotImplementedError(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from headrace._src.distribute.reductions import CommunicationImplementation as _CollectiveCommunication
     from headrace._src.distribute.reductions import CommunicationOptions as CommunicationOptions
     from headrace._src.distribute.strategies import ValueContext as ValueContext
+    from headrace.distribute.experimental import coordinator as coordinator
     CollectiveCommunication = _CollectiveCommunication
     MultiWorkerMirroredStrategy = _MultiWorkerMirroredStrategy
 else:
