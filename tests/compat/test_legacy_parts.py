@@ -47,7 +47,8 @@ def test_ragged_values():
 
 def test_arguments_of_functions(tmp_path):
     module = tf.Module()
-    module.f = tf.function(lambda x, training=False: x, input_signature=[tf.TensorSpec([2]), tf.TensorSpec([], tf.bool)])
+    signature = [tf.TensorSpec([2]), tf.TensorSpec([], tf.bool)]
+    module.f = tf.function(lambda x, training=False: x, input_signature=signature)
     tf.saved_model.save(module, str(tmp_path))
     for function in (module.f, tf.saved_model.load(str(tmp_path)).f):
         told = decorators.getfullargspec(function)

@@ -64,7 +64,7 @@ def value_and_gradient(x):
 hamiltonian = tfp.mcmc.HamiltonianMonteCarlo(lambda z: -(z**2) / 2, 0.3, 3)
 check("HamiltonianMonteCarlo", lambda: chain(hamiltonian, 0.0, 20))
 no_u_turn = tfp.mcmc.NoUTurnSampler(lambda z: -tf.reduce_sum(z**2) / 2, 0.3)
-check("NoUTurnSampler", lambda: chain(no_u_turn, [0.0, 0.0], 5))
+check("NoUTurnSampler", lambda: chain(no_u_turn, tf.zeros(2), 5))
 walk = tfp.mcmc.RandomWalkMetropolis(lambda z: -(z**2) / 2)
 check("RandomWalkMetropolis", lambda: chain(walk, 0.0, 20))
 check("lbfgs_minimize", lambda: tfp.optimizer.lbfgs_minimize(value_and_gradient, tf.zeros(2)).position)
