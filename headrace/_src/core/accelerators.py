@@ -238,7 +238,13 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin, device_use.ElsewhereValue
         return self
 
     def __repr__(self):
-        return f"<{self.dtype.name} {list(self.shape)} on {self.accelerator.name}>"
+        return repr(self.host())
+
+    def __str__(self):
+        return str(self.host())
+
+    def __format__(self, spec):
+        return format(self.host(), spec)
 
 
 def on_host(array: Any) -> Any:
