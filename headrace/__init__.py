@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from headrace import graph_util as graph_util
     from headrace import image as image
     from headrace import io as io
+    from headrace import js as js
     from headrace import linalg as linalg
     from headrace import lookup as lookup
     from headrace import math as math

@@ -156,6 +156,7 @@ MODULES: dict = {
         "irfftnd": "ops.signal.fourier_nd:irfftnd_op",
         "is_symbolic_tensor": "program.queries:is_symbolic_tensor",
         "is_tensor": "core.tensor:is_tensor",
+        "js": "",
         "less": "ops.math.comparison:less",
         "less_equal": "ops.math.comparison:less_equal",
         "linalg": "",
@@ -3636,6 +3637,9 @@ MODULES: dict = {
         "rmtree": "state.gfile:rmtree",
         "stat": "state.gfile:stat",
         "walk": "state.gfile:walk",
+    },
+    "js": {
+        "save": "js.saving:save",
     },
     "linalg": {
         "LinearOperator": "ops.linear_operators.base:LinearOperator",

@@ -69,6 +69,7 @@ FROM_DATA = {
     "graph.compiling.programs": (1, "the op of an instruction, as the compiling process is sent it"),
     "graph.messages.dataflow_nodes": (2, "the ops of a GraphDef"),
     "graph.messages.graph_import": (2, "the ops of a GraphDef"),
+    "graph.messages.inlined_graphs": (1, "the ops of a GraphDef"),
     "graph.messages.op_definitions": (3, "the ops of a GraphDef, and that tf.Graph.op_def_for_type is asked for"),
     "graph.messages.reference_nodes": (1, "the ops of a GraphDef"),
     "op.definition": (1, "the op of a pickle"),

@@ -15,6 +15,7 @@ from headrace._src.core.tracebacks import hide_frames
 from headrace._src.version import HEADRACE_VERSION
 
 _collectives_command = LazyModule("headrace._src.cli.exchanged_bytes")
+_convert_command = LazyModule("headrace._src.cli.convert")
 _launch_command = LazyModule("headrace._src.cli.launch")
 _saved_model_commands = LazyModule("headrace._src.cli.saved_model.commands")
 _shim_command = LazyModule("headrace._src.cli.shim")
@@ -61,6 +62,10 @@ def _saved_model(arguments):
     return _saved_model_commands.main(arguments, prog="headrace saved-model")
 
 
+def _convert(arguments):
+    return _convert_command.main(arguments)
+
+
 def _launch(arguments):
     return _launch_command.main(arguments)
 
@@ -82,6 +87,7 @@ def _upgrade(arguments):
 # Commands that have a parser of their own: their names, what they are for, and what carries them out.
 _WITH_OWN_PARSER = {
     "collectives": ("run a script, and say how many bytes its devices and processes exchange", _collectives),
+    "convert": ("write a model for TensorFlow.js (headrace convert js MODEL FOLDER)", _convert),
     "launch": ("start a script once for each worker, here (-n 2) or on several machines (--hosts FILE)", _launch),
     "saved-model": ("look at SavedModels, and call them; the same as saved_model_cli", _saved_model),
     "shim": ("let packages that require TensorFlow install, and plain `python` find headrace; --remove", _shim),
