@@ -28,6 +28,16 @@ def test_workloads_run():
     assert done.stderr.count(": runs") == 6, done.stderr
 
 
+@pytest.mark.slow
+def test_sessions_run():
+    command = [sys.executable, "benchmarks/sessions.py", "--quick"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    losses = [[float(x) for x in line.rpartition(": ")[2].split(",")] for line in done.stdout.splitlines()]
+    assert len(losses) == 6
+    assert all(0.0 < x < 10.0 for row in losses for x in row)
+
+
 def test_results_become_a_table_with_goals(tmp_path):
     """The last result of a row counts, the faster form of PyTorch counts, and a missed goal is told."""
     line = {"memory": 100, "version": "1", "date": "2026-01-01", "processor": "p", "processors": 2, "load": 0.1}
