@@ -368,14 +368,25 @@ def test_matrix_products_are_left_to_the_interpreter(size, is_left):
     assert compilation.is_worthwhile(graph.plan().steps) != is_left
 
 
+@pytest.mark.parametrize("with_loops", [False, True])
 @pytest.mark.parametrize("label", [1, 7])
-def test_variables_stay_as_they_are_when_a_check_fails_between_assignments(label):
+def test_variables_stay_as_they_are_when_a_check_fails_between_assignments(label, with_loops):
     momentum, weights, late = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 4.0]), tf.Variable(0.0)
+    bell = tf.Variable(0.0)
+
+    @tf.function
+    def ring():
+        bell.assign(1.0)
+        while bell < 1.0:  # which waits for ever where a failed check has kept the bell from ringing
+            pass
+        bell.assign(0.0)
 
     @compiled
     def step(label):
         momentum.assign_add([1.0, 1.0])  # before the first check
         loss = tf.nn.sparse_softmax_cross_entropy_with_logits(logits=[[1.0, 2.0]], labels=[label])
+        if with_loops:
+            ring()
         momentum.assign(momentum * 0.5)
         weights.assign_sub(momentum * loss[0])
         tf.debugging.assert_less(tf.reduce_sum(weights), 100.0)

@@ -48,3 +48,15 @@ def test_what_the_library_behind_products_is_left(function, limit):
     options = options_of(BlockBuilder().of_plan(graph.plan()))
     assert options.get(FUSION) == limit
     assert {name: options[name] for name in OPTIONS} == OPTIONS
+
+
+def test_where_the_last_loop_ends():
+    inner = tf.function(lambda x: in_a_loop(x) + 1.0)
+    functions = attention, lambda x: attention(in_a_loop(attention(x))), lambda x: attention(inner(attention(x)))
+    for function, has_loop in zip(functions, (False, True, True), strict=True):
+        graph = tf.function(function).get_concrete_function(tf.TensorSpec([2, 4, 4])).graph
+        block = BlockBuilder().of_plan(graph.plan())
+        assert block.loops == has_loop
+        after = [instruction.op for instruction in block.instructions[block.after_loops :]]
+        assert after.count("Softmax") == 1
+        assert not {"StatelessWhile", "While", "PartitionedCall"} & set(after)

@@ -47,6 +47,7 @@ class Block:
         written: positions of the inputs that are variables which the block changes.
         streams: numbers of the random streams that the block draws from.
         loops: whether there is a loop in it.
+        after_loops: how many instructions it takes until no loop follows.
         count: how many operations there are, those of inner blocks included.
     """
 
@@ -57,9 +58,9 @@ class Block:
         self.size = size
         written: set[int] = set()
         streams: set[int] = set()
-        self.loops = False
+        self.after_loops = 0
         self.count = 0
-        for instruction in instructions:
+        for number, instruction in enumerate(instructions, 1):
             self.count += 1
             op = REGISTRY[instruction.op]
             if WRITES_VARIABLE in op.traits:
@@ -71,9 +72,12 @@ class Block:
                     offset = len(instruction.inputs) - len(inner.input_types)  # a condition comes before
                     written.update(instruction.inputs[offset + i] for i in inner.written)
                     streams |= inner.streams
-                    self.loops = self.loops or inner.loops
                     self.count += inner.count
-                self.loops = self.loops or LOOPS in op.traits
+                    if inner.loops:
+                        self.after_loops = number
+                if LOOPS in op.traits:
+                    self.after_loops = number
+        self.loops = bool(self.after_loops)
         self.written = frozenset(i for i in written if i < len(input_types))
         self.streams = frozenset(streams)
 

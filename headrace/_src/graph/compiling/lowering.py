@@ -67,14 +67,15 @@ class Lowering(LoweredControl):
             used: see above.
             streams: see above.
             failed: see above.
-            keeps: whether variables keep their values from a failed check on, not only in the end. Not where there are
-                loops: one might wait for a variable to change.
+            keeps: whether variables keep their values from a failed check on, not only in the end. Not before a loop,
+                which might wait for a variable to change.
         """
         self.variables = variables
         self.used = used
         self.streams = streams
         self.failed = failed
         self._before = list(variables) if keeps else None
+        self._loops_follow = False
         self._kept: dict[int, tuple] = {}  # by variable: the value that regards a check, and which
         self._instruction = None
         self._converted: dict[int, tuple] = {}
@@ -125,7 +126,7 @@ class Lowering(LoweredControl):
         value = jnp.asarray(value)
         if value.shape != before.shape or value.dtype != before.dtype:
             raise NotLowerable("an assignment that changes the shape of a variable")
-        if self._before is not None and self.failed is not False:
+        if self._before is not None and self.failed is not False and not self._loops_follow:
             # At once: what is computed from the new value then reads it, and no longer the old one as well, so that XLA
             # can write the new one over the old one. An optimizer's step else copies all its variables.
             value = jnp.where(self.failed, self._before[index], value)
@@ -160,7 +161,8 @@ class Lowering(LoweredControl):
         values = [None] * block.size
         values[: len(inputs)] = inputs
         first, others = None, []
-        for instruction in block.instructions:
+        for number, instruction in enumerate(block.instructions, 1):
+            self._loops_follow = number < block.after_loops
             given = [values[i] for i in instruction.inputs]
             if any(x is _Missing for x in given):
                 results = [_Missing] * len(instruction.outputs)
@@ -187,10 +189,13 @@ class Lowering(LoweredControl):
         """The outputs of a block as jax values, NumPy arrays, lists or handles."""
         values = [None] * block.size
         values[: len(inputs)] = inputs
-        for instruction in block.instructions:
+        loops_follow = self._loops_follow
+        for number, instruction in enumerate(block.instructions, 1):
+            self._loops_follow = loops_follow or number < block.after_loops
             results = self._lowered(instruction, [values[i] for i in instruction.inputs])
             for i, result in zip(instruction.outputs, results):
                 values[i] = result
+        self._loops_follow = loops_follow
         return [values[i] for i in block.outputs]
 
     def _lowered(self, instruction, given):

@@ -243,7 +243,7 @@ class Writer:
         streams = given[-1] if self.streams else None
         used = {number: streams[k, 2] for k, number in enumerate(self.streams)}
         seeds = {number: streams[k, :2] for k, number in enumerate(self.streams)}
-        ctx = self._lowering(variables, dict(used), seeds, keeps=not block.loops)
+        ctx = self._lowering(variables, dict(used), seeds, keeps=True)
         inputs = []
         for i, x in enumerate(signature.inputs):
             if isinstance(x, ListSpec) and i in traced:
