@@ -18,8 +18,9 @@ from typing import Any
 from headrace._src.core import operating_system
 from headrace._src.core.context import quiet_runner
 
-# Elements of a part, for kernels that make arrays on their way to the result: these stay in the cache of a processor.
-PART = 1 << 15
+# Elements of a part, for kernels that make arrays on their way to the result: fewer, and threads wait for each other at
+# the interpreter's lock; more, and the arrays leave a processor's cache.
+PART = 1 << 17
 
 # The environment variables that say how many threads an operation may use, the first that is set. TF: it reads the
 # first one; the others are those of NumPy's matrix products, which came from a library that reads them.

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 # With fewer elements than this, or more than a part of them wanted, all are sorted.
 _PARTITION_FROM = 256
+# From so many elements of a row on, only those are looked at that can be among the greatest: at least so many groups for
+# each that is wanted, of at least so many elements.
+_GROUPS_FROM, _GROUPS_FOR_EACH, _SMALLEST_GROUP = 512, 4, 16
 
 
 def comparable(x):
@@ -84,6 +87,10 @@ def top_positions(x, k):
         # NumPy takes NaN for the greatest, here it comes last.
         if x.dtype.kind != "f" or not np.isnan(np.take_along_axis(x, places, -1)).any():
             return places
+    if x.size and n >= _GROUPS_FROM and 0 < k <= n // (_GROUPS_FOR_EACH * _SMALLEST_GROUP) and _has_keys(x):
+        places = _top_of_groups(x.reshape(-1, n), k)
+        if places is not None:
+            return places.reshape(*x.shape[:-1], k)
     if n >= _PARTITION_FROM and 0 < k <= n // 4 and _has_keys(x):
         keys = np.partition(_keys(x), k - 1, -1)[..., :k]
         keys.sort(-1)
@@ -100,6 +107,34 @@ def top_positions(x, k):
     places = np.nonzero(chosen)[1].reshape(rows.shape[0], k)
     order = descending(np.take_along_axis(rows, places, -1))
     return np.take_along_axis(places, order, -1).reshape(*x.shape[:-1], k)
+
+
+def _top_of_groups(rows, k):
+    """`top_positions` of long rows; None where there are NaN, or too many elements equal the least of the greatest.
+
+    The k-th greatest of the maxima of groups is a bound: k elements at least are no less, and all that are wanted.
+    """
+    count, n = rows.shape
+    groups = min(n // _SMALLEST_GROUP, max(_GROUPS_FOR_EACH * k, int(n**0.5)))
+    size = n // groups
+    # Groups of elements that stand far from each other: their maxima are those of columns, which NumPy finds quickly.
+    maxima = rows[:, : groups * size].reshape(count, size, groups).max(1)
+    rest = rows[:, groups * size :]
+    if rows.dtype.kind == "f" and (np.isnan(maxima).any() or np.isnan(rest).any()):
+        return None
+    bound = np.partition(maxima, groups - k, -1)[:, groups - k, None]
+    candidates = np.flatnonzero(rows >= bound)
+    if candidates.size > rows.size // 8:
+        return None
+    row, place = np.divmod(candidates, n)
+    each = np.bincount(row, minlength=count)
+    # The candidates' keys, row by row from the left, and what is behind all others.
+    keys = np.full((count, each.max()), ~np.uint64(0))
+    column = np.arange(candidates.size) - np.repeat(np.cumsum(each) - each, each)
+    values = _keys(rows.reshape(-1)[candidates, None])[:, 0]
+    keys[row, column] = values | place.astype(np.uint64)
+    keys.sort(-1)
+    return (keys[:, :k] & _PLACE).view(np.int64)
 
 
 def check_k(op, shape, k):
