@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 # With fewer elements than this, or more than a part of them wanted, all are sorted.
 _PARTITION_FROM = 256
-# From so many elements of a row on, only those are looked at that can be among the greatest: at least so many groups for
-# each that is wanted, of at least so many elements.
+# From so many elements of a row on, only those are looked at that can be among the greatest: at least so many groups
+# for each that is wanted, of at least so many elements.
 _GROUPS_FROM, _GROUPS_FOR_EACH, _SMALLEST_GROUP = 512, 4, 16
 
 
