@@ -27,3 +27,12 @@ def test_several_devices_have_no_effect_and_that_is_said():
         assert distribution.distribution() is several
     finally:
         distribution.set_distribution(None)
+
+
+def test_fit_takes_distributed_datasets():
+    strategy = tf.distribute.MirroredStrategy(["CPU:0"])
+    rows = tf.data.Dataset.from_tensor_slices((np.ones([4, 1]), np.ones([4, 2])))
+    dataset = strategy.distribute_datasets_from_function(lambda c: rows.batch(c.get_per_replica_batch_size(2)))
+    model = tf.keras.Sequential([tf.keras.Input([1]), tf.keras.layers.Dense(2)])
+    model.compile("sgd", "mse")
+    assert len(model.fit(dataset, epochs=2, shuffle=False, verbose=0).history["loss"]) == 2

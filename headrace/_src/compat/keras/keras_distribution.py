@@ -1,5 +1,7 @@
 """What `keras.distribution` offers on this backend: names and meshes, but no spreading, which is `tf.distribute`'s.
 
+And that Keras takes the datasets of `tf.distribute` for what they are.
+
 TF: on TensorFlow's backend it is the same, silently. `replacements.py` says where in Keras these functions go.
 """
 
@@ -33,6 +35,14 @@ def distribute_tensor(tensor, layout) -> NoReturn:
     """
     raise NotImplementedError(
         f"keras.distribution.distribute_tensor spreads tensors of Keras's JAX backend only. {_INSTEAD}"
+    )
+
+
+def is_tf_dataset(original, x) -> bool:
+    """Whether something is a dataset; distributed ones, which Keras knows by the names of their modules, are some."""
+    return original(x) or any(
+        parent.__name__ == "DistributedDataset" and parent.__module__.startswith("headrace.")
+        for parent in type(x).__mro__
     )
 
 

@@ -325,6 +325,8 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     (f"{_BACKEND}.distribution_lib", "initialize", ADDED, keras_distribution.initialize, "says what to use instead"),
     (f"{_BACKEND}.distribution_lib", "distribute_tensor", ADDED, keras_distribution.distribute_tensor,
      "says what to use instead"),
+    ("keras.src.trainers.data_adapters", "is_tf_dataset", WRAPPED, keras_distribution.is_tf_dataset,
+     "fit takes distributed datasets"),
     ("keras.src.distribution.distribution_lib", "set_distribution", WRAPPED, keras_distribution.set_distribution,
      "says where several devices have no effect"),
     (f"{_PUBLIC}.losses", "", CALLED, additions.add_modern_names, "2.0: mean_squared_error beside mse"),
