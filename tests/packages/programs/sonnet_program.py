@@ -52,7 +52,7 @@ check("Embed", lambda: snt.Embed(5, 2, initializer=HALF)(tf.constant([1, 3])))
 check("LSTM", recurrent)
 check("ResNet50", lambda: snt.nets.ResNet50(10)(tf.ones([1, 32, 32, 3]), is_training=False).shape.as_list())
 for name, optimizer in {
-    "SGD": snt.optimizers.SGD(0.1), "Momentum": snt.optimizers.Momentum(0.1, 0.9), "Adam": snt.optimizers.Adam(0.1),
+    "SGD": snt.optimizers.SGD(0.001), "Momentum": snt.optimizers.Momentum(0.001, 0.9), "Adam": snt.optimizers.Adam(0.1),
     "RMSProp": snt.optimizers.RMSProp(0.01),
 }.items():  # fmt: skip
     check(name, lambda: trained(optimizer))

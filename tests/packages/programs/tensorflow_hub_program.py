@@ -10,11 +10,10 @@ from checks import check
 X = tf.constant(np.arange(6, dtype=np.float32).reshape(3, 2))
 
 
-class Model(tf.Module):
+class Model(tf.__internal__.tracking.AutoTrackable):
     def __init__(self):
-        super().__init__()
         self.w = tf.Variable([[1.0], [2.0]], name="w")
-        self.trainable_variables_ = [self.w]
+        self.trainable_variables = [self.w]
 
     @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32)])
     def __call__(self, x):
