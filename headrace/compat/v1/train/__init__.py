@@ -69,6 +69,10 @@ if TYPE_CHECKING:
     from headrace._src.compat.sessions.training_hooks import StopAtStepHook as StopAtStepHook
     from headrace._src.compat.sessions.training_hooks import SummarySaverHook as SummarySaverHook
     from headrace._src.compat.summaries.event_iterator import summary_iterator as summary_iterator
+    from headrace._src.compat.supervision.session_manager import LooperThread as LooperThread
+    from headrace._src.compat.supervision.session_manager import SessionManager as SessionManager
+    from headrace._src.compat.supervision.supervisor import Supervisor as Supervisor
+    from headrace._src.compat.supervision.supervisor import basic_train_loop as basic_train_loop
     from headrace._src.compat.training.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
     from headrace._src.compat.training.optimizer_base import Optimizer as Optimizer
     from headrace._src.compat.training.optimizers import AdadeltaOptimizer as AdadeltaOptimizer
