@@ -34,8 +34,8 @@ class Supervisor:
 
     Args:
         graph: the graph; by default the current one.
-        ready_op, ready_for_local_init_op, init_op, local_init_op, summary_op, saver, global_step: what a graph is prepared
-            with; by default (0) made as usual, None for none.
+        ready_op, ready_for_local_init_op, init_op, local_init_op, summary_op, saver, global_step: what prepares a
+            graph; by default (0) made as usual, None for none.
         is_chief: whether this process saves.
         init_feed_dict: what to feed to `init_op`.
         logdir: the folder of checkpoints and summaries.
