@@ -96,7 +96,10 @@ def main():
     parser.add_argument("--cpu", action="store_true")
     parser.add_argument("scripts", nargs="*", metavar="SCRIPT", help="parts of names of scripts")
     options = parser.parse_args()
-    chosen = [name for name in SCRIPTS if not options.scripts or any(part in name for part in options.scripts)]
+    parts = [part.lower() for part in options.scripts]
+    chosen = [name for name in SCRIPTS if not parts or any(part in name.lower() for part in parts)]
+    if not chosen:
+        parser.error(f"no script is called {', '.join(options.scripts)}. There are: {', '.join(SCRIPTS)}.")
     print(f"seconds{' of processor time' if options.cpu else ''}; {options.rounds} rounds; goal {GOAL}, "
           f"longest step {LONGEST:g} medians{'; one processor busy' if options.busy else ''}")
     print(f"{'script':18s} {'TF':>7s} {'first':>7s} {'again':>7s} {'ratio':>7s} {'ratio':>7s}   "

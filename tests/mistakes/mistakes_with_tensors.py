@@ -172,8 +172,8 @@ os.environ["TF_CONFIG"] = '{"cluster": {"worker": "localhost:2222"}, "task": {"t
 strategy = tf.distribute.MultiWorkerMirroredStrategy()  #!
 """, ["TF_CONFIG", "worker"]),
     "estimator": ("""
-model = tf.estimator.LinearClassifier  #!
-""", ["Use tf.keras"]),
+model = tf.estimator.BoostedTreesClassifier  #!
+""", ["which TensorFlow removed", "scikit-learn"]),
     "session_of_v1_misspelt": ("""
 tf.compat.v1.Sesion()  #!
 """, ["Did you mean: 'Session'?"]),

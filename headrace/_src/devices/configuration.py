@@ -304,7 +304,7 @@ def set_experimental_options(options) -> None:
 def enable_tensor_float_32_execution(enabled) -> None:
     """Say whether GPUs may round the inputs of matrix products; CPUs never do.
 
-    Functions that are compiled for a GPU afterwards regard it.
+    The setting is kept, and has no effect: products are computed as XLA does by default.
     """
     _settings.tensor_float_32 = bool(enabled)
 
