@@ -15,6 +15,9 @@ from headrace._src.graph.compiling import queue as compile_queue
 os.environ["HEADRACE_COMPILE_CACHE"] = "0"
 # Tests that say tf.install_as_tensorflow() mean their own process, not those that other tests start.
 os.environ["HEADRACE_CHILDREN"] = "0"
+# What the user hides from programs says nothing about the stand-ins for accelerators.
+for variable in ("CUDA_VISIBLE_DEVICES", "JAX_PLATFORMS", "JAX_PLATFORM_NAME"):
+    os.environ.pop(variable, None)
 
 # They put another module in their own place, which pytest takes for a mistake; they have no doctests.
 collect_ignore = ["headrace/compat/v1/compat.py", "headrace/compat/v2.py"]
