@@ -1390,6 +1390,7 @@ MODULES: dict = {
         "SimpleClusterResolver": "distribute.cluster_resolvers:SimpleClusterResolver",
         "SlurmClusterResolver": "distribute.cluster_managers:SlurmClusterResolver",
         "TFConfigClusterResolver": "distribute.cluster_resolvers:TFConfigClusterResolver",
+        "TPUClusterResolver": "distribute.cluster_managers:TPUClusterResolver",
         "UnionResolver": "distribute.cluster_resolvers:UnionClusterResolver",
     },
     "compat.v1.distribute.experimental": {
@@ -3030,6 +3031,7 @@ MODULES: dict = {
         "SimpleClusterResolver": "distribute.cluster_resolvers:SimpleClusterResolver",
         "SlurmClusterResolver": "distribute.cluster_managers:SlurmClusterResolver",
         "TFConfigClusterResolver": "distribute.cluster_resolvers:TFConfigClusterResolver",
+        "TPUClusterResolver": "distribute.cluster_managers:TPUClusterResolver",
         "UnionResolver": "distribute.cluster_resolvers:UnionClusterResolver",
     },
     "distribute.coordinator": {

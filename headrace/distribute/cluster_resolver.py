@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from headrace._src.distribute.cluster_managers import ExecutableLocation as _KubernetesExecutableLocation
     from headrace._src.distribute.cluster_managers import KubernetesClusterResolver as KubernetesClusterResolver
     from headrace._src.distribute.cluster_managers import SlurmClusterResolver as SlurmClusterResolver
+    from headrace._src.distribute.cluster_managers import TPUClusterResolver as TPUClusterResolver
     from headrace._src.distribute.cluster_resolvers import ClusterResolver as ClusterResolver
     from headrace._src.distribute.cluster_resolvers import SimpleClusterResolver as SimpleClusterResolver
     from headrace._src.distribute.cluster_resolvers import TFConfigClusterResolver as TFConfigClusterResolver

@@ -74,3 +74,16 @@ def test_devices_are_cleared():
             assert graph.get_operation_by_name("n").device == device
             assert v1.train.export_meta_graph(clear_devices=clear).graph_def.node[0].device == device
     assert message.graph_def.node[0].device
+
+
+def test_gradients_of_loops_that_wait_for_something():
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [None, 5, 3])
+        _, state = v1.nn.dynamic_rnn(v1.nn.rnn_cell.BasicLSTMCell(2), x, dtype=tf.float32)
+        loss = tf.reduce_mean(state.h)
+        with tf.control_dependencies([loss]):
+            v1.train.GradientDescentOptimizer(0.1).minimize(loss)
+        message = v1.train.export_meta_graph()
+    with tf.Graph().as_default() as graph:
+        v1.train.import_meta_graph(message)
+        assert graph.get_operation_by_name("GradientDescent").type == "NoOp"

@@ -154,3 +154,8 @@ def test_kubernetes():
 def test_what_is_not_there_says_what_to_use(make, kind):
     with pytest.raises(kind, match="MultiWorkerMirroredStrategy"):
         make()
+
+
+def test_programs_that_look_for_a_tpu_go_on_without():
+    with pytest.raises(ValueError, match="no TPU"):  # which the programs catch
+        tf.distribute.cluster_resolver.TPUClusterResolver()

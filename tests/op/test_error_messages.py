@@ -19,7 +19,7 @@ MESSAGES = [
     (lambda: tf.ones([2]) * tf.ones([3]), tf.errors.InvalidArgumentError, ["Mul", "x (2,)", "y (3,)"]),
     (lambda: tf.matmul(tf.ones([2, 3]), tf.ones([4, 5])), tf.errors.InvalidArgumentError, ["(2, 3)", "(4, 5)"]),
     (lambda: tf.gather([1, 2], [5]), tf.errors.InvalidArgumentError, ["GatherV2", "indices[0] = 5", "[0, 2)"]),
-    (lambda: tf.reshape([1.0, 2.0], [3]), tf.errors.InvalidArgumentError, ["Reshape", "shape (3,)", "2 elements"]),
+    (lambda: tf.reshape([1.0, 2.0], [3]), tf.errors.InvalidArgumentError, ["Reshape", "with 2 values", "has 3"]),
     (lambda: tf.reduce_sum([1.0], axis=3), tf.errors.InvalidArgumentError, ["Sum", "3"]),
     (lambda: tf.sqrt([1, 2]), tf.errors.InvalidArgumentError, ["Sqrt", "x must be one of", "got int32", "tf.cast"]),
     (lambda: tf.constant([1]) + tf.constant([1.0]), TypeError, ["AddV2", "y", "int32", "float32"]),

@@ -115,3 +115,15 @@ def test_versions_switch_under_requests(tmp_path):
         while b"END" not in asked(f"{server.rest_url}/v1/models/m/versions/4")[1].encode():
             pass
         assert asked(url, {"inputs": [[1, 0]]})[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [("none", "no such folder"), ("empty", "no folder with a number"), ("1", "is a SavedModel itself")],
+)
+def test_a_folder_without_versions_is_told(tmp_path, caplog, place, text):
+    (tmp_path / "empty").mkdir()
+    folder_with(tmp_path, 1)
+    with caplog.at_level("WARNING", "headrace.serving"):
+        Models([ModelSettings("m", str(tmp_path / place))], Loader(), poll_seconds=0).start()
+    assert text in caplog.text

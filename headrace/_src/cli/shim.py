@@ -54,6 +54,11 @@ Summary: headrace under the name of TensorFlow, for packages that require it
 License: Apache-2.0
 Requires-Python: >=3.11
 Requires-Dist: headrace>={HEADRACE_VERSION}
+Requires-Dist: six
+Requires-Dist: wrapt
+Requires-Dist: packaging
+Requires-Dist: termcolor
+Requires-Dist: typing-extensions
 Provides-Extra: and-cuda
 
 `import tensorflow` is headrace in this environment. `headrace shim --remove` removes it, and so does

@@ -4,6 +4,7 @@ import collections
 import logging
 
 from headrace._src.op.api import api, export
+from headrace._src.program.message_log import message_log
 
 DEBUG = export("compat.v1.logging.DEBUG")(logging.DEBUG)
 INFO = export("compat.v1.logging.INFO")(logging.INFO)
@@ -11,7 +12,7 @@ WARN = export("compat.v1.logging.WARN")(logging.WARNING)
 ERROR = export("compat.v1.logging.ERROR")(logging.ERROR)
 FATAL = export("compat.v1.logging.FATAL")(logging.CRITICAL)
 
-_logger = logging.getLogger("tensorflow")
+_logger = message_log()
 _counts: collections.Counter = collections.Counter()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import weakref
 from typing import Any
 
@@ -27,6 +28,8 @@ from headrace._src.program.device_scopes import device as device_scope
 from headrace._src.state.variable_copies import VariableSynchronization
 from headrace._src.state.variables import Variable
 from headrace._src.tracing.function import Function, function
+
+_log = logging.getLogger("headrace")
 
 _ON_READ = VariableSynchronization.ON_READ
 
@@ -114,6 +117,16 @@ def all_devices():
     return [canonical_name(device.name) for device in logical]
 
 
+def _warn_of_absent(names):
+    """Say which devices are not there: their replicas run on the host."""
+    absent = [name for name in names if name not in {canonical_name(one.name) for one in list_logical_devices()}]
+    if absent:
+        _log.warning(
+            "tf.distribute: there are no devices %s; their replicas run on the host's processors, after one another. "
+            "tf.config.set_logical_device_configuration divides the host into several devices.", ", ".join(absent),
+        )  # fmt: skip
+
+
 def _names_of(devices):
     names = tuple(canonical_name(device) for device in devices)
     if len(set(names)) != len(names):
@@ -144,6 +157,7 @@ class MirroredStrategy(Strategy):
 
     def __init__(self, devices=None, cross_device_ops=None) -> None:
         names = _names_of(devices) if devices else tuple(all_devices())
+        _warn_of_absent(names)
         super().__init__(MirroredExtended(self, names, cross_device_ops))
 
 

@@ -10,6 +10,7 @@ from headrace._src.core.names import current_name_scope
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import from_numpy, to_tensor
+from headrace._src.program.message_log import message_log
 
 
 @api("is_symbolic_tensor", dispatch=False)
@@ -32,8 +33,8 @@ def get_current_name_scope() -> str:
 
 @api("get_logger", dispatch=False)
 def get_logger() -> logging.Logger:
-    """The logger "tensorflow", which the messages of this library, of the logger "headrace", pass through."""
-    return logging.getLogger("tensorflow")
+    """The logger "tensorflow". Where the program has set up no logging, its messages go to standard error."""
+    return message_log()
 
 
 @api("experimental.dlpack.to_dlpack", dispatch=False)

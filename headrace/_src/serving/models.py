@@ -115,6 +115,9 @@ class Models:
     def start(self) -> None:
         """Load what is there, and go on watching."""
         self.look()
+        for model in self._models.values():
+            if not model.statuses:
+                logger.warning("%s", _why_empty(model.settings))
         if self._poll_seconds > 0:
             self._thread = threading.Thread(target=self._watch, name="serving-versions", daemon=True)
             self._thread.start()
@@ -264,6 +267,19 @@ class Models:
         if not statuses:
             raise errors.not_found(f"Could not find any versions of model {name}")
         return [statuses[number] for number in sorted(statuses, reverse=True)]
+
+
+def _why_empty(settings):
+    """Why a model has no versions."""
+    path = settings.base_path
+    if any(files.exists(files.join(path, file)) for file in _MODEL_FILES):
+        parent = path.rstrip("/").rpartition("/")[0] or "/"
+        why = f"that is a SavedModel itself: give the folder that it is in, {parent}"
+    elif files.exists(path):
+        why = "it holds no folder with a number and a SavedModel"
+    else:
+        why = "there is no such folder"
+    return f"The model {settings.name} has no versions in {path}: {why}. Requests for it fail until there is one."
 
 
 def versions_in(base_path: str) -> dict[int, str]:

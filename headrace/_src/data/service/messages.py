@@ -125,6 +125,11 @@ def _exactly(connection, size, can_end=False):
 class PeerGone(errors.UnavailableError):
     """A server cannot be reached, as against an error of this class that it answers with."""
 
+    __module__ = errors.UnavailableError.__module__  # which it is for users
+
+
+PeerGone.__name__ = PeerGone.__qualname__ = errors.UnavailableError.__name__
+
 
 class ServerEnded(PeerGone):
     """The server itself finds, while it is about to answer, that it has ended."""

@@ -34,6 +34,7 @@ _COMPRESSIONS = ["AUTO", None, "SNAPPY"]
 _TARGETS = ["AUTO", "ANY", "LOCAL"]
 _NAME_SECONDS = 0.05  # between questions for workers, while there are none
 _REFRESH_SECONDS = 0.5  # between questions for further workers, and attempts to reach one that does not answer
+_SILENT_SECONDS = 5.0  # of waiting for a first worker, before somebody is told
 _WAITING = 2  # elements that wait for the reader, of each worker
 
 
@@ -236,8 +237,12 @@ class ServiceCursor(Cursor):
             )  # fmt: skip
 
     def _wait_for_workers(self):
+        begun, is_told = time.monotonic(), False
         while not self._tasks:
             self._refresh()
+            if not self._tasks and not is_told and time.monotonic() - begun > _SILENT_SECONDS:
+                is_told = True
+                _log.warning("%s.distribute: waiting for workers of the service at %s.", WHERE, self._stage.address)
             if not self._tasks and self._run.stopped.wait(_NAME_SECONDS):
                 raise errors.cancelled(f"{WHERE}: the walk was given up.")
 

@@ -252,7 +252,8 @@ def _differentiate(operation, count):
         count_of_trips = trip_count(operation)
         if count_of_trips is not None:
             operation.maximum_iterations = count_of_trips  # a program can have lists of known length
-    with graph.building():
+    # The loop reads them: they must not wait for what the user's code around the gradient waits for.
+    with graph.building(), graph.control_dependencies(None):
         extra = []
         for tensor in pushed:
             # A loop that never runs needs a place too: its body is compiled all the same.
