@@ -27,6 +27,7 @@ from headrace._src.distribute.xla_collectives import Processes, flat_memory, has
 _BLOCK = 4096
 _DIGEST = 16
 _ROOM = _BLOCK - _DIGEST
+_LAST_WORDS = 1.0  # seconds for what a worker had sent before it died
 SUM, MEAN, MIN, MAX = "SUM", "MEAN", "MIN", "MAX"
 
 
@@ -90,6 +91,10 @@ class Group:
             while not job.is_done:
                 error = self.link.error_for(number, doing)
                 if error is not None:
+                    # Who has died may have done its part of this before, and what it sent may still be on its way.
+                    self.settle(_LAST_WORDS)
+                    if job.is_done:
+                        break
                     raise error
                 if not job.changed.wait(self.timeout):
                     raise self._late(number, doing)

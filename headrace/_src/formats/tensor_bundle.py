@@ -24,7 +24,7 @@ from headrace._src.formats.tensor_slices import TensorSlice, disjoint, whole
 
 _PIECE = 1 << 20
 _SMALL = 1 << 14  # tensors of so many bytes are read together with their neighbours
-_ATTEMPTS = 5
+_ATTEMPTS = 50
 _MOST_OPENED = 64  # of more files of data, only those are opened that are asked for
 _HEADER_KEY = b""
 
