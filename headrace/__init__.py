@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from headrace import io as io
     from headrace import js as js
     from headrace import linalg as linalg
+    from headrace import lite as lite
     from headrace import lookup as lookup
     from headrace import math as math
     from headrace import nest as nest

@@ -161,6 +161,7 @@ MODULES: dict = {
         "less_equal": "ops.math.comparison:less_equal",
         "linalg": "",
         "linspace": "ops.arrays.spacing:linspace",
+        "lite": "",
         "logical_and": "ops.math.comparison:logical_and",
         "logical_not": "ops.math.comparison:logical_not",
         "logical_or": "ops.math.comparison:logical_or",
@@ -3720,6 +3721,14 @@ MODULES: dict = {
     },
     "linalg.experimental": {
         "conjugate_gradient": "ops.linalg.conjugate_gradient:conjugate_gradient",
+    },
+    "lite": {
+        "Interpreter": "lite.interpreter:Interpreter",
+        "OpsSet": "lite.converter:OpsSet",
+        "Optimize": "lite.converter:Optimize",
+        "RepresentativeDataset": "lite.converter:RepresentativeDataset",
+        "TFLiteConverter": "lite.converter:TFLiteConverter",
+        "TargetSpec": "lite.converter:TargetSpec",
     },
     "lookup": {
         "KeyValueTensorInitializer": "state.table_initializers:KeyValueTensorInitializer",

@@ -50,9 +50,9 @@ def test_rows(row):
 
 
 @pytest.mark.parametrize(("read", "said"), [
-    (lambda: tf.lite, "TensorFlow Lite.*planned"),
-    (lambda: tf.lite.TFLiteConverter, "TensorFlow Lite.*planned"),
-    (lambda: tf.compat.v1.lite, "TensorFlow Lite.*planned"),
+    (lambda: tf.lite.experimental, "TensorFlow Lite.*planned"),
+    (lambda: tf.lite.experimental.Analyzer, "TensorFlow Lite.*planned"),
+    (lambda: tf.compat.v1.lite, "TensorFlow Lite.*Use tf.lite"),
     (lambda: tf.distribute.coordinator.ClusterCoordinator, "MultiWorkerMirroredStrategy.*planned"),
     (lambda: tf.distribute.no_such_name, "planned"),
     (lambda: tf.Session, "run at once"),
@@ -82,8 +82,8 @@ def test_the_same_is_said_after_an_import_by_the_long_name():
 
 
 def test_what_is_said_of_an_import():
-    with pytest.raises(ImportError, match="cannot import name 'lite' from 'headrace'.*TensorFlow Lite.*planned"):
-        from headrace import lite  # noqa: F401
+    with pytest.raises(ImportError, match="cannot import name 'log' from 'headrace'.*Use tf.math.log"):
+        from headrace import log  # noqa: F401
     with pytest.raises(ImportError, match="cannot import name 'no_such' from 'headrace'"):
         from headrace import no_such  # noqa: F401
 
@@ -92,8 +92,8 @@ def test_other_names_are_suggested_as_usual():
     with pytest.raises(AttributeError) as caught:
         tf.reduce_men
     assert caught.value.obj is tf
-    assert not hasattr(tf, "lite")
-    assert getattr(tf, "lite", 5) == 5
+    assert not hasattr(tf, "log")
+    assert getattr(tf, "log", 5) == 5
 
 
 def test_packages_that_are_not_installed(monkeypatch):

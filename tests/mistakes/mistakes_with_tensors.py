@@ -164,7 +164,7 @@ init = tf.global_variables_initializer()  #!
 layers = tf.contrib.layers  #!
 """, ["which TensorFlow 2 does not have either", "tf.keras"]),
     "lite": ("""
-converter = tf.lite.TFLiteConverter  #!
+tf.lite.experimental.Analyzer.analyze(model_path="m.tflite")  #!
 """, ["TensorFlow Lite", "it is planned"]),
     "strategy_of_several_machines": ("""
 import os

@@ -10,6 +10,9 @@ from headrace._src.core import errors
 from headrace._src.core.lazy import LazyModule
 
 _js = LazyModule("headrace._src.js.saving")
+_files = LazyModule("headrace._src.formats.files")
+_functions = LazyModule("headrace._src.saved_model.functions_of_models")
+_lite = LazyModule("headrace._src.lite.converter")
 
 
 def _parser():
@@ -20,14 +23,31 @@ def _parser():
     js.add_argument("output", help="the folder to write")
     js.add_argument("--signature", default="serving_default", help="which signature of the model [%(default)s]")
     js.add_argument("--quantize", choices=["float16", "uint8", "uint16"], help="how numbers of weights are kept")
+    lite = kinds.add_parser("lite", help="TensorFlow Lite: a file for phones and small machines")
+    lite.add_argument("model", help="a SavedModel, .keras or .h5 file")
+    lite.add_argument("output", help="the .tflite file to write")
+    lite.add_argument("--signature", default="serving_default", help="which signature of the model [%(default)s]")
+    lite.add_argument("--quantize", choices=["weights", "float16"], help="weights of 8 bits, or of 16")
     return parser
+
+
+def _convert_lite(options):
+    with _functions.concrete_function_of(options.model, options.signature) as concrete:
+        converter = _lite.TFLiteConverter(lambda: {options.signature: concrete})
+        if options.quantize:
+            converter.optimizations = [_lite.Optimize.DEFAULT]
+            converter.target_spec.supported_types = ["float16"] if options.quantize == "float16" else []
+        _files.write(options.output, converter.convert())
 
 
 def main(arguments: Sequence[str]) -> int:
     """Carry the command out. Returns 1 where it cannot be."""
     options = _parser().parse_args(arguments)
     try:
-        _js.save(options.model, options.output, options.signature, options.quantize)
+        if options.kind == "lite":
+            _convert_lite(options)
+        else:
+            _js.save(options.model, options.output, options.signature, options.quantize)
     except (errors.OpError, OSError, ValueError) as error:
         sys.stderr.write(f"headrace convert: {getattr(error, 'message', error)}\n")
         return 1

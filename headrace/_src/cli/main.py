@@ -87,7 +87,7 @@ def _upgrade(arguments):
 # Commands that have a parser of their own: their names, what they are for, and what carries them out.
 _WITH_OWN_PARSER = {
     "collectives": ("run a script, and say how many bytes its devices and processes exchange", _collectives),
-    "convert": ("write a model for TensorFlow.js (headrace convert js MODEL FOLDER)", _convert),
+    "convert": ("write a model for TensorFlow Lite or TensorFlow.js (headrace convert lite MODEL FILE)", _convert),
     "launch": ("start a script once for each worker, here (-n 2) or on several machines (--hosts FILE)", _launch),
     "saved-model": ("look at SavedModels, and call them; the same as saved_model_cli", _saved_model),
     "shim": ("let packages that require TensorFlow install, and plain `python` find headrace; --remove", _shim),

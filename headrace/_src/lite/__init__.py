@@ -1,0 +1,1 @@
+"""TensorFlow Lite: models as files that LiteRT runs on phones and small machines."""

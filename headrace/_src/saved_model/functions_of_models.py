@@ -1,0 +1,50 @@
+"""The function of whatever a user calls a model, for those who write it in another form."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+from headrace._src.core.lazy import LazyModule
+from headrace._src.formats import files
+from headrace._src.saved_model.loading import load
+from headrace._src.saved_model.saving import save
+from headrace._src.tracing.concrete_function import ConcreteFunction
+
+_headrace = LazyModule("headrace")
+_KERAS_FILES = (".keras", ".h5", ".hdf5")
+
+
+@contextlib.contextmanager
+def concrete_function_of(model: Any, signature: str) -> Iterator[Any]:
+    """The function of a model, for as long as the block runs.
+
+    Raises:
+        ValueError: there is no such signature.
+    """
+    if isinstance(model, ConcreteFunction):
+        yield model
+        return
+    if isinstance(model, (str, os.PathLike)):
+        name = files.path_string(model)
+        if name.endswith(_KERAS_FILES):
+            model = _headrace.keras.models.load_model(name)
+        else:
+            yield _signature_of(load(name), signature, name)
+            return
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model")
+        if hasattr(model, "export"):
+            model.export(path, verbose=False)
+        else:
+            save(model, path)
+        yield _signature_of(load(path), signature, type(model).__name__)
+
+
+def _signature_of(loaded, name, what):
+    if name not in loaded.signatures:
+        raise ValueError(f"{what} has no signature {name!r}. There are: {', '.join(loaded.signatures) or 'none'}.")
+    return loaded.signatures[name]
