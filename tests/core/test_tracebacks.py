@@ -66,7 +66,7 @@ WAYS = {
     "a parallel map": lambda: list(tf.data.Dataset.range(3).map(lambda i: tf.gather([1], i), num_parallel_calls=2)),
     "a method of a dataset": lambda: tf.data.Dataset.range(3).batch(0),
     "Python in a graph": lambda: tf.function(lambda x: tf.py_function(fail_in_python, [x], tf.float32))(tf.ones(3)),
-    "a name": lambda: tf.lite,
+    "a name": lambda: tf.log,
     "an attribute": lambda: tf.ones(3).sum(),
     "a name of TensorFlow 1": lambda: tf.Session(),
     "a checkpoint": lambda: tf.train.Checkpoint().restore("/no/such/checkpoint"),

@@ -66,7 +66,8 @@ def _joined(before, one):
     axis, weights = _PRODUCTS[before.code], before.inputs[1]
     channels = None if weights is None or weights.value is None else weights.value.shape[axis]
     vector = _per_channel(one.inputs[1], channels)
-    if vector is None:
+    shapes = before.outputs[0].shape, one.outputs[0].shape
+    if vector is None or None in shapes or len(shapes[0]) != len(shapes[1]):  # it adds axes
         return False
     bias = before.inputs[2]
     old = np.zeros(channels, np.float32) if bias is None else bias.value

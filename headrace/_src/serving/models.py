@@ -157,12 +157,8 @@ class Models:
         for version in wanted:
             if version not in model.available and self._is_due(model, version):
                 self._add(model, version, there[version])
-        if any(version in model.available for version in wanted) or not wanted:
-            # A wanted version that cannot be loaded does not push out the one before it.
-            waiting = [version for version in wanted if version not in model.available]
-            kept = {version for version in model.available if version in wanted}
-            if waiting and not kept:
-                return
+        kept = {version for version in model.available if version in wanted}
+        if kept or not wanted:  # a wanted version that cannot be loaded does not push out the one before it
             for version in sorted(model.available.keys() - kept):
                 self._free(model, version)
 
