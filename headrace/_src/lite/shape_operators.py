@@ -11,6 +11,22 @@ _REDUCTIONS = {
 }  # fmt: skip
 
 
+# Operations that differ from operators in nothing but their names: the operator, and which inputs must be int32.
+_SAME = {
+    "Transpose": ("TRANSPOSE", (1,)), "ExpandDims": ("EXPAND_DIMS", (1,)), "Slice": ("SLICE", (1, 2)),
+    "GatherNd": ("GATHER_ND", (1,)), "Pad": ("PAD", (1,)), "PadV2": ("PADV2", (1,)), "Tile": ("TILE", (1,)),
+    "Fill": ("FILL", (0,)), "Rank": ("RANK", ()), "TopKV2": ("TOPK_V2", (1,)), "Range": ("RANGE", ()),
+    "SpaceToBatchND": ("SPACE_TO_BATCH_ND", (1, 2)), "BatchToSpaceND": ("BATCH_TO_SPACE_ND", (1, 2)),
+}  # fmt: skip
+
+
+@converts(*_SAME)
+def _same(builder, step):
+    code, integers = _SAME[step.type]
+    inputs = [builder.integers(x) if number in integers else x for number, x in enumerate(step.inputs)]
+    builder.emit(code, inputs, step.outputs, f"{step.type}Options")
+
+
 @converts(*_REDUCTIONS)
 def _reduction(builder, step):
     x, axes = step.inputs
@@ -35,18 +51,6 @@ def _with_one_unknown(builder, step):
     if output.rank is not None and sum(size is None for size in output.as_list()) <= 1:
         return np.array([-1 if size is None else size for size in output.as_list()], np.int32)
     return None
-
-
-@converts("Transpose")
-def _transpose(builder, step):
-    x, order = step.inputs
-    builder.emit("TRANSPOSE", [x, builder.integers(order)], step.outputs, "TransposeOptions")
-
-
-@converts("ExpandDims")
-def _expanded(builder, step):
-    x, axis = step.inputs
-    builder.emit("EXPAND_DIMS", [x, builder.integers(axis)], step.outputs, "ExpandDimsOptions")
 
 
 @converts("Squeeze")
@@ -102,12 +106,6 @@ def _strided(builder, step):
     )  # fmt: skip
 
 
-@converts("Slice")
-def _slice(builder, step):
-    x, begin, size = step.inputs
-    builder.emit("SLICE", [x, builder.integers(begin), builder.integers(size)], step.outputs, "SliceOptions")
-
-
 @converts("GatherV2")
 def _gathered(builder, step):
     x, indices, axis = step.inputs
@@ -117,35 +115,11 @@ def _gathered(builder, step):
     )  # fmt: skip
 
 
-@converts("GatherNd")
-def _gathered_by_places(builder, step):
-    x, indices = step.inputs
-    builder.emit("GATHER_ND", [x, builder.integers(indices)], step.outputs, "GatherNdOptions")
-
-
-@converts("Pad")
-def _padded(builder, step):
-    x, sizes = step.inputs
-    builder.emit("PAD", [x, builder.integers(sizes)], step.outputs, "PadOptions")
-
-
-@converts("PadV2")
-def _padded_by_value(builder, step):
-    x, sizes, value = step.inputs
-    builder.emit("PADV2", [x, builder.integers(sizes), value], step.outputs, "PadV2Options")
-
-
 @converts("MirrorPad")
 def _mirrored(builder, step):
     x, sizes = step.inputs
     mode = {"REFLECT": 0, "SYMMETRIC": 1}[step.attrs["mode"]]
     builder.emit("MIRROR_PAD", [x, builder.integers(sizes)], step.outputs, "MirrorPadOptions", mode=mode)
-
-
-@converts("Tile")
-def _tiled(builder, step):
-    x, counts = step.inputs
-    builder.emit("TILE", [x, builder.integers(counts)], step.outputs, "TileOptions")
 
 
 @converts("BroadcastTo")
@@ -154,21 +128,10 @@ def _broadcast(builder, step):
     builder.emit("BROADCAST_TO", [x, builder.integers(shape)], step.outputs, "BroadcastToOptions", version=2)
 
 
-@converts("Fill")
-def _filled(builder, step):
-    shape, value = step.inputs
-    builder.emit("FILL", [builder.integers(shape), value], step.outputs, "FillOptions")
-
-
 @converts("Shape")
 def _shape(builder, step):
     number = 2 if step.outputs[0].dtype == dtypes.int32 else 4
     builder.emit("SHAPE", step.inputs, step.outputs, "ShapeOptions", outType=number)
-
-
-@converts("Rank")
-def _rank(builder, step):
-    builder.emit("RANK", step.inputs, step.outputs, "RankOptions")
 
 
 @converts("ArgMax", "ArgMin")
@@ -179,12 +142,6 @@ def _place_of_extreme(builder, step):
     builder.emit(code, [x, builder.integers(axis)], step.outputs, f"{step.type}Options", outputType=number)
 
 
-@converts("TopKV2")
-def _top(builder, step):
-    x, count = step.inputs
-    builder.emit("TOPK_V2", [x, builder.integers(count)], step.outputs, "TopKV2Options")
-
-
 @converts("OneHot")
 def _one_hot(builder, step):
     indices, depth, on, off = step.inputs
@@ -192,11 +149,6 @@ def _one_hot(builder, step):
         "ONE_HOT", [builder.integers(indices), builder.integers(depth), on, off], step.outputs, "OneHotOptions",
         axis=int(step.attrs["axis"]),
     )  # fmt: skip
-
-
-@converts("Range")
-def _range(builder, step):
-    builder.emit("RANGE", step.inputs, step.outputs, "RangeOptions")
 
 
 @converts("Cumsum")
@@ -230,10 +182,3 @@ def _resized(builder, step):
 def _blocks(builder, step):
     code = "SPACE_TO_DEPTH" if step.type == "SpaceToDepth" else "DEPTH_TO_SPACE"
     builder.emit(code, step.inputs, step.outputs, f"{step.type}Options", blockSize=int(step.attrs["block_size"]))
-
-
-@converts("SpaceToBatchND", "BatchToSpaceND")
-def _blocks_to_batch(builder, step):
-    code = "SPACE_TO_BATCH_ND" if step.type == "SpaceToBatchND" else "BATCH_TO_SPACE_ND"
-    x, *sizes = step.inputs
-    builder.emit(code, [x, *[builder.integers(one) for one in sizes]], step.outputs, f"{step.type}Options")
