@@ -180,3 +180,10 @@ def test_predictions_of_different_sizes(tmp_path):
     estimator = E.Estimator(model_fn, os.path.join(tmp_path, "model"))
     with pytest.raises(ValueError, match="equally many examples"):
         list(estimator.predict(lambda: tf.data.Dataset.from_tensors([1.0, 2.0])))
+
+
+def test_a_partitioner_without_effect_is_told(tmp_path, caplog):
+    columns = [tf.feature_column.numeric_column("x")]
+    with caplog.at_level("WARNING", "headrace"):
+        tf.compat.v1.estimator.LinearRegressor(columns, str(tmp_path), partitioner=lambda **unused: [2])
+    assert "the partitioner has no effect" in caplog.text

@@ -1,5 +1,6 @@
 """Canned estimators: linear models, networks of dense layers, and both together, over feature columns."""
 
+import logging
 from typing import Any
 
 from headrace._src.compat.estimators.estimator import Estimator
@@ -30,6 +31,7 @@ from headrace._src.ops.nn.activations import relu
 
 _MEAN, _FORMER_SUM = "sum_over_batch_size", Reduction.SUM
 _MOMENTUM = 0.999  # of batch normalisation
+_log = logging.getLogger("headrace")
 _ONE_PART = min_max_variable_partitioner(max_partitions=1)  # TF: variables of 1.x are of parts, even if of one
 
 
@@ -262,6 +264,12 @@ class LinearClassifier(_Linear):
         )
 
 
+def tell_of_one_part(partitioner):
+    """Say that variables are not divided, where a program asks for that."""
+    if partitioner is not None:
+        _log.warning("tf.compat.v1.estimator: variables of one process have one part; the partitioner has no effect.")
+
+
 @api("compat.v1.estimator.LinearClassifier", dispatch=False)
 class FormerLinearClassifier(_Linear):
     """The linear classifier of 1.x: its loss is a sum, its optimizer one of `tf.compat.v1.train`."""
@@ -270,6 +278,7 @@ class FormerLinearClassifier(_Linear):
         self, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None, optimizer="Ftrl",
         config=None, partitioner=None, warm_start_from=None, loss_reduction=_FORMER_SUM, sparse_combiner="sum",
     ) -> None:  # fmt: skip
+        tell_of_one_part(partitioner)
         head = head_of(n_classes, weight_column, label_vocabulary, loss_reduction)
         super().__init__(head, feature_columns, optimizer, sparse_combiner, True, model_dir, config, warm_start_from)
 
@@ -304,6 +313,7 @@ class FormerLinearRegressor(_Linear):
         self, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl", config=None,
         partitioner=None, warm_start_from=None, loss_reduction=_FORMER_SUM, sparse_combiner="sum",
     ) -> None:  # fmt: skip
+        tell_of_one_part(partitioner)
         head = RegressionHead(label_dimension, weight_column, loss_reduction)
         super().__init__(head, feature_columns, optimizer, sparse_combiner, True, model_dir, config, warm_start_from)
 
@@ -350,6 +360,7 @@ class FormerDNNClassifier(_Deep):
         optimizer="Adagrad", activation_fn=relu, dropout=None, input_layer_partitioner=None, config=None,
         warm_start_from=None, loss_reduction=_FORMER_SUM, batch_norm=False,
     ) -> None:  # fmt: skip
+        tell_of_one_part(input_layer_partitioner)
         head = head_of(n_classes, weight_column, label_vocabulary, loss_reduction)
         network = Network(hidden_units, activation_fn, dropout, batch_norm)
         super().__init__(head, network, feature_columns, optimizer, True, model_dir, config, warm_start_from)
@@ -381,6 +392,7 @@ class FormerDNNRegressor(_Deep):
         activation_fn=relu, dropout=None, input_layer_partitioner=None, config=None, warm_start_from=None,
         loss_reduction=_FORMER_SUM, batch_norm=False,
     ) -> None:  # fmt: skip
+        tell_of_one_part(input_layer_partitioner)
         head = RegressionHead(label_dimension, weight_column, loss_reduction)
         network = Network(hidden_units, activation_fn, dropout, batch_norm)
         super().__init__(head, network, feature_columns, optimizer, True, model_dir, config, warm_start_from)

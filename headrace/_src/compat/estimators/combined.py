@@ -1,6 +1,6 @@
 """Canned estimators of a linear model and a network together."""
 
-from headrace._src.compat.estimators.canned import CombinedEstimator, Network
+from headrace._src.compat.estimators.canned import CombinedEstimator, Network, tell_of_one_part
 from headrace._src.compat.estimators.heads import RegressionHead, head_of
 from headrace._src.compat.training.losses import Reduction
 from headrace._src.op.api import api
@@ -58,6 +58,7 @@ class FormerDNNLinearCombinedClassifier(CombinedEstimator):
         weight_column=None, label_vocabulary=None, input_layer_partitioner=None, config=None, warm_start_from=None,
         loss_reduction=_FORMER_SUM, batch_norm=False, linear_sparse_combiner="sum",
     ) -> None:  # fmt: skip
+        tell_of_one_part(input_layer_partitioner)
         head = head_of(n_classes, weight_column, label_vocabulary, loss_reduction)
         network = _network(dnn_hidden_units, dnn_activation_fn, dnn_dropout, batch_norm, dnn_feature_columns)
         super().__init__(
@@ -98,6 +99,7 @@ class FormerDNNLinearCombinedRegressor(CombinedEstimator):
         weight_column=None, input_layer_partitioner=None, config=None, warm_start_from=None,
         loss_reduction=_FORMER_SUM, batch_norm=False, linear_sparse_combiner="sum",
     ) -> None:  # fmt: skip
+        tell_of_one_part(input_layer_partitioner)
         network = _network(dnn_hidden_units, dnn_activation_fn, dnn_dropout, batch_norm, dnn_feature_columns)
         super().__init__(
             RegressionHead(label_dimension, weight_column, loss_reduction), (linear_feature_columns, linear_optimizer),
