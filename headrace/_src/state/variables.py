@@ -4,7 +4,7 @@ import contextlib
 import functools
 import itertools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -20,11 +20,12 @@ from headrace._src.core.tracebacks import entrance, hide_frames
 from headrace._src.core.trackable import RestoredSpec, Trackable
 from headrace._src.op.api import api
 from headrace._src.op.convert import UnfitArrayError, to_tensor
-from headrace._src.ops.arrays.gathering import in_batches
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.indexing import variable_getitem
 from headrace._src.ops.math.operators import attach_operators
 from headrace._src.state import scatter, storage
+from headrace._src.state.save_slice_info import SaveSliceInfo
+from headrace._src.state.scatter_methods import ScatterMethods
 from headrace._src.state.variable_copies import VariableAggregation, VariableSynchronization
 
 placement = LazyModule("headrace._src.op.placement")  # where there are accelerators
@@ -42,7 +43,6 @@ else:
     VariableMethods = types.FOR_CHECKERS
 
 _accounts = LazyModule("headrace._src.core.accounts")  # for errors
-_messages = LazyModule("headrace._src.formats.model_messages")
 _VALUE = "VARIABLE_VALUE"  # what checkpoints call it
 unique_numbers = itertools.count()  # of all variables, for their unique ids
 
@@ -109,7 +109,7 @@ def static_shape(value, shape, validate_shape) -> TensorShape:
 
 
 @api("Variable", quick=("value", "read_value", "numpy", "assign", "assign_add", "assign_sub"))
-class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType):
+class Variable(VariableMethods, ScatterMethods, Trackable, types.Tensor, metaclass=_VariableType):
     """A value that lives on between computations and can be assigned.
 
     Args:
@@ -442,70 +442,6 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
             raise errors.invalid_argument(f"count_up_to: the variable must be int32 or int64, not {self._dtype.name}.")
         return storage.COUNT_UP_TO(self._handle, limit=int(limit), T=self._dtype)
 
-    def _scatter(self, op, sparse_delta, name):
-        if not isinstance(sparse_delta, IndexedSlices):
-            raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta!r}")
-        op(self._handle, sparse_delta.indices, self._convert(sparse_delta.values), name=name)
-        return self
-
-    def scatter_update(self, sparse_delta, use_locking=False, name=None) -> "Variable":
-        """Replace the rows that an `IndexedSlices` names."""
-        return self._scatter(scatter.SCATTER_UPDATE, sparse_delta, name)
-
-    def scatter_add(self, sparse_delta, use_locking=False, name=None) -> "Variable":
-        """Add to the rows that an `IndexedSlices` names."""
-        return self._scatter(scatter.SCATTER_ADD, sparse_delta, name)
-
-    def scatter_sub(self, sparse_delta, use_locking=False, name=None) -> "Variable":
-        """Subtract from the rows that an `IndexedSlices` names."""
-        return self._scatter(scatter.SCATTER_SUB, sparse_delta, name)
-
-    def scatter_mul(self, sparse_delta, use_locking=False, name=None) -> "Variable":
-        """Multiply the rows that an `IndexedSlices` names."""
-        return self._scatter(scatter.SCATTER_MUL, sparse_delta, name)
-
-    def scatter_div(self, sparse_delta, use_locking=False, name=None) -> "Variable":
-        """Divide the rows that an `IndexedSlices` names."""
-        return self._scatter(scatter.SCATTER_DIV, sparse_delta, name)
-
-    def scatter_min(self, sparse_delta, use_locking=False, name=None) -> "Variable":
-        """Take the minimum with the rows that an `IndexedSlices` names."""
-        return self._scatter(scatter.SCATTER_MIN, sparse_delta, name)
-
-    def scatter_max(self, sparse_delta, use_locking=False, name=None) -> "Variable":
-        """Take the maximum with the rows that an `IndexedSlices` names."""
-        return self._scatter(scatter.SCATTER_MAX, sparse_delta, name)
-
-    def batch_scatter_update(self, sparse_delta, use_locking=False, name=None) -> "Variable":
-        """Replace rows batch by batch: `self[i, ..., indices[i, ..., j]] = values[i, ..., j]`."""
-        full = in_batches(to_tensor(sparse_delta.indices))
-        scatter.SCATTER_ND_UPDATE(self._handle, full, self._convert(sparse_delta.values), name=name)
-        return self
-
-    def _scatter_nd(self, op, indices, updates, name):
-        op(self._handle, indices, self._convert(updates), name=name)
-        return self
-
-    def scatter_nd_update(self, indices, updates, name=None) -> "Variable":
-        """Replace the slices at the index tuples `indices`."""
-        return self._scatter_nd(scatter.SCATTER_ND_UPDATE, indices, updates, name)
-
-    def scatter_nd_add(self, indices, updates, name=None) -> "Variable":
-        """Add to the slices at the index tuples `indices`."""
-        return self._scatter_nd(scatter.SCATTER_ND_ADD, indices, updates, name)
-
-    def scatter_nd_sub(self, indices, updates, name=None) -> "Variable":
-        """Subtract from the slices at the index tuples `indices`."""
-        return self._scatter_nd(scatter.SCATTER_ND_SUB, indices, updates, name)
-
-    def scatter_nd_min(self, indices, updates, name=None) -> "Variable":
-        """Take the minimum with the slices at the index tuples `indices`."""
-        return self._scatter_nd(scatter.SCATTER_ND_MIN, indices, updates, name)
-
-    def scatter_nd_max(self, indices, updates, name=None) -> "Variable":
-        """Take the maximum with the slices at the index tuples `indices`."""
-        return self._scatter_nd(scatter.SCATTER_ND_MAX, indices, updates, name)
-
     # Python's protocols.
 
     def __getitem__(self, key) -> "VariableSlice":
@@ -594,6 +530,7 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
     def _gather_saveables_for_checkpoint(self):
         return {_VALUE: self}
 
+    SaveSliceInfo: TypeAlias = SaveSliceInfo
     _save_slice_info: "Variable.SaveSliceInfo | None" = None  # for a part of a larger variable: which
 
     def _set_save_slice_info(self, save_slice_info):
@@ -601,38 +538,6 @@ class Variable(VariableMethods, Trackable, types.Tensor, metaclass=_VariableType
 
     def _get_save_slice_info(self):
         return self._save_slice_info
-
-    class SaveSliceInfo:
-        """Which part of a larger variable this one is. TF: kept from 1.x."""
-
-        def __init__(self, full_name=None, full_shape=None, var_offset=None, var_shape=None, save_slice_info_def=None,
-                     import_scope=None):
-            if save_slice_info_def is not None:
-                proto = save_slice_info_def
-                full_name = f"{import_scope.rstrip('/')}/{proto.full_name}" if import_scope else proto.full_name
-                full_shape, var_offset = list(proto.full_shape), list(proto.var_offset)
-                var_shape = list(proto.var_shape)
-            self.full_name = full_name
-            self.full_shape = full_shape
-            self.var_offset = var_offset
-            self.var_shape = var_shape
-
-        def to_proto(self, export_scope=None) -> Any:
-            """This as a `SaveSliceInfoDef` message; None if it is not in the scope."""
-            name, scope = self.full_name, f"{export_scope.rstrip('/')}/" if export_scope else ""
-            if not name.startswith(scope):
-                return None
-            return _messages.SaveSliceInfoDef(
-                full_name=name.removeprefix(scope), full_shape=self.full_shape, var_offset=self.var_offset,
-                var_shape=self.var_shape,
-            )  # fmt: skip
-
-        @property
-        def spec(self) -> str:
-            """The slice in the text form of 1.x checkpoints."""
-            full = " ".join(str(n) for n in self.full_shape)
-            slices = ":".join(f"{at},{size}" for at, size in zip(self.var_offset, self.var_shape))
-            return f"{full} {slices}"
 
 
 def _restore(array, dtype_name, name, trainable, shape, constraint, synchronization, aggregation):
