@@ -1,6 +1,7 @@
 """The process of one library: builds workloads, calls them until they run as they will from then on, and times them."""
 
 import importlib
+import importlib.metadata
 import json
 import os
 import sys
@@ -57,7 +58,9 @@ class _Library:
 def serve(module, variant, folder):
     """Answer lines such as `["warm", "MLP fit"]` with what the method returns, or with the error."""
     library = _Library(module, variant, folder)
-    print(json.dumps(library.module.__version__), flush=True)
+    # headrace's own version is that of its distribution: `__version__` is the one of TensorFlow that it follows.
+    version = importlib.metadata.version(module) if module == "headrace" else library.module.__version__
+    print(json.dumps(version), flush=True)
     for line in sys.stdin:
         method, *arguments = json.loads(line)
         try:
