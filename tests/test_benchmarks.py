@@ -38,6 +38,54 @@ def test_sessions_run():
     assert all(0.0 < x < 10.0 for row in losses for x in row)
 
 
+@pytest.mark.slow
+def test_rows_are_profiled():
+    """A compiled row, an eager one, and one whose functions are interpreted, each with what is in it."""
+    command = [sys.executable, "benchmarks/profile_row.py", "--quick", "while loop, warm", "MLP step eager"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    eager, compiled = re.split(r"^while loop, warm: ", done.stdout, flags=re.MULTILINE)
+    assert re.search(r"x  MatMul, \d+ GFLOP/s", eager)
+    assert "products: 0.016 GFLOP a call" in eager  # 50 x 784 x 100 twice, 50 x 100 x 10 three times
+    assert "in 1 runs" in compiled
+    assert "XLA's instructions" in compiled
+
+
+def test_products_of_a_program_are_counted():
+    """In a fusion, in a convolution, and in a loop, whose body has events of its own."""
+    text = """
+%fused (a: f32[5,7], b: f32[7,3]) -> f32[5,3] {
+  %a = f32[5,7]{1,0} parameter(0)
+  %b = f32[7,3]{1,0} parameter(1)
+  ROOT %dot.1 = f32[5,3]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+%body (s: (f32[5,7], f32[7,3])) -> (f32[5,7], f32[7,3]) {
+  %s = (f32[5,7]{1,0}, f32[7,3]{1,0}) parameter(0)
+  %x = f32[5,7]{1,0} get-tuple-element(%s), index=0
+  %y = f32[7,3]{1,0} get-tuple-element(%s), index=1
+  %product = f32[5,3]{1,0} fusion(%x, %y), kind=kCustom, calls=%fused
+  ROOT %t = (f32[5,7]{1,0}, f32[7,3]{1,0}) tuple(%x, %y)
+}
+ENTRY %main (p: f32[2,8,8,4], k: f32[3,3,2,6]) -> f32[2,8,8,6] {
+  %p = f32[2,8,8,4]{3,2,1,0} parameter(0)
+  %k = f32[3,3,2,6]{3,2,1,0} parameter(1)
+  %while.1 = (f32[5,7]{1,0}, f32[7,3]{1,0}) while(%p), condition=%c, body=%body
+  ROOT %conv = f32[2,8,8,6]{3,2,1,0} convolution(%p, %k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+}
+"""
+    code = f"""
+import json, program_work
+found = program_work.instructions_of({text!r})
+print(json.dumps({{name: [x.is_control, x.flops] for name, x in found.items() if x.flops or x.is_control}}))
+"""
+    assert in_benchmarks(code) == {
+        "dot.1": [False, 2 * 5 * 7 * 3],
+        "product": [False, 2 * 5 * 7 * 3],
+        "while.1": [True, 0],
+        "conv": [False, 2 * (2 * 8 * 8 * 6) * (3 * 3 * 2)],
+    }
+
+
 def test_results_become_a_table_with_goals(tmp_path):
     """The last result of a row counts, the faster form of PyTorch counts, and a missed goal is told."""
     line = {"memory": 100, "version": "1", "date": "2026-01-01", "processor": "p", "processors": 2, "load": 0.1}

@@ -323,6 +323,7 @@ def _in_kept_memory(call):
         with _kept_memory:
             return call(*arguments)
 
+    in_kept_memory.__wrapped__ = call  # type: ignore[attr-defined]  # for those who want to know what the program is
     return in_kept_memory
 
 
