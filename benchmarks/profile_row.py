@@ -77,8 +77,8 @@ class Profile:
         found = ProgramTimes(self.call, seconds=self._seconds)
         table = lambda title, rows: self._table(f"  {title}", rows)
         if found.runs:
-            print(f"  compiled programs: {_text(found.seconds)} a call, in {found.runs:g} runs; in {_text(found.idle)} of "
-                  "it no thread has an instruction (hand-overs between threads, arguments, results)")  # fmt: skip
+            print(f"  compiled programs: {_text(found.seconds)} a call, in {found.runs:g} runs; in {_text(found.idle)} "
+                  "of it no thread has an instruction (hand-overs between threads, arguments, results)")  # fmt: skip
             table("XLA around the instructions, the inner ones within the outer ones", found.host)
             table("XLA's instructions, in the thread that has them", found.instructions)
         if found.kernels:
