@@ -10,30 +10,41 @@ from collections.abc import Callable
 import numpy as np
 
 from headrace._src.core.context import context
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.random_state import site_within
 from headrace._src.graph.building.operation import grouped
 from headrace._src.graph.passes.steps import kernel_of, origin, random_call
 from headrace._src.graph.running.reuse import reusable
 from headrace._src.op.apply import as_array, check_dtype
 from headrace._src.op.bound_kernels import bound_kernel
+from headrace._src.op.traits import WRITES_VARIABLE
 from headrace._src.ops.arrays.filling import CONST
 
 _ndarray, _number, _asarray = np.ndarray, np.number, np.asarray
 
-# How an instruction calls its kernel: with one place, with two, with all values for one result, or for any number.
-UNARY, BINARY, SINGLE, SEVERAL = range(4)
+# How an instruction calls its kernel: with one place, with two, with all values for one result, or for any number. The
+# last one is a chain, which may do the work of the instructions after it (chains.py).
+UNARY, BINARY, SINGLE, SEVERAL, CHAIN = range(5)
+
+# From so many elements on, updates of variables are looked at for chains.
+LARGE_UPDATE = 1 << 17
+
+_chains = LazyModule("headrace._src.graph.running.chains")  # where there are large variables
 
 
 class KernelCall:
     """One call of a kernel. Reading a slot takes less time than unpacking a tuple of as many parts."""
 
     __slots__ = (
-        "call", "dead", "dtype", "kind", "operands", "over", "place", "places", "result_types", "step", "x", "y",
+        "call", "dead", "dtype", "kind", "operands", "over", "parts", "place", "places", "result_types", "step", "x",
+        "y",
     )  # fmt: skip
 
     def __init__(self, kind, call, operands, step, dead, result_types):
-        self.kind: int = kind  # UNARY, BINARY, SINGLE or SEVERAL
-        self.call: Callable = call  # of the values at x, of those at x and y, or of the list of all values
+        self.kind: int = kind  # UNARY, BINARY, SINGLE, SEVERAL or CHAIN
+        # Of the values at x, of those at x and y, or of the list of all values; CHAIN: of the list of operands, and
+        # returns whether it has done the work of the next instructions.
+        self.call: Callable = call
         self.operands: list[int] = operands  # the places of all inputs
         self.step = step
         self.dead: tuple[int, ...] = dead  # the places to clear afterwards
@@ -43,6 +54,7 @@ class KernelCall:
         self.dtype = None  # of the only output, as NumPy has it
         self.over: tuple | None = None  # SINGLE: what `reusable` found
         self.places: list[int | None] = []  # SEVERAL: of all outputs; None for one that is not stored
+        self.parts = 0  # CHAIN: the number of these instructions
 
 
 class KernelProgram:
@@ -61,7 +73,18 @@ class KernelProgram:
 
 def laid_out(steps, inputs, outputs) -> KernelProgram:
     """The program that computes tensors `outputs` from tensors `inputs` by some steps, in their order."""
-    return _Layout(steps, inputs, outputs).program
+    program = _Layout(steps, inputs, outputs).program
+    if any(map(_is_large_update, program.instructions)):
+        _chains.add_chains(program)
+    return program
+
+
+def _is_large_update(instruction):
+    """Whether an instruction assigns to a large variable, or adds to it."""
+    if instruction.kind != SEVERAL or instruction.places or len(instruction.operands) != 2:
+        return False
+    step = instruction.step
+    return WRITES_VARIABLE in step.record.traits and (step.inputs[1]._shape.num_elements() or 0) >= LARGE_UPDATE
 
 
 class _Layout:

@@ -9,6 +9,8 @@ Steps run in the order in which the operations were made, so effects happen in s
 is that of its op, and tells the user's line.
 """
 
+import collections
+import itertools
 import time
 
 import numpy as np
@@ -19,7 +21,7 @@ from headrace._src.graph.building.graph import PLACEHOLDER
 from headrace._src.graph.building.operation import grouped, is_stateful
 from headrace._src.graph.passes.pipeline import optimized
 from headrace._src.graph.passes.steps import origin
-from headrace._src.graph.running.layout import BINARY, SEVERAL, UNARY, laid_out, wrapped
+from headrace._src.graph.running.layout import BINARY, CHAIN, SEVERAL, UNARY, laid_out, wrapped
 from headrace._src.graph.running.written_code import written
 from headrace._src.op.apply import kernel_error
 
@@ -76,16 +78,21 @@ class Plan:
 
     def _interpret(self, arrays):
         values, program, instruction = self._filled(arrays), self._program, None
+        following = iter(program.instructions)
         try:
-            for instruction in program.instructions:
+            for instruction in following:
                 kind, call = instruction.kind, instruction.call
                 if kind == BINARY:
                     result = call(values[instruction.x], values[instruction.y])
                 elif kind == UNARY:
                     result = call(values[instruction.x])
+                elif kind == CHAIN:
+                    if not call([values[i] for i in instruction.operands]):
+                        continue
+                    _skip(following, instruction.parts)
                 else:
                     result = call(values)
-                if kind != SEVERAL:
+                if kind < SEVERAL:
                     if type(result) is not _ndarray or result.dtype is not instruction.dtype:
                         result = wrapped(result, instruction.result_types[0])
                     values[instruction.place] = result
@@ -126,7 +133,7 @@ class Plan:
 
         def note(number, start, end, values):
             instruction = self._program.instructions[number]
-            places = instruction.places if instruction.kind == SEVERAL else (instruction.place,)
+            places = (instruction.place,) if instruction.kind < SEVERAL else instruction.places
             size = sum(_bytes_of(values[i]) for i in places if i is not None)
             notes.append((instruction.step, (end - start) / 1e9, size))
 
@@ -135,10 +142,12 @@ class Plan:
     def run_noting(self, arrays: list, note) -> list:
         """Run, and call `note(number, start, end, values)` after each instruction.
 
-        `timed_steps` has the steps by number. Times are those of `time.perf_counter_ns`.
+        `timed_steps` has the steps by number. Times are those of `time.perf_counter_ns`. What a chain has done the work
+        of is not noted.
         """
         values, clock = self._filled(arrays), time.perf_counter_ns
-        for number, instruction in enumerate(self._program.instructions):
+        following = enumerate(self._program.instructions)
+        for number, instruction in following:
             kind, call = instruction.kind, instruction.call
             start = clock()
             try:
@@ -146,10 +155,14 @@ class Plan:
                     result = call(values[instruction.x], values[instruction.y])
                 elif kind == UNARY:
                     result = call(values[instruction.x])
+                elif kind == CHAIN:
+                    if not call([values[i] for i in instruction.operands]):
+                        continue
+                    _skip(following, instruction.parts)
                 else:
                     result = call(values)
                 end = clock()
-                if kind != SEVERAL:
+                if kind < SEVERAL:
                     values[instruction.place] = wrapped(result, instruction.result_types[0])
             except BaseException as error:
                 raise_described(instruction, error, values.__getitem__)
@@ -162,8 +175,12 @@ class Plan:
 
     @property
     def timed_steps(self) -> list:
-        """The steps that `run_noting` tells of, by number: all but constants."""
+        """The steps that `run_noting` tells of, by number: all but constants. A chain has the step of its end."""
         return [instruction.step for instruction in self._program.instructions]
+
+
+def _skip(iterator, count):
+    collections.deque(itertools.islice(iterator, count), maxlen=0)
 
 
 def _bytes_of(array):

@@ -13,7 +13,7 @@ import numpy as np
 _SMALLEST = 1 << 16
 
 # Functions that compute each element exactly, so that where the result goes cannot matter.
-_EXACT = frozenset(
+EXACT = frozenset(
     [np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimum, np.negative, np.absolute, np.sqrt, np.square,
      np.logical_and, np.logical_or, np.logical_not, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert]
 )  # fmt: skip
@@ -36,8 +36,8 @@ def reusable(kernel, step, dying, given):
     size = output._shape.num_elements()
     if step.attrs or (size is not None and size * output.dtype._np.itemsize < _SMALLEST):
         return None
-    function = _function_of(kernel, step)
-    if function not in _EXACT:
+    function = function_of(kernel, step)
+    if function not in EXACT:
         return None
     found = [
         position
@@ -50,7 +50,7 @@ def reusable(kernel, step, dying, given):
     return position, _writing_over(function, position, len(inputs) == 2 and inputs[0] is inputs[1])
 
 
-def _function_of(kernel, step):
+def function_of(kernel, step):
     """NumPy's function that a kernel is, or is for such inputs."""
     record = step.record
     if record.ufunc is not None and step.inputs[0].dtype._kind == "f":

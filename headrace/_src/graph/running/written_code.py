@@ -9,7 +9,7 @@ from headrace._src.core.context import context
 from headrace._src.core.tracebacks import GRAPH_CODE
 from headrace._src.graph.building.operation import grouped
 from headrace._src.graph.passes.steps import kernel_of, origin
-from headrace._src.graph.running.layout import SEVERAL, at_site, flattener, wrapped
+from headrace._src.graph.running.layout import CHAIN, SEVERAL, at_site, flattener, wrapped
 
 _ndarray = np.ndarray
 
@@ -27,8 +27,14 @@ def written(program):
     if program.unread:
         lines[-1] += f"; del {', '.join(names[i] for i in program.unread)}"
     instruction_of_line: list = [None] * (len(lines) + 1)  # lines are counted from 1
+    within = 0  # how many instructions are still those of a chain
     for i, instruction in enumerate(program.instructions):
-        text = _text_of(i, instruction, names, scope, program.bound)
+        if instruction.kind == CHAIN:
+            text = _text_of_chain(i, instruction, names, scope)
+        else:
+            text = _text_of(i, instruction, names, scope, program.bound)
+            text = ["  " + line for line in text] if within else text
+        within = max(within - 1, instruction.parts)
         lines.extend(text)
         instruction_of_line.extend([instruction] * len(text))
     lines.append(f"  return [{', '.join(names[i] for i in program.results)}]")
@@ -36,6 +42,14 @@ def written(program):
     exec(compile("\n".join(lines), GRAPH_CODE, "exec"), scope)
     # A function that is one of its own globals would be freed by the cycle collector only.
     return instruction_of_line, scope.pop("run")
+
+
+def _text_of_chain(i, instruction, names, scope):
+    """The lines for a chain; those for the instructions that it does the work of follow, two spaces to the right."""
+    scope[f"k{i}"] = instruction.call
+    gone = [names[j] for j in instruction.operands if j in instruction.dead]
+    arguments = ", ".join(names[j] for j in instruction.operands)
+    return [f"  if k{i}([{arguments}]):", f"    del {', '.join(gone)}" if gone else "    pass", "  else:"]
 
 
 def _text_of(i, instruction, names, scope, bound):
