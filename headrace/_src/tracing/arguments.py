@@ -7,6 +7,9 @@ from headrace._src.tracing.trace_types import Literal
 
 FAILED = "Binding inputs to tf.function failed"  # TF: tests of other packages look for these words
 
+# Types whose objects are one tensor each, `_only_tensor`, of a spec that stays the same: iterators of datasets.
+SINGLE_TENSORS: set[type] = set()
+
 
 def fast_key(args):
     """A key for a call with tensors and simple Python values only; None for any other."""

@@ -62,10 +62,9 @@ class ConcreteFunction(Trackable):
         graph.jit_compile = getattr(function, "jit_compile", None)
         graph.implements = getattr(function, "implements", None)
         # Whether a call can go straight to arrays: the arguments are tensors and values, all captures are eager.
-        self.is_simple = all(isinstance(x, EagerTensor) for x in self._captured) and all(
-            type(kind) in (TensorSpec, Literal) for kind in types
-        )
-        self._captured_arrays = [x._a for x in self._captured] if self.is_simple else None
+        self.has_eager_captures = all(isinstance(x, EagerTensor) for x in self._captured)
+        self.is_simple = self.has_eager_captures and all(type(kind) in (TensorSpec, Literal) for kind in types)
+        self._captured_arrays = [x._a for x in self._captured] if self.has_eager_captures else None
 
     def add_to_graph(self, g=None, overwrite=False) -> None:
         """Let a graph have the function, beside those that its operations call.
@@ -111,7 +110,7 @@ class ConcreteFunction(Trackable):
         return pack_outputs(self.graph.structured_outputs, results)
 
     def call_arrays(self, arrays) -> Any:
-        """The shortest way of a call in plain eager execution, for functions that are `is_simple`."""
+        """The shortest way of a call in plain eager execution, for functions that have `has_eager_captures`."""
         graph = self.graph
         results = context.run_quietly(graph.executable().run, arrays + self._captured_arrays)
         if self._plain:

@@ -23,7 +23,7 @@ from headrace._src.graph.building.source_lines import users_line
 from headrace._src.graph.passes.implementations import implementation
 from headrace._src.op.api import api
 from headrace._src.op.options import truth
-from headrace._src.tracing.arguments import FAILED, bind, fast_key, parameters_of, tensors_of
+from headrace._src.tracing.arguments import FAILED, SINGLE_TENSORS, bind, fast_key, parameters_of, tensors_of
 from headrace._src.tracing.concrete_function import ConcreteFunction
 from headrace._src.tracing.function_types import FunctionType, type_of_parameters
 from headrace._src.tracing.trace_types import Literal, Typing
@@ -109,6 +109,7 @@ class Function(Trackable, Generic[P, R]):
         self._traces: dict = {}  # tuple of trace types to ConcreteFunction
         self._traces_in_places: dict = {}  # of a strategy, whose replicas use copies of variables: the same for each
         self._fast: dict = {}  # key of a simple call to ConcreteFunction
+        self._last_object: tuple | None = None  # an iterator that was the only argument, and its ConcreteFunction
         self._being_traced: set = set()
         self._trace_count = 0
         self._call_history: list = []
@@ -130,6 +131,8 @@ class Function(Trackable, Generic[P, R]):
                     concrete = self._fast.get(key)
                     if concrete is not None:
                         return concrete.call_arrays([x._a for x in args if type(x) is EagerTensor])
+                elif len(args) == 1 and (last := self._last_object) is not None and last[0]() is args[0]:
+                    return last[1].call_arrays([args[0]._only_tensor._a])
             else:
                 key = None
             return self._call(args, kwargs, key)
@@ -143,13 +146,24 @@ class Function(Trackable, Generic[P, R]):
         if context.graph is not None and any(is_so() for is_so in _Switch.inlining):
             return self._prepared()(*args, **kwargs)
         values, kinds = self._bind(args, kwargs)
+        traces = self._trace_count
         with self._lock:
             concrete = self._concrete_for(kinds)
         if key is not None and concrete.is_simple and context.mode is None:
             if len(self._fast) > 1000:
                 self._fast.clear()
             self._fast[key] = concrete
-        return concrete.call_flat(tensors_of(kinds, values))
+        tensors = tensors_of(kinds, values)
+        if key is None and len(tensors) == 1 and self._trace_count == traces:
+            self._keep_object(args, kwargs, tensors[0], concrete)
+        return concrete.call_flat(tensors)
+
+    def _keep_object(self, args, kwargs, tensor, concrete):
+        """Find the trace of the next call at once when it has the same iterator again, as each step of an epoch has."""
+        if kwargs or len(args) != 1 or type(args[0]) not in SINGLE_TENSORS or context.mode is not None:
+            return
+        if args[0]._only_tensor is tensor and concrete.has_eager_captures:
+            self._last_object = weakref.ref(args[0]), concrete
 
     def _bind(self, args, kwargs):
         """The values of all arguments and their types."""

@@ -1,5 +1,8 @@
 """Iterators: in Python, in functions, as arguments, and optionals."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -179,3 +182,38 @@ def test_state_at_the_end_and_before_the_start():
     assert list(fresh) == []
     fresh.load_state_dict(start)
     assert [int(x) for x in fresh] == [1, 2, 3]
+
+
+def test_calls_with_the_same_iterator_find_their_trace_at_once():
+    """Other iterators, tapes, more arguments and other kinds of elements go the usual way."""
+
+    @tf.function(reduce_retracing=True)
+    def following(iterator, twice=False):
+        value = tf.cast(iterator.get_next(), tf.float32)
+        return value * 2.0 if twice else value
+
+    numbers = tf.data.Dataset.range(5)
+    first, second = iter(numbers), iter(numbers.skip(1))
+    assert [float(following(x)) for x in (first, first, first, second, first, second)] == [0, 1, 2, 1, 3, 2]
+    assert float(following(second, twice=True)) == 6.0
+    assert float(following(first, True)) == 8.0
+    with tf.GradientTape():
+        assert float(following(second)) == 4.0
+    with pytest.raises(tf.errors.OutOfRangeError):
+        following(second)
+    floats = iter(tf.data.Dataset.from_tensor_slices([[1.5, 2.5]]).batch(1))
+    assert following(floats).numpy().tolist() == [[1.5, 2.5]]
+    assert following.experimental_get_tracing_count() == 3
+
+
+def test_an_iterator_that_was_an_argument_is_freed():
+    @tf.function
+    def following(iterator):
+        return iterator.get_next()
+
+    iterator = iter(tf.data.Dataset.range(5))
+    assert [int(following(iterator)) for _ in range(3)] == [0, 1, 2]
+    resource = weakref.ref(iterator._handle._a[()])
+    del iterator
+    gc.collect()
+    assert resource() is None

@@ -27,6 +27,7 @@ from headrace._src.data.running.optionals import Optional, optional_value
 from headrace._src.data.running.stages import Cursor, Run, Stage, flat_attrs, stage_of
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
+from headrace._src.tracing.arguments import SINGLE_TENSORS
 
 _states = LazyModule("headrace._src.data.saving.iterator_states")
 _OUTPUTS = "output_types: list(type), output_shapes: list(shape)"
@@ -319,6 +320,8 @@ class OwnedIterator(IteratorBase):
     def _iterator_resource(self) -> Tensor:
         return self._handle
 
+    _only_tensor = _iterator_resource
+
     @property
     def _type_spec(self) -> IteratorSpec:
         return IteratorSpec(self._element_spec)
@@ -419,6 +422,9 @@ class OwnedIterator(IteratorBase):
             DataLossError: it was changed since it was taken. In either case the iterator stays where it is.
         """
         _resource_of(self._handle._a).restore(state)
+
+
+SINGLE_TENSORS.add(OwnedIterator)
 
 
 @api("data.IteratorSpec", dispatch=False)

@@ -23,13 +23,13 @@ from headrace._src.ops.arrays.filling import CONST
 _ndarray, _number, _asarray = np.ndarray, np.number, np.asarray
 
 # How an instruction calls its kernel: with one place, with two, with all values for one result, or for any number. The
-# last one is a chain, which may do the work of the instructions after it (chains.py).
+# last one is a chain, which may do the work of the instructions after it (update_chains.py).
 UNARY, BINARY, SINGLE, SEVERAL, CHAIN = range(5)
 
 # From so many elements on, updates of variables are looked at for chains.
 LARGE_UPDATE = 1 << 17
 
-_chains = LazyModule("headrace._src.graph.running.chains")  # where there are large variables
+_update_chains = LazyModule("headrace._src.graph.running.update_chains")  # where there are large variables
 
 
 class KernelCall:
@@ -75,7 +75,7 @@ def laid_out(steps, inputs, outputs) -> KernelProgram:
     """The program that computes tensors `outputs` from tensors `inputs` by some steps, in their order."""
     program = _Layout(steps, inputs, outputs).program
     if any(map(_is_large_update, program.instructions)):
-        _chains.add_chains(program)
+        _update_chains.add_chains(program)
     return program
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import headrace as tf
 from headrace._src.graph.compiling.compilation import set_background_compilation
-from headrace._src.graph.running import chains, layout
+from headrace._src.graph.running import layout, update_chains
 from headrace._src.graph.running.layout import CHAIN
 
 SHAPE = (4, 9)  # blocks of ten elements: the last one has six
@@ -16,7 +16,7 @@ SHAPE = (4, 9)  # blocks of ten elements: the last one has six
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Chains of small variables, in the interpreter only."""
-    monkeypatch.setattr(chains, "_BLOCK", 10)
+    monkeypatch.setattr(update_chains, "_BLOCK", 10)
     set_background_compilation(False)
     yield
     set_background_compilation(True)
@@ -98,7 +98,7 @@ class Outcome:
     """What some runs of a program leave and return; `limit` says from how many elements on there are chains."""
 
     def __init__(self, monkeypatch, program, limit, written=False, hold=False, runs=3):
-        for module in (layout, chains):
+        for module in (layout, update_chains):
             monkeypatch.setattr(module, "LARGE_UPDATE", limit)
         monkeypatch.setattr("headrace._src.graph.running.plan._INTERPRETED_RUNS", 0 if written else 10**9)
         self.variables = [tf.Variable(numbers(i)) for i in range(3)]
@@ -148,7 +148,7 @@ def test_one_variable_by_two_names(monkeypatch):
     """A variable that is an argument and is captured: the chain leaves it to its instructions."""
     results = []
     for limit in (10**9, 8):
-        for module in (layout, chains):
+        for module in (layout, update_chains):
             monkeypatch.setattr(module, "LARGE_UPDATE", limit)
         variable = tf.Variable(numbers(0))
 
@@ -177,7 +177,7 @@ def test_errors_are_those_of_the_instructions(monkeypatch, written):
         texts.append(str(caught.value))
         left.append(m.numpy().tobytes())
     assert texts[0] == texts[1]
-    assert "test_chains.py" in texts[1]
+    assert "test_update_chains.py" in texts[1]
     assert left[0] == left[1] != numbers(1).tobytes()
 
 
@@ -193,7 +193,7 @@ def test_measured_runs_tell_of_chains(monkeypatch):
 
 def test_threads_that_update_the_same_variables(monkeypatch):
     """Each chain holds the locks of what it writes: no update is lost, and none waits for ever."""
-    for module in (layout, chains):
+    for module in (layout, update_chains):
         monkeypatch.setattr(module, "LARGE_UPDATE", 8)
     first, second = (tf.Variable(np.zeros(SHAPE, np.float32)) for _ in range(2))
 
