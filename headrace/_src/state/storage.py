@@ -258,6 +258,10 @@ def _updating(name, ufunc):
 ASSIGN_ADD = _updating("AssignAddVariableOp", np.add)
 ASSIGN_SUB = _updating("AssignSubVariableOp", np.subtract)
 
+# Those that change one variable, of the dtype of their value, and nothing else; with what they make of the value before
+# and of theirs.
+ASSIGNMENTS: dict[Op, np.ufunc | None] = {ASSIGN: None, ASSIGN_ADD: np.add, ASSIGN_SUB: np.subtract}
+
 
 IS_INITIALIZED = Op(
     "VarIsInitializedOp",

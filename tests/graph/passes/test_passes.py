@@ -190,6 +190,53 @@ def test_signs_of_zero_tell_constants_apart():
     assert after.count("Atan2") == 2
 
 
+COUNTER, WEIGHT = (lambda: tf.Variable(3)), (lambda: tf.Variable([1.0, 2.0]))
+
+
+# Between two reads of the first variable, and whether one of them is enough. The second one is of another dtype.
+@pytest.mark.parametrize(
+    ("make", "between", "is_shared"),
+    [
+        ((COUNTER, WEIGHT), lambda n, w: None, True),
+        ((COUNTER, WEIGHT), lambda n, w: w.assign_add([1.0, 1.0]), True),
+        ((COUNTER, WEIGHT), lambda n, w: w.assign(w * 2.0), True),
+        ((COUNTER, WEIGHT), lambda n, w: tf.random.uniform([]), True),
+        ((COUNTER, WEIGHT), lambda n, w: n.assign_add(1), False),
+        ((COUNTER, WEIGHT), lambda n, w: n.assign(7), False),
+        ((COUNTER, COUNTER), lambda n, w: w.assign_add(1), False),
+        ((COUNTER, WEIGHT), lambda n, w: w.scatter_nd_add([[0]], [5.0]), False),
+        ((COUNTER, WEIGHT), lambda n, w: tf.print("", end=""), False),
+        ((COUNTER, WEIGHT), lambda n, w: tf.cond(w[0] > 0, lambda: n.assign_add(1), lambda: n.assign_add(2)), False),
+    ],
+)
+def test_reads_of_a_variable_are_one_where_nothing_can_have_changed_it(make, between, is_shared):
+    n, w = (made() for made in make)
+
+    def twice(x):
+        first = n + x
+        between(n, w)
+        return first, n * x
+
+    graph = traced(twice, tf.TensorSpec([], tf.int32)).graph
+    reads = [x for x in graph.plan().steps if x.record.name == "ReadVariableOp" and x.attrs["dtype"] is tf.int32]
+    assert len(reads) == (1 if is_shared else 2)
+    before = n.numpy()
+    first, second = tf.function(twice, autograph=False)(tf.constant(10))
+    assert (first.numpy(), second.numpy()) == (before + 10, n.numpy() * 10)
+
+
+def test_a_variable_by_two_names_is_read_again():
+    n = tf.Variable(3)
+
+    @tf.function(autograph=False)
+    def twice(same):
+        first = n + 1
+        same.assign_add(4)
+        return first, n + 1
+
+    assert [x.numpy() for x in twice(n)] == [4, 8]
+
+
 def test_random_numbers_and_reads_are_not_shared():
     v = tf.Variable(1.0)
 

@@ -1,5 +1,6 @@
 """All passes over the operations that some outputs need, in one walk forwards and one backwards."""
 
+import collections
 import functools
 
 import numpy as np
@@ -11,7 +12,9 @@ from headrace._src.graph.passes.common_subexpressions import key_of
 from headrace._src.graph.passes.constant_folding import folded, folded_call
 from headrace._src.graph.passes.dead_code import live, needed
 from headrace._src.graph.passes.implementations import selected
-from headrace._src.graph.passes.steps import Known, Step, constant_step
+from headrace._src.graph.passes.steps import Known, Step, constant_step, kernel_of
+from headrace._src.op.traits import READS_RESOURCE
+from headrace._src.state.storage import ASSIGNMENTS, READ_VARIABLE
 
 _RULES = {**identities.RULES, **chains.RULES, **known_shapes.RULES}
 
@@ -51,10 +54,11 @@ def rewritten(steps, inputs, outputs) -> tuple[list, list]:
         is_fed = fed and any(id(tensor) in fed for tensor in step.outputs)
         if record.calls_functions and not is_fed:
             step = selected(step)
+            program.note_effect(step)
             program.append_folded(step, folded_call(step, known))
             continue
         if record.stateful or is_fed:
-            program.append(step)
+            program.append_stateful(step, is_fed)
             continue
         rule = _rule_of(record)
         found = None if rule is None else rule(step, known)
@@ -87,6 +91,8 @@ class _Program:
         self.known = Known()
         self.replaced = {}  # id of a tensor to the one that has its value
         self._seen = {}
+        self._effects = 0  # so far, but for assignments
+        self._assignments = collections.Counter()  # by dtype
 
     def append(self, step):
         self.steps.append(step)
@@ -100,9 +106,30 @@ class _Program:
         for tensor, array in zip(step.outputs, arrays):
             self.append_once(constant_step(step, tensor, array))
 
+    def append_stateful(self, step, is_fed):
+        """Append a step that is stateful; a read of a variable only if it may have another value than before."""
+        record = step.record
+        if record is READ_VARIABLE and not is_fed and kernel_of(step) is None:
+            (handle,), dtype = step.inputs, step.attrs["dtype"]
+            state = self._effects, self._assignments[dtype]
+            self._append_once(step, (record.name, id(handle), dtype, step.device, state))
+        else:
+            self.note_effect(step)
+            self.append(step)
+
+    def note_effect(self, step):
+        """Take note of what a step may do to variables: an assignment changes only such of its dtype."""
+        record = step.record
+        if record in ASSIGNMENTS:
+            self._assignments[step.inputs[1].dtype] += 1
+        elif record.stateful and not (record.draws or READS_RESOURCE in record.traits):
+            self._effects += 1
+
     def append_once(self, step):
         """Append a step without effects, unless an equal one is there already."""
-        key = key_of(step)
+        self._append_once(step, key_of(step))
+
+    def _append_once(self, step, key):
         if key is not None:
             before = self._seen.setdefault(key, step)
             if before is not step:

@@ -18,16 +18,12 @@ from headrace._src.core.large_arrays import empty
 from headrace._src.graph.passes.steps import kernel_of
 from headrace._src.graph.running.layout import CHAIN, LARGE_UPDATE, KernelCall
 from headrace._src.graph.running.reuse import EXACT, function_of
-from headrace._src.op.definition import Op
-from headrace._src.state.storage import ASSIGN, ASSIGN_ADD, ASSIGN_SUB, EXCLUSIVE, READ_VARIABLE, Storage
+from headrace._src.state.storage import ASSIGNMENTS, EXCLUSIVE, READ_VARIABLE, Storage
 
 # Elements of a block. Fewer, and the calls of NumPy's functions count; more, and blocks leave the cache.
 _BLOCK = 1 << 16
 # A chain of fewer operations gains nothing. One of more is found in pieces.
 _FEWEST, _MOST = 3, 200
-
-# What an assignment makes of the value before and its operand.
-_WRITES: dict[Op, np.ufunc | None] = {ASSIGN: None, ASSIGN_ADD: np.add, ASSIGN_SUB: np.subtract}
 
 # Where a value is: in an array or a number that the chain is given, in a variable before or after its first update in
 # the chain, or in a block of its own.
@@ -100,8 +96,8 @@ class _Writing:
             return False
         if record is READ_VARIABLE:
             made = self._read(instruction)
-        elif record in _WRITES:
-            made = self._write(instruction, _WRITES[record])
+        elif record in ASSIGNMENTS:
+            made = self._write(instruction, ASSIGNMENTS[record])
         else:
             made = self._compute(instruction)
         if made is None:
