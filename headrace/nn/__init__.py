@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from typing import Any as _Any
+
     from headrace._src.ops.arrays.approximate_ranking import approx_max_k as approx_max_k
     from headrace._src.ops.arrays.approximate_ranking import approx_min_k as approx_min_k
     from headrace._src.ops.arrays.ranking import in_top_k as in_top_k
@@ -96,5 +98,8 @@ if TYPE_CHECKING:
     from headrace.nn import experimental as experimental
     lrn = _lrn
     swish = _swish
+    RNNCellDeviceWrapper: _Any
+    RNNCellDropoutWrapper: _Any
+    RNNCellResidualWrapper: _Any
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from headrace._src.compat.training.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
     from headrace._src.core.trackable import AutoTrackable as _Checkpointable
     from headrace._src.distribute.cluster_specs import ClusterSpec as ClusterSpec
+    from headrace._src.formats.cluster_messages import ClusterDef as ClusterDef
+    from headrace._src.formats.cluster_messages import JobDef as JobDef
     from headrace._src.formats.example_messages import BytesList as BytesList
     from headrace._src.formats.example_messages import Example as Example
     from headrace._src.formats.example_messages import Feature as Feature

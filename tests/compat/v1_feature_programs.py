@@ -36,6 +36,67 @@ def outcome(tf, columns, function):
         }
 
 
+class Vectors:
+    """Holds the variables of columns: numbers that count up."""
+
+    def __init__(self, tf):
+        self._tf = tf
+
+    def get_variable(self, column, name):
+        rows, width = column.categorical_column.num_buckets, column.dimension
+        return self._tf.reshape(self._tf.range(rows * width, dtype=self._tf.float32), [rows, width])
+
+    def has_resource(self, column, name):
+        return False
+
+    def add_resource(self, column, name, resource):
+        pass
+
+
+def sequence_programs(tf, path):
+    """Columns of sequences: names to functions that give the numbers of each step, the lengths and the spec."""
+    F = tf.feature_column
+    features = {
+        "numbers": lambda: tf.SparseTensor([[0, 0], [0, 1], [2, 0], [2, 2]], tf.constant([3, 1, 0, 2], tf.int64),
+                                           [3, 3]),
+        "several": lambda: tf.SparseTensor([[0, 0, 0], [0, 0, 1], [2, 1, 0]], tf.constant([3, 1, 2], tf.int64),
+                                           [3, 2, 2]),
+        "words": lambda: tf.SparseTensor([[0, 0], [1, 0], [1, 1]], ["b", "a", "x"], [2, 2]),
+        "sizes": lambda: tf.SparseTensor([[0, 0], [0, 1], [2, 0], [2, 1], [2, 2]], [1.0, 2.0, 3.0, 4.0, 5.0], [3, 4]),
+        "grids": lambda: tf.SparseTensor([[0, 0, 0], [0, 1, 1], [1, 0, 1]], [1.0, 2.0, 3.0], [2, 2, 2]),
+        "dense": lambda: tf.constant([[1, 2, -1], [3, -1, -1]], tf.int64),
+    }
+    numbers = F.sequence_categorical_column_with_identity("numbers", 4)
+    words = F.sequence_categorical_column_with_vocabulary_list("words", ["a", "b"], num_oov_buckets=2)
+    columns = {
+        "indicator": F.indicator_column(numbers),
+        "embedding": F.embedding_column(numbers, 2),
+        "several in a step": F.embedding_column(F.sequence_categorical_column_with_identity("several", 4), 2),
+        "counts in a step": F.indicator_column(F.sequence_categorical_column_with_identity("several", 4)),
+        "words": F.indicator_column(words),
+        "file": F.indicator_column(F.sequence_categorical_column_with_vocabulary_file("words", path)),
+        "hash": F.embedding_column(F.sequence_categorical_column_with_hash_bucket("words", 5), 3),
+        "dense": F.indicator_column(F.sequence_categorical_column_with_identity("dense", 4)),
+        "sizes": F.sequence_numeric_column("sizes"),
+        "pairs": F.sequence_numeric_column("sizes", shape=2, default_value=-1.0),
+        "grids": F.sequence_numeric_column("grids", shape=(2,)),
+        "normalized": F.sequence_numeric_column("sizes", normalizer_fn=lambda x: x * 2.0),
+        "not of sequences": F.indicator_column(F.categorical_column_with_identity("numbers", 4)),
+    }  # fmt: skip
+
+    def run(column):
+        cache = tf.__internal__.feature_column.FeatureTransformationCache({k: make() for k, make in features.items()})
+        try:
+            value, lengths = column.get_sequence_dense_tensor(cache, Vectors(tf))
+        except ValueError:
+            return {"value": [], "variables": ["ValueError"], "gradients": []}
+        spec = sorted(str(item) for item in column.parse_example_spec.items())
+        lengths = lengths.numpy().tolist()
+        return {"value": value.numpy().tolist(), "variables": [column.name, lengths, *spec], "gradients": []}
+
+    return {f"sequence: {name}": lambda c=column: run(c) for name, column in columns.items()}
+
+
 def programs(tf, folder):
     """The programs by name."""
     F = tf.feature_column
@@ -82,6 +143,7 @@ def programs(tf, folder):
     }
     found = {name: lambda c=c: outcome(tf, lambda tf: c, "input_layer") for name, c in dense.items()}
     found.update({name: lambda c=c: outcome(tf, lambda tf: c, "linear_model") for name, c in linear.items()})
+    found.update(sequence_programs(tf, path))
     every = [*dense["buckets"], words, F.crossed_column([buckets, "other"], 7), F.embedding_column(words, 3),
              F.weighted_categorical_column(words, "weight"), F.categorical_column_with_identity("number", 4)]
     found["names"] = lambda: [[column.name for column in every],

@@ -159,3 +159,13 @@ def test_what_is_not_there_says_what_to_use(make, kind):
 def test_programs_that_look_for_a_tpu_go_on_without():
     with pytest.raises(ValueError, match="no TPU"):  # which the programs catch
         tf.distribute.cluster_resolver.TPUClusterResolver()
+
+
+def test_cluster_messages():
+    cluster = tf.train.ClusterSpec({"worker": ["a:1", "b:1"], "ps": {3: "c:1"}})
+    message = cluster.as_cluster_def()
+    assert [(job.name, dict(job.tasks)) for job in message.job] == [
+        ("ps", {3: "c:1"}), ("worker", {0: "a:1", 1: "b:1"})]  # fmt: skip
+    assert tf.train.ClusterSpec(message) == cluster
+    again = tf.train.ClusterDef.FromString(message.SerializeToString())
+    assert isinstance(again.job[0], tf.train.JobDef)

@@ -28,7 +28,8 @@ REASONS = {
     "v1 as it was": "2.x lacks an argument that the call has: the function of 1.x stays, and its arguments with it",
     "moved": "it leaves a positional argument where 2.x has another one, or gives it the wrong keyword",
     "unknown arguments": "it unpacks or repeats arguments into a call that then fails; ours stays, with a message",
-    "left behind": "it leaves tf.layers and tf.summary as they are, which fail in 2.x",
+    "left behind": "it leaves names of tf.layers, tf.summary and tf.nn.rnn_cell, which fail in 2.x",
+    "twice": "its result becomes another one when the tool runs once more",
     "no program": "its result does not parse, or has an argument twice",
     "flags": "it refuses tf.flags, which tf.compat.v1 has",
     "no such keyword": "it gives a keyword that the function of 2.x does not take",
@@ -52,6 +53,31 @@ def test_calls_become_what_tensorflows_tool_makes_of_them_or_better():
     for (call, theirs, *ours), line in zip(CALLS, result):
         assert line == (ours[0] if ours else theirs), call
         assert not ours or (ours[0] != theirs and ours[1] in REASONS), call
+
+
+# Results that are calls of 1.x too, with another meaning there: nobody can tell that they were upgraded before.
+AMBIGUOUS = {
+    'tf.strings.split(x, result_type="RaggedTensor")': "without the argument the result was sparse in 1.x",
+    "tf.name_scope": "with a name alone it could enter a scope again in 1.x",
+    "tf.nn.avg_pool_v2": "its name in 2.x, tf.nn.avg_pool, was that of avg_pool2d",
+    "tf.nn.max_pool_v2": "its name in 2.x, tf.nn.max_pool, was that of max_pool2d",
+}
+
+
+def test_upgrading_once_more_changes_nothing():
+    once = upgraded(IMPORT + "".join(f"{row[0]}\n" for row in CALLS)).splitlines()[1:]
+    twice = upgraded(IMPORT + "".join(f"{line}\n" for line in once)).splitlines()[1:]
+    changed = [row[0].removeprefix("x = ") for row, a, b in zip(CALLS, once, twice) if a != b]
+    assert {next(name for name in AMBIGUOUS if call.startswith(name)) for call in changed} == set(AMBIGUOUS)
+    assert twice == upgraded(IMPORT + "".join(f"{line}\n" for line in twice)).splitlines()[1:]
+
+
+@pytest.mark.parametrize("options", [{}, {"graph_mode": True}, {"keras": True}, {"safety": True}])
+def test_upgrading_programs_once_more_changes_nothing(options):
+    for path in sorted((ROOT / "tests" / "upgrade" / "programs").glob("*.txt")):
+        once = upgraded(path.read_text(encoding="utf-8"), **options)
+        if path.stem != "name_scopes":  # AMBIGUOUS
+            assert upgraded(once, **options) == once, path.stem
 
 
 def test_every_kind_of_rule_is_among_the_calls():

@@ -124,6 +124,36 @@ def to_code(entity, recursive=True, experimental_optional_features=None) -> str:
     return printed_code.text_of(conversion.node, conversion.operators)
 
 
+@api("compat.v1.autograph.to_graph", dispatch=False)
+def to_graph_of_types(
+    entity, recursive=True, arg_values=None, arg_types=None, experimental_optional_features=None
+) -> Callable[..., Any]:
+    """As `tf.autograph.to_graph`. What is staged is found out when the function runs, so types are not asked for.
+
+    Args:
+        entity: A function or method.
+        recursive: Whether functions that it calls are converted.
+        arg_values, arg_types: Accepted. TF: not used there either.
+        experimental_optional_features: Values of `tf.autograph.experimental.Feature`, or None.
+    """
+    return to_graph(entity, recursive, experimental_optional_features)
+
+
+@api("compat.v1.autograph.to_code", dispatch=False)
+def to_code_of_types(
+    entity, recursive=True, arg_values=None, arg_types=None, indentation="  ", experimental_optional_features=None
+) -> str:
+    """As `tf.autograph.to_code`.
+
+    Args:
+        entity: A function or method.
+        recursive: Whether functions that it calls are converted.
+        arg_values, arg_types, indentation: Accepted. TF: not used there either.
+        experimental_optional_features: Values of `tf.autograph.experimental.Feature`, or None.
+    """
+    return to_code(entity, recursive, experimental_optional_features)
+
+
 @api("autograph.trace", dispatch=False)
 def trace(*args) -> None:
     """Print the arguments while the function is traced.

@@ -221,3 +221,11 @@ def disable_v2_behavior() -> None:
     disable_tensor_equality()
     disable_control_flow_v2()
 
+
+@api("compat.v1.experimental.output_all_intermediates", dispatch=False)
+def output_all_intermediates(state) -> None:
+    """Whether branches and loops keep all values that gradients may need. They keep those that gradients ask for.
+
+    Args:
+        state: True, False, or None to leave it open; results are the same.
+    """

@@ -1,10 +1,14 @@
-"""`tf.compat.v1.ragged.RaggedTensorValue`: the value of a ragged tensor as arrays."""
+"""`tf.compat.v1.ragged.RaggedTensorValue`: the value of a ragged tensor as arrays, and how to make one of lists."""
 
 from typing import Any
 
 import numpy as np
 
+from headrace._src.core import dtypes
+from headrace._src.core.context import context
 from headrace._src.op.api import api
+from headrace._src.ops.ragged.constant import constant
+from headrace._src.ops.ragged.tensor import RaggedTensor
 
 
 @api("compat.v1.ragged.RaggedTensorValue", dispatch=False)
@@ -76,3 +80,50 @@ class RaggedTensorValue:
 
     def __str__(self):
         return f"<tf.RaggedTensorValue {self.to_list()}>"
+
+
+@api("compat.v1.ragged.constant_value", dispatch=False)
+def constant_value(
+    pylist, dtype=None, ragged_rank=None, inner_shape=None, row_splits_dtype="int64"
+) -> "RaggedTensorValue | np.ndarray":
+    """The value of a ragged tensor from a nested list; an array if nothing is ragged.
+
+    Args:
+        pylist: nested lists, tuples or arrays; all scalars must be at the same depth.
+        dtype: NumPy's type of the values; chosen from the scalars if None.
+        ragged_rank: the number of ragged dimensions; as many as there can be if None.
+        inner_shape: the shape of the dense dimensions inside the ragged ones.
+        row_splits_dtype: int32 or int64.
+
+    Raises:
+        ValueError: the scalars are at different depths, or depth, rank and shape do not fit together.
+
+    >>> tf.compat.v1.ragged.constant_value([[3, 1], [], [4]]).row_splits.tolist()
+    [0, 2, 2, 3]
+    """
+    if dtype is None:
+        # TF: NumPy chooses, so that numbers of Python have 64 bits here.
+        dtype = np.asarray(_scalars(pylist)).dtype
+    kind = np.dtype(dtype)
+    with context.changed(graph=None):
+        found = constant(pylist, dtypes.as_dtype(kind if kind.kind not in "USO" else "string"), ragged_rank,
+                         inner_shape, row_splits_dtype=row_splits_dtype)
+    return _as_value(found, kind)
+
+
+def _scalars(values):
+    """What nested lists hold, in a row."""
+    if isinstance(values, np.ndarray):
+        return values.ravel().tolist() if values.dtype == object else list(values.ravel())
+    if isinstance(values, (list, tuple)):
+        return [scalar for item in values for scalar in _scalars(item)]
+    return [values]
+
+
+def _as_value(found, kind):
+    if isinstance(found, RaggedTensor):
+        return RaggedTensorValue(_as_value(found.values, kind), found.row_splits.numpy())
+    array = found.numpy()
+    if kind.kind == "U":
+        return np.array([text.decode() for text in array.ravel()], kind).reshape(array.shape)
+    return np.asarray(array, kind)

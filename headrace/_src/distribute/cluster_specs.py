@@ -5,7 +5,10 @@ from __future__ import annotations
 import collections.abc
 from typing import Any
 
+from headrace._src.core.lazy import LazyModule
 from headrace._src.op.api import api
+
+_messages = LazyModule("headrace._src.formats.cluster_messages")  # protobuf is imported when one is asked for
 
 
 @api("train.ClusterSpec", dispatch=False)
@@ -13,7 +16,8 @@ class ClusterSpec:
     """The jobs of a cluster, each with the addresses of its tasks.
 
     Args:
-        cluster: a dict from names of jobs to lists of addresses, or to dicts of them by index; or a `ClusterSpec`.
+        cluster: a dict from names of jobs to lists of addresses, or to dicts of them by index; or a `ClusterSpec`, or
+            a `ClusterDef`.
 
     >>> cluster = tf.train.ClusterSpec({"worker": ["a.example:2222", "b.example:2222"]})
     >>> cluster.num_tasks("worker"), cluster.task_address("worker", 1)
@@ -28,6 +32,8 @@ class ClusterSpec:
         if isinstance(cluster, ClusterSpec):
             self._jobs = {name: dict(tasks) for name, tasks in cluster._jobs.items()}
             return
+        if hasattr(cluster, "job"):  # the message
+            cluster = {job.name: dict(job.tasks) for job in cluster.job}
         if not isinstance(cluster, collections.abc.Mapping):
             raise TypeError(
                 f"ClusterSpec: `cluster` must be a dict from names of jobs to addresses, got {cluster!r:.100}."
@@ -40,6 +46,17 @@ class ClusterSpec:
         for name, tasks in self._jobs.items():
             dense = sorted(tasks) == list(range(len(tasks)))
             found[name] = [tasks[i] for i in sorted(tasks)] if dense else dict(tasks)
+        return found
+
+    def as_cluster_def(self) -> Any:
+        """The jobs as a `ClusterDef`, in the order of their names.
+
+        >>> tf.train.ClusterSpec({"ps": ["a.example:2222"]}).as_cluster_def().job[0].name
+        'ps'
+        """
+        found = _messages.ClusterDef()
+        for name in sorted(self._jobs):
+            found.job.add(name=name, tasks=self._jobs[name])
         return found
 
     @property

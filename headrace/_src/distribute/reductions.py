@@ -44,6 +44,12 @@ class ReduceOp(enum.Enum):
         )
 
 
+@api("compat.v1.distribute.get_loss_reduction", dispatch=False)
+def get_loss_reduction() -> ReduceOp:
+    """How losses of replicas become one: their sum. TF: another answer is possible inside of estimators only."""
+    return ReduceOp.SUM
+
+
 def reduce_op(value) -> ReduceOp:
     """The `ReduceOp` that a user means.
 

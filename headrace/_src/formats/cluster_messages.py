@@ -38,3 +38,5 @@ _CLASSES = make_classes(_FILES, refers_to=[graph_messages])
 ClusterDef = _CLASSES["ClusterDef"]
 JobDef = _CLASSES["JobDef"]
 NamedTensorProto = _CLASSES["NamedTensorProto"]
+
+PUBLIC = {"train.ClusterDef": ClusterDef, "train.JobDef": JobDef}

@@ -270,6 +270,10 @@ def _regularizer(call, name):
     return True
 
 
+# Methods that a ragged tensor has and a sparse one has not: the program is one of 2.x already.
+_OF_RAGGED = {"to_sparse", "to_tensor", "to_list", "row_lengths", "bounding_shape", "nrows"}
+
+
 def _split(call, _):
     """It returned a sparse tensor, and returns a ragged one."""
     result = call.arguments.get("result_type", 3)
@@ -279,7 +283,7 @@ def _split(call, _):
         return True
     if result is not None:
         call.remove(result, f"result_type={wanted!r}")
-    if wanted == "SparseTensor":
+    if wanted == "SparseTensor" and call.rewriter.methods.get(id(call.node)) not in _OF_RAGGED:
         call.rewriter.edits.after(call.rewriter.source.end(call.node), ".to_sparse()")
         call.say("INFO", "Adding .to_sparse() to the result of strings.split, which is a RaggedTensor now.")
     return False
@@ -291,10 +295,16 @@ def _labels(call, _):
     sentinel = call.arguments.get("_sentinel")
     if sentinel is not None:
         call.remove(sentinel, "_sentinel")
-    if labels is not None:
+    if labels is not None and not _stops_gradients(call, labels.value):
         call.arguments.wrap(labels, f"{call.tf('tf.stop_gradient')}(", ")")
         call.say("INFO", f"Changing labels arg of {call.symbol.name} to tf.stop_gradient(labels).")
     return False
+
+
+def _stops_gradients(call, value):
+    """Whether a value is one of tf.stop_gradient, as it is in a source that was upgraded before."""
+    symbol = call.rewriter.symbol(value.func) if isinstance(value, ast.Call) else None
+    return symbol is not None and symbol.name == "tf.stop_gradient"
 
 
 def _v1_with(call, arguments):
@@ -323,12 +333,18 @@ def _add(call, text):
 
 def _glimpse(call, _):
     noise = call.arguments.get("uniform_noise", 5)
-    if noise is not None:
+    if noise is not None and not _is_text(noise.value):
         call.arguments.wrap(noise, "'uniform' if (", ") else 'gaussian'")
         if noise.name is not None:
             call.arguments.name_it(noise, "noise")
         call.say("INFO", f"Changing uniform_noise arg of {call.symbol.name} to noise, and recomputing value.")
     return True
+
+
+def _is_text(value):
+    """Whether a value is a text, or one of two: that of 2.x."""
+    value = value.body if isinstance(value, ast.IfExp) else value
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 _STEP = "tf.compat.v1.train.get_or_create_global_step"

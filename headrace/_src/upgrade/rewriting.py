@@ -74,6 +74,9 @@ class Rewriter:
         self.nodes = list(in_order(source.tree))
         self.names = Names(self.nodes)
         self.symbols = rules.symbols()
+        # Calls on whose result a method is called at once, and which.
+        self.methods = {id(node.value): node.attr for node in self.nodes
+                        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call)}
         self.from_v1: set[ast.stmt] = set()  # imports whose names must come from tensorflow.compat.v1
         self.used: set[str] = set()  # new names that the result has
         self._done: set[int] = set()

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from headrace._src.autodiff.registered import no_gradient as _NoGradient
     from headrace._src.autodiff.registered import no_gradient as _NotDifferentiable
     from headrace._src.autodiff.registered import no_gradient as no_gradient
+    from headrace._src.compat.accumulators import ConditionalAccumulator as ConditionalAccumulator
+    from headrace._src.compat.accumulators import ConditionalAccumulatorBase as ConditionalAccumulatorBase
+    from headrace._src.compat.accumulators import SparseConditionalAccumulator as SparseConditionalAccumulator
     from headrace._src.compat.behavior import control_flow_v2_enabled as control_flow_v2_enabled
     from headrace._src.compat.behavior import disable_control_flow_v2 as disable_control_flow_v2
     from headrace._src.compat.behavior import disable_eager_execution as disable_eager_execution
@@ -139,12 +142,14 @@ if TYPE_CHECKING:
     from headrace._src.compat.functions.mathematics import to_int32 as to_int32
     from headrace._src.compat.functions.mathematics import to_int64 as to_int64
     from headrace._src.compat.functions.mathematics import verify_tensor_all_finite as verify_tensor_all_finite
+    from headrace._src.compat.functions.numerics_checks import add_check_numerics_ops as add_check_numerics_ops
     from headrace._src.compat.functions.parsing import decode_csv as decode_csv
     from headrace._src.compat.functions.parsing import decode_raw as decode_raw
     from headrace._src.compat.functions.parsing import parse_example as parse_example
     from headrace._src.compat.functions.parsing import parse_single_example as parse_single_example
     from headrace._src.compat.functions.parsing import serialize_many_sparse_first as _serialize_many_sparse
     from headrace._src.compat.functions.parsing import serialize_sparse_first as _serialize_sparse
+    from headrace._src.compat.functions.sparse_values import sparse_merge as sparse_merge
     from headrace._src.compat.graph_keys import GraphKeys as GraphKeys
     from headrace._src.compat.graph_keys import add_to_collection as add_to_collection
     from headrace._src.compat.graph_keys import add_to_collections as add_to_collections
@@ -185,6 +190,9 @@ if TYPE_CHECKING:
     from headrace._src.compat.sessions.session import placeholder as placeholder
     from headrace._src.compat.sessions.session import placeholder_with_default as placeholder_with_default
     from headrace._src.compat.sessions.session import sparse_placeholder as sparse_placeholder
+    from headrace._src.compat.sessions.session_handles import delete_session_tensor as delete_session_tensor
+    from headrace._src.compat.sessions.session_handles import get_session_handle as get_session_handle
+    from headrace._src.compat.sessions.session_handles import get_session_tensor as get_session_tensor
     from headrace._src.compat.variables.initializers import Constant as _constant_initializer
     from headrace._src.compat.variables.initializers import GlorotNormal as _glorot_normal_initializer
     from headrace._src.compat.variables.initializers import GlorotUniform as _glorot_uniform_initializer
@@ -213,6 +221,7 @@ if TYPE_CHECKING:
     from headrace._src.compat.variables.variables import assign as assign
     from headrace._src.compat.variables.variables import assign_add as assign_add
     from headrace._src.compat.variables.variables import assign_sub as assign_sub
+    from headrace._src.compat.variables.variables import batch_scatter_update as batch_scatter_update
     from headrace._src.compat.variables.variables import count_up_to as count_up_to
     from headrace._src.compat.variables.variables import scatter_add as scatter_add
     from headrace._src.compat.variables.variables import scatter_div as scatter_div
@@ -615,6 +624,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import manip as manip
     from headrace.compat.v1 import math as math
     from headrace.compat.v1 import metrics as metrics
+    from headrace.compat.v1 import mixed_precision as mixed_precision
     from headrace.compat.v1 import nest as nest
     from headrace.compat.v1 import nn as nn
     from headrace.compat.v1 import python_io as python_io
@@ -623,6 +633,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import ragged as ragged
     from headrace.compat.v1 import random as random
     from headrace.compat.v1 import raw_ops as raw_ops
+    from headrace.compat.v1 import resource_loader as resource_loader
     from headrace.compat.v1 import saved_model as saved_model
     from headrace.compat.v1 import sets as sets
     from headrace.compat.v1 import signal as signal
@@ -635,6 +646,7 @@ if TYPE_CHECKING:
     from headrace.compat.v1 import train as train
     from headrace.compat.v1 import types as types
     from headrace.compat.v1 import version as version
+    from headrace.compat.v1 import xla as xla
     DeviceSpec = _DeviceSpec
     NoGradient = _NoGradient
     NotDifferentiable = _NotDifferentiable

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from headrace._src.compat.features.making import numeric_column as numeric_column
     from headrace._src.compat.features.making import shared_embeddings as _shared_embedding_columns
     from headrace._src.compat.features.making import weighted_categorical_column as weighted_categorical_column
+    from headrace._src.compat.features.sequences import sequence_categorical_column_with_hash_bucket as sequence_categorical_column_with_hash_bucket
+    from headrace._src.compat.features.sequences import sequence_categorical_column_with_identity as sequence_categorical_column_with_identity
+    from headrace._src.compat.features.sequences import sequence_categorical_column_with_vocabulary_file as sequence_categorical_column_with_vocabulary_file
+    from headrace._src.compat.features.sequences import sequence_categorical_column_with_vocabulary_list as sequence_categorical_column_with_vocabulary_list
+    from headrace._src.compat.features.sequences import sequence_numeric_column as sequence_numeric_column
     from headrace._src.compat.features.using import input_layer as input_layer
     from headrace._src.compat.features.using import linear_model as linear_model
     categorical_column_with_vocabulary_file = _categorical_column_with_vocabulary_file

@@ -8,6 +8,7 @@ from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
     from headrace._src.compat.ragged_values import RaggedTensorValue as RaggedTensorValue
+    from headrace._src.compat.ragged_values import constant_value as constant_value
     from headrace._src.compat.sessions.session import ragged_placeholder as _placeholder
     from headrace._src.ops.ragged.constant import constant as constant
     from headrace._src.ops.ragged.functions import map_flat_values as map_flat_values

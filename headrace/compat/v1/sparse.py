@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.compat.accumulators import SparseConditionalAccumulator as SparseConditionalAccumulator
     from headrace._src.compat.functions.arrays import sparse_add as _add
     from headrace._src.compat.functions.arrays import sparse_concat as _concat
     from headrace._src.compat.functions.arrays import sparse_reduce_max as _reduce_max
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from headrace._src.compat.functions.arrays import sparse_segment_sqrt_n as _segment_sqrt_n
     from headrace._src.compat.functions.arrays import sparse_segment_sum as _segment_sum
     from headrace._src.compat.functions.arrays import sparse_split as _split
+    from headrace._src.compat.functions.sparse_values import sparse_merge as _merge
     from headrace._src.compat.sessions.session import sparse_placeholder as _placeholder
     from headrace._src.ops.sparse.arithmetic import mask as mask
     from headrace._src.ops.sparse.arithmetic import maximum as maximum
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     add = _add
     concat = _concat
     matmul = _matmul
+    merge = _merge
     placeholder = _placeholder
     reduce_max = _reduce_max
     reduce_max_sparse = _reduce_max_sparse

@@ -1,14 +1,17 @@
 """Columns: what a feature is and how it becomes a tensor. Each is a named tuple, as in TensorFlow."""
 
 import collections
-from typing import Any
+import contextlib
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from headrace._src.core import dtypes
+from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.graph.building.dependencies import control_dependencies
+from headrace._src.graph.building.variable_creation import init_scope
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays import casting, filling, gathering, joining, measuring, passing, shaping
 from headrace._src.ops.arrays.searching import BUCKETIZE
@@ -25,6 +28,13 @@ from headrace._src.ops.strings import hash_buckets
 from headrace._src.ops.strings.numbers import as_string
 from headrace._src.state.lookup import StaticHashTable, StaticVocabularyTable
 from headrace._src.state.table_initializers import KeyValueTensorInitializer, TextFileIndex, TextFileInitializer
+
+
+class Sequence(NamedTuple):
+    """What a column of sequences gives: numbers of shape (batch, steps, ...), and how many steps each example has."""
+
+    dense_tensor: Tensor
+    sequence_length: Tensor
 
 
 class Features:
@@ -122,10 +132,31 @@ class DenseColumn(Column):
         """The numbers, with the variables that `create_state` has made."""
         return self.dense(transformation_cache)
 
+    def sequence(self, features: Features, table=None) -> Sequence:
+        """The numbers of shape (batch, steps, ...), and how many steps each example has.
+
+        Args:
+            features: the features of the batch.
+            table: for an embedding the variable with its vectors.
+
+        Raises:
+            ValueError: the column is not of sequences.
+        """
+        raise _no_sequence(self)
+
+    def get_sequence_dense_tensor(self, transformation_cache: Features, state_manager) -> Sequence:
+        """As `sequence`, with the variables that `create_state` has made."""
+        return self.sequence(transformation_cache)
+
     @property
     def variable_shape(self) -> TensorShape:
         """The shape of one example."""
         raise NotImplementedError(f"{type(self).__name__} must define variable_shape.")
+
+
+def _no_sequence(column):
+    return ValueError(f"Column {column.name} is not of sequences. Make it with one of the functions "
+                      "tf.feature_column.sequence_categorical_column_with_... or sequence_numeric_column.")
 
 
 class CategoricalColumn(Column):
@@ -139,6 +170,10 @@ class CategoricalColumn(Column):
     def ids(self, features: Features) -> tuple[SparseTensor, SparseTensor | None]:
         """The categories of each example, and their weights."""
         return features.get(self), None
+
+    def lengths(self, features: Features) -> Tensor | None:
+        """How many steps each example has; None: the column is not of sequences."""
+        return None
 
 
 class _OfKey(CategoricalColumn):
@@ -309,7 +344,13 @@ class _Vocabulary(_OfKey):
         """The numbers of the categories."""
         value = self._input(features)
         words = value.values if self.dtype == dtypes.string else casting.cast(value.values, dtypes.int64)
-        return SparseTensor(value.indices, self._table().lookup(words), value.dense_shape)
+        with init_scope() if _in_function() else contextlib.nullcontext():  # one table for all calls of a function
+            table = self._table()
+        return SparseTensor(value.indices, table.lookup(words), value.dense_shape)
+
+
+def _in_function():
+    return context.graph is not None and context.graph.building_function
 
 
 class VocabularyListCategoricalColumn(
@@ -454,6 +495,17 @@ class IndicatorColumn(DenseColumn, collections.namedtuple("IndicatorColumn", "ca
         """The counts."""
         return features.get(self)
 
+    def sequence(self, features: Features, table=None) -> Sequence:
+        """The counts of each step."""
+        return Sequence(self.dense(features), _lengths(self, features))
+
+
+def _lengths(column, features):
+    lengths = column.categorical_column.lengths(features)
+    if lengths is None:
+        raise _no_sequence(column)
+    return lengths
+
 
 class _OfVectors(DenseColumn):
     """A column with a vector for each category, in a variable."""
@@ -489,6 +541,14 @@ class _OfVectors(DenseColumn):
     def get_dense_tensor(self, transformation_cache: Features, state_manager) -> Tensor:
         """The vectors, from the variable that `create_state` has made."""
         return self.looked_up(transformation_cache, state_manager.get_variable(self, "embedding_weights"))
+
+    def sequence(self, features: Features, table=None) -> Sequence:
+        """The vectors of each step."""
+        return Sequence(self.looked_up(features, table), _lengths(self, features))
+
+    def get_sequence_dense_tensor(self, transformation_cache: Features, state_manager) -> Sequence:
+        """The vectors of each step, from the variable that `create_state` has made."""
+        return self.sequence(transformation_cache, state_manager.get_variable(self, "embedding_weights"))
 
 
 class EmbeddingColumn(

@@ -10,6 +10,7 @@ from headrace._src.compat.features.columns import (
     Features,
     SharedEmbeddingColumn,
 )
+from headrace._src.compat.features.sequences import SequenceCategoricalColumn
 from headrace._src.compat.graph_keys import GraphKeys, add_to_collections
 from headrace._src.compat.saving.initial_checkpoints import init_from_checkpoint
 from headrace._src.compat.variables.initializers import Zeros
@@ -56,6 +57,9 @@ def dense_of(column, features: Features, table) -> Tensor:
         features: the features of the batch.
         table: for an embedding the variable with its vectors.
     """
+    if isinstance(getattr(column, "categorical_column", None), SequenceCategoricalColumn):
+        raise ValueError(f"Column {column.name} is of sequences, and needs a layer for them: "
+                         "tf.keras.experimental.SequenceFeatures.")
     value = column.dense(features) if table is None else column.looked_up(features, table)
     return shaping.reshape(value, [measuring.shape(value)[0], column.variable_shape.num_elements()])
 

@@ -15,6 +15,7 @@ import types
 import numpy as np
 
 from headrace._src.autodiff.gradient_tape import GradientTape
+from headrace._src.compat.keras.feature_layers import sequence_features
 from headrace._src.compat.keras.former_losses import add_symbolic_metric
 from headrace._src.compat.keras.former_models import linear_model, wide_deep_model
 from headrace._src.compat.keras.former_names import tell_of_missing
@@ -303,6 +304,7 @@ def add_experimental(module):
 
 
 def _model_by_name(name):
-    if name not in ("LinearModel", "WideDeepModel"):
+    made = {"LinearModel": linear_model, "WideDeepModel": wide_deep_model, "SequenceFeatures": sequence_features}
+    if name not in made:
         raise AttributeError(f"module 'tf.keras.experimental' has no attribute {name!r}")
-    return linear_model() if name == "LinearModel" else wide_deep_model()
+    return made[name]()

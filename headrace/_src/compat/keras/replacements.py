@@ -4,8 +4,9 @@ Keras's own files stay as they are. When one of the modules below has been impor
 module's rows, in the order of the table. What is put there stands in the files that the rows name: `additions.py`
 (names and rules of TensorFlow 2.0), `former_calls.py` (its arguments and methods), `functional.py`
 (functions of `tf` on symbolic tensors), `tracking.py` and `checkpoints.py` (parts of checkpoints),
-`embeddings.py` (what the projector of TensorBoard shows), `keras_distribution.py` (what to use in its place) and
-`speed.py` (short ways to the same results). Modules that are read in another way are in `deferred_imports.py`.
+`feature_layers.py` (layers over feature columns), `embeddings.py` (what the projector of TensorBoard shows),
+`keras_distribution.py` (what to use in its place) and `speed.py` (short ways to the same results). Modules that are
+read in another way are in `deferred_imports.py`.
 
 Rows find their names in Keras 3.13 to 3.15, or say in which releases. To see which rows a release of Keras does not
 fit, run `tests/compat/keras/test_keras_replacements.py` with it.
@@ -23,6 +24,7 @@ from headrace._src.compat.keras import (
     additions,
     checkpoints,
     embeddings,
+    feature_layers,
     former_backend,
     former_models,
     former_names,
@@ -342,6 +344,7 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
         *(f"{package}.{name}" for package in ("keras", _PUBLIC)
           for name in ("callbacks", "initializers", "models", "optimizers", "regularizers", "utils")),
     )),
+    (f"{_PUBLIC}.layers", "", CALLED, feature_layers.add_dense_features, "2.0: DenseFeatures"),
 ))  # fmt: skip
 
 MODULES = tuple(dict.fromkeys(row.module for row in REPLACEMENTS))

@@ -93,9 +93,9 @@ class DropoutWrapper(_Wrapper):
         if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
             raise TypeError("dropout_state_filter_visitor must be callable. Received: "
                             f"{dropout_state_filter_visitor}")
-        self._state_filter = dropout_state_filter_visitor or _all_but_cells
+        self._state_filter = dropout_state_filter_visitor or all_but_cells
         self._input_keep_prob, self._output_keep_prob, self._state_keep_prob = (
-            _probability(label, value) for label, value in (
+            probability(label, value) for label, value in (
                 ("input_keep_prob", input_keep_prob), ("output_keep_prob", output_keep_prob),
                 ("state_keep_prob", state_keep_prob),
             )
@@ -105,7 +105,7 @@ class DropoutWrapper(_Wrapper):
         if variational_recurrent:
             if dtype is None:
                 raise ValueError("DropoutWrapper: with variational_recurrent=True, dtype must be given.")
-            if input_size is None and _drops(self._input_keep_prob):
+            if input_size is None and drops(self._input_keep_prob):
                 raise ValueError("DropoutWrapper: with variational_recurrent=True and input_keep_prob below 1, "
                                  "input_size must be given.")
             sizes = {"state": cell.state_size, "output": cell.output_size, "input": input_size}
@@ -117,25 +117,24 @@ class DropoutWrapper(_Wrapper):
                 {kind: nest.map_structure(drawn, size) for kind, size in sizes.items() if size is not None}
             )
 
-    def _dropped(self, kind, values, probability):
-        if not _drops(probability):
+    def _dropped(self, kind, values, kept):
+        if not drops(kept):
             return values
         if self._noise is None:
-            return nest.map_structure(lambda x: nn_dropout.dropout(x, 1.0 - probability, seed=self._seed), values)
+            return nest.map_structure(lambda x: nn_dropout.dropout(x, 1.0 - kept, seed=self._seed), values)
 
         def same_in_all_steps(value, noise):
-            kept = FLOOR(noise + probability)
-            result = value / to_tensor(probability, value.dtype) * kept
+            result = value / to_tensor(kept, value.dtype) * FLOOR(noise + kept)
             result.set_shape(value.shape)
             return result
 
         return nest.map_structure(same_in_all_steps, values, self._noise[kind])
 
     def _dropped_state(self, state):
-        if not _drops(self._state_keep_prob):
+        if not drops(self._state_keep_prob):
             return state
         dropped = self._dropped("state", state, self._state_keep_prob)
-        return _chosen(self._state_filter, state, dropped)
+        return chosen(self._state_filter, state, dropped)
 
     def call(self, inputs, state, **kwargs) -> tuple:
         """One step of the cell, with dropout.
@@ -149,7 +148,7 @@ class DropoutWrapper(_Wrapper):
         return self._dropped("output", output, self._output_keep_prob), self._dropped_state(state)
 
 
-def _probability(label, value):
+def probability(label, value):
     """The probability, checked where its value is known."""
     known = value if isinstance(value, (int, float)) else measuring.get_static_value(value)
     if known is not None and not 0 <= float(known) <= 1:
@@ -157,16 +156,17 @@ def _probability(label, value):
     return value if known is None else float(known)
 
 
-def _drops(probability):
-    return not isinstance(probability, float) or probability < 1
+def drops(kept):
+    """Whether anything is dropped, given the probability of keeping an element."""
+    return not isinstance(kept, float) or kept < 1
 
 
-def _all_but_cells(state):
+def all_but_cells(state):
     """Which parts of a state are dropped: all but the cells of an LSTM, whose job is not to forget."""
     return LSTMStateTuple(c=False, h=True) if isinstance(state, LSTMStateTuple) else True
 
 
-def _chosen(visitor, state, dropped):
+def chosen(visitor, state, dropped):
     """For each part of a state: the one with dropout where the visitor says so."""
     answer = visitor(state)
     if not nest.is_nested(state):
@@ -177,7 +177,7 @@ def _chosen(visitor, state, dropped):
 
     def part(key):
         if answer is True or (answer[key] and nest.is_nested(state[key])):
-            return _chosen(visitor, state[key], dropped[key])
+            return chosen(visitor, state[key], dropped[key])
         return dropped[key] if answer[key] else state[key]
 
     parts = [part(key) for key in keys]
@@ -207,10 +207,11 @@ class ResidualWrapper(_Wrapper):
             kwargs: passed on to the cell.
         """
         outputs, state = self.cell(inputs, state, **kwargs)
-        return (self._residual_fn or _sums)(inputs, outputs), state
+        return (self._residual_fn or sums)(inputs, outputs), state
 
 
-def _sums(inputs, outputs):
+def sums(inputs, outputs):
+    """The inputs added to the outputs of the same shapes."""
     nest.assert_same_structure(inputs, outputs)
 
     def added(x, y):

@@ -2,9 +2,11 @@
 
 import collections
 import collections.abc
+import weakref
 
 import numpy as np
 
+from headrace._src.compat.sessions.session_handles import GET_SESSION_HANDLE, TensorHandle
 from headrace._src.core import nest
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.graph.building.graph import BaseGraph
@@ -25,7 +27,8 @@ IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "in
 class Fetches:
     """A structure of fetches, taken apart: the tensors and operations that it needs, and how to put values in."""
 
-    def __init__(self, graph: BaseGraph, fetches):
+    def __init__(self, graph: BaseGraph, fetches, session):
+        self._session = weakref.ref(session)  # which keeps this
         self.tensors: list[SymbolicTensor] = []
         self.operations: list[Operation] = []
         self._positions: dict[int, int] = {}
@@ -96,6 +99,9 @@ class Fetches:
         if position is None:
             position = self._positions[id(element)] = len(self.tensors)
             self.tensors.append(element)
+        if element.op.record is GET_SESSION_HANDLE:
+            dtype, session = element.op.inputs[0].dtype, self._session
+            return lambda arrays: TensorHandle(arrays[position][()], dtype, session())
         if element.dtype._kind == "q":
             return lambda arrays: EagerTensor(arrays[position], element.dtype).numpy()
 
@@ -229,6 +235,8 @@ def _array(tensor, value):
             f"lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which was passed "
             f"to the argument `feed_dict` with key {tensor}."
         )
+    if isinstance(value, TensorHandle):
+        value = value.kept()
     dtype = tensor.dtype
     if isinstance(value, int) and dtype._kind in "iu" and dtype._np.type(0) is not None:
         limits = np.iinfo(dtype._np)

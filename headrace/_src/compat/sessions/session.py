@@ -35,14 +35,15 @@ class _Question:
 
     __slots__ = ("_parts", "feeds", "keys", "prepared", "wanted")
 
-    def __init__(self, graph, fetches, fed):
+    def __init__(self, session, fetches, fed):
         """
         Args:
-            graph: the graph.
+            session: the session.
             fetches: a structure of what is wanted.
             fed: what is fed, as keys of `feed_dict`.
         """
-        self.wanted = Fetches(graph, fetches)
+        graph = session.graph
+        self.wanted = Fetches(graph, fetches, session)
         self.keys = ()  # by whose identities it is known
         self._parts = [feeds_of(graph, key) for key in fed]
         self.feeds = [feed.tensor for feeds in self._parts for feed in feeds]
@@ -178,11 +179,11 @@ class BaseSession:
             self._questions.clear()
         wanted = fetch_key(fetches)
         if wanted is None:
-            return _Question(graph, fetches, feed_dict)
+            return _Question(self, fetches, feed_dict)
         key = (wanted, *[x if type(x) is str else id(x) for x in feed_dict])
         question = self._questions.get(key)
         if question is None:
-            question = _Question(graph, fetches, feed_dict)
+            question = _Question(self, fetches, feed_dict)
             question.keys = (*feed_dict, *fetched_objects(fetches))
             self._keep(self._questions, key, question)
         return question
@@ -228,7 +229,7 @@ class BaseSession:
             raise TypeError(f"Argument `feed_list` must be a list or tuple. Received: feed_list={feed_list}")
         graph = self._graph
         feeds = [graph.as_graph_element(item, allow_operation=False) for item in feed_list or ()]
-        question = _Question(graph, fetches, feeds)
+        question = _Question(self, fetches, feeds)
 
         def call(*values, options=None, run_metadata=None):
             if len(values) != len(feeds):
@@ -252,7 +253,7 @@ class BaseSession:
             What `partial_run` wants.
         """
         graph = self._graph
-        wanted = Fetches(graph, fetches)
+        wanted = Fetches(graph, fetches, self)
         allowed = [graph.as_graph_element(feed, allow_operation=False) for feed in nest.flatten(feeds or [])]
         return _PartialRun(wanted, allowed)
 
@@ -266,7 +267,7 @@ class BaseSession:
             raise RuntimeError("Attempted to use a closed Session.")
         graph = self._graph
         feed_dict = self._feeds(feed_dict)
-        question = _Question(graph, fetches, feed_dict)
+        question = _Question(self, fetches, feed_dict)
         wanted = question.wanted
         handle.check(wanted, question.feeds)
         for tensor, array in zip(question.feeds, question.arrays(feed_dict.items())):

@@ -15,11 +15,13 @@ from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import ONES_LIKE
+from headrace._src.ops.arrays.measuring import SHAPE
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.math.arithmetic import MINIMUM
 from headrace._src.ops.math.comparison import EQUAL, LESS_EQUAL
-from headrace._src.ops.math.elementwise import CEIL, EXP, FLOOR, LOG
+from headrace._src.ops.math.elementwise import CEIL, EXP, FLOOR, LOG, SQRT
 from headrace._src.ops.math.trigonometry import COS
+from headrace._src.ops.random.uniform_and_normal import normal
 from headrace._src.state.variables import Variable
 
 if TYPE_CHECKING:
@@ -271,6 +273,38 @@ def linear_cosine_decay(
             )
             step = MINIMUM(step, steps)
             linear = (steps - step) / steps
+            cosine = 0.5 * (1.0 + COS(2.0 * periods * step / steps * math.pi))
+            return rate * ((low + linear) * cosine + end)
+
+    return _decayed(compute)
+
+
+@api("compat.v1.train.noisy_linear_cosine_decay", dispatch=False)
+def noisy_linear_cosine_decay(
+    learning_rate, global_step, decay_steps, initial_variance=1.0, variance_decay=0.55, num_periods=0.5, alpha=0.0,
+    beta=0.001, name=None,
+) -> Tensor:  # fmt: skip
+    """As `linear_cosine_decay`, with normal noise on the linear part, which becomes smaller with every step.
+
+    Args:
+        learning_rate, global_step, decay_steps, num_periods, alpha, beta: as of `linear_cosine_decay`.
+        initial_variance: the variance of the noise at the first step.
+        variance_decay: the variance is divided by `(1 + global_step) ** variance_decay`.
+        name: a name for the operations.
+
+    Raises:
+        ValueError: there is no `global_step`.
+    """
+    _needs_step(global_step, "noisy_linear_cosine_decay")
+
+    def compute():
+        with name_scope(name or "NoisyLinearCosineDecay"):
+            rate, step, steps, variance, shrinking, periods, low, end = _operands(
+                learning_rate, global_step, decay_steps, initial_variance, variance_decay, num_periods, alpha, beta
+            )
+            step = MINIMUM(step, steps)
+            deviation = SQRT(variance / (1.0 + step) ** shrinking)
+            linear = (steps - step) / steps + normal(SHAPE(step), stddev=deviation, dtype=rate.dtype)
             cosine = 0.5 * (1.0 + COS(2.0 * periods * step / steps * math.pi))
             return rate * ((low + linear) * cosine + end)
 

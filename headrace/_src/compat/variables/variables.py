@@ -8,6 +8,7 @@ from headrace._src.graph.building.graph_variables import GraphVariable, RefVaria
 from headrace._src.graph.building.variable_creation import init_scope
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
+from headrace._src.ops.arrays.gathering import in_batches
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.state.variable_copies import VariableAggregation, VariableSynchronization
 from headrace._src.state.variables import Variable
@@ -217,3 +218,14 @@ def scatter_nd_add(ref, indices, updates, use_locking=False, name=None) -> Any:
 def scatter_nd_sub(ref, indices, updates, use_locking=False, name=None) -> Any:
     """Subtract from slices of a variable."""
     return ref.scatter_nd_sub(indices, updates, name=name)
+
+
+@api("compat.v1.batch_scatter_update", dispatch=False)
+def batch_scatter_update(ref, indices, updates, use_locking=True, name=None) -> Any:
+    """Replace rows of a variable batch by batch: `ref[i, ..., indices[i, ..., j]] = updates[i, ..., j]`.
+
+    >>> v = tf.compat.v1.Variable([[1, 2, 3], [4, 5, 6]])
+    >>> tf.compat.v1.batch_scatter_update(v, [[0], [2]], [[7], [8]]).numpy().tolist()
+    [[7, 2, 3], [4, 5, 8]]
+    """
+    return scatter_nd_update(ref, in_batches(to_tensor(indices)), _rows(ref, updates), use_locking, name)

@@ -26,6 +26,7 @@ from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST, cast
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.joining import PACK
+from headrace._src.ops.arrays.passing import identity
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.debugging.assertions import ASSERT
 from headrace._src.ops.math.comparison import LOGICAL_AND
@@ -194,13 +195,24 @@ CASE = _case_op("Case", stateful=True)
 STATELESS_CASE = _case_op("StatelessCase", stateful=False)
 
 
-def trace_branch(function, name, operation="cond"):
-    """The graph of a function without arguments, its structured result in `structured_outputs`; see `body_of`."""
+def trace_branch(function, name, operation="cond", chooser=None):
+    """The graph of a function without arguments, its structured result in `structured_outputs`; see `body_of`.
+
+    TF: the value of `chooser` stands for a result that is an operation, so that sessions can run it; without `chooser`
+    such a result is None.
+    """
     graph = body_of(operation, name)
+
+    def value_of(result):
+        if not isinstance(result, Operation):
+            return result
+        if chooser is None:
+            return None
+        with graph.control_dependencies([result]):
+            return identity(chooser)
+
     with graph.building():
-        result = function()
-        # TF: what only has effects returns nothing.
-        result = nest.map_structure(lambda x: None if isinstance(x, Operation) else x, result)
+        result = nest.map_structure(value_of, function())
         graph.structured_outputs = nest.map_structure(
             lambda x: None if x is None else to_tensor(x), result, expand_composites=True
         )
@@ -353,7 +365,7 @@ def cond(pred, true_fn=None, false_fn=None, name=None) -> Any:
     if pred.dtype is not dtypes.bool:
         raise TypeError(f"cond: pred must be a boolean tensor, got {pred.dtype.name}.")
     operation = name or "cond"
-    graphs = [trace_branch(true_fn, "true_fn", operation), trace_branch(false_fn, "false_fn", operation)]
+    graphs = [trace_branch(true_fn, "true_fn", operation, pred), trace_branch(false_fn, "false_fn", operation, pred)]
     _check_branches(graphs, "cond: true_fn and false_fn")
     return add_branches(pred, graphs, True, name)
 
@@ -384,9 +396,10 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case") -> A
         return functions[index]() if 0 <= index < len(functions) else default()
     index = to_tensor(branch_index, dtypes.int32)
     operation = f"{name or 'switch_case'}/indexed_case"  # TF: within a scope
-    graphs = [trace_branch(function, f"branch_{i}", operation) for i, function in enumerate([*functions, default])]
+    functions = [*functions, default]
+    graphs = [trace_branch(function, f"branch_{i}", operation, index) for i, function in enumerate(functions)]
     _check_branches(graphs, "switch_case: branch_fns")
-    last = len(functions)
+    last = len(functions) - 1
     # An index outside of the range means the default, which stands last.
     inside = LOGICAL_AND(index >= 0, index < last)
     index = SELECT_V2(inside, index, to_tensor(last, dtypes.int32))

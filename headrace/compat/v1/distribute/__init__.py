@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headrace._src.distribute.reductions import NcclAllReduce as NcclAllReduce
     from headrace._src.distribute.reductions import ReduceOp as ReduceOp
     from headrace._src.distribute.reductions import ReductionToOneDevice as ReductionToOneDevice
+    from headrace._src.distribute.reductions import get_loss_reduction as get_loss_reduction
     from headrace._src.distribute.strategies import OneDeviceStrategy as OneDeviceStrategy
     from headrace._src.distribute.strategies import Strategy as Strategy
     from headrace._src.distribute.strategies import StrategyExtended as StrategyExtended

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from headrace._src.op.loading import public_module as _public_module
 
 if TYPE_CHECKING:
+    from headrace._src.compat.behavior import output_all_intermediates as output_all_intermediates
     from headrace._src.core.dtypes import float4_e2m1fn as float4_e2m1fn
     from headrace._src.core.dtypes import float8_e4m3b11fnuz as float8_e4m3b11fnuz
     from headrace._src.core.dtypes import float8_e4m3fn as float8_e4m3fn

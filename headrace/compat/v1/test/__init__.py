@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from headrace._src.testing.checks import disable_with_predicate as disable_with_predicate
     from headrace._src.testing.checks import is_cpu_target_available as is_cpu_target_available
     from headrace._src.testing.checks import with_eager_op_as_function as with_eager_op_as_function
+    from headrace._src.testing.session_checks import StubOutForTesting as StubOutForTesting
+    from headrace._src.testing.session_checks import assert_equal_graph_def as assert_equal_graph_def
+    from headrace._src.testing.session_checks import compute_gradient as compute_gradient
+    from headrace._src.testing.session_checks import compute_gradient_error as compute_gradient_error
+    from headrace._src.testing.session_checks import get_temp_dir as get_temp_dir
+    from headrace._src.testing.session_checks import test_src_dir_path as test_src_dir_path
     from headrace.compat.v1.test import experimental as experimental
 else:
     __getattr__, __dir__, __all__ = _public_module(__name__)

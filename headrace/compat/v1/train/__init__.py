@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from headrace._src.compat.training.optimizers import ProximalAdagradOptimizer as ProximalAdagradOptimizer
     from headrace._src.compat.training.optimizers import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
     from headrace._src.compat.training.optimizers import RMSPropOptimizer as RMSPropOptimizer
+    from headrace._src.compat.training.replica_devices import replica_device_setter as replica_device_setter
     from headrace._src.compat.training.steps_and_rates import assert_global_step as assert_global_step
     from headrace._src.compat.training.steps_and_rates import cosine_decay as cosine_decay
     from headrace._src.compat.training.steps_and_rates import cosine_decay_restarts as cosine_decay_restarts
@@ -96,10 +97,13 @@ if TYPE_CHECKING:
     from headrace._src.compat.training.steps_and_rates import inverse_time_decay as inverse_time_decay
     from headrace._src.compat.training.steps_and_rates import linear_cosine_decay as linear_cosine_decay
     from headrace._src.compat.training.steps_and_rates import natural_exp_decay as natural_exp_decay
+    from headrace._src.compat.training.steps_and_rates import noisy_linear_cosine_decay as noisy_linear_cosine_decay
     from headrace._src.compat.training.steps_and_rates import piecewise_constant as _piecewise_constant_decay
     from headrace._src.compat.training.steps_and_rates import piecewise_constant as piecewise_constant
     from headrace._src.compat.training.steps_and_rates import polynomial_decay as polynomial_decay
     from headrace._src.distribute.cluster_specs import ClusterSpec as ClusterSpec
+    from headrace._src.formats.cluster_messages import ClusterDef as ClusterDef
+    from headrace._src.formats.cluster_messages import JobDef as JobDef
     from headrace._src.formats.example_messages import BytesList as BytesList
     from headrace._src.formats.example_messages import Example as Example
     from headrace._src.formats.example_messages import Feature as Feature
