@@ -58,7 +58,6 @@ def test_rows(row):
     (lambda: tf.Session, "run at once"),
     (lambda: tf.train.AdamOptimizer, "tf.keras.optimizers"),
     (lambda: tf.keras.layers.LocallyConnected2D, "other weights at each place.*Keras 2.*extract_patches"),
-    (lambda: tf.keras.layers.DenseFeatures, "feature columns.*Keras 3.*FeatureSpace"),
     (lambda: tf.keras.layers.CuDNNLSTM, "tf.keras.layers.LSTM"),
     (lambda: tf.keras.layers.experimental.SyncBatchNormalization, "synchronized=True"),
     (lambda: tf.keras.estimator.model_to_estimator, "model.fit"),
@@ -67,7 +66,6 @@ def test_rows(row):
     (lambda: tf.keras.utils.multi_gpu_model, "Leave it out"),
     (lambda: tf.get_default_graph, "name of TensorFlow 1.*tf.compat.v1.get_default_graph"),
     (lambda: tf.train.get_global_step, "tf.compat.v1.train.get_global_step"),
-    (lambda: tf.nn.RNNCellDropoutWrapper, "tf.keras.layers.RNN"),
 ])  # fmt: skip
 def test_what_is_said_of_an_attribute(read, said):
     with pytest.raises(AttributeError, match=said) as caught:

@@ -3,17 +3,27 @@
 from collections.abc import Callable
 from typing import Any
 
+from headrace._src.compat.accumulator_ops import CONDITIONAL_ACCUMULATOR
 from headrace._src.core.devices import DeviceSpec
 from headrace._src.distribute.cluster_specs import ClusterSpec
+from headrace._src.graph.building.graph_variables import VARIABLE
 from headrace._src.op.api import api
+from headrace._src.state.storage import VAR_HANDLE
+from headrace._src.state.table_ops import (
+    MUTABLE_DENSE_HASH_TABLE,
+    MUTABLE_HASH_TABLE,
+    MUTABLE_HASH_TABLE_OF_TENSORS,
+)
 
-# TF: the ops that make what parameter servers keep.
-_KEPT = (
-    "Variable", "VariableV2", "AutoReloadVariable", "MutableHashTable", "MutableHashTableV2",
-    "MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", "MutableDenseHashTable", "MutableDenseHashTableV2",
-    "VarHandleOp", "BoostedTreesEnsembleResourceHandleOp", "BoostedTreesQuantileStreamResourceHandleOp",
-    "ResourceConditionalAccumulator", "DecisionTreeResource",
-)  # fmt: skip
+# TF: the ops that make what parameter servers keep. The last ones are in graphs of TensorFlow's only.
+_KEPT = frozenset({
+    *(op.name for op in (
+        VARIABLE, VAR_HANDLE, MUTABLE_HASH_TABLE, MUTABLE_HASH_TABLE_OF_TENSORS, MUTABLE_DENSE_HASH_TABLE,
+        CONDITIONAL_ACCUMULATOR,
+    )),
+    "Variable", "AutoReloadVariable", "MutableHashTable", "MutableHashTableOfTensors", "MutableDenseHashTable",
+    "BoostedTreesEnsembleResourceHandleOp", "BoostedTreesQuantileStreamResourceHandleOp", "DecisionTreeResource",
+})  # fmt: skip
 
 
 class _InTurn:
@@ -58,7 +68,7 @@ def replica_device_setter(
     strategy = _InTurn(ps_tasks) if ps_strategy is None else ps_strategy
     if not callable(strategy):
         raise TypeError("ps_strategy must be callable")
-    kept = frozenset(_KEPT if ps_ops is None else ps_ops)
+    kept = _KEPT if ps_ops is None else frozenset(ps_ops)
 
     def device(operation):
         if operation.device and not merge_devices:
