@@ -36,8 +36,8 @@ def compile(computation, inputs=None) -> Any:
 
     >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
     ...     total, product = tf.compat.v1.xla.experimental.compile(lambda a, b: (a + b, a * b), [2.0, 3.0])
-    ...     print(session.run([total, product]))
-    [5.0, 6.0]
+    ...     print(*session.run([total, product]))
+    5.0 6.0
     """
     if context.graph is None:
         return function(lambda: compile(computation, inputs), autograph=False)()
@@ -62,8 +62,7 @@ def _flat(found):
     operations = [item for item in items if isinstance(item, Operation)]
     values = [to_tensor(item) for item in items if not isinstance(item, Operation) and item is not None]
     if any(not isinstance(item, Operation) for item in items[len(values) :]) and operations:
-        raise ValueError("XLA computation function must return zero or more Tensor values followed by zero or more "
-                         "Operations.")
+        raise ValueError("compile: in what the function returns, operations must stand after all tensors.")
     if not values:
         return grouped(operations or _made_now(), "NoOp")
     with context.graph.control_dependencies(operations):
@@ -97,6 +96,6 @@ def jit_scope(compile_ops=True, separate_compiled_gradients=False) -> Iterator[N
         RuntimeError: when executing eagerly.
     """
     if context.graph is None:
-        raise RuntimeError("xla.experimental.jit_scope is not supported when eager execution is enabled. "
-                           "Use tf.function with jit_compile=True there.")
+        raise RuntimeError("xla.experimental.jit_scope is for graphs. Use @tf.function(jit_compile=True) when "
+                           "executing eagerly.")
     yield

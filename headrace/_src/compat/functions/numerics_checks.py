@@ -21,14 +21,16 @@ def add_check_numerics_ops() -> Any:
     >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
     ...     y = tf.math.log(tf.constant(-1.0), name="y")
     ...     check = tf.compat.v1.add_check_numerics_ops()
-    ...     session.run([y, check])
-    Traceback (most recent call last):
-    tensorflow.python.framework.errors_impl.InvalidArgumentError: ...
+    ...     try:
+    ...         session.run([y, check])
+    ...     except tf.errors.InvalidArgumentError as error:
+    ...         print(error.message.split(" [")[0])
+    CheckNumerics: y:0 : Tensor had NaN values
     """
     graph = context.graph
     if graph is None:
-        raise RuntimeError("add_check_numerics_ops() is not compatible with eager execution. To check for NaN and "
-                           "infinity there, call tf.debugging.enable_check_numerics() once.")
+        raise RuntimeError("add_check_numerics_ops is for graphs. When executing eagerly, call "
+                           "tf.debugging.enable_check_numerics() once.")
     checks: list = []
     for operation in graph.get_operations():
         for tensor in operation.outputs:

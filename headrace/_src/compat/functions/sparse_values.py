@@ -17,17 +17,17 @@ def _sizes(sp_ids, vocab_size):
     """The ids and the number of words of each, as lists."""
     if isinstance(sp_ids, SparseTensor):
         if vocab_size is None or not isinstance(vocab_size, (Tensor, numbers.Integral)):
-            raise TypeError(f"vocab_size has to be a Tensor or Python int. Found {type(vocab_size)}.")
+            raise TypeError(f"sparse_merge: vocab_size must be an integer, got {vocab_size!r}.")
         return [sp_ids], [vocab_size]
     if not isinstance(sp_ids, (list, tuple)):
-        raise TypeError(f"sp_ids has to be a SparseTensor or list thereof. Found {type(sp_ids)}.")
+        raise TypeError(f"sparse_merge: sp_ids must be a SparseTensor or a list of such, got {sp_ids!r}.")
     if not isinstance(vocab_size, (list, tuple)):
-        raise TypeError(f"vocab_size has to be a list of Tensors or Python ints. Found {type(vocab_size)}.")
+        raise TypeError(f"sparse_merge: with a list of sp_ids, vocab_size must be one too, got {vocab_size!r}.")
     for size in vocab_size:
         if not isinstance(size, (Tensor, numbers.Integral)):
-            raise TypeError(f"vocab_size has to be a list of Tensors or Python ints. Found {type(size)}.")
+            raise TypeError(f"sparse_merge: vocab_size must be a list of integers, got {size!r} in it.")
     if len(sp_ids) != len(vocab_size):
-        raise ValueError(f"sp_ids and vocab_size have to have equal lengths, got {len(sp_ids)} and {len(vocab_size)}.")
+        raise ValueError(f"sparse_merge: there are {len(sp_ids)} sp_ids, but {len(vocab_size)} in vocab_size.")
     return list(sp_ids), list(vocab_size)
 
 
@@ -52,7 +52,7 @@ def sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False)
     """
     ids, sizes = _sizes(sp_ids, vocab_size)
     if not isinstance(sp_values, SparseTensor):
-        raise TypeError(f"sp_values has to be a SparseTensor. Found {type(sp_values)}.")
+        raise TypeError(f"sparse_merge: sp_values must be a SparseTensor, got {sp_values!r}.")
     with name_scope(name or "SparseMerge"):
         first = ids[0]
         columns = [shaping.reshape(cast(each.values, dtypes.int64), [-1, 1]) for each in ids]

@@ -72,9 +72,9 @@ class FixedLossScale(LossScale):
     def __init__(self, loss_scale_value) -> None:
         super().__init__()
         if not isinstance(loss_scale_value, (int, float)):
-            raise ValueError("loss_scale_value must be a Python int or float.")
+            raise ValueError(f"FixedLossScale: loss_scale_value must be a number, got {loss_scale_value!r}.")
         if loss_scale_value < 1:
-            raise ValueError("loss_scale_value must be at least 1.")
+            raise ValueError(f"FixedLossScale: loss_scale_value must be 1 or more, got {loss_scale_value}.")
         self._loss_scale_value = float(loss_scale_value)
 
     def __call__(self) -> Tensor:

@@ -46,7 +46,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 
     def __init__(self, opt, loss_scale) -> None:
         if not isinstance(opt, Optimizer):
-            raise ValueError(f'"opt" must be an instance of Optimizer, but got: {type(opt)}')
+            raise ValueError(f"opt must be an optimizer of tf.compat.v1.train, got {opt!r}.")
         self._optimizer = opt
         super().__init__(opt._use_locking, opt._name)
         self._loss_scale = loss_scale_of(loss_scale)
@@ -128,10 +128,9 @@ def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic") -> MixedPrec
     >>> tf.compat.v1.mixed_precision.disable_mixed_precision_graph_rewrite()
     """
     if isinstance(opt, MixedPrecisionLossScaleOptimizer):
-        raise ValueError('"opt" must not already be an instance of a MixedPrecisionLossScaleOptimizer. '
-                         "`enable_mixed_precision_graph_rewrite` will automatically wrap the optimizer with one.")
+        raise ValueError("opt scales the loss already: give the optimizer inside of it, which gets a loss scale here.")
     if not isinstance(opt, Optimizer):
-        raise ValueError(f'"opt" must be an instance of a tf.train.Optimizer, but got: {opt}')
+        raise ValueError(f"opt must be an optimizer of tf.compat.v1.train, got {opt!r}.")
     set_experimental_options({_SWITCH: True})
     return MixedPrecisionLossScaleOptimizer(opt, loss_scale)
 
@@ -141,5 +140,5 @@ def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic") -> MixedPrec
 def disable_mixed_precision_graph_rewrite() -> None:
     """Turn off what `enable_mixed_precision_graph_rewrite` turned on; optimizers that it returned go on as they are."""
     if not get_experimental_options().get(_SWITCH):
-        warning("disable_mixed_precision_graph_rewrite() called when mixed precision is already disabled.")
+        warning("disable_mixed_precision_graph_rewrite: it was not enabled.")
     set_experimental_options({_SWITCH: False})
