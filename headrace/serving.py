@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from headrace._src.serving.batching import BatchingSettings as BatchingSettings
     from headrace._src.serving.models import ModelSettings as ModelSettings
     from headrace._src.serving.models import VersionPolicy as VersionPolicy
+    from headrace._src.serving.request_log import LoggingSettings as LoggingSettings
     from headrace._src.serving.rest import RestSettings as RestSettings
     from headrace._src.serving.server import Server as Server
     from headrace._src.serving.server import ServerSettings as ServerSettings

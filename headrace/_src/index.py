@@ -4211,6 +4211,7 @@ MODULES: dict = {
     },
     "serving": {
         "BatchingSettings": "serving.batching:BatchingSettings",
+        "LoggingSettings": "serving.request_log:LoggingSettings",
         "ModelSettings": "serving.models:ModelSettings",
         "RestSettings": "serving.rest:RestSettings",
         "Server": "serving.server:Server",

@@ -12,6 +12,7 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 import types
 
 import pytest
@@ -599,6 +600,25 @@ def questions(tree):
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             if node.value.startswith(FOLDERS):
                 yield node.value
+
+
+def test_what_processes_of_a_server_share(tmp_path, monkeypatch, windows, macos):
+    assert os.path.isdir(system.memory_folder())
+    assert system.shares_ports()
+    (tmp_path / "file").write_bytes(b"abc")
+    memory = system.mapped_file(str(tmp_path / "file"))
+    assert memory[:] == b"abc"
+    with pytest.raises(TypeError):
+        memory[0] = 1
+    with open(tmp_path / "file", "r+b") as file:
+        system.reserve(file.fileno(), 100)
+        assert os.fstat(file.fileno()).st_size == 100
+        for make in (lambda: macos(of_apple(), None), windows):
+            make()
+            system.reserve(file.fileno(), 1000)  # nothing can be reserved there
+            assert os.fstat(file.fileno()).st_size == 100
+            assert system.memory_folder() == tempfile.gettempdir()
+            assert not system.shares_ports()
 
 
 def test_the_walk_finds_questions():

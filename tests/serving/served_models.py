@@ -50,14 +50,18 @@ def save(folder, version, factor=2.0):
         "whole": model.whole,
     }  # fmt: skip
     tf.saved_model.save(model, path, signatures=signatures)
-    methods = {"classify": "tensorflow/serving/classify", "regress": "tensorflow/serving/regress"}
+    with_methods(path, {"classify": "tensorflow/serving/classify", "regress": "tensorflow/serving/regress"})
+    return path
+
+
+def with_methods(path, methods):
+    """Give signatures of a SavedModel the methods that classification and regression need."""
     with open(f"{path}/saved_model.pb", "rb") as file:
         message = SavedModel.FromString(file.read())
     for key, method in methods.items():
         message.meta_graphs[0].signature_def[key].method_name = method
     with open(f"{path}/saved_model.pb", "wb") as file:
         file.write(message.SerializeToString())
-    return path
 
 
 def asked(url, body=None):

@@ -50,8 +50,14 @@ def place_to_listen(host: str) -> str:
     return os.environ.get(BIND_VARIABLE) or host
 
 
-def listener(place: str, port: int, where: str) -> socket.socket:
+def listener(place: str, port: int, where: str, shared: bool = False) -> socket.socket:
     """A socket that listens.
+
+    Args:
+        place: a host.
+        port: a port.
+        where: for messages.
+        shared: whether other processes may listen at the port too.
 
     Raises:
         OSError: it cannot.
@@ -60,4 +66,5 @@ def listener(place: str, port: int, where: str) -> socket.socket:
     found = addresses_of(place, where)
     # 127.0.0.1 before ::1, where a name has both: it is what others try first.
     address = next((one for one in found if ":" not in one), found[0])
-    return socket.create_server((address, port), family=socket.AF_INET6 if ":" in address else socket.AF_INET)
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    return socket.create_server((address, port), family=family, reuse_port=shared)

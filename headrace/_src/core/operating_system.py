@@ -25,9 +25,11 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+mmap = LazyModule("mmap")
 platform = LazyModule("platform")
 signal = LazyModule("signal")
 subprocess = LazyModule("subprocess")
+tempfile = LazyModule("tempfile")
 
 
 def _is_windows():
@@ -302,7 +304,40 @@ def attached_shared_memory(name: str) -> Any:
     return shared_memory.SharedMemory(name)
 
 
+def memory_folder() -> str:
+    """A folder whose files are in memory, if there is one; otherwise that of temporary files."""
+    path = "/dev/shm"
+    if sys.platform.startswith("linux") and os.path.isdir(path) and os.access(path, os.W_OK):
+        return path
+    return tempfile.gettempdir()
+
+
+def mapped_file(path: str) -> Any:
+    """The bytes of a file as memory that processes share and none can change.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    with open(path, "rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def shares_ports() -> bool:
+    """Whether several processes can listen at one port, each getting a part of the connections."""
+    return sys.platform.startswith("linux")  # macOS gives all of them to one, Windows to any
+
+
 # Files.
+
+
+def reserve(file: int, size: int) -> None:
+    """Get the memory or the disk for an open file, where the system can do that before it is written.
+
+    Raises:
+        OSError: there is not so much.
+    """
+    if size and hasattr(os, "posix_fallocate"):  # without it, a file in memory ends the process that fills it
+        os.posix_fallocate(file, 0, size)
 
 
 def reading_flags(follow_links: bool = True) -> int:

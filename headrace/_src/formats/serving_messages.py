@@ -71,12 +71,15 @@ _FILES = [
             "client_verify: bool = 4",
             "PrometheusConfig": "enable: bool = 1, path: string = 2",
             "MonitoringConfig": "prometheus_config: PrometheusConfig = 1",
-            # What warm-up files hold.
-            "ClassifyLog": "request: ClassificationRequest = 1",
-            "RegressLog": "request: RegressionRequest = 1",
-            "PredictLog": "request: PredictRequest = 1",
-            "MultiInferenceLog": "request: MultiInferenceRequest = 1",
-            "PredictionLog": "log_type(classify_log: ClassifyLog = 2, regress_log: RegressLog = 3, "
+            # What files of kept requests and of warm-up hold.
+            "ClassifyLog": "request: ClassificationRequest = 1, response: ClassificationResponse = 2",
+            "RegressLog": "request: RegressionRequest = 1, response: RegressionResponse = 2",
+            "PredictLog": "request: PredictRequest = 1, response: PredictResponse = 2",
+            "MultiInferenceLog": "request: MultiInferenceRequest = 1, response: MultiInferenceResponse = 2",
+            "LogMetadata": "model_spec: ModelSpec = 1, sampling_config: SamplingConfig = 2, "
+            "saved_model_tags: [string] = 3, timestamp_secs: int64 = 4",
+            "PredictionLog": "log_metadata: LogMetadata = 1, "
+            "log_type(classify_log: ClassifyLog = 2, regress_log: RegressLog = 3, "
             "predict_log: PredictLog = 6, multi_inference_log: MultiInferenceLog = 4)",
             "HealthCheckRequest": "service: string = 1",
             "HealthCheckResponse": "status: ServingStatus = 1",
@@ -113,6 +116,7 @@ InferenceResult = _CLASSES["InferenceResult"]
 InferenceTask = _CLASSES["InferenceTask"]
 Input = _CLASSES["Input"]
 LogCollectorConfig = _CLASSES["LogCollectorConfig"]
+LogMetadata = _CLASSES["LogMetadata"]
 LoggingConfig = _CLASSES["LoggingConfig"]
 Metric = _CLASSES["Metric"]
 ModelConfig = _CLASSES["ModelConfig"]

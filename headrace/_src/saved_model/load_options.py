@@ -25,6 +25,7 @@ class LoadOptions:
     __slots__ = (
         "allow_partial_checkpoint", "experimental_allow_file_access", "experimental_io_device",
         "experimental_load_function_aliases", "experimental_skip_checkpoint", "experimental_variable_policy",
+        "open_checkpoint",
     )  # fmt: skip
 
     def __init__(
@@ -42,3 +43,6 @@ class LoadOptions:
         self.experimental_variable_policy = experimental_variable_policy
         self.experimental_load_function_aliases = experimental_load_function_aliases
         self.experimental_allow_file_access = experimental_allow_file_access
+        self.open_checkpoint: Any = (
+            None  # what opens the values instead of `BundleReader`: for processes that share them
+        )

@@ -9,6 +9,7 @@ from headrace._src.core.file_access import FilePolicy
 from headrace._src.core.names import fresh_scope
 from headrace._src.core.tracked_containers import track_containers
 from headrace._src.formats import files
+from headrace._src.formats.tensor_bundle import BundleReader
 from headrace._src.graph.building.source_lines import users_line
 from headrace._src.graph.messages.raised_graphs import raised
 from headrace._src.op.api import api
@@ -75,7 +76,7 @@ def _loaded(folder, meta_graph, options, place):
     library.check_ops(functions=meta_graph.object_graph_def.concrete_functions)
     values = None
     if not options.experimental_skip_checkpoint:
-        values = SavedValues(folder, meta_graph.object_graph_def.nodes)
+        values = SavedValues(folder, meta_graph.object_graph_def.nodes, options.open_checkpoint or BundleReader)
     builder = ObjectBuilder(folder, meta_graph, library, values, options)
     try:
         root = builder.build()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from headrace._src.checkpoint.file_graph import object_graph_of
@@ -17,17 +18,18 @@ VALUE = "VARIABLE_VALUE"
 class SavedValues:
     """The values of the objects of a SavedModel, by number of the object and name of the value."""
 
-    def __init__(self, folder: str, nodes: Any) -> None:
+    def __init__(self, folder: str, nodes: Any, open_checkpoint: Callable[[str], Any] = BundleReader) -> None:
         """
         Args:
             folder: of the SavedModel.
             nodes: the `SavedObject`s.
+            open_checkpoint: from the prefix of the checkpoint to what reads it.
         """
         self.prefix = files.join(folder, VARIABLES_DIRECTORY, VARIABLES_FILENAME)
         self._keys: dict[int, dict[str, str]] = {}
         self._reader = None
         if files.exists(f"{self.prefix}.index"):
-            self._reader = BundleReader(self.prefix)
+            self._reader = open_checkpoint(self.prefix)
             if OBJECT_GRAPH_KEY in self._reader:
                 self._keys = matched_keys(nodes, object_graph_of(self._reader)[0])
 

@@ -13,6 +13,7 @@ from headrace._src.serving import configuration
 from headrace._src.serving.models import ModelSettings
 from headrace._src.serving.rest import RestSettings
 from headrace._src.serving.server import Server, ServerSettings
+from headrace._src.serving.workers import Workers, check_ports, end_with_parent
 
 logger = logging.getLogger("headrace.serving")
 _TRUE, _FALSE = ("true", "1", "yes", "t", "y"), ("false", "0", "no", "f", "n")
@@ -85,9 +86,15 @@ def _parser(prog):
     flag("num_request_iterations_for_warmup", 1, "how often each")
     flag("allow_version_labels_for_unavailable_models", False, "whether labels may name versions that are not there")
     flag("enable_grpc_healthcheck_service", False, "whether gRPC's health service is offered")
+    flag("grpc_socket_path", "", "a path at which gRPC is offered too")
     flag("grpc_channel_arguments", "", "further options of gRPC: name=value, separated by commas")
     flag("num_call_threads", 4, "how many calls of models run at the same time")
+    flag("enable_per_model_batching_parameters", False, "whether batching_params.pbtxt in a SavedModel counts")
+    flag("workers", 1, "how many processes serve; they share the values of models")
+    flag("shared_memory_folder", "", "where these values lie; in memory, if the system has a folder for that")
     flag("allow_file_access", False, "whether graphs may read and write any file")
+    parser.add_argument("--worker_folder", default="", help=argparse.SUPPRESS)  # of one of several processes
+    parser.add_argument("--worker_number", default=0, type=int, help=argparse.SUPPRESS)
     for name in _WITHOUT_EFFECT:
         parser.add_argument(f"--{name}", nargs="?", const="", help=argparse.SUPPRESS)
     return parser
@@ -143,37 +150,70 @@ def _settings(options) -> ServerSettings:
         has_health=options.enable_grpc_healthcheck_service,
         threads=options.num_call_threads,
         channel_arguments=_channel_arguments(options.grpc_channel_arguments),
+        grpc_socket=options.grpc_socket_path or None,
+        model_batching=options.enable_per_model_batching_parameters,
+        shared_folder=options.worker_folder or None,
     )
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "tensorflow_model_server") -> int:
     """Serve until SIGINT or SIGTERM. Returns 1 where that cannot begin."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
     options = _parser(prog).parse_args(arguments)
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    process = f" process {options.worker_number}" if options.worker_folder else ""
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format=f"%(asctime)s %(levelname)s{process} %(message)s")
     for name, reason in _WITHOUT_EFFECT.items():
-        if getattr(options, name) is not None:
+        if getattr(options, name) is not None and not options.worker_folder:
             logger.warning("--%s has no effect: %s.", name, reason)
     try:
         settings = _settings(options)
-        if settings.rest_port is None and settings.grpc_port is None:
+        if settings.rest_port is None and settings.grpc_port is None and settings.grpc_socket is None:
             raise errors.invalid_argument("There is neither a --port nor a --rest_api_port.")
-        server = Server(_models(options), settings=settings)
-        watcher = _ConfigWatcher(server, options)
-        server.run(lambda: _announce(server, watcher))
-        watcher.stop()
+        models = _models(options)
+        if options.workers < 1:
+            raise errors.invalid_argument(f"--workers must be positive, got {options.workers}.")
+        if options.workers > 1 and not options.worker_folder:
+            return _run_workers(options, arguments, settings)
+        _run(options, models, settings)
     except (errors.OpError, ModuleNotFoundError) as error:
         sys.stderr.write(f"{prog}: {getattr(error, 'message', error)}\n")
         return 1
     return 0
 
 
-def _announce(server, watcher):
-    watcher.start()
-    if server.grpc_port is not None:
-        logger.info("gRPC at %s", server.grpc_address)
-    if server.rest_port is not None:
-        logger.info("REST at %s", server.rest_url)
-    if not network.is_loopback(server.grpc_address.rpartition(":")[0], "serving"):
+def _run(options, models, settings):
+    server = Server(models, settings=settings)
+    watcher = _ConfigWatcher(server, options)
+
+    def when_up():
+        watcher.start()
+        if options.worker_folder:
+            server.say_up(options.worker_number)
+        else:
+            _announce(settings, server.grpc_port, server.rest_port)
+
+    if options.worker_folder:
+        threading.Thread(target=end_with_parent, args=(server.end,), daemon=True).start()
+    server.run(when_up)
+    watcher.stop()
+
+
+def _run_workers(options, arguments, settings):
+    if settings.grpc_socket:
+        raise errors.invalid_argument("--grpc_socket_path is for one process: several cannot share a path.")
+    check_ports(settings.host, settings.grpc_port, settings.rest_port)
+    # The default of the port of REST is that of the program that was called.
+    given = [*arguments, f"--rest_api_port={options.rest_api_port}"]
+    workers = Workers(given, options.workers, options.shared_memory_folder)
+    return workers.run(lambda: _announce(settings, settings.grpc_port, settings.rest_port))
+
+
+def _announce(settings, grpc_port, rest_port):
+    if grpc_port is not None:
+        logger.info("gRPC at %s:%d", settings.host, grpc_port)
+    if rest_port is not None:
+        logger.info("REST at %s://%s:%d", "https" if settings.tls else "http", settings.host, rest_port)
+    if not network.is_loopback(settings.host, "serving"):
         logger.info("Whoever reaches this machine can use these models: there is no authentication.")
 
 

@@ -9,6 +9,7 @@ from headrace._src.core.lazy import LazyModule
 from headrace._src.formats import files
 from headrace._src.serving.batching import BatchingSettings
 from headrace._src.serving.models import AVAILABLE, END, LOADING, START, UNLOADING, ModelSettings, VersionPolicy
+from headrace._src.serving.request_log import LoggingSettings
 
 _messages = LazyModule("headrace._src.formats.serving_messages")
 _text_format = LazyModule("google.protobuf.text_format")
@@ -53,8 +54,17 @@ def settings_of(message: Any) -> list[ModelSettings]:
             raise errors.invalid_argument(
                 f"The model {one.name} is of the platform {one.model_platform!r}; this server has 'tensorflow' only."
             )
-        found.append(ModelSettings(one.name, one.base_path, _policy(one), dict(one.version_labels)))
+        found.append(ModelSettings(one.name, one.base_path, _policy(one), dict(one.version_labels), _logging(one)))
     return found
+
+
+def _logging(message):
+    if not message.HasField("logging_config"):
+        return None
+    prefix = message.logging_config.log_collector_config.filename_prefix
+    if not prefix:
+        raise errors.invalid_argument(f"The logging_config of {message.name} must have a filename_prefix.")
+    return LoggingSettings(prefix, message.logging_config.sampling_config.sampling_rate)
 
 
 def _policy(message):

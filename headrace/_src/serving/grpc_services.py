@@ -14,10 +14,11 @@ from headrace._src.core.lazy import LazyModule
 from headrace._src.formats.tensor_protos import array_to_proto
 from headrace._src.formats.tensor_wire import parse_tensor
 from headrace._src.serving import configuration
-from headrace._src.serving.inference import CODES, Asked, Inference, classes_of, values_of
+from headrace._src.serving.inference import CODES, Asked, Inference, check_method, classes_of, values_of
 from headrace._src.serving.servables import CLASSIFY, DEFAULT_SIGNATURE, REGRESS
 
 _grpc = LazyModule("grpc")
+_protobuf = LazyModule("google.protobuf.message")
 _messages = LazyModule("headrace._src.formats.serving_messages")
 _PACKAGE = "tensorflow.serving"
 _SIGNATURE_MAP = f"type.googleapis.com/{_PACKAGE}.SignatureDefMap"
@@ -29,11 +30,15 @@ class GrpcServices:
     Args:
         inference: what answers requests.
         has_health: whether the health service is offered.
+        publish: told the configuration of models, when a client changes it.
     """
 
-    def __init__(self, inference: Inference, has_health: bool = False):
+    def __init__(
+        self, inference: Inference, has_health: bool = False, publish: Callable[[bytes], Any] = lambda config: None
+    ):
         self._inference = inference
         self._has_health = has_health
+        self._publish = publish
 
     def handlers(self) -> list[Any]:
         """What a gRPC server is given."""
@@ -56,20 +61,20 @@ class GrpcServices:
         return [
             _grpc.method_handlers_generic_handler(service, {
                 name: _grpc.unary_unary_rpc_method_handler(
-                    self._guarded(function), request_deserializer=kind.FromString,
-                    response_serializer=lambda message: message.SerializeToString(),
+                    self._guarded(function, kind), response_serializer=lambda message: message.SerializeToString(),
                 )
                 for name, (function, kind) in methods.items()
             })
             for service, methods in services.items()
         ]  # fmt: skip
 
-    def _guarded(self, function: Callable[[Any], Awaitable[Any]]):
-        """Errors as gRPC has them, and requests counted."""
+    def _guarded(self, function: Callable[[Any], Awaitable[Any]], kind: Any):
+        """Messages parsed, errors as gRPC has them, and requests counted."""
 
-        async def answer(request, context):
-            begun, problem = time.perf_counter(), None
+        async def answer(data, context):
+            begun, problem, request = time.perf_counter(), None, None
             try:
+                request = _parsed(kind, data)
                 return await function(request)
             except Exception as error:
                 problem = error
@@ -84,12 +89,10 @@ class GrpcServices:
 
     async def predict(self, request: Any) -> Any:
         """Call a signature with tensors by name."""
-        servable, signature = self._inference.find(_asked(request.model_spec))
+        servable, signature = self._inference.find(_asked(request), _missing_key)
         arrays = {name: _array(name, data) for name, data in request.inputs.items()}
-        unknown = sorted(set(request.output_filter) - signature.outputs.keys())
-        if unknown:
-            raise errors.invalid_argument(f"output tensor alias not found in signature: {unknown[0]}")
-        outputs = await self._inference.run(servable, signature, arrays)
+        _check_outputs(request.output_filter, signature)
+        outputs = await self._inference.predict(servable, signature, arrays)
         response = _messages.PredictResponse()
         _describe(response.model_spec, servable, signature.name)
         for name in request.output_filter or outputs:
@@ -99,7 +102,7 @@ class GrpcServices:
     async def classify(self, request: Any) -> Any:
         """Labels and scores of Examples."""
         examples = _examples(request.input)
-        servable, outputs = await self._inference.examples(_asked(request.model_spec), examples, CLASSIFY)
+        servable, outputs = await self._inference.examples(_asked(request), examples, CLASSIFY)
         response = _messages.ClassificationResponse()
         _describe(response.model_spec, servable, request.model_spec.signature_name or DEFAULT_SIGNATURE)
         _fill_classes(response.result, outputs, len(examples))
@@ -108,7 +111,7 @@ class GrpcServices:
     async def regress(self, request: Any) -> Any:
         """Values of Examples."""
         examples = _examples(request.input)
-        servable, outputs = await self._inference.examples(_asked(request.model_spec), examples, REGRESS)
+        servable, outputs = await self._inference.examples(_asked(request), examples, REGRESS)
         response = _messages.RegressionResponse()
         _describe(response.model_spec, servable, request.model_spec.signature_name or DEFAULT_SIGNATURE)
         response.result.regressions.extend(
@@ -118,14 +121,11 @@ class GrpcServices:
 
     async def multi_inference(self, request: Any) -> Any:
         """Several classifications and regressions of the same Examples."""
-        if not request.tasks:
-            raise errors.invalid_argument("Inference request must specify at least one task.")
+        self._check_tasks(request.tasks)
         examples = _examples(request.input)
         response = _messages.MultiInferenceResponse()
         for task in request.tasks:
-            if task.method_name not in (CLASSIFY, REGRESS):
-                raise errors.unimplemented(f"Unsupported signature method_name: {task.method_name}")
-            asked = _asked(task.model_spec)
+            asked = _asked(task)
             servable, outputs = await self._inference.examples(asked, examples, task.method_name)
             result = response.results.add()
             _describe(result.model_spec, servable, asked.signature or DEFAULT_SIGNATURE)
@@ -136,14 +136,32 @@ class GrpcServices:
                 result.regression_result.regressions.extend([_messages.Regression(value=value) for value in values])
         return response
 
+    def _check_tasks(self, tasks):
+        """That several calls are for one model, and each for another of its signatures."""
+        if not tasks:
+            raise errors.invalid_argument("ModelSpec has no name specified.")
+        seen = set()
+        for task in tasks:
+            if not task.model_spec.name:
+                raise errors.invalid_argument("Found ModelSpec with an empty model name.")
+            if task.model_spec.name != tasks[0].model_spec.name:
+                raise errors.invalid_argument("All ModelSpecs in a MultiInferenceRequest must have one model name.")
+            _, signature = self._inference.find(_asked(task), _missing_in_graph)
+            if signature.name in seen:
+                raise errors.invalid_argument(f"Duplicate evaluation of signature: {signature.name}")
+            seen.add(signature.name)
+            if task.method_name not in (CLASSIFY, REGRESS):
+                raise errors.unimplemented(f"Unsupported signature method_name: {task.method_name}")
+            check_method(signature, task.method_name)
+
     async def metadata(self, request: Any) -> Any:
         """The signatures of a model."""
+        asked = _asked(request)
         if not request.metadata_field:
             raise errors.invalid_argument("GetModelMetadataRequest must specify at least one metadata_field")
         for name in request.metadata_field:
             if name != "signature_def":
                 raise errors.invalid_argument(f"Metadata field {name} is not supported")
-        asked = _asked(request.model_spec)
         servable = self._inference.models.find(asked.model, asked.version, asked.label)
         signatures = _messages.SignatureDefMap()
         for name, signature in servable.signatures.items():
@@ -156,7 +174,7 @@ class GrpcServices:
 
     async def status(self, request: Any) -> Any:
         """The states of the versions of a model."""
-        asked = _asked(request.model_spec)
+        asked = _asked(request)
         response = _messages.GetModelStatusResponse()
         for one in self._inference.models.status(asked.model, asked.version, asked.label):
             told = response.model_version_status.add(version=one.version)
@@ -168,6 +186,7 @@ class GrpcServices:
         """Serve other models from now on."""
         settings = configuration.settings_of(request.config)
         await asyncio.get_running_loop().run_in_executor(None, self._inference.models.reload, settings)
+        self._publish(request.config.SerializeToString())
         return _messages.ReloadConfigResponse()
 
     async def health(self, request: Any) -> Any:
@@ -178,11 +197,37 @@ class GrpcServices:
         return _messages.HealthCheckResponse(status=1 if is_ready else 2)
 
 
-def _asked(spec) -> Asked:
-    if not spec.name:
+def _parsed(kind, data):
+    try:
+        return kind.FromString(data)
+    except _protobuf.DecodeError as error:
+        raise errors.invalid_argument(f"The request is no {kind.__name__}: {error}") from None
+
+
+def _asked(request) -> Asked:
+    if not request.HasField("model_spec"):
         raise errors.invalid_argument("Missing ModelSpec")
+    spec = request.model_spec
     version = spec.version.value if spec.HasField("version") else None
     return Asked(spec.name, version, spec.version_label or None, spec.signature_name)
+
+
+def _missing_key(name):
+    return errors.failed_precondition(f'Serving signature key "{name}" not found.')
+
+
+def _missing_in_graph(name):
+    return errors.invalid_argument(f"Requested signature not found in model graph: {name}")
+
+
+def _check_outputs(wanted, signature):
+    for number, name in enumerate(wanted):
+        if name not in signature.outputs:
+            raise errors.invalid_argument(
+                f"output tensor alias not found in signature: {name} (outputs: {', '.join(signature.outputs)})"
+            )
+        if name in wanted[:number]:
+            raise errors.invalid_argument(f"duplicate output tensor alias: {name}")
 
 
 def _describe(spec, servable, signature):

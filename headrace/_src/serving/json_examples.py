@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
+import math
 from typing import Any
+
+import numpy as np
 
 from headrace._src.core import errors
 from headrace._src.core.lazy import LazyModule
+from headrace._src.serving.json_tensors import bytes_of, is_bytes, kind_of, shortened
 
 _messages = LazyModule("headrace._src.formats.example_messages")
+_LARGEST_FLOAT = float(np.finfo(np.float32).max)
 
 
 def examples_of(request: dict) -> list[bytes]:
@@ -18,21 +21,27 @@ def examples_of(request: dict) -> list[bytes]:
     Raises:
         InvalidArgumentError: they are none.
     """
-    rows, common = request.get("examples"), request.get("context", {})
-    if not isinstance(rows, list) or not rows:
-        raise errors.invalid_argument("'examples' must be a list with at least one example.")
-    if not isinstance(common, dict):
-        raise errors.invalid_argument("'context' must be an object of features.")
-    return [_example({**common, **_checked(row, number)}) for number, row in enumerate(rows)]
-
-
-def _checked(row, number):
-    if not isinstance(row, dict):
-        raise errors.invalid_argument(f"Example {number} must be an object of features.")
-    return row
+    context = b""
+    if "context" in request:
+        context = _example(request["context"])
+    if "examples" not in request:
+        raise errors.invalid_argument(
+            f"JSON Value: {shortened(request)} When method is classify, key 'examples' is expected and was not found"
+        )
+    rows = request["examples"]
+    if not isinstance(rows, list):
+        raise errors.invalid_argument(
+            f"JSON Value: {shortened(request)} Expecting 'examples' value to be an list/array"
+        )
+    if not rows:
+        raise errors.invalid_argument(f"JSON Value: {shortened(request)} 'examples' value is an empty array")
+    # Fields of messages that follow each other are joined: a feature of an example replaces one of the context.
+    return [context + _example(row) for row in rows]
 
 
 def _example(features):
+    if not isinstance(features, dict):
+        raise errors.invalid_argument(f"Example must be JSON object but got JSON {kind_of(features)}")
     example = _messages.Example()
     for name, value in features.items():
         _fill(example.features.feature[name], name, value)
@@ -41,37 +50,36 @@ def _example(features):
 
 def _fill(feature, name, value: Any):
     values = value if isinstance(value, list) else [value]
-    kinds = {_kind(name, item) for item in values}
-    if len(kinds) > 1:
-        raise errors.invalid_argument(f"Unexpected element type in feature: {name}: its values are of several kinds.")
-    for kind in kinds:
-        try:
-            if kind == "bytes":
-                feature.bytes_list.value.extend([_bytes(name, item) for item in values])
-            elif kind == "float":
-                feature.float_list.value.extend(values)
-            else:
-                feature.int64_list.value.extend([int(item) for item in values])
-        except (ValueError, OverflowError, TypeError) as error:
-            raise errors.invalid_argument(f"The feature {name} cannot be encoded: {error}") from None
+    kind, found = "", []
+    for item in values:
+        one = _kind(name, item)
+        if kind and one != kind:
+            raise errors.invalid_argument(f"Unexpected element type in feature: {name} expecting type: {kind}")
+        kind = one
+        found.append(_value(item))
+    if found:
+        getattr(feature, f"{kind}_list").value.extend(found)
 
 
 def _kind(name, item):
     if isinstance(item, (bool, int)):
-        return "int"
+        if not -(1 << 63) <= item < 1 << 63:
+            raise errors.invalid_argument(f"Feature: {name} has uint64 element. Only int64 is supported.")
+        return "int64"
     if isinstance(item, float):
+        if math.isfinite(item) and abs(item) > _LARGEST_FLOAT:
+            raise errors.invalid_argument(
+                f"Cannot convert JSON value: {shortened(item)} to float without loss of precision."
+            )
         return "float"
-    if isinstance(item, (str, dict)):
+    if isinstance(item, str) or is_bytes(item):
         return "bytes"
-    raise errors.invalid_argument(f"The feature {name} must hold numbers or strings, got {type(item).__name__}.")
+    raise errors.invalid_argument(f"Feature: {name} has element with unexpected JSON type: {kind_of(item)}")
 
 
-def _bytes(name, item):
+def _value(item):
     if isinstance(item, str):
         return item.encode()
-    if item.keys() != {"b64"} or not isinstance(item["b64"], str):
-        raise errors.invalid_argument(f'The feature {name} must hold strings or {{"b64": ...}} objects.')
-    try:
-        return base64.b64decode(item["b64"], validate=True)
-    except (binascii.Error, ValueError):
-        raise errors.invalid_argument(f"Unable to base64 decode the feature {name}.") from None
+    if isinstance(item, dict):
+        return bytes_of(item)
+    return int(item) if isinstance(item, bool) else item

@@ -1,31 +1,57 @@
-"""JSON to arrays and back, as TensorFlow Serving's REST interface has them."""
+"""The JSON of requests: what is parsed, and which arrays a prediction is for."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
-from collections.abc import Iterator
+import math
+import re
 from typing import Any
 
 import numpy as np
 
 from headrace._src.core import errors
 from headrace._src.core.lazy import LazyModule
+from headrace._src.serving.json_tensors import array_of, array_of_rows, is_bytes, shortened
 from headrace._src.serving.servables import Parameter, ServedSignature
 
 _orjson = LazyModule("orjson")
-_DECODER = json.JSONDecoder()
-_B64 = "b64"
-_KINDS = {
-    bool: "Bool",
-    str: "String",
-    int: "Number",
-    float: "Number",
-    list: "Array",
-    dict: "Object",
-    type(None): "Null",
-}
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_MOST_DIGITS = 400  # of a whole number: more are beyond every type
+
+
+class _TooLarge(ValueError):
+    """A number in a text is beyond what a `double` holds."""
+
+
+def _float_of(text):
+    value = float(text)
+    if math.isinf(value):
+        raise _TooLarge
+    return value
+
+
+def _integer_of(text):
+    if len(text) > _MOST_DIGITS:
+        raise _TooLarge
+    return int(text)
+
+
+_DECODER = json.JSONDecoder(parse_float=_float_of, parse_int=_integer_of)
+
+# What the parser of Python says, and what TensorFlow Serving's says of the same.
+_PARSE_ERRORS = (
+    ("Expecting value", "Invalid value."),
+    ("Expecting ':' delimiter", "Missing a colon after a name of object member."),
+    ("Expecting property name", "Missing a name for object member."),
+    ("Illegal trailing comma before end of object", "Missing a name for object member."),
+    ("Illegal trailing comma", "Invalid value."),
+    ("Unterminated string", "Missing a closing quotation mark in string."),
+    ("Invalid \\u", "Incorrect hex digit after \\u escape in string."),
+    ("Invalid \\", "Invalid escape character in string."),
+    ("Invalid control character", "Invalid encoding in string."),
+)
+_HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def parsed(body: bytes) -> dict:
@@ -34,30 +60,61 @@ def parsed(body: bytes) -> dict:
     Raises:
         InvalidArgumentError: it is none.
     """
-    if not body:
+    body = body.removeprefix(_BYTE_ORDER_MARK)
+    if not body.strip():
         raise errors.invalid_argument("JSON Parse error: The document is empty")
     try:
         value = _orjson.loads(body)
     except ValueError:
         value = _parsed_freely(body)
     if not isinstance(value, dict):
-        raise errors.invalid_argument(f"The request must be a JSON object, got {_KINDS[type(value)]}.")
+        raise errors.invalid_argument(f"JSON Value: {shortened(value)} Is not object")
     return value
 
 
 def _parsed_freely(body):
     try:
         text = body.decode()
-        start = len(text) - len(text.lstrip())
-        return _DECODER.raw_decode(text, start)[0]
+        start = len(text) - len(text.lstrip(" \t\r\n"))
+        value = _DECODER.raw_decode(text, start)[0]
+        if _HALF_PAIR.search(text):
+            json.dumps(value, ensure_ascii=False).encode()  # fails for a half of a pair
+        return value
     except json.JSONDecodeError as error:
-        raise errors.invalid_argument(f"JSON Parse error: {error.msg} at offset: {error.pos}") from None
+        offset = len(text[: error.pos].encode())
+        raise errors.invalid_argument(f"JSON Parse error: {_said(error, text)} at offset: {offset}") from None
     except UnicodeDecodeError as error:
         raise errors.invalid_argument(
             f"JSON Parse error: Invalid encoding in string. at offset: {error.start}"
         ) from None
+    except UnicodeEncodeError:
+        raise errors.invalid_argument("JSON Parse error: The surrogate pair in string is invalid.") from None
+    except _TooLarge:
+        raise errors.invalid_argument("JSON Parse error: Number too big to be stored in double.") from None
     except RecursionError:
         raise errors.invalid_argument("JSON Parse error: the values are nested too deeply.") from None
+
+
+def _said(error, text):
+    for begin, said in _PARSE_ERRORS:
+        if error.msg.startswith(begin):
+            return said
+    rest = _STRINGS.sub("", text[: error.pos])
+    in_list = rest.count("[") > rest.count("]") and _last_open(rest) == "["
+    return f"Missing a comma or {']' if in_list else '}'} after an {'array element' if in_list else 'object member'}."
+
+
+def _last_open(text):
+    """The bracket that is open where a text without strings ends."""
+    closed = 0
+    for character in reversed(text):
+        if character in "]}":
+            closed += 1
+        elif character in "[{":
+            if not closed:
+                return character
+            closed -= 1
+    return ""
 
 
 def arrays_of_request(body: dict, signature: ServedSignature) -> tuple[dict[str, np.ndarray], bool]:
@@ -66,200 +123,75 @@ def arrays_of_request(body: dict, signature: ServedSignature) -> tuple[dict[str,
     Raises:
         InvalidArgumentError: they are not what the signature takes.
     """
-    if ("instances" in body) == ("inputs" in body):
-        if "inputs" in body:
-            raise errors.invalid_argument("A request has either 'inputs' or 'instances', not both.")
-        raise errors.invalid_argument("Missing 'inputs' or 'instances' key")
+    if not signature.inputs:
+        raise errors.invalid_argument(f"Failed to get input map for signature: {signature.name}")
+    if "instances" in body and "inputs" in body:
+        raise errors.invalid_argument(
+            f"JSON Value: {shortened(body)} Not formatted correctly expecting only one of 'inputs' or 'instances'"
+        )
+    if "instances" in body:
+        rows = body["instances"]
+        if not isinstance(rows, list):
+            # TF: the misspelt word is TensorFlow Serving's.
+            raise errors.invalid_argument(f"JSON Value: {shortened(body)} Excepting 'instances' to be an list/array")
+        if not rows:
+            raise errors.invalid_argument(f"JSON Value: {shortened(body)} No values in 'instances' array")
+        return _from_rows(rows, signature), True
     if "inputs" in body:
         return _from_columns(body["inputs"], signature), False
-    return _from_rows(body["instances"], signature), True
+    raise errors.invalid_argument("Missing 'inputs' or 'instances' key")
 
 
 def _from_columns(value, signature):
-    if isinstance(value, dict) and not _is_bytes(value):
-        _check_names(value, signature, "inputs")
-        return {name: array_of(value[name], signature.inputs[name]) for name in signature.inputs}
-    parameter = _only(signature, "inputs")
+    if isinstance(value, dict) and not is_bytes(value):
+        for name in signature.inputs:
+            if name not in value:
+                raise errors.invalid_argument(f"Missing named input: {name} in 'inputs' object.")
+        return {name: array_of(value[name], parameter) for name, parameter in signature.inputs.items()}
+    parameter = _only(signature, "inputs is a plain value/list, but expecting an object")
     return {parameter.name: array_of(value, parameter)}
 
 
+def _is_row(value: Any) -> bool:
+    return isinstance(value, dict) and not is_bytes(value)
+
+
 def _from_rows(rows, signature):
-    if not isinstance(rows, list) or not rows:
-        raise errors.invalid_argument("'instances' must be a list with at least one instance.")
-    if isinstance(rows[0], dict) and not _is_bytes(rows[0]):
-        for number, row in enumerate(rows):
-            if not isinstance(row, dict) or row.keys() != rows[0].keys():
-                raise errors.invalid_argument(
-                    f"All instances must have the same inputs: the first has {', '.join(rows[0])}, that at {number} "
-                    f"has {', '.join(row) if isinstance(row, dict) else repr(row)[:100]}."
-                )
-        _check_names(rows[0], signature, "instances")
-        return {name: array_of([row[name] for row in rows], parameter) for name, parameter in signature.inputs.items()}
-    parameter = _only(signature, "instances")
-    return {parameter.name: array_of(rows, parameter)}
+    are_objects = _is_row(rows[0])
+    if not are_objects:
+        parameter = _only(signature, "instances is a plain list, but expecting list of objects")
+    for number, row in enumerate(rows):
+        if _is_row(row) != are_objects:
+            expected, got = ("object", "list") if are_objects else ("value/list", "object")
+            raise errors.invalid_argument(f"Expecting {expected} but got {got} at item {number} of input list")
+    if not are_objects:
+        return {parameter.name: array_of_rows(rows, parameter)}
+    for number, row in enumerate(rows):
+        _check_names(row, number, signature)
+    return {
+        name: array_of_rows([row[name] for row in rows], parameter, name)
+        for name, parameter in signature.inputs.items()
+    }
 
 
-def _check_names(given, signature, where):
-    if given.keys() != signature.inputs.keys():
-        raise errors.invalid_argument(
-            f"Failed to process element of '{where}': the signature {signature.name!r} has the inputs "
-            f"{', '.join(signature.inputs) or 'none'}, got {', '.join(given) or 'none'}."
-        )
+def _check_names(row, number, signature):
+    if row.keys() == signature.inputs.keys():
+        return
+    for name in row:
+        if name not in signature.inputs:
+            raise errors.invalid_argument(
+                f"Failed to process element: {number} key: {name} of 'instances' list. Error: INVALID_ARGUMENT: JSON "
+                f"object: does not have named input: {name}"
+            )
+    raise errors.invalid_argument(
+        f"Failed to process element: {number} of 'instances' list. JSON object: {shortened(row)} must only have keys: "
+        f"{','.join(signature.inputs)}"
+    )
 
 
-def _only(signature, where) -> Parameter:
+def _only(signature, problem) -> Parameter:
     if len(signature.inputs) != 1:
         raise errors.invalid_argument(
-            f"'{where}' must name its values, as the signature {signature.name!r} has several inputs: "
-            f"{', '.join(signature.inputs)}."
+            f"{problem}: the signature {signature.name!r} has several inputs, {', '.join(signature.inputs)}"
         )
     return next(iter(signature.inputs.values()))
-
-
-def _is_bytes(value):
-    return isinstance(value, dict) and value.keys() == {_B64}
-
-
-def array_of(value: Any, parameter: Parameter) -> np.ndarray:
-    """A JSON value as the array of an input.
-
-    Raises:
-        InvalidArgumentError: it is ragged, or of another kind.
-    """
-    if parameter.dtype._kind == "s":
-        return _strings(value, parameter)
-    try:
-        found = np.array(value)
-    except ValueError:
-        raise errors.invalid_argument(
-            f"Encountered list at unexpected size: the value of {parameter.name} has rows of different lengths."
-        ) from None
-    wanted = np.dtype(parameter.dtype.as_numpy_dtype)
-    allowed = {"b": "b", "i": "iu", "u": "iu", "f": "iuf"}.get("f" if wanted.kind in "fV" else wanted.kind, "")
-    if found.size and found.dtype.kind not in allowed:
-        raise errors.invalid_argument(
-            f"JSON Value: {_shortened(value)} is not of expected type: {parameter.dtype.name} (the input "
-            f"{parameter.name})."
-        )
-    if wanted.kind in "iu" and found.size:
-        limits = np.iinfo(wanted)
-        if int(found.min()) < limits.min or int(found.max()) > limits.max:
-            raise errors.invalid_argument(f"The input {parameter.name} holds numbers beyond {parameter.dtype.name}.")
-    return np.ascontiguousarray(found, wanted)
-
-
-def _strings(value, parameter):
-    shape, first = [], value
-    while isinstance(first, list):
-        shape.append(len(first))
-        if not first:
-            break
-        first = first[0]
-    array = np.empty(shape, object)
-    items = list(_leaves(value, shape, 0, parameter))
-    array[...] = np.array(items, object).reshape(shape) if shape else items[0]
-    return array
-
-
-def _leaves(value, shape, depth, parameter) -> Iterator[bytes]:
-    if depth < len(shape):
-        if not isinstance(value, list) or len(value) != shape[depth]:
-            raise errors.invalid_argument(
-                f"Encountered list at unexpected size: the value of {parameter.name} has rows of different lengths."
-            )
-        for item in value:
-            yield from _leaves(item, shape, depth + 1, parameter)
-    elif isinstance(value, str):
-        yield value.encode()
-    elif _is_bytes(value) and isinstance(value[_B64], str):
-        try:
-            yield base64.b64decode(value[_B64], validate=True)
-        except (binascii.Error, ValueError):
-            raise errors.invalid_argument(f"Unable to base64 decode: {_shortened(value[_B64])}") from None
-    else:
-        raise errors.invalid_argument(
-            f"JSON Value: {_shortened(value)} Type: {_KINDS.get(type(value), 'Unknown')} is not of expected type: "
-            f"string (the input {parameter.name})."
-        )
-
-
-def _shortened(value):
-    text = json.dumps(value)
-    return text if len(text) <= 100 else text[:100] + "..."
-
-
-# Replies.
-
-
-def reply_of(outputs: dict[str, np.ndarray], by_rows: bool) -> bytes:
-    """The reply to a prediction.
-
-    Args:
-        outputs: by name.
-        by_rows: whether the request came row by row.
-
-    Raises:
-        InvalidArgumentError: there are no rows that all outputs share.
-    """
-    if not by_rows:
-        return b'{\n    "outputs": %s\n}' % _columns(outputs)
-    sizes = {array.shape[0] if array.ndim else None for array in outputs.values()}
-    if None in sizes or len(sizes) > 1:
-        raise errors.invalid_argument(
-            "The outputs have inconsistent batch sizes, so that there are no rows: "
-            + ", ".join(f"{name} has shape {list(array.shape)}" for name, array in outputs.items())
-            + ". Use 'inputs' instead of 'instances'."
-        )
-    if len(outputs) == 1:
-        ((name, array),) = outputs.items()
-        return b'{\n    "predictions": %s\n}' % dumped(array, name)
-    (count,) = sizes
-    rows = b", ".join(
-        b"{%s}" % b", ".join(b"%s: %s" % (_key(name), dumped(array[row, ...], name)) for name, array in outputs.items())
-        for row in range(count)
-    )
-    return b'{\n    "predictions": [%s]\n}' % rows
-
-
-def _columns(outputs):
-    if len(outputs) == 1:
-        ((name, array),) = outputs.items()
-        return dumped(array, name)
-    return b"{%s}" % b", ".join(b"%s: %s" % (_key(name), dumped(array, name)) for name, array in outputs.items())
-
-
-def _key(name):
-    return json.dumps(name).encode()
-
-
-def dumped(array: np.ndarray, name: str) -> bytes:
-    """An array as JSON. TF: strings are base64 only where the name of the output ends in `_bytes`."""
-    array = np.asarray(array)
-    if array.dtype == object:
-        return json.dumps(_as_text(array.tolist(), name.endswith("_bytes"))).encode()
-    if array.dtype.kind == "c":
-        raise errors.unimplemented(f"The output {name} holds complex numbers, for which JSON has no form.")
-    if array.dtype.kind in "fV":
-        if array.dtype.kind == "V" or array.dtype.itemsize == 2:
-            array = array.astype(np.float32)
-        if not np.isfinite(array).all():
-            return _with_nan(array).encode()
-    return (
-        _orjson.dumps(np.ascontiguousarray(array), option=_orjson.OPT_SERIALIZE_NUMPY)
-        if array.ndim
-        else (_orjson.dumps(array.reshape(1), option=_orjson.OPT_SERIALIZE_NUMPY)[1:-1])
-    )
-
-
-def _with_nan(array):
-    if array.ndim:
-        return f"[{','.join(map(_with_nan, array))}]"
-    return "NaN" if np.isnan(array) else str(array) if np.isfinite(array) else f"{'-' if array < 0 else ''}Infinity"
-
-
-def _as_text(value, is_encoded):
-    if isinstance(value, list):
-        return [_as_text(item, is_encoded) for item in value]
-    if is_encoded:
-        return {_B64: base64.b64encode(value).decode()}
-    return value.decode("utf-8", "replace")

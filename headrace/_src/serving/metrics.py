@@ -5,6 +5,8 @@ from __future__ import annotations
 import bisect
 import collections
 import threading
+from collections.abc import Callable
+from typing import Any
 
 # Upper bounds of latencies in microseconds: each 1.8 times the one before, as TensorFlow Serving's.
 _BOUNDS = [10.0 * 1.8**n for n in range(33)]
@@ -12,9 +14,9 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
 class _Histogram:
-    def __init__(self):
-        self.counts = [0] * (len(_BOUNDS) + 1)
-        self.total = 0.0
+    def __init__(self, counts=None, total=0.0):
+        self.counts = counts or [0] * (len(_BOUNDS) + 1)
+        self.total = total
 
     def add(self, value):
         self.counts[bisect.bisect_left(_BOUNDS, value)] += 1
@@ -37,6 +39,28 @@ class Metrics:
         self._lock = threading.Lock()
         self._counts: collections.Counter = collections.Counter()
         self._histograms: dict[tuple, _Histogram] = collections.defaultdict(_Histogram)
+        self.others: Callable[[], list[Any]] = list  # what other processes of the server have counted
+
+    def state(self) -> list[Any]:
+        """Everything, as JSON has it."""
+        with self._lock:
+            return [
+                [[name, labels, amount] for (name, labels), amount in self._counts.items()],
+                [[name, labels, one.counts, one.total] for (name, labels), one in self._histograms.items()],
+            ]
+
+    def _sum(self):
+        """The counts and histograms of all processes."""
+        counts: collections.Counter = collections.Counter()
+        histograms: dict[tuple, _Histogram] = {}
+        for numbers, distributions in [self.state(), *self.others()]:
+            for name, labels, amount in numbers:
+                counts[name, _key(labels)] += amount
+            for name, labels, found, total in distributions:
+                known = histograms.get((name, _key(labels)), _Histogram())
+                joined = [a + b for a, b in zip(known.counts, found)]
+                histograms[name, _key(labels)] = _Histogram(joined, known.total + total)
+        return counts, histograms
 
     def count(self, name: str, amount: int = 1, **labels: str) -> None:
         """Add to a number."""
@@ -63,26 +87,29 @@ class Metrics:
             )  # fmt: skip
 
     def text(self) -> str:
-        """Everything, as Prometheus reads it."""
-        lines = []
-        with self._lock:
-            seen = set()
-            for (name, labels), amount in sorted(self._counts.items()):
-                if name not in seen:
-                    lines.append(f"# TYPE {name} counter")
-                    seen.add(name)
-                lines.append(f"{name}{_labels(labels)} {amount}")
-            for (name, labels), histogram in sorted(self._histograms.items(), key=lambda item: item[0]):
-                if name not in seen:
-                    lines.append(f"# TYPE {name} histogram")
-                    seen.add(name)
-                so_far = 0
-                for bound, count in zip([*map(repr, _BOUNDS), "+Inf"], histogram.counts):
-                    so_far += count
-                    lines.append(f"{name}_bucket{_labels((*labels, ('le', bound)))} {so_far}")
-                lines.append(f"{name}_sum{_labels(labels)} {histogram.total!r}")
-                lines.append(f"{name}_count{_labels(labels)} {so_far}")
+        """Everything, of all processes, as Prometheus reads it."""
+        lines, seen = [], set()
+        counts, histograms = self._sum()
+        for (name, labels), amount in sorted(counts.items()):
+            if name not in seen:
+                lines.append(f"# TYPE {name} counter")
+                seen.add(name)
+            lines.append(f"{name}{_labels(labels)} {amount}")
+        for (name, labels), histogram in sorted(histograms.items(), key=lambda item: item[0]):
+            if name not in seen:
+                lines.append(f"# TYPE {name} histogram")
+                seen.add(name)
+            so_far = 0
+            for bound, count in zip([*map(repr, _BOUNDS), "+Inf"], histogram.counts):
+                so_far += count
+                lines.append(f"{name}_bucket{_labels((*labels, ('le', bound)))} {so_far}")
+            lines.append(f"{name}_sum{_labels(labels)} {histogram.total!r}")
+            lines.append(f"{name}_count{_labels(labels)} {so_far}")
         return "\n".join(lines) + "\n"
+
+
+def _key(labels):
+    return tuple((name, value) for name, value in labels)
 
 
 def _labels(labels):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from headrace._src.core import errors
 from headrace._src.formats import files
 from headrace._src.op.api import api
+from headrace._src.serving.request_log import LoggingSettings
 from headrace._src.serving.servables import Servable
 
 logger = logging.getLogger("headrace.serving")
@@ -45,12 +46,13 @@ class VersionPolicy:
 @api("serving.ModelSettings", dispatch=False)
 @dataclass(frozen=True)
 class ModelSettings:
-    """A model to serve: its name, the folder of its versions, which of them, and names for some of them."""
+    """A model to serve: its name, the folder of its versions, which of them, names for some, and what is logged."""
 
     name: str
     base_path: str
     policy: VersionPolicy = VersionPolicy()
     labels: dict[str, int] = field(default_factory=dict)
+    logging: LoggingSettings | None = None
 
 
 @dataclass
@@ -205,6 +207,11 @@ class Models:
         """Of all models."""
         return sorted(self._models)
 
+    def settings(self, name: str) -> ModelSettings | None:
+        """How a model is served; None for one that is not."""
+        model = self._models.get(name)
+        return None if model is None else model.settings
+
     def versions(self, name: str) -> dict[int, Servable]:
         """The versions of a model that are available."""
         model = self._models.get(name)
@@ -250,8 +257,6 @@ class Models:
         Raises:
             NotFoundError: nothing is.
         """
-        if not name:
-            raise errors.invalid_argument("Missing ModelSpec")
         model = self._models.get(name)
         if label:
             version = self._version_of(model, name, label)

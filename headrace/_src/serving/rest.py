@@ -8,20 +8,22 @@ import re
 import time
 import urllib.parse
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from headrace._src.core import errors
 from headrace._src.core.lazy import LazyModule
 from headrace._src.op.api import api
-from headrace._src.serving import json_examples, json_values
+from headrace._src.serving import json_examples, json_replies, json_values
 from headrace._src.serving.inference import CODES, METHODS, Asked, Inference, classes_of, values_of
+from headrace._src.serving.json_tensors import shortened
 from headrace._src.serving.page import page
 
 _json_format = LazyModule("google.protobuf.json_format")
 
-_PLACE = r"/v1/models/(?P<model>[^/:]+)(?:/versions/(?P<version>\d+)|/labels/(?P<label>[^/:]+))?"
-_CALL = re.compile(rf"{_PLACE}:(?P<method>classify|regress|predict)", re.IGNORECASE)
-_ABOUT = re.compile(rf"{_PLACE}(?P<metadata>/metadata)?", re.IGNORECASE)
+_WHICH = r"(?:/versions/(?P<version>\d+)|/labels/(?P<label>[^/:]+))?"
+# TF: the path is compared without regard to case, but the method must be written small.
+_CALL = re.compile(rf"(?i:/v1/models/(?P<model>[^/:]+){_WHICH}):(?P<method>classify|regress|predict)")
+_ABOUT = re.compile(rf"(?i:/v1/models(?:/(?P<model>[^/:]+))?{_WHICH}(?:/(?P<part>metadata))?)")
 _HTTP = {
     "OK": 200, "INVALID_ARGUMENT": 400, "FAILED_PRECONDITION": 400, "OUT_OF_RANGE": 400, "UNAUTHENTICATED": 401,
     "PERMISSION_DENIED": 403, "NOT_FOUND": 404, "ALREADY_EXISTS": 409, "ABORTED": 409, "RESOURCE_EXHAUSTED": 429,
@@ -76,14 +78,13 @@ class RestApplication:
         begun = time.perf_counter()
         model, error = "", None
         try:
-            path = scope.get("raw_path", scope["path"].encode()).decode(
-                "latin-1"
-            )  # names are decoded after it is divided
+            # Names are decoded after the path is divided.
+            path = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
             found = _CALL.fullmatch(path) if scope["method"] == "POST" else None
             if found is not None:
                 model = urllib.parse.unquote(found["model"])
             async with asyncio.timeout(self._settings.timeout):
-                reply = await self._reply(scope, receive, found)
+                reply = await self._reply(scope, receive, path, found)
         except TimeoutError:
             error = errors.DeadlineExceededError(None, None, "Timed out waiting for the request or the model.")
             reply = _problem(error)
@@ -94,17 +95,19 @@ class RestApplication:
         if model:
             self._inference.note(model, "REST", begun, error)
 
-    async def _reply(self, scope, receive, found) -> _Reply:
-        method, path = scope["method"], scope["path"]
+    async def _reply(self, scope, receive, path, found) -> _Reply:
+        method = scope["method"]
         if found is not None:
-            body = await self._body(receive)
+            body = await self._body(scope, receive)
             return await self._call(found, body)
-        if method == "OPTIONS" and self._settings.cors:
+        if method == "OPTIONS" and self._settings.cors and any(name == b"origin" for name, _ in scope["headers"]):
             return _Reply(b"", 200)
         if method == "GET":
             about = _ABOUT.fullmatch(path)
             if about is not None:
-                return self._metadata(about) if about["metadata"] else self._status(about)
+                if about["model"] is None:
+                    raise errors.invalid_argument("Missing model name in request.")
+                return self._metadata(about) if about["part"] == "metadata" else self._status(about)
             if path == "/":
                 return _Reply(page(self._inference).encode(), kind=_HTML)
             if path in ("/v2/health/live", "/v2/health/ready"):
@@ -115,7 +118,10 @@ class RestApplication:
             raise errors.invalid_argument(f"Malformed request: {method} {path}")
         return _Reply(b'{ "error": "Not Found" }', 404)
 
-    async def _body(self, receive):
+    async def _body(self, scope, receive):
+        said = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+        if said.isdigit() and int(said) > self._settings.largest_body:
+            raise self._too_large()
         parts, size = [], 0
         while True:
             message = await receive()
@@ -124,12 +130,15 @@ class RestApplication:
             parts.append(message.get("body", b""))
             size += len(parts[-1])
             if size > self._settings.largest_body:
-                raise errors.resource_exhausted(
-                    f"The request has more than {self._settings.largest_body} bytes, the most that this server takes "
-                    "(--rest_api_max_body_bytes)."
-                )
+                raise self._too_large()
             if not message.get("more_body"):
                 return b"".join(parts)
+
+    def _too_large(self):
+        return errors.resource_exhausted(
+            f"The request has more than {self._settings.largest_body} bytes, the most that this server takes "
+            "(--rest_api_max_body_bytes)."
+        )
 
     async def _threaded(self, size, function, *arguments):
         """Call something that takes long for large requests."""
@@ -138,28 +147,30 @@ class RestApplication:
         return await asyncio.get_running_loop().run_in_executor(self._inference.executor, function, *arguments)
 
     async def _call(self, found, body) -> _Reply:
+        asked = _asked(found)
         request = await self._threaded(len(body), json_values.parsed, body)
         name = request.get("signature_name", "")
         if not isinstance(name, str):
-            raise errors.invalid_argument("'signature_name' key must be a string value.")
-        asked = _asked(found)._replace(signature=name)
-        method = found["method"].lower()
+            raise errors.invalid_argument(
+                f"JSON Value: {shortened(request)} not formatted correctly. 'signature_name' key must be a "
+                "string value."
+            )
+        asked = asked._replace(signature=name)
+        method = found["method"]
         if method == "predict":
             return await self._predict(asked, request, len(body))
         examples = json_examples.examples_of(request)
         _, outputs = await self._inference.examples(asked, examples, METHODS[method])
         if method == "classify":
-            results: Any = [[list(pair) for pair in row] for row in classes_of(outputs, len(examples))]
-        else:
-            results = values_of(outputs, len(examples))
-        return _Reply(json.dumps({"results": results}, indent=4).encode())
+            return _Reply(json_replies.classes_reply(classes_of(outputs, len(examples))))
+        return _Reply(json_replies.values_reply(values_of(outputs, len(examples))))
 
     async def _predict(self, asked, request, size) -> _Reply:
         servable, signature = self._inference.find(asked)
         arrays, by_rows = await self._threaded(size, json_values.arrays_of_request, request, signature)
-        outputs = await self._inference.run(servable, signature, arrays)
+        outputs = await self._inference.predict(servable, signature, arrays)
         total = sum(array.nbytes for array in outputs.values())
-        return _Reply(await self._threaded(total, json_values.reply_of, outputs, by_rows))
+        return _Reply(await self._threaded(total, json_replies.reply_of, outputs, by_rows))
 
     def _status(self, found) -> _Reply:
         asked = _asked(found)
@@ -214,7 +225,7 @@ async def _live(receive, send):
 def _asked(found) -> Asked:
     version = found["version"]
     if version is not None and int(version) >= 1 << 63:
-        raise errors.invalid_argument(f"The version {version} is no number of 64 bits.")
+        raise errors.invalid_argument(f"Failed to convert version: {version} to numeric.")
     label = found["label"]
     return Asked(
         urllib.parse.unquote(found["model"]), None if version is None else int(version),

@@ -10,26 +10,34 @@ import socket
 import ssl
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from headrace._src.core import errors, network, operating_system
 from headrace._src.core.lazy import LazyModule
+from headrace._src.formats import files
 from headrace._src.op.api import api
+from headrace._src.serving import configuration
 from headrace._src.serving.batching import BatchingSettings
 from headrace._src.serving.configuration import TlsSettings
 from headrace._src.serving.grpc_services import GrpcServices
+from headrace._src.serving.http_protocol import protocol_class
 from headrace._src.serving.inference import Inference
 from headrace._src.serving.metrics import Metrics
 from headrace._src.serving.models import Models, ModelSettings
+from headrace._src.serving.rehearsal import rehearse
 from headrace._src.serving.rest import RestApplication, RestSettings
 from headrace._src.serving.servables import Servable
+from headrace._src.serving.sharing import SharedFolder
 from headrace._src.serving.warm_up import warm_up
 
 _grpc = LazyModule("grpc")
 _uvicorn = LazyModule("uvicorn")
 logger = logging.getLogger("headrace.serving")
 _UNLIMITED = -1
+_BATCHING = "batching_params.pbtxt"
+_WARM_UP = ":tensorflow:serving:model_warmup_latency"
 _GRACE = 30.0  # seconds that requests have to end, when the server does
 
 
@@ -55,6 +63,10 @@ class ServerSettings(NamedTuple):
         has_health: whether gRPC's health service is offered.
         threads: how many calls run at the same time.
         channel_arguments: further options of gRPC.
+        grpc_socket: a path at which gRPC is offered too, to programs of this machine; None for none.
+        model_batching: whether a file `batching_params.pbtxt` in a SavedModel says how its requests are joined.
+        shared_folder: where processes that serve together share what they can: they listen at the same ports, map one
+            copy of each model's values, and add up what they count. None for a process that serves alone.
     """
 
     host: str = "127.0.0.1"
@@ -74,6 +86,9 @@ class ServerSettings(NamedTuple):
     has_health: bool = False
     threads: int = 4
     channel_arguments: tuple[tuple[str, Any], ...] = ()
+    grpc_socket: str | None = None
+    model_batching: bool = False
+    shared_folder: str | None = None
 
 
 @api("serving.Server", dispatch=False)
@@ -102,6 +117,9 @@ class Server:
             models = [ModelSettings(name, models)]
         self._settings = settings
         self.metrics = Metrics()
+        self._shared = SharedFolder(settings.shared_folder) if settings.shared_folder else None
+        if self._shared is not None:
+            self.metrics.others = self._shared.other_counts
         self.models = Models(
             models, self._loaded, settings.poll_seconds, settings.retries, settings.retry_seconds,
             settings.labels_may_wait,
@@ -116,9 +134,18 @@ class Server:
 
     def _loaded(self, name, version, path):
         settings = self._settings
-        servable = Servable(name, version, path, settings.tags, settings.allow_file_access)
+        weights = None if self._shared is None else self._shared.weights
+        servable = Servable(name, version, path, settings.tags, settings.allow_file_access, weights)
+        parameters = files.join(path, _BATCHING)
+        if settings.model_batching and files.exists(parameters):
+            servable.batching = configuration.read_batching(parameters)
         if settings.warms_up:
-            warm_up(servable, settings.warm_up_times)
+            begun = time.perf_counter()
+            if warm_up(servable, settings.warm_up_times):
+                self.metrics.observe(_WARM_UP, (time.perf_counter() - begun) * 1e6, model_path=path, status="OK")
+            available = self.models.versions(name)
+            if available:
+                rehearse(servable, available[max(available)])
         return servable
 
     @property
@@ -157,12 +184,20 @@ class Server:
         """Answer the requests that have come, and end."""
         if self._thread is None:
             return
-        loop, ending = self._loop, self._ending
-        if loop is not None and ending is not None:
-            with contextlib.suppress(RuntimeError):  # it has ended by itself
-                loop.call_soon_threadsafe(ending.set)
+        self.end()
         self._thread.join()
         self._thread = None
+
+    def say_up(self, number: int) -> None:
+        """Tell the other processes of the server that this one, of a number, answers requests."""
+        if self._shared is not None:
+            self._shared.say_up(number)
+
+    def end(self) -> None:
+        """Let `run` return, from any thread."""
+        if self._loop is not None and self._ending is not None:
+            with contextlib.suppress(RuntimeError):  # it has ended by itself
+                self._loop.call_soon_threadsafe(self._ending.set)
 
     def __enter__(self) -> Server:
         return self.start()
@@ -180,14 +215,19 @@ class Server:
         if with_signals:
             operating_system.when_asked_to_end(self._loop, self._ending.set)
         await self._loop.run_in_executor(None, self.models.start)
-        inference = Inference(self.models, self.metrics, self._settings.batching, self._settings.threads)
+        settings = self._settings
+        inference = Inference(self.models, self.metrics, settings.batching, settings.threads, settings.tags)
         async with contextlib.AsyncExitStack() as stack:
             stack.callback(inference.close)
             stack.callback(self.models.stop)
-            if self._settings.grpc_port is not None:
+            if settings.grpc_port is not None or settings.grpc_socket:
                 await self._start_grpc(inference, stack)
-            if self._settings.rest_port is not None:
+            if settings.rest_port is not None:
                 await self._start_rest(inference, stack)
+            if self._shared is not None:
+                exchange = self._loop.create_task(self._shared.exchange(self.metrics, self.models))
+                stack.callback(self._shared.put_counts, self.metrics)
+                stack.callback(exchange.cancel)
             self._is_up.set()
             when_up()
             await self._ending.wait()
@@ -196,29 +236,35 @@ class Server:
         _require("grpc")
         settings = self._settings
         options = [("grpc.max_receive_message_length", _UNLIMITED), ("grpc.max_send_message_length", _UNLIMITED),
-                   ("grpc.so_reuseport", 0), *settings.channel_arguments]  # fmt: skip
+                   ("grpc.so_reuseport", int(self._shared is not None)), *settings.channel_arguments]  # fmt: skip
         server = _grpc.aio.server(options=options)
-        server.add_generic_rpc_handlers(GrpcServices(inference, settings.has_health).handlers())
-        address = f"{settings.host}:{settings.grpc_port}"
-        try:
-            if settings.tls is None:
-                self.grpc_port = server.add_insecure_port(address)
-            else:
-                tls = settings.tls
-                credentials = _grpc.ssl_server_credentials(
-                    [(tls.key, tls.certificate)], tls.authority, require_client_auth=tls.asks_clients
-                )
-                self.grpc_port = server.add_secure_port(address, credentials)
-        except RuntimeError as error:
-            raise errors.unavailable(f"gRPC cannot listen at {address}: {error}") from None
+        publish = (lambda config: None) if self._shared is None else self._shared.put_models
+        server.add_generic_rpc_handlers(GrpcServices(inference, settings.has_health, publish).handlers())
+        if settings.grpc_port is not None:
+            self.grpc_port = self._add_port(server, f"{settings.host}:{settings.grpc_port}")
+        if settings.grpc_socket:
+            self._add_port(server, f"unix:{settings.grpc_socket}")
         await server.start()
         stack.push_async_callback(server.stop, _GRACE)
+
+    def _add_port(self, server, address):
+        tls = self._settings.tls
+        try:
+            if tls is None or address.startswith("unix:"):  # TF: a socket of this machine is always plain
+                return server.add_insecure_port(address)
+            credentials = _grpc.ssl_server_credentials(
+                [(tls.key, tls.certificate)], tls.authority, require_client_auth=tls.asks_clients
+            )
+            return server.add_secure_port(address, credentials)
+        except RuntimeError as error:
+            raise errors.unavailable(f"gRPC cannot listen at {address}: {error}") from None
 
     async def _start_rest(self, inference, stack):
         _require("uvicorn", "orjson")
         settings = self._settings
         try:
-            listener = network.listener(settings.host, settings.rest_port, "serving")
+            is_shared = self._shared is not None
+            listener = network.listener(settings.host, settings.rest_port, "serving", is_shared)
         except OSError as error:
             raise errors.unavailable(f"REST cannot listen at {settings.host}:{settings.rest_port}: {error}") from None
         self.rest_port = listener.getsockname()[1]
@@ -226,6 +272,7 @@ class Server:
         config = _uvicorn.Config(
             RestApplication(inference, settings.rest), log_config=None, access_log=False, lifespan="off",
             timeout_graceful_shutdown=int(_GRACE), server_header=False, date_header=False, backlog=2048,
+            http=protocol_class(settings.rest.timeout), ws="none",
         )  # fmt: skip
         if settings.tls is not None:
             config.load()

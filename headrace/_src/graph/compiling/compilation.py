@@ -283,6 +283,12 @@ class Executable:
             return "interpreted: compiling is switched off"
         return "interpreted so far: programs are made of what is called again with the same shapes"
 
+    @property
+    def is_being_compiled(self) -> bool:
+        """Whether a program for it is on its way."""
+        jobs = [entry._job for entry in list(self._entries.values())]
+        return any(job is not None and not job.done for job in jobs)
+
     def refuse(self, error):
         """The error of a function that must be compiled and cannot be."""
         node = _located(self.plan.steps, error.path, error.op) or self.plan.steps[error.path[0]]

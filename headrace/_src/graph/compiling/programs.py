@@ -434,7 +434,9 @@ class Program:
         staged: list = []
         given = [self._argument(i, arrays[i], staged) for i in self._arguments]
         with jax.enable_x64(True):
-            given += [to_device(storages[i].read().copy()) for i in self._numbers]
+            changed = {i for i, _ in self._updated}  # the memory of others is not handed over
+            values = {i: storages[i].read() for i in self._numbers}
+            given += [to_device(value.copy() if i in changed else value) for i, value in values.items()]
             if self._nodes:
                 given.append(np.zeros((len(self._nodes), 3), np.uint64))
             results = self._call(*given)
