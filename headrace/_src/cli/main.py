@@ -18,6 +18,7 @@ _collectives_command = LazyModule("headrace._src.cli.exchanged_bytes")
 _convert_command = LazyModule("headrace._src.cli.convert")
 _launch_command = LazyModule("headrace._src.cli.launch")
 _saved_model_commands = LazyModule("headrace._src.cli.saved_model.commands")
+_show_command = LazyModule("headrace._src.cli.show")
 _shim_command = LazyModule("headrace._src.cli.shim")
 _worker = LazyModule("headrace._src.cli.launched_worker")
 _serving_command = LazyModule("headrace._src.serving.command")
@@ -70,6 +71,10 @@ def _launch(arguments):
     return _launch_command.main(arguments)
 
 
+def _show(arguments):
+    return _show_command.main(arguments)
+
+
 def _shim(arguments):
     return _shim_command.main(arguments)
 
@@ -90,6 +95,7 @@ _WITH_OWN_PARSER = {
     "convert": ("write a model for TensorFlow Lite or TensorFlow.js (headrace convert lite MODEL FILE)", _convert),
     "launch": ("start a script once for each worker, here (-n 2) or on several machines (--hosts FILE)", _launch),
     "saved-model": ("look at SavedModels, and call them; the same as saved_model_cli", _saved_model),
+    "show": ("show the graphs, tensors and signatures of a .tflite file", _show),
     "shim": ("let packages that require TensorFlow install, and plain `python` find headrace; --remove", _shim),
     "serve": ("serve SavedModels over REST and gRPC; flags as tensorflow_model_server", _serve),
     "tensorboard": ("look at a log folder; arguments are TensorBoard's, such as --logdir", tensorboard),

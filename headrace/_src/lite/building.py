@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import Any, Protocol
 
 import numpy as np
 
 from headrace._src.core import dtypes, errors
+from headrace._src.lite import schema
 from headrace._src.lite.models import LiteGraph, LiteOperator, LiteTensor
 from headrace._src.ops.arrays.filling import CONST
 
@@ -29,17 +30,41 @@ class Unsupported(Exception):
     """A converter cannot express an operation with these attributes; the message says what is in the way."""
 
 
+class Surroundings(Protocol):
+    """What the builder of a graph knows of the model around it."""
+
+    state: Any  # variables and tables
+    graphs: list[LiteGraph]
+
+    def prepared(self, step: Any, attribute: str, number: int | None = None) -> Any:
+        """A function of a loop or branch, or one of a list of them, and what it needs."""
+
+    def add_graph(self, name: str, fill: Callable[[GraphBuilder], None]) -> int:
+        """Make another graph of the model; returns its number."""
+
+    def add_part(self, part: Any, name: str, given: dict[int, LiteTensor], left_out: Collection[int] = ()) -> int:
+        """Make a graph of a part, with constants in the place of some inputs; returns its number."""
+
+    def have_effects(self, numbers: list[int]) -> bool:
+        """Whether graphs change a variable."""
+
+    def type_of_list(self, tensor: Any) -> Any:
+        """The `ListType` of a tensor."""
+
+
 class GraphBuilder:
     """Makes one graph of a model.
 
     Args:
         name: of the graph.
-        add_graph: makes another graph of the model, for a branch or a loop; returns its number.
+        model: what is around it.
     """
 
-    def __init__(self, name: str, add_graph: Callable[[Any, str], int]):
+    def __init__(self, name: str, model: Surroundings):
         self.graph = LiteGraph(name)
-        self.add_graph = add_graph
+        self.model = model
+        self.handles: dict[str, LiteTensor] = {}  # of variables and tables, by their names
+        self._count = 0  # of results that no operation of the graph has
         self._tensors: dict[int, LiteTensor] = {}
         self._steps: dict[int, Any] = {}  # by tensor, the step that computes it
         self._kept: list = []  # whose identities are known
@@ -50,9 +75,19 @@ class GraphBuilder:
         self.graph.inputs.append(made)
         return made
 
+    def given(self, tensor: Any, value: LiteTensor) -> None:
+        """Let a constant be what an input of the graph would be."""
+        self._tensors[id(tensor)] = value
+        self._kept.append(tensor)
+
     def _new(self, tensor):
-        dims = None if tensor.shape.rank is None else tensor.shape.as_list()
-        made = self._tensors[id(tensor)] = LiteTensor(tensor.name.removesuffix(":0"), tensor.dtype, dims)
+        dtype, dims = tensor.dtype, None if tensor.shape.rank is None else tensor.shape.as_list()
+        if dtype == dtypes.variant:
+            kind = self.model.type_of_list(tensor)
+            dtype, dims = kind.dtype, [kind.count, *kind.dims]
+        if not schema.has_type(dtype):
+            raise Unsupported(f"there are no tensors of {dtype.name}")
+        made = self._tensors[id(tensor)] = LiteTensor(tensor.name.removesuffix(":0"), dtype, dims)
         self._kept.append(tensor)
         return made
 
@@ -75,6 +110,8 @@ class GraphBuilder:
 
     def tensor(self, tensor: Any) -> LiteTensor:
         """The tensor of the model for one of the graph: that of an earlier step, or an output of this one."""
+        if isinstance(tensor, LiteTensor):
+            return tensor
         found = self._tensors.get(id(tensor))
         return self._new(tensor) if found is None else found
 
@@ -123,17 +160,51 @@ class GraphBuilder:
         self.emit("CAST", [tensor], [made], "CastOptions")
         return made
 
+    def compute(
+        self, code: str, inputs: list, shape: list | None, dtype: dtypes.DType, kind: str = "", version: int = 1,
+        **options: Any,
+    ) -> LiteTensor:  # fmt: skip
+        """Add an operator with one result, which no operation of the graph has."""
+        self._count += 1
+        made = LiteTensor(f"{self.graph.name}/{code.lower()}_{self._count}", dtype, shape)
+        return self.emit(code, inputs, [made], kind, version, **options)[0]
+
+    def vector(self, tensor: LiteTensor) -> LiteTensor:
+        """A number as a vector of one."""
+        if tensor.value is not None:
+            return self.constant(tensor.value.reshape(1), tensor.dtype)
+        return self.reshaped(tensor, [1])
+
+    def joined(self, parts: list[LiteTensor]) -> LiteTensor:
+        """Vectors one after another."""
+        parts = [one for one in parts if one.shape != [0]]
+        if len(parts) == 1:
+            return parts[0]
+        if all(one.value is not None for one in parts):
+            return self.constant(np.concatenate([one.value for one in parts]), parts[0].dtype)
+        sizes = [one.shape[0] if one.shape else None for one in parts]
+        total = None if None in sizes else sum(size for size in sizes if size is not None)
+        return self.compute("CONCATENATION", parts, [total], parts[0].dtype, "ConcatenationOptions", axis=0)
+
+    def reshaped(self, tensor: LiteTensor, dims: list) -> LiteTensor:
+        """A tensor in another shape, of which one size may be None."""
+        wanted = np.array([-1 if size is None else size for size in dims], np.int32)
+        return self.compute(
+            "RESHAPE", [tensor, self.constant(wanted)], dims, tensor.dtype, "ReshapeOptions", newShape=wanted
+        )
+
     def emit(
-        self, code: str, inputs: list, outputs: list, kind: str = "", version: int = 1, **options: Any
-    ) -> list[LiteTensor]:
+        self, code: str, inputs: list, outputs: list, kind: str = "", version: int = 1, has_effects: bool = False,
+        **options: Any,
+    ) -> list[LiteTensor]:  # fmt: skip
         """Add an operator. Inputs and outputs are tensors of the model or of the graph."""
         given = [self._of_model(x) for x in inputs]
         made = [self._of_model(x) for x in outputs]
-        self.graph.operators.append(LiteOperator(code, given, made, kind, options, version))
+        self.graph.operators.append(LiteOperator(code, given, made, kind, options, version, has_effects))
         return made
 
     def _of_model(self, tensor):
-        return tensor if tensor is None or isinstance(tensor, LiteTensor) else self.tensor(tensor)
+        return None if tensor is None else self.tensor(tensor)
 
 
 def refuse(problems: dict[str, list[str]]) -> None:

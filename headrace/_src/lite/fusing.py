@@ -26,7 +26,7 @@ def _remove_unused(graph):
     wanted = {id(tensor) for tensor in graph.outputs}
     kept = []
     for one in reversed(graph.operators):
-        if any(id(output) in wanted for output in one.outputs):
+        if one.has_effects or any(id(output) in wanted for output in one.outputs):
             kept.append(one)
             wanted.update(id(tensor) for tensor in one.inputs)
     graph.operators[:] = reversed(kept)

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 from typing import Any
 
 from headrace._src.core import errors
 from headrace._src.core.lazy import LazyModule
 from headrace._src.formats import files
+from headrace._src.lite.analyzer import BrokenModelError, checked_model
 from headrace._src.op.api import api
 
 _litert = LazyModule("ai_edge_litert.interpreter")
+
+
+class ModelRefusedError(errors.InvalidArgumentError, RuntimeError):
+    """LiteRT cannot run a model, or not with these inputs. (TensorFlow raises `RuntimeError`.)"""
+
+
+@contextlib.contextmanager
+def _typed(method):
+    try:
+        yield
+    except RuntimeError as error:
+        raise ModelRefusedError(None, None, f"lite.Interpreter.{method}: {error}") from error
 
 
 @api("lite.Interpreter", dispatch=False)
@@ -43,6 +57,7 @@ class Interpreter:
             raise ModuleNotFoundError("Running models of TensorFlow Lite needs LiteRT: pip install 'headrace[lite]'.")
         where = "model_content" if model_path is None else files.path_string(model_path)
         content = bytes(model_content) if model_path is None else files.read(model_path)
+        checked_model(content, f"lite.Interpreter: {where}")  # LiteRT itself may crash on a broken one
         if experimental_op_resolver_type is not None:
             options["experimental_op_resolver_type"] = experimental_op_resolver_type
         try:
@@ -50,12 +65,19 @@ class Interpreter:
                 model_content=content, experimental_delegates=experimental_delegates, num_threads=num_threads,
                 experimental_preserve_all_tensors=experimental_preserve_all_tensors, **options,
             )  # fmt: skip
-        except (ValueError, RuntimeError, UnicodeDecodeError) as error:
-            raise errors.data_loss(f"lite.Interpreter: {where} is no model that LiteRT can run: {error}") from error
+        except (ValueError, RuntimeError) as error:
+            raise BrokenModelError(
+                None, None, f"lite.Interpreter: {where} is no model that LiteRT can run: {error}"
+            ) from error
 
     def allocate_tensors(self) -> None:
-        """Take memory; before `invoke`, and after sizes of inputs have changed."""
-        self._runtime.allocate_tensors()
+        """Take memory; before `invoke`, and after sizes of inputs have changed.
+
+        Raises:
+            InvalidArgumentError: operators do not fit the sizes of their inputs, or LiteRT does not have them.
+        """
+        with _typed("allocate_tensors"):
+            self._runtime.allocate_tensors()
 
     def get_input_details(self) -> list[dict]:
         """For each input its name, index, shape, dtype and quantization."""
@@ -98,8 +120,13 @@ class Interpreter:
         return self._runtime.tensor(tensor_index)
 
     def invoke(self) -> None:
-        """Compute the outputs."""
-        self._runtime.invoke()
+        """Compute the outputs.
+
+        Raises:
+            InvalidArgumentError: the values do not fit the model, as an index that is too large.
+        """
+        with _typed("invoke"):
+            self._runtime.invoke()
 
     def reset_all_variables(self) -> None:
         """Give variables of the model their first values."""

@@ -10,6 +10,7 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.formats.flatbuffers import Scalar, Vector, written
 from headrace._src.lite import schema
+from headrace._src.lite.runtimes import oldest_runtime
 
 _NO_TENSOR = -1
 _LAST_SHORT_CODE = 127
@@ -30,6 +31,7 @@ class LiteTensor:
         self.dtype = dtype
         self.shape = shape
         self.value = value
+        self.resource: Any = None  # the variable or table that it is a handle of
 
 
 @dataclass
@@ -42,6 +44,7 @@ class LiteOperator:
     kind: str = ""  # the name of the table of options
     options: dict = field(default_factory=dict)
     version: int = 1
+    has_effects: bool = False  # it stays though nobody reads its results
 
 
 @dataclass
@@ -64,9 +67,13 @@ class LiteSignature:
     outputs: dict[str, LiteTensor]
 
 
-def model_bytes(graphs: list[LiteGraph], signatures: list[LiteSignature], minimum_runtime: str = "1.11.0") -> bytes:
+def model_bytes(graphs: list[LiteGraph], signatures: list[LiteSignature], minimum_runtime: str = "") -> bytes:
     """The file of a model."""
-    return _Model(graphs, signatures, minimum_runtime).bytes()
+    return _Model(graphs, signatures, minimum_runtime or _needed_runtime(graphs)).bytes()
+
+
+def _needed_runtime(graphs):
+    return oldest_runtime((one.code, one.version) for graph in graphs for one in graph.operators)
 
 
 class _Model:

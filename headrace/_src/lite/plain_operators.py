@@ -3,6 +3,8 @@
 from headrace._src.core import dtypes
 from headrace._src.lite.building import Unsupported, converts
 from headrace._src.lite.models import LiteTensor
+from headrace._src.lite.patterns import gelu_argument
+from headrace._src.lite.terms import Term
 
 # Op to operator, and the name of its options where it has some.
 _UNARY = {
@@ -20,7 +22,7 @@ _BINARY = {
     "Equal": ("EQUAL", "EqualOptions"), "NotEqual": ("NOT_EQUAL", "NotEqualOptions"), "Less": ("LESS", "LessOptions"),
     "LessEqual": ("LESS_EQUAL", "LessEqualOptions"), "Greater": ("GREATER", "GreaterOptions"),
     "GreaterEqual": ("GREATER_EQUAL", "GreaterEqualOptions"), "LogicalAnd": ("LOGICAL_AND", "LogicalAndOptions"),
-    "LogicalOr": ("LOGICAL_OR", "LogicalOrOptions"), "Atan2": ("ATAN2", "ATan2Options"),
+    "LogicalOr": ("LOGICAL_OR", "LogicalOrOptions"),
 }  # fmt: skip
 _PASSING = ("Identity", "StopGradient", "PreventGradient", "Snapshot", "EnsureShape", "CheckNumerics")
 
@@ -32,8 +34,20 @@ def _unary(builder, step):
 
 @converts(*_BINARY)
 def _binary(builder, step):
+    curved = gelu_argument(builder, step)
+    if curved is not None:
+        builder.emit("GELU", [curved], step.outputs, "GeluOptions", approximate=False)
+        return
     code, options = _BINARY[step.type]
     builder.emit(code, step.inputs, step.outputs, options)
+
+
+@converts("Atan2")
+def _angle(builder, step):
+    y, x = (Term(builder, one) for one in step.inputs)
+    if y.shape is None or y.shape != x.shape:  # this operator does not broadcast
+        y, x = y * (x.of("ZEROS_LIKE") + 1.0), x * (y.of("ZEROS_LIKE") + 1.0)
+    builder.emit("ATAN2", [y.tensor, x.tensor], step.outputs, "ATan2Options")
 
 
 @converts(*_PASSING)

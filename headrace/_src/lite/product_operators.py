@@ -5,6 +5,7 @@ import numpy as np
 from headrace._src.core import dtypes
 from headrace._src.lite.building import Unsupported, converts
 from headrace._src.lite.models import LiteTensor
+from headrace._src.lite.terms import Term
 
 _PADDING = {"SAME": 0, "VALID": 1}
 
@@ -56,15 +57,26 @@ def _padding(builder, step, x):
     return _PADDING["VALID"], padded
 
 
+def _moved(builder, filters, places):
+    """Filters with their axes in another order."""
+    held = builder.tensor(filters)
+    if held.value is not None:
+        return builder.constant(np.ascontiguousarray(held.value.transpose(places)), name=held.name)
+    dims = [None] * 4 if held.shape is None else [held.shape[place] for place in places]
+    order = builder.constant(places, dtypes.int32)
+    return builder.compute("TRANSPOSE", [held, order], dims, held.dtype, "TransposeOptions")
+
+
 @converts("Conv2D")
 def _conv(builder, step):
     x, filters = step.inputs
     height, width = _window(step)
     down, across = _window(step, "dilations")
     padding, source = _padding(builder, step, x)
-    weights = np.ascontiguousarray(builder.known(filters, "filters").transpose(3, 0, 1, 2))
-    kernel = builder.constant(weights, name=builder.tensor(filters).name)
-    bias = builder.constant(np.zeros(weights.shape[0], np.float32), name=f"{step.name}/bias")
+    kernel = _moved(builder, filters, (3, 0, 1, 2))
+    if kernel.shape[0] is None:
+        raise Unsupported("the number of filters must be known when the model is converted")
+    bias = builder.constant(np.zeros(kernel.shape[0], np.float32), name=f"{step.name}/bias")
     builder.emit(
         "CONV_2D", [source, kernel, bias], step.outputs, "Conv2DOptions", padding=padding, strideW=width,
         strideH=height, dilationWFactor=across, dilationHFactor=down,
@@ -94,9 +106,8 @@ def _transposed_conv(builder, step):
     height, width = _window(step)
     if step.attrs["padding"] == "EXPLICIT" or _window(step, "dilations") != (1, 1):
         raise Unsupported("explicit padding and dilations have no counterpart")
-    weights = np.ascontiguousarray(builder.known(filters, "filters").transpose(2, 0, 1, 3))
     builder.emit(
-        "TRANSPOSE_CONV", [builder.integers(sizes), builder.constant(weights, name=builder.tensor(filters).name), x],
+        "TRANSPOSE_CONV", [builder.integers(sizes), _moved(builder, filters, (2, 0, 1, 3)), x],
         step.outputs, "TransposeConvOptions", padding=_PADDING[step.attrs["padding"]], strideW=width, strideH=height,
     )  # fmt: skip
 
@@ -119,61 +130,15 @@ def _batch_norm(builder, step):
     if step.attrs["is_training"] or step.attrs.get("data_format", "NHWC") != "NHWC":
         raise Unsupported("only inference, in NHWC")
     x, *others = step.inputs
+    if any(builder.value(one) is None for one in others):
+        scale, offset, mean, variance = (Term(builder, one) for one in others)
+        factor = scale * (variance + float(step.attrs["epsilon"])).of("RSQRT")
+        scaled = Term(builder, x) * factor
+        (scaled + (offset - mean * factor)).become(step.outputs[0])
+        return
     scale, offset, mean, variance = (builder.known(one, "statistics") for one in others)
     factor = (scale / np.sqrt(variance + step.attrs["epsilon"])).astype(np.float32)
     output = builder.tensor(step.outputs[0])
     scaled = LiteTensor(f"{output.name}/scaled", output.dtype, output.shape)
     builder.emit("MUL", [x, builder.constant(factor)], [scaled], "MulOptions")
     builder.emit("ADD", [scaled, builder.constant((offset - mean * factor).astype(np.float32))], [output], "AddOptions")
-
-
-@converts("Einsum")
-def _einsum(builder, step):
-    """Two factors: batches, what is summed over, and the rest, as batches of products of matrices."""
-    if len(step.inputs) != 2 or "." in step.attrs["equation"]:
-        raise Unsupported("only two factors without an ellipsis")
-    factors, result = step.attrs["equation"].replace(" ", "").split("->")
-    left, right = factors.split(",")
-    if any(len(set(one)) != len(one) for one in (left, right, result)):
-        raise Unsupported("a letter stands twice in a factor")
-    sizes: dict[str, int | None] = {}
-    for letters, tensor in zip((left, right), step.inputs):
-        dims = tensor.shape.as_list() if tensor.shape.rank is not None else [None] * len(letters)
-        sizes.update({letter: size for letter, size in zip(letters, dims) if size is not None})
-    batch = [x for x in left if x in right and x in result]
-    summed = [x for x in left if x in right and x not in result]
-    rows, columns = ([x for x in one if x not in other] for one, other in ((left, right), (right, left)))
-    if set(rows) - set(result) or set(columns) - set(result):
-        raise Unsupported("a letter is summed over in one factor alone")
-    a = _as_matrices(builder, step.inputs[0], left, [batch, rows, summed], sizes, f"{step.name}/a")
-    b = _as_matrices(builder, step.inputs[1], right, [batch, summed, columns], sizes, f"{step.name}/b")
-    dtype = step.outputs[0].dtype
-    product = LiteTensor(f"{step.name}/product", dtype, [_product(sizes, g) for g in (batch, rows, columns)])
-    builder.emit("BATCH_MATMUL", [a, b], [product], "BatchMatMulOptions")
-    order = [*batch, *rows, *columns]
-    spread = _reshaped(builder, product, [sizes.get(x) for x in order], f"{step.name}/spread")
-    places = [order.index(x) for x in result]
-    builder.emit("TRANSPOSE", [spread, builder.constant(places, dtypes.int32)], step.outputs, "TransposeOptions")
-
-
-def _product(sizes, letters):
-    found = [sizes.get(letter) for letter in letters]
-    return None if None in found else int(np.prod(found, dtype=np.int64))
-
-
-def _as_matrices(builder, tensor, letters, groups, sizes, name):
-    """A factor with its letters in three groups, each one axis."""
-    order = [letter for group in groups for letter in group]
-    moved = LiteTensor(f"{name}/moved", tensor.dtype, [sizes.get(letter) for letter in order])
-    places = builder.constant([letters.index(letter) for letter in order], dtypes.int32)
-    builder.emit("TRANSPOSE", [tensor, places], [moved], "TransposeOptions")
-    return _reshaped(builder, moved, [_product(sizes, group) for group in groups], name)
-
-
-def _reshaped(builder, tensor, dims, name):
-    if sum(size is None for size in dims) > 1:
-        raise Unsupported("more than one size is not known")
-    made = LiteTensor(name, tensor.dtype, dims)
-    wanted = np.array([-1 if size is None else size for size in dims], np.int32)
-    builder.emit("RESHAPE", [tensor, builder.constant(wanted)], [made], "ReshapeOptions", newShape=wanted)
-    return made

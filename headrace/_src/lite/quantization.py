@@ -5,16 +5,23 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import io
+import os
+import tempfile
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import LazyModule
+from headrace._src.formats import files
+from headrace._src.lite.quantized_versions import with_versions
 
 _quantizer = LazyModule("ai_edge_quantizer.quantizer")
 _recipe = LazyModule("ai_edge_quantizer.recipe")
 _qtyping = LazyModule("ai_edge_quantizer.qtyping")
+_interfaces = LazyModule("ai_edge_litert._pywrap_modify_model_interface")
 _interpreter = LazyModule("headrace._src.lite.interpreter")
+_comparing = LazyModule("headrace._src.lite.comparing")
+_FLOAT32, _UINT8 = 1, 3  # numbers of types in LiteRT's interface
 
 
 class QuantizationSettings(NamedTuple):
@@ -39,14 +46,22 @@ def quantized(data: bytes, settings: QuantizationSettings | None) -> bytes:
 
     Raises:
         ModuleNotFoundError: the quantizer is not installed.
+        ValueError: a type of inputs or outputs that such a model cannot have.
         InvalidArgumentError: examples do not fit the model.
     """
     if settings is None:
         return data
     if importlib.util.find_spec("ai_edge_quantizer") is None:
         raise ModuleNotFoundError("Quantizing needs ai-edge-quantizer: pip install 'headrace[lite]'.")
+    allowed = (dtypes.float32, dtypes.int16) if settings.wide else (dtypes.float32, dtypes.int8, dtypes.uint8)
+    for name, wanted in (("input", settings.input_type), ("output", settings.output_type)):
+        if wanted not in allowed or (settings.generator is None and wanted != dtypes.float32):
+            raise ValueError(
+                f"inference_{name}_type must be one of {', '.join(one.name for one in allowed)} in models of integers, "
+                f"and float32 in others, got {wanted.name}."
+            )
     with contextlib.redirect_stdout(io.StringIO()):  # it prints tables
-        return bytes(_quantized(data, settings))
+        return with_versions(bytes(_quantized(data, settings)))
 
 
 def _quantized(data, settings):
@@ -66,28 +81,32 @@ def _quantized(data, settings):
         return tool.quantize().quantized_model
     tool.load_quantization_recipe(_recipe.static_wi8_ai16() if settings.wide else _recipe.static_wi8_ai8())
     for kind, wanted in (("INPUT", settings.input_type), ("OUTPUT", settings.output_type)):
-        if wanted == dtypes.float32:
+        if wanted in (dtypes.float32, dtypes.uint8):
             tool.update_quantization_recipe(
                 regex=".*", operation_name=getattr(_qtyping.TFLOperationName, kind), algorithm_key="no_quantize"
             )
-    return tool.quantize(tool.calibrate(_samples(data, settings.generator))).quantized_model
+    made = tool.quantize(tool.calibrate(_samples(data, settings.generator))).quantized_model
+    return _with_bytes(made, settings) if dtypes.uint8 in (settings.input_type, settings.output_type) else made
 
 
 def _samples(data, generator):
     """Examples by the names of inputs, for each signature."""
-    model = _interpreter.Interpreter(model_content=data)
-    signatures = model.get_signature_list()
+    signatures = _interpreter.Interpreter(model_content=data).get_signature_list()
     if not signatures:
         raise errors.invalid_argument("A model is quantized by its signature, and this one has none.")
-    key, names = next((key, about["inputs"]) for key, about in signatures.items())
-    found = []
-    for sample in generator():
-        if not isinstance(sample, dict):
-            parts = sample if isinstance(sample, (list, tuple)) else [sample]
-            if len(parts) != len(names):
-                raise errors.invalid_argument(
-                    f"representative_dataset gave {len(parts)} arrays for the inputs {', '.join(names)}."
-                )
-            sample = dict(zip(names, parts))
-        found.append({name: getattr(value, "numpy", lambda value=value: value)() for name, value in sample.items()})
-    return {key: found}
+    found = {}
+    for key, about in signatures.items():
+        found[key] = list(_comparing.named_samples(generator(), about["inputs"], key))
+        if not found[key]:
+            raise errors.invalid_argument(f"representative_dataset gave no examples for the signature {key!r}.")
+    return found
+
+
+def _with_bytes(data, settings):
+    """The model with uint8 as input or output: what takes and gives floating-point numbers is changed."""
+    wanted = [_UINT8 if one == dtypes.uint8 else _FLOAT32 for one in (settings.input_type, settings.output_type)]
+    with tempfile.TemporaryDirectory() as folder:
+        before, after = (os.path.join(folder, name) for name in ("before.tflite", "after.tflite"))
+        files.write(before, data)
+        _interfaces.modify_model_interface(before, after, *wanted)
+        return files.read(after)

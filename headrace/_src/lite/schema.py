@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from headrace._src.core import dtypes
+from headrace._src.formats.flatbuffer_reading import FlatbufferTable
 from headrace._src.formats.flatbuffers import Scalar, Vector
 
 
@@ -39,13 +40,33 @@ def _fields(name):
     return found
 
 
+@functools.cache
+def _names(name):
+    return {number: key for key, number in enum(name).items()}
+
+
+def name_of(name: str, number: int) -> str | None:
+    """The name that a value of an enum has; None for one that it does not have."""
+    return _names(name).get(number)
+
+
+def read_options(name: str, table: FlatbufferTable) -> dict[str, Any]:
+    """The numbers in a table of options."""
+    return {
+        field: table.number(slot, kind, default) for field, (slot, kind, default) in _fields(name).items()
+        if kind != "ref"
+    }  # fmt: skip
+
+
 def options(name: str, **values: Any) -> dict:
     """A table of options; what has its default is left out."""
     table: dict[int, Any] = {}
     for field, value in values.items():
         slot, kind, default = _fields(name)[field]
         if kind == "ref":
-            table[slot] = Vector(np.asarray(value, np.int32))
+            table[slot] = value if isinstance(value, str) else Vector(np.asarray(value))
+        elif isinstance(value, dtypes.DType):
+            table[slot] = Scalar(kind, type_number(value))
         elif value != default:
             table[slot] = Scalar(kind, value)
     return table
@@ -57,6 +78,11 @@ _TYPES = {
     dtypes.uint32: "UINT32", dtypes.uint64: "UINT64", dtypes.uint16: "UINT16", dtypes.complex64: "COMPLEX64",
     dtypes.string: "STRING", dtypes.bfloat16: "BFLOAT16", dtypes.resource: "RESOURCE",
 }  # fmt: skip
+
+
+def has_type(dtype: dtypes.DType) -> bool:
+    """Whether tensors can be of a dtype."""
+    return dtype in _TYPES
 
 
 def type_number(dtype: dtypes.DType) -> int:

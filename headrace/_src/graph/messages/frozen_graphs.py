@@ -11,6 +11,7 @@ from headrace._src.formats.graph_messages import FunctionDef, GraphDef, NodeDef
 from headrace._src.formats.tensor_protos import array_to_proto, shape_to_proto
 from headrace._src.graph.messages.graph_def_edits import reading
 from headrace._src.state.storage import Storage
+from headrace._src.state.table_storage import StaticStorage
 
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 _BRANCHES = ("If", "StatelessIf", "Case", "StatelessCase")
@@ -27,20 +28,21 @@ class Frozen(NamedTuple):
     Attributes:
         graph_def: the message.
         names: of the nodes that stand for the arguments.
-        variables: by the names of their nodes, those that are still there.
+        variables: by the names of their nodes, those that are still there; tables too.
     """
 
     graph_def: Any
     names: list[str]
-    variables: dict[str, Storage]
+    variables: dict[str, Any]
 
 
-def frozen_graph(concrete: Any, keep: Any = lambda variable: False) -> Frozen:
+def frozen_graph(concrete: Any, keep: Any = lambda variable: False, keep_tables: bool = False) -> Frozen:
     """The graph of a concrete function with the values that its variables have now.
 
     Args:
         concrete: the function.
         keep: says of the storage of a variable whether it stays one.
+        keep_tables: whether tables that are filled once may be there; they stay then, as nodes `HashTableV2`.
 
     Raises:
         InvalidArgumentError: it changes a variable, or uses something else that is no constant, such as a table.
@@ -52,6 +54,12 @@ def frozen_graph(concrete: Any, keep: Any = lambda variable: False) -> Frozen:
     taken = {node.name for node in source.node}
     for inner, outer in zip(graph.inputs[count:], concrete.captured_inputs):
         name, variable = inner.op.name, _variable_of(outer)
+        table = _resource_of(outer, StaticStorage) if keep_tables else None
+        if table is not None:
+            new = unused_name(name_of(table), taken)
+            taken.add(new)
+            kept[new], constants[name] = table, _table_node(new, table)
+            continue
         if variable is None:
             constants[name] = _captured_constant(concrete, name, outer)
             continue
@@ -78,10 +86,15 @@ def name_of(variable: Storage) -> str:
 
 
 def _variable_of(tensor):
+    return _resource_of(tensor, Storage)
+
+
+def _resource_of(tensor, kind):
+    """What a handle stands for; None where that is nothing of this kind."""
     if not isinstance(tensor, EagerTensor) or tensor.dtype is not dtypes.resource or tensor._a.ndim:
         return None
     storage = tensor._a[()]
-    return storage if isinstance(storage, Storage) else None
+    return storage if isinstance(storage, kind) else None
 
 
 def _captured_constant(concrete, name, tensor):
@@ -119,6 +132,14 @@ def _handle_node(name, variable):
     node = NodeDef(name=name, op="VarHandleOp")
     node.attr["dtype"].type = variable.dtype.as_datatype_enum
     node.attr["shape"].shape.CopyFrom(shape_to_proto(variable.shape))
+    node.attr["shared_name"].s = name.encode()
+    return node
+
+
+def _table_node(name, table):
+    node = NodeDef(name=name, op="HashTableV2")
+    node.attr["key_dtype"].type = table.key_dtype.as_datatype_enum
+    node.attr["value_dtype"].type = table.value_dtype.as_datatype_enum
     node.attr["shared_name"].s = name.encode()
     return node
 

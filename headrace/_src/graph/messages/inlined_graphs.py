@@ -1,12 +1,13 @@
 """Graphs without calls, for those who run them elsewhere: the bodies of functions stand where these were called.
 
 Loops and branches stay what they are, and so do the functions that they name; but no function calls another one.
-Orders that are not by data, and operations that only check or print, are left out: there is no state in such a graph.
+Orders that are not by data, and operations that only check or print, are left out; where there is state in a graph, its
+nodes stand in an order in which they can run one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from headrace._src.core import errors
@@ -19,22 +20,24 @@ _CHECKS = ("Assert", "Print", "PrintV2", "NoOp")
 _PASSING = ("CheckNumerics", "PreventGradient", "Snapshot", "CheckNumericsV2")
 
 
-def inlined(graph_def: Any, outputs: list[str]) -> tuple[Any, list[str]]:
+def inlined(graph_def: Any, outputs: list[str], effects: Collection[str] = ()) -> tuple[Any, list[str]]:
     """A graph with the same results, without calls; and what its outputs are called.
 
     Args:
         graph_def: the graph.
         outputs: the names of the tensors that are wanted. What they do not need is left out.
+        effects: names of ops that stay though nobody reads their results, in the order in which they are.
 
     Raises:
         InvalidArgumentError: a function calls itself.
     """
-    return _Inlining(graph_def).graph(outputs)
+    return _Inlining(graph_def, effects).graph(outputs)
 
 
 class _Inlining:
-    def __init__(self, graph_def):
+    def __init__(self, graph_def, effects):
         self._source = graph_def
+        self._effects = effects
         self._functions = {function.signature.name: function for function in graph_def.library.function}
         self._used: dict[str, Any] = {}  # functions of loops and branches, rewritten
 
@@ -43,18 +46,27 @@ class _Inlining:
         result.versions.CopyFrom(self._source.versions)
         nodes, names = self._expanded(self._source.node, "", {}, ())
         found = [names.get(_canonical(name), name) for name in outputs]
-        for node in _needed(nodes, set(map(_node_of, found))):
+        for node in _needed(nodes, set(map(_node_of, found)) | self._with_effects(nodes)):
             result.node.append(node)
         self._add_functions(result.node)
         result.library.function.extend(self._used.values())
         return result, found
 
+    def _with_effects(self, nodes):
+        """The names of nodes that must stay: they have effects, or name a function with such nodes."""
+        if not self._effects:
+            return set()
+        return {node.name for node in nodes if node.op in self._effects or any(map(self._changes, called(node)))}
+
+    def _changes(self, name):
+        nodes = self._functions[name].node_def
+        return any(node.op in self._effects or any(map(self._changes, called(node))) for node in nodes)
+
     def _add_functions(self, nodes):
         """Rewrite the functions that nodes name, and those that these name."""
         for node in nodes:
-            for attr in node.attr.values():
-                named = [attr.func] if attr.WhichOneof("value") == "func" else attr.list.func
-                for name in [one.name for one in named if one.name not in self._used]:
+            for name in called(node):
+                if name not in self._used:
                     self._used[name] = self._function(name)
                     self._add_functions(self._used[name].node_def)
 
@@ -77,8 +89,8 @@ class _Inlining:
                 names[node.name] = inputs[0]
                 continue
             if node.op in _CALLS:
-                called, results = self._call(node, inputs, prefix, callers)
-                made += called
+                body, results = self._call(node, inputs, prefix, callers)
+                made += body
                 names.update({_output(node.name, number): result for number, result in enumerate(results)})
                 continue
             copy = NodeDef()
@@ -108,8 +120,17 @@ class _Inlining:
         arguments = {arg.name: arg.name for arg in function.signature.input_arg}
         made, names = self._expanded(nodes, "", arguments, (name,))
         results = [names.get(reference, reference) for reference in references]
-        kept = _needed(made, {_node_of(reference) for reference in results})
+        kept = _needed(made, {_node_of(reference) for reference in results} | self._with_effects(made))
         return _as_function(function, kept, results)
+
+
+def called(node: Any) -> list[str]:
+    """The names of the functions that a node names."""
+    found: list[str] = []
+    for attr in node.attr.values():
+        named = [attr.func] if attr.WhichOneof("value") == "func" else attr.list.func
+        found += [one.name for one in named]
+    return found
 
 
 def output_names(node: Any) -> list[tuple[str, int]]:
