@@ -3802,6 +3802,17 @@ MODULES: dict = {
         "RepresentativeDataset": "lite.converter:RepresentativeDataset",
         "TFLiteConverter": "lite.converter:TFLiteConverter",
         "TargetSpec": "lite.converter:TargetSpec",
+        "compare": "lite.comparing:compare",
+        "experimental": "",
+    },
+    "lite.experimental": {
+        "Analyzer": "lite.analyzer:ModelAnalyzer",
+        "OpResolverType": "lite.authoring:OpResolverType",
+        "authoring": "",
+        "load_delegate": "lite.authoring:load_delegate",
+    },
+    "lite.experimental.authoring": {
+        "compatible": "lite.authoring:compatible",
     },
     "lookup": {
         "KeyValueTensorInitializer": "state.table_initializers:KeyValueTensorInitializer",

@@ -220,8 +220,10 @@ def randomize(model, random):
     """Make statistics of normalization random: as they are first, they would hide mistakes."""
     for variable in model.weights:
         if "moving_variance" in variable.path:
-            variable.assign(random.uniform(0.5, 2.0, variable.shape))
-        elif "moving_mean" in variable.path or "bias" in variable.path or "beta" in variable.path:
+            variable.assign(variable.numpy() * random.uniform(0.7, 1.4, variable.shape))
+        elif "moving_mean" in variable.path:
+            variable.assign(variable.numpy() * random.uniform(0.8, 1.2, variable.shape) + 0.01)
+        elif "bias" in variable.path or "beta" in variable.path:
             variable.assign(random.normal(0.0, 0.2, variable.shape))
         elif "gamma" in variable.path:
             variable.assign(random.uniform(0.5, 1.5, variable.shape))

@@ -291,10 +291,9 @@ def _counts(builder, step):
     held, weighed = builder.tensor(x), builder.tensor(weights)
     if held.shape is None or weighed.shape is None or None in weighed.shape:
         raise Unsupported("shapes must be known when the model is converted")
-    depth = int(builder.known(size, "size"))
     dtype = step.outputs[0].dtype
-    dims = [*held.shape, depth]
-    inputs = [builder.integers(x), builder.constant(depth, dtypes.int32)]
+    dims = [*held.shape, None]
+    inputs = [builder.integers(x), builder.integers(size)]
     inputs += [builder.constant(number, dtype) for number in (1, 0)]
     rows = Term(builder, builder.compute("ONE_HOT", inputs, dims, dtype, "OneHotOptions", axis=-1))
     binary = bool(step.attrs["binary_output"])

@@ -10,6 +10,7 @@ from headrace._src.core import errors
 from headrace._src.core.lazy import LazyModule
 from headrace._src.formats import files
 from headrace._src.lite.analyzer import BrokenModelError, checked_model
+from headrace._src.lite.authoring import resolver_of_litert
 from headrace._src.op.api import api
 
 _litert = LazyModule("ai_edge_litert.interpreter")
@@ -59,7 +60,7 @@ class Interpreter:
         content = bytes(model_content) if model_path is None else files.read(model_path)
         checked_model(content, f"lite.Interpreter: {where}")  # LiteRT itself may crash on a broken one
         if experimental_op_resolver_type is not None:
-            options["experimental_op_resolver_type"] = experimental_op_resolver_type
+            options["experimental_op_resolver_type"] = resolver_of_litert(experimental_op_resolver_type)
         try:
             self._runtime = _litert.Interpreter(
                 model_content=content, experimental_delegates=experimental_delegates, num_threads=num_threads,

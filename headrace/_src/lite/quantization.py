@@ -7,8 +7,11 @@ import importlib.util
 import io
 import os
 import tempfile
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import LazyModule
@@ -60,8 +63,17 @@ def quantized(data: bytes, settings: QuantizationSettings | None) -> bytes:
                 f"inference_{name}_type must be one of {', '.join(one.name for one in allowed)} in models of integers, "
                 f"and float32 in others, got {wanted.name}."
             )
-    with contextlib.redirect_stdout(io.StringIO()):  # it prints tables
+    with _quietly():
         return with_versions(bytes(_quantized(data, settings)))
+
+
+@contextlib.contextmanager
+def _quietly():
+    """The quantizer prints tables and draws bars."""
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        with contextlib.redirect_stderr(io.StringIO()):
+            yield
 
 
 def _quantized(data, settings):
@@ -85,8 +97,22 @@ def _quantized(data, settings):
             tool.update_quantization_recipe(
                 regex=".*", operation_name=getattr(_qtyping.TFLOperationName, kind), algorithm_key="no_quantize"
             )
-    made = tool.quantize(tool.calibrate(_samples(data, settings.generator))).quantized_model
+    made = tool.quantize(_ranges(tool, _samples(data, settings.generator))).quantized_model
     return _with_bytes(made, settings) if dtypes.uint8 in (settings.input_type, settings.output_type) else made
+
+
+def _ranges(tool, samples):
+    """The smallest and largest number of each tensor. (The quantizer's own would be moving averages, beyond which
+    numbers are cut off: errors as large as the results were seen.)"""
+    found: dict = {}
+    for key, examples in samples.items():
+        for example in examples:
+            for name, one in tool.calibrate({key: [example]}).items():
+                known = found.get(name)
+                if known and one:
+                    one = {"min": np.minimum(known["min"], one["min"]), "max": np.maximum(known["max"], one["max"])}
+                found[name] = one or known or one
+    return found
 
 
 def _samples(data, generator):

@@ -142,15 +142,21 @@ def _named(builder, step):
 
 @converts("ReadVariableOp")
 def _read(builder, step):
-    handle = handle_of(builder, _resource(builder, step.inputs[0]))
-    builder.emit("READ_VARIABLE", [handle], step.outputs, "ReadVariableOptions")
+    resource = _resource(builder, step.inputs[0])
+    output = builder.tensor(step.outputs[0])
+    output.shape = _dims(resource) if output.shape is None else output.shape
+    builder.emit("READ_VARIABLE", [handle_of(builder, resource)], [output], "ReadVariableOptions")
+
+
+def _dims(resource):
+    return resource.shape.as_list() if resource.shape.rank is not None else None
 
 
 def _value(builder, tensor):
     """The value of a variable now."""
     resource = _resource(builder, tensor)
-    dims = resource.shape.as_list() if resource.shape.rank is not None else None
-    return builder.compute("READ_VARIABLE", [handle_of(builder, resource)], dims, resource.dtype, "ReadVariableOptions")
+    handle = handle_of(builder, resource)
+    return builder.compute("READ_VARIABLE", [handle], _dims(resource), resource.dtype, "ReadVariableOptions")
 
 
 def _assign(builder, tensor, value):
