@@ -10,6 +10,7 @@ import numpy as np
 
 from headrace._src.formats.flatbuffer_reading import BrokenFlatbuffer, FlatbufferFile
 from headrace._src.lite import schema
+from headrace._src.lite.operator_checks import check_operator
 
 _BYTES = {
     "FLOAT32": 4, "FLOAT16": 2, "INT32": 4, "UINT8": 1, "INT64": 8, "BOOL": 1, "INT16": 2, "COMPLEX64": 8, "INT8": 1,
@@ -220,6 +221,7 @@ def _operator(table, codes, tensors):
     kind = schema.name_of("BuiltinOptions", table.number(3, "uint8"))
     options = table.table(4)
     made = {} if kind is None or options is None else schema.read_options(kind, options)
+    check_operator(code, inputs, kind if options is not None else None, made)
     return FileOperator(code, version, inputs, outputs, made)
 
 

@@ -50,6 +50,11 @@ def name_of(name: str, number: int) -> str | None:
     return _names(name).get(number)
 
 
+def has_fields(name: str) -> bool:
+    """Whether a table of options has any."""
+    return bool(_fields(name))
+
+
 def read_options(name: str, table: FlatbufferTable) -> dict[str, Any]:
     """The numbers in a table of options."""
     return {
