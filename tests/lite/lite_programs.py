@@ -263,3 +263,10 @@ PROGRAMS.update(
         "shapes": (SEQUENCES, X[:, :, 0], lambda x: tf.reshape(x, [tf.shape(x)[1], -1]) * tf.cast(tf.shape(x)[0], F32)),
     }
 )
+
+
+def converted_program(name):
+    """The file of a program."""
+    given, _, program = PROGRAMS[name]
+    function = signed(given)(program)
+    return tf.lite.TFLiteConverter.from_concrete_functions([function.get_concrete_function()]).convert()

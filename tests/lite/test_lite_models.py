@@ -111,13 +111,3 @@ def test_what_has_no_counterpart_is_named_at_once():
 
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)Erfinv: .*Lgamma: .*no counterpart"):
         converted(lacking)
-
-
-@needs_litert
-def test_damaged_models(tmp_path):
-    with pytest.raises(tf.errors.DataLossError, match="no model"):
-        tf.lite.Interpreter(model_content=b"nothing")
-    with pytest.raises(tf.errors.NotFoundError):
-        tf.lite.Interpreter(model_path=str(tmp_path / "none.tflite"))
-    with pytest.raises(ValueError, match="one of"):
-        tf.lite.Interpreter()

@@ -15,6 +15,7 @@ _schema = LazyModule("ai_edge_litert.schema_py_generated")
 _flatbuffers = LazyModule("flatbuffers")
 # Operators on floating-point numbers with weights of 8 bits.
 _WITH_SMALL_WEIGHTS = {"CONV_2D": 5, "DEPTHWISE_CONV_2D": 6, "FULLY_CONNECTED": 9, "BATCH_MATMUL": 4}
+_WITH_SCALES_OF_ROWS = 12  # of FULLY_CONNECTED, when each row of its weights has a scale
 _BITS = {"INT8": 8, "UINT8": 8, "INT16": 16}
 
 

@@ -221,7 +221,7 @@ def _operator(table, codes, tensors):
     kind = schema.name_of("BuiltinOptions", table.number(3, "uint8"))
     options = table.table(4)
     made = {} if kind is None or options is None else schema.read_options(kind, options)
-    check_operator(code, inputs, kind if options is not None else None, made)
+    check_operator(code, inputs, outputs, kind if options is not None else None, made, [one.type for one in tensors])
     return FileOperator(code, version, inputs, outputs, made)
 
 

@@ -174,6 +174,7 @@ def _resized(builder, step):
     code = "RESIZE_BILINEAR" if step.type == "ResizeBilinear" else "RESIZE_NEAREST_NEIGHBOR"
     builder.emit(
         code, [x, builder.integers(size)], step.outputs, f"{step.type}Options",
+        version=3 if step.attrs["half_pixel_centers"] else 1,
         alignCorners=bool(step.attrs["align_corners"]), halfPixelCenters=bool(step.attrs["half_pixel_centers"]),
     )  # fmt: skip
 
