@@ -28,6 +28,7 @@ def test_layers(name):
         assert largest_error(model_results(data, model, given), expected) < 1e-5
 
 
+@pytest.mark.slow
 def test_architectures():
     """All ten are for scripts/lite_models."""
     model, image = application("MobileNetV3Small", size=64)

@@ -25,6 +25,7 @@ def network(digits):
     return digits_network(digits, epochs=8)
 
 
+@pytest.mark.slow
 def test_accuracy(digits, network):
     """The whole measure, on MNIST, is for scripts/lite_models."""
     rows = accuracies(network, digits)
@@ -39,6 +40,7 @@ def test_accuracy(digits, network):
         assert row["bytes"] < (0.6 if way == "float16" else 0.45) * plain["bytes"], way
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("way", "given", "code", "version", "runtime"), [
     ("int8", np.float32, "CONV_2D", 3, "1.14.0"), ("int8 in and out", np.int8, "CONV_2D", 3, "1.14.0"),
     ("uint8 in and out", np.uint8, "FULLY_CONNECTED", 4, None), ("int16x8", np.float32, "CONV_2D", 4, "2.3.0"),
