@@ -50,8 +50,7 @@ def test_rows(row):
 
 
 @pytest.mark.parametrize(("read", "said"), [
-    (lambda: tf.lite.experimental, "TensorFlow Lite.*planned"),
-    (lambda: tf.lite.experimental.Analyzer, "TensorFlow Lite.*planned"),
+    (lambda: tf.lite.experimental.QuantizationDebugger, "debugger of quantized models.*planned"),
     (lambda: tf.compat.v1.lite, "TensorFlow Lite.*Use tf.lite"),
     (lambda: tf.distribute.coordinator.ClusterCoordinator, "MultiWorkerMirroredStrategy.*planned"),
     (lambda: tf.distribute.no_such_name, "planned"),
