@@ -85,22 +85,41 @@ def test_discrete_distribution(name):
 def test_every_order_is_as_likely():
     orders = {}
     for i in range(6000):
-        order = tuple(random_samplers.permutation(STREAM.skip(i), 3).tolist())
+        order = tuple(random_samplers.shuffled(STREAM.skip(i), np.arange(3)).tolist())
         orders[order] = orders.get(order, 0) + 1
     assert len(orders) == 6
     assert stats.chisquare(list(orders.values())).pvalue > 1e-3
 
 
-@pytest.mark.parametrize("few", [0, 1 << 17])
-@pytest.mark.parametrize("size", [255, 256, 257, 1000])
-def test_permutation_is_the_one_of_single_swaps(size, few, monkeypatch):
-    monkeypatch.setattr(random_samplers, "_WORTH_A_MATRIX", few)
-    words = STREAM.words(size - 1).tolist()
+def _order_of_single_swaps(size):
     order = list(range(size))
-    for i, word in enumerate(words):
+    for i, word in enumerate(STREAM.words(size - 1).tolist()):
         other = i + word % (size - i)
         order[i], order[other] = order[other], order[i]
-    assert random_samplers.permutation(STREAM, size).tolist() == order
+    return np.array(order)
+
+
+@pytest.mark.parametrize("size", [2, 255, 4095, 4096, 4097])
+@pytest.mark.parametrize("dtype", ["int8", "float16", "int32", "float32", "int64", "complex64", "complex128", "O"])
+def test_shuffle_is_the_one_of_single_swaps(size, dtype):
+    values = np.arange(size).astype(dtype)
+    order = _order_of_single_swaps(size)
+    assert random_samplers.shuffled(STREAM, values).tolist() == values[order].tolist()
+    rows = np.stack([values, values + 1], 1)
+    assert random_samplers.shuffled(STREAM, rows).tolist() == rows[order].tolist()
+    assert random_samplers.shuffled(STREAM, rows[:, 1]).tolist() == rows[order, 1].tolist()
+
+
+def test_shuffle_in_parts_is_the_one_of_single_swaps(monkeypatch):
+    monkeypatch.setattr(random_samplers, "MANY", 1000)
+    monkeypatch.setattr(random_samplers.parts, "PART", 700)
+    assert np.array_equal(random_samplers.shuffled(STREAM, np.arange(5000)), _order_of_single_swaps(5000))
+
+
+def test_shuffle_moves_bits_that_are_no_usual_number():
+    """Signalling NaN and numbers that are not normal: LAPACK only moves them."""
+    bits = np.arange(5000, dtype=np.uint32) * 0x10001 + 0x7F800000
+    assert np.array_equal(random_samplers.shuffled(STREAM, bits), bits[_order_of_single_swaps(5000)])
 
 
 def test_index_shuffle_is_a_permutation_for_powers_of_four():

@@ -26,16 +26,17 @@ _PHILOX_ROUNDS = 10
 SCRAMBLING_KEY = 0x02461E293EC8F720
 
 # Blocks computed at a time: the work arrays then stay in the second-level cache, and the cost of the
-# ~50 NumPy calls of a pass is spread over enough elements.
+# ~90 NumPy calls of a pass is spread over enough elements.
 _CHUNK = 16384
 # The same for several threads: in shorter calls they would wait for each other's interpreter lock.
 _CHUNK_OF_THREADS = 65536
-# Up to here, plain integers are quicker than ~50 NumPy calls.
+# Up to here, plain integers are quicker than ~90 NumPy calls.
 _FEW_BLOCKS = 12
 
-_MULTIPLIERS = np.array(_PHILOX_MULTIPLIERS, np.uint64).reshape(2, 1)
-_LOW = np.uint64(_MASK32)
-_SHIFT = np.uint64(32)
+# NumPy takes arrays without axes with less ado than its scalars.
+_MULTIPLIER_0, _MULTIPLIER_1 = (np.array(number, np.uint64) for number in _PHILOX_MULTIPLIERS)
+_LOW = np.array(_MASK32, np.uint64)
+_SHIFT = np.array(32, np.uint64)
 
 
 class Philox:
@@ -109,23 +110,28 @@ class Philox:
 
     def blocks_at(self, offsets: np.ndarray) -> np.ndarray:
         """The blocks `offsets` (uint64, any shape) further on, as uint32 of shape offsets.shape + (4,)."""
+        return _words_of(_turned(self.halves_at(offsets)).T).reshape(offsets.shape + (4,))
+
+    def halves_at(self, offsets: np.ndarray) -> np.ndarray:
+        """The same blocks as uint64 of shape (2, offsets.size): their first two words, and their last two.
+
+        The first of two words is the more significant one.
+        """
         flat = np.ascontiguousarray(offsets, np.uint64).reshape(-1)
-        out = np.empty((flat.size, 2), np.uint64)
+        out = np.empty((2, flat.size), np.uint64)
         low, high = self.counter & _MASK64, self.counter >> 64
         keys = self._round_keys()
         for start in range(0, flat.size, _CHUNK):
             part = flat[start : start + _CHUNK]
-            counter_low = part + np.uint64(low)
-            counter_high = np.full(part.shape, high, np.uint64)
+            halves = out[:, start : start + part.size]
+            counter = np.empty_like(halves)
+            np.add(part, np.uint64(low), out=counter[0])
+            counter[1] = high
             if low:
-                counter_high += counter_low < part  # the carry
-            even = np.stack([counter_low, counter_high])
-            odd = even >> _SHIFT
-            even &= _LOW
-            _philox_rounds(even, odd, keys, np.empty_like(even), np.empty_like(even))
-            odd <<= _SHIFT
-            np.bitwise_or(even, odd, out=out[start : start + part.size].T)
-        return _words_of(out).reshape(offsets.shape + (4,))
+                counter[1] += counter[0] < part  # the carry
+            _turned(counter, halves)
+            _philox_rounds(halves, keys, counter)
+        return out
 
     def each_chunk(self, count: int, consume: Callable, stride: int = 1) -> None:
         """Computes `count` blocks, `stride` apart, and hands them over in chunks, in any order and several threads.
@@ -154,9 +160,11 @@ class Philox:
 
         def compute(number):
             start, stop = starts[number : number + 2]
-            even, odd, spare, spare2 = np.empty((4, 2, stop - start), np.uint64)
-            self._first_rounds(self.counter + start * stride, ramp[: stop - start], even, odd)
-            _philox_rounds(even, odd, keys[2:], spare, spare2)
+            odd, even = np.empty((2, 2, stop - start), np.uint64)
+            self._first_rounds(self.counter + start * stride, ramp[: stop - start], odd)
+            _philox_rounds(odd, keys[1:], even)
+            np.right_shift(odd, _SHIFT, out=even)
+            odd &= _LOW
             consume(even, odd, start, stop)
 
         if len(starts) > 2:
@@ -164,13 +172,13 @@ class Philox:
         else:
             compute(0)
 
-    def _round_keys(self) -> np.ndarray:
+    def _round_keys(self) -> list[tuple[np.ndarray, np.ndarray]]:
         low, high = self.key & _MASK32, self.key >> 32
         weyl0, weyl1 = _PHILOX_WEYL
         rows = [(low + i * weyl0 & _MASK32, high + i * weyl1 & _MASK32) for i in range(_PHILOX_ROUNDS)]
-        return np.array(rows, np.uint64).reshape(_PHILOX_ROUNDS, 2, 1)
+        return _in_pairs([[np.array(key, np.uint64) for key in row] for row in rows])
 
-    def _first_rounds(self, counter, ramp, even, odd) -> None:
+    def _first_rounds(self, counter, ramp, halves) -> None:
         """Rounds one and two, in which three, then two, of the four words are the same in all blocks."""
         multiplier0, multiplier1 = _PHILOX_MULTIPLIERS
         key0, key1 = self.key & _MASK32, self.key >> 32
@@ -178,20 +186,17 @@ class Philox:
         product1 = x2 * multiplier1
         x0 = product1 >> 32 ^ x1 ^ key0
         x1 = product1 & _MASK32
-        product0 = (ramp + np.uint64(counter & _MASK32)) * np.uint64(multiplier0)
+        product0 = (ramp + np.uint64(counter & _MASK32)) * _MULTIPLIER_0
         second = product0 >> _SHIFT
         second ^= np.uint64(x3 ^ key1)
-        fourth = product0
-        fourth &= _LOW
 
         key0, key1 = key0 + _PHILOX_WEYL[0] & _MASK32, key1 + _PHILOX_WEYL[1] & _MASK32
-        product0 = x0 * multiplier0
-        second *= np.uint64(multiplier1)
-        np.right_shift(second, _SHIFT, out=even[0])
-        even[0] ^= np.uint64(x1 ^ key0)
-        np.bitwise_and(second, _LOW, out=odd[0])
-        np.bitwise_xor(fourth, np.uint64(product0 >> 32 ^ key1), out=even[1])
-        odd[1] = product0 & _MASK32
+        same0 = x0 * multiplier0
+        first_half, second_half = halves
+        np.multiply(second, _MULTIPLIER_1, out=first_half)
+        first_half ^= np.uint64((x1 ^ key0) << 32)
+        np.left_shift(product0, _SHIFT, out=second_half)
+        second_half ^= np.uint64(same0 ^ key1 << 32)
 
 
 def philox_blocks(keys: np.ndarray, counters: np.ndarray, count: int) -> np.ndarray:
@@ -212,37 +217,57 @@ def philox_blocks(keys: np.ndarray, counters: np.ndarray, count: int) -> np.ndar
         some = slice(start, start + at_once)
         low = counters[some, :1] + ramp
         high = counters[some, 1:] + (low < ramp)  # with the carry
-        even = np.stack([low, high])
-        odd = even >> _SHIFT
-        even &= _LOW
+        halves = _turned(np.stack([low, high]))
         first = np.stack([keys[some] & _LOW, keys[some] >> _SHIFT])[:, :, None]
         steps = np.arange(_PHILOX_ROUNDS, dtype=np.uint64)[:, None] * np.array(_PHILOX_WEYL, np.uint64)
         round_keys = (first + steps[:, :, None, None]) & _LOW
-        rounds = np.empty_like(even), np.empty_like(even)
-        _philox_rounds(even, odd, round_keys, *rounds, multipliers=_MULTIPLIERS[:, :, None])
-        odd <<= _SHIFT
-        np.bitwise_or(even, odd, out=np.moveaxis(out[some], 2, 0))
+        _philox_rounds(halves, _in_pairs(round_keys), np.empty_like(halves))
+        _turned(halves, np.moveaxis(out[some], 2, 0))
     return _words_of(out)
 
 
 def _words_of(pairs: np.ndarray) -> np.ndarray:
     """Splits uint64 of shape (..., 2) into uint32 of shape (..., 4), low words first."""
+    pairs = np.ascontiguousarray(pairs)
     if sys.byteorder == "big":
-        pairs = pairs << _SHIFT | pairs >> _SHIFT
+        pairs = _turned(pairs)
     return pairs.view(np.uint32)
 
 
-def _philox_rounds(even, odd, keys, product, high, multipliers=_MULTIPLIERS) -> None:
-    """Runs one Philox round per row of `keys`, in place, on words 0 and 2 (`even`) and 1 and 3 (`odd`)."""
-    swapped_product, swapped_high = product[::-1], high[::-1]
-    for key in keys:
-        np.multiply(even, multipliers, out=product)
-        np.right_shift(product, _SHIFT, out=high)
-        np.bitwise_xor(swapped_high, odd, out=even)
-        np.bitwise_xor(even, key, out=even)
-        np.bitwise_and(swapped_product, _LOW, out=odd)
+def _turned(numbers: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """The upper halves below, and the lower ones above."""
+    return np.bitwise_or(numbers << _SHIFT, numbers >> _SHIFT, out=out)
 
 
+def _in_pairs(keys) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The keys of each round, two for two halves of a block, as `_philox_rounds` wants them."""
+    return [
+        (now[0] << _SHIFT | later[0], now[1] << _SHIFT | later[1]) for now, later in zip(keys[0::2], keys[1::2])
+    ]
+
+
+def _philox_rounds(halves, keys, products) -> None:
+    """Runs two Philox rounds per row of `keys`, in place.
+
+    A half of a block has an even word above, and an odd word below. The product of an even word and a multiplier has the
+    next odd word of the other half below already, and above what becomes that half's next even word when its odd word
+    and the key are added without carry. The odd word also takes the key of the round after this one along.
+    """
+    first, second = halves
+    product0, product1 = products
+    for key0, key1 in keys:
+        for is_keyed in (True, False):
+            np.right_shift(first, _SHIFT, out=product0)
+            product0 *= _MULTIPLIER_0
+            np.right_shift(second, _SHIFT, out=product1)
+            product1 *= _MULTIPLIER_1
+            first <<= _SHIFT
+            first ^= product1
+            second <<= _SHIFT
+            second ^= product0
+            if is_keyed:
+                first ^= key0
+                second ^= key1
 
 
 _THREEFRY_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))

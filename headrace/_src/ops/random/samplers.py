@@ -11,9 +11,14 @@ import math
 import ml_dtypes
 import numpy as np
 
-from headrace._src.core.lazy import scipy_sparse, scipy_special
+from headrace._src.core.lazy import LazyModule, scipy_linalg, scipy_special
+from headrace._src.op.lanes import MANY
 from headrace._src.ops.random.bits import Philox, ThreeFry, join_pairs, philox_blocks, split_in_pairs
 from headrace._src.ops.random.box_muller import box_muller_float32, box_muller_float64
+
+# Many programs draw few numbers at a time.
+parts = LazyModule("headrace._src.core.parts")
+product_threads = LazyModule("headrace._src.core.product_threads")
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 # How many mantissa bits a uniform number has, and the bits of 1.0 to which they are added.
@@ -292,65 +297,62 @@ def _search_rows(table: np.ndarray, values: np.ndarray) -> np.ndarray:
     return low
 
 
-# Below so many, the library of sparse matrices takes longer to load than it saves.
-_WORTH_A_MATRIX = 1 << 17
+# Below so many, LAPACK takes longer to load than it saves; from so many on, its integers do not suffice.
+_WORTH_LAPACK, _TOO_MANY_FOR_LAPACK = 4096, 1 << 31
 
 
-def permutation(stream: Philox, size: int) -> np.ndarray:
-    """A random permutation: entry i tells which element goes to place i.
+def shuffled(stream: Philox, values: np.ndarray) -> np.ndarray:
+    """The values in a random order along their first axis.
 
     It is the one that swapping each place with a random later one (or itself), from the first on, leads to.
     """
-    steps = np.arange(max(size - 1, 0), dtype=np.int64)
-    words = stream.words(steps.size)
-    remaining = size - steps
-    # A division of 32 bits takes half the time.
-    target = steps + (words % remaining.astype(np.uint32) if size < 2**32 else words.astype(np.int64) % remaining)
-    if size < 256:
-        order = list(range(size))
-        for step, other in enumerate(target.tolist()):
-            order[step], order[other] = order[other], order[step]
-        return np.array(order, np.int64)
-    # What a place holds at its own step came from the last earlier step that swapped with it, and there from
-    # the step before it, and so on: a forest of pointers to smaller indices, resolved by doubling.
-    moving = target != steps
-    source = np.arange(size, dtype=np.int64)
-    source[target[moving]] = steps[moving]  # the last of equal targets stays
-    unresolved = np.arange(size, dtype=np.int64)
-    while unresolved.size:
-        held = source[unresolved]
-        further = source[held]
-        source[unresolved] = further
-        unresolved = unresolved[further != held]
-    # A step takes what its target holds: put there by the last earlier step with the same target, if any.
-    step, starts = _grouped(target, size)
-    taken = np.empty(step.size, np.int64)
-    taken[1:] = source[step[:-1]]
-    place = np.flatnonzero(starts[1:] > starts[:-1])  # that is a target
-    first = starts[place]
-    taken[first] = np.where(place == step[first], source[place], place)
-    order = np.empty(size, np.int64)
-    order[step] = taken
-    # The last place keeps what the last step that swapped with it left there.
-    order[size - 1] = source[size - 1]
-    return order
+    targets = _swap_targets(stream, len(values))
+    if values.ndim == 1 and values.dtype.kind in "fiuc" and values.itemsize in (4, 8):
+        copy = values.copy()
+        _swap(copy, targets)
+        return copy
+    order = np.arange(len(values), dtype=np.int32 if len(values) < _TOO_MANY_FOR_LAPACK else np.int64)
+    _swap(order, targets)
+    return values.take(order, 0, mode="clip")
 
 
-def _grouped(numbers, count):
-    """Where each of `range(count)` stands among the numbers, in order, and where in this list those of each begin."""
-    size = numbers.size
-    if size < _WORTH_A_MATRIX:
-        bits = count.bit_length()
-        ordered = np.sort(numbers << bits | np.arange(size))
-        starts = np.zeros(count + 1, np.int64)
-        np.cumsum(np.bincount(numbers, minlength=count), out=starts[1:])
-        return ordered & ((1 << bits) - 1), starts
-    # A sparse matrix finds that in one pass, in a quarter of the time.
-    if count < 2**31:
-        numbers = numbers.astype(np.int32)
-    places = np.arange(size, dtype=numbers.dtype)
-    matrix = scipy_sparse.coo_matrix((np.empty(size, np.int8), (numbers, places)), (count, size)).tocsr()
-    return matrix.indices, matrix.indptr
+def _swap_targets(stream, size):
+    """With which place each one but the last is swapped."""
+    count = size - 1
+    words = stream.words(count)
+    if size > _TOO_MANY_FOR_LAPACK:
+        return words % np.arange(size, 1, -1) + np.arange(count)
+    targets = np.empty(count, np.int32)
+
+    def find(part):
+        places = np.arange(part.start, part.stop, dtype=np.uint32)
+        found = words[part] % np.subtract(np.uint32(size), places)
+        np.add(found, places, out=targets[part], casting="unsafe")
+
+    if count <= MANY:
+        find(slice(0, count))
+    else:
+        parts.in_slices(find, count, parts.PART)
+    return targets
+
+
+def _swap(values, targets):
+    """Swap each value with that at its target, in place, one after the other.
+
+    LAPACK does that with the rows of a matrix, when these change places for the sake of pivots. It moves numbers of four
+    and of eight bytes as they are, whatever they mean.
+    """
+    if not _WORTH_LAPACK <= values.size <= _TOO_MANY_FOR_LAPACK:
+        integers = values.view(f"i{values.itemsize}")
+        order = integers.tolist()
+        for place, target in enumerate(targets.tolist()):
+            order[place], order[target] = order[target], order[place]
+        integers[...] = order
+        return
+    lapack = scipy_linalg.lapack
+    swap, floating = (lapack.slaswp, np.float32) if values.itemsize == 4 else (lapack.dlaswp, np.float64)
+    with product_threads.one_thread_of_scipy:
+        swap(values.view(floating).reshape(-1, 1), targets, overwrite_a=True)
 
 
 # Many calls at once. `calls` has `words(count)` and `streams()`, as `_KeyedCalls` has.

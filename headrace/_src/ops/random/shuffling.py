@@ -30,7 +30,7 @@ def _shuffle(value, seed, seed2):
     # TF: unlike other ops, a shuffle reserves what it uses.
     blocks = -(-(value.shape[0] - 1) // 4)
     stream = take_stream(("RandomShuffle", value.dtype), seed, seed2, blocks)
-    return value[samplers.permutation(stream, value.shape[0])]
+    return samplers.shuffled(stream, value)
 
 
 def _lower_shuffle(ctx, value, seed, seed2):
@@ -73,7 +73,7 @@ def _stateless_shuffle(value, key, counter, alg):
     only_philox("StatelessShuffle", int(alg))
     if value.size <= 1 or value.shape[0] <= 1:
         return value
-    return value[samplers.permutation(stream, value.shape[0])]
+    return samplers.shuffled(stream, value)
 
 
 def _lower_stateless_shuffle(ctx, value, key, counter, alg):
