@@ -8,8 +8,11 @@ import os
 
 import numpy as np
 
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.operating_system import FREE_AT_MOST, LARGEST_KEPT
 from headrace._src.core.parts import in_slices
+
+half_floats = LazyModule("headrace._src.core.half_floats")  # many programs have none
 
 # Elements of a block of a kernel of several functions, which makes arrays on its way: fewer, and threads would wait for
 # each other at the interpreter's lock between one function and the next; more, and they leave a processor's cache.
@@ -37,7 +40,10 @@ def divided(function, *arrays: np.ndarray) -> np.ndarray:
     A function that is none of NumPy's has a result of the first array's dtype.
     """
     largest = max(arrays, key=_size)
-    if largest.dtype.kind not in _KINDS:
+    whole = function
+    if largest.itemsize == 2 and largest.dtype.kind in "fV" and function in half_floats.EXACT_IN_FLOAT32:
+        function = half_floats.in_float32(function)
+    elif largest.dtype.kind not in _KINDS:
         return function(*arrays)
     dtype = _result_dtype(function, arrays)
     if function in _QUICK:
@@ -49,12 +55,12 @@ def divided(function, *arrays: np.ndarray) -> np.ndarray:
         count = max(4, largest.size // _ELEMENTS_OF_A_PART)
     pieces = _pieces(arrays, largest.shape)
     if pieces is None:
-        return function(*arrays)
+        return whole(*arrays)
     result = empty(largest.shape, dtype)
     out, inputs = pieces(result)
 
     def compute(part):
-        function(*[array[part] if whole is None else whole for array, whole in inputs], out=out[part])
+        function(*[array[part] if shared is None else shared for array, shared in inputs], out=out[part])
 
     length = len(out) // count
     in_slices(compute, len(out), length - length % 64 if length > 64 else max(1, length))

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from headrace._src.core import half_floats
 from headrace._src.core.parts import in_slices
 from headrace._src.core.product_threads import one_thread
 from headrace._src.ops.linalg.product_kernels import blas_product, blasable, workspace
@@ -76,7 +77,7 @@ def product_of_halves(a: np.ndarray, b: np.ndarray) -> np.ndarray:
             left, right = (m if m.dtype == _FLOAT32 else space.cast(side, m, _FLOAT32)
                            for side, m in (("left", left), ("right", right)))  # fmt: skip
             found = np.matmul(left, right, out=space.array("product", (len(left), right.shape[1]), _FLOAT32))
-            result[part if by_rows else (slice(None), part)] = space.narrow(found, a.dtype)
+            half_floats.narrow(found, result[part if by_rows else (slice(None), part)])
 
     with one_thread:
         in_slices(multiply, rows if by_rows else columns, _length(rows, columns))

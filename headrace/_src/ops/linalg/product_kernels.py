@@ -9,15 +9,15 @@ import numpy as np
 from headrace._src.core import errors
 from headrace._src.core.lazy import LazyModule
 
-_large = LazyModule("headrace._src.ops.linalg.large_products")  # many programs have none
+# Many programs have none.
+_large = LazyModule("headrace._src.ops.linalg.large_products")
+half_floats = LazyModule("headrace._src.core.half_floats")
 
 # Below this number of multiplications NumPy's own integer loop is faster than the way through BLAS.
 _SMALL = 20_000
 _HALF = np.dtype(np.float16)
-_INT16 = np.dtype(np.int16)
 _FLOAT32 = np.dtype(np.float32)
 _FLOAT64 = np.dtype(np.float64)
-_SMALLEST_NORMAL = np.full(4096, 2.0**-14, np.float32)  # of halves
 _KEPT_BYTES = 1 << 22
 # OpenBLAS does so many multiplications in the thread that calls it; with more, it would take all threads unless it is
 # told otherwise. The second number is for a matrix and a vector.
@@ -57,7 +57,7 @@ class Workspace:
         source = a.swapaxes(-1, -2) if flipped else a
         target = self.array(slot, source.shape, dtype)
         if a.dtype == _HALF and dtype == _FLOAT32:
-            self.widen(source, target)
+            half_floats.widen(np.ascontiguousarray(source), target)
         else:
             np.copyto(target, source, casting="unsafe")
         return target.swapaxes(-1, -2) if flipped else target
@@ -68,63 +68,11 @@ class Workspace:
             return blas_product(a, b, self.array(slot, (a.shape[0], b.shape[1]), a.dtype))
         return _batch_of_products(a, b)
 
-    def widen(self, a: np.ndarray, target: np.ndarray):
-        """float16 to float32, into `target`. NumPy converts halves one by one; moving the bits by hand is faster.
-
-        The exponent is then too small by 112, which a multiplication puts right, for subnormal numbers too.
-        """
-        bits = np.ascontiguousarray(a).view(np.int16)
-        magnitude = self.array("magnitude", bits.shape, bits.dtype)
-        if not a.size or np.bitwise_and(bits, 0x7FFF, out=magnitude).max() >= 0x7C00:
-            target[...] = a  # something is infinite or no number
-            return
-        wide = target.view(np.int32)
-        wide[...] = bits
-        wide <<= 13
-        wide &= ~0x70000000
-        target *= np.float32(2.0**112)
-
     def narrow(self, a: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        """float32 to a smaller float, in fresh memory.
-
-        NumPy rounds to halves one by one; this takes half the time. Let 2^e be the power of two in |a|, or 2^-14 if
-        that is greater. Adding 2^(e + 13) rounds `a` to a multiple k of 2^(e - 10), ties to even, and k is found in
-        the low bits of the sum. The half is sign, then (e + 14) * 1024 + |k|, for subnormal ones too. To be positive
-        there, k is moved by 4096.
-        """
-        if dtype != _HALF or a.size < 1024 or not a.flags.c_contiguous:
-            return a.astype(dtype)
-        power = self.array("power", a.shape, a.dtype)
-        exponent = power.view(np.int32)
-        np.bitwise_and(a.view(np.int32), 0x7F800000, out=exponent)
-        _at_least(power, _SMALLEST_NORMAL)
-        if power.max() > 2.0**15:  # too large for a half, infinite or no number
-            return a.astype(dtype)
-        power *= np.float32(2.0**13 * (1 + 4096 * 2.0**-23))
-        power += a
-        multiple = self.array("multiple", a.shape, _INT16)
-        np.copyto(multiple, exponent, casting="unsafe")  # the low 16 bits
-        multiple -= np.int16(4096)
-        exponent >>= 13
-        half = exponent.astype(np.int16)  # the low 16 bits of (e + 13 + 127) * 1024
-        half -= np.int16((13 + 127 - 14) * 1024 - 2**17)
-        magnitude = np.abs(multiple, out=self.array("magnitude", a.shape, _INT16))
-        half += magnitude
-        if not magnitude.min():  # a zero has a sign too
-            np.copyto(multiple, np.right_shift(a.view(np.int32), 16, out=exponent), casting="unsafe")
-        multiple &= np.int16(-0x8000)
-        half |= multiple
-        return half.view(_HALF)
-
-
-def _at_least(a, bounds):
-    """`np.maximum` in place, for equal bounds: NumPy is four times faster with an array of them than with a number."""
-    width = math.gcd(a.size, bounds.size)
-    if width >= 64:
-        a, bounds = a.reshape(-1, width), bounds[:width]
-    else:
-        bounds = bounds[0]
-    np.maximum(a, bounds, out=a)
+        """float32 to a smaller float, in fresh memory."""
+        result = np.empty(a.shape, dtype)
+        half_floats.narrow(a, result)
+        return result
 
 
 @contextlib.contextmanager

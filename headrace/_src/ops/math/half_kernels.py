@@ -2,16 +2,25 @@
 
 import sys
 
+import ml_dtypes
 import numpy as np
 
 from headrace._src.core.lazy import LazyModule
 from headrace._src.op.lanes import MANY
-from headrace._src.ops.linalg.product_kernels import Workspace
 
-large_arrays = LazyModule("headrace._src.core.large_arrays")  # many programs have none
+# Many programs have none.
+half_floats = LazyModule("headrace._src.core.half_floats")
+large_arrays = LazyModule("headrace._src.core.large_arrays")
+parts = LazyModule("headrace._src.core.parts")
 
-_HALF, _SINGLE = np.dtype(np.float16), np.dtype(np.float32)
+_HALF, _SINGLE, _BFLOAT16 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(ml_dtypes.bfloat16)
+# Elements from which on bits are moved many at a time, and how many at a time where one thread does that. bfloat16 and
+# float32 become each other quicker one by one, as long as that is done by one thread.
 _MANY = 4096
+_WORTH = {
+    (_HALF, _SINGLE): _MANY, (_SINGLE, _HALF): _MANY, (_HALF, _BFLOAT16): _MANY,
+    (_SINGLE, _BFLOAT16): MANY, (_BFLOAT16, _SINGLE): MANY,
+}  # fmt: skip
 _BLOCK = 32768
 # From so many elements on, the function of all numbers of two bytes costs less than that of the elements.
 _MORE_THAN_ALL = 1 << 17
@@ -19,19 +28,21 @@ _ALL = 1 << 16
 
 
 def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """`x.astype(dtype)`, where between float16 and float32 bits are moved many at a time."""
-    if x.size < _MANY or (x.dtype, dtype) not in ((_HALF, _SINGLE), (_SINGLE, _HALF)):
+    """`x.astype(dtype)`, where between float16, bfloat16 and float32 bits are moved many at a time."""
+    if x.size < _WORTH.get((x.dtype, dtype), sys.maxsize):
         return x.astype(dtype)
-    flat = np.ascontiguousarray(x).reshape(-1)
-    result = np.empty(x.shape, dtype)
-    out = result.reshape(-1)
-    space = Workspace()
-    for start in range(0, flat.size, _BLOCK):
-        block, target = flat[start : start + _BLOCK], out[start : start + _BLOCK]
-        if dtype == _HALF:
-            target[:] = space.narrow(block, dtype)
-        else:
-            space.widen(block, target)
+    source = np.ascontiguousarray(x).reshape(-1)
+    result = large_arrays.empty(x.shape, dtype)
+    target = result.reshape(-1)
+
+    def convert(part):
+        half_floats.convert(source[part], target[part])
+
+    if x.size > MANY:
+        parts.in_slices(convert, x.size, parts.PART)
+    else:
+        for start in range(0, x.size, _BLOCK):
+            convert(slice(start, start + _BLOCK))
     return result
 
 

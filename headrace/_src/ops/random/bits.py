@@ -249,9 +249,9 @@ def _in_pairs(keys) -> list[tuple[np.ndarray, np.ndarray]]:
 def _philox_rounds(halves, keys, products) -> None:
     """Runs two Philox rounds per row of `keys`, in place.
 
-    A half of a block has an even word above, and an odd word below. The product of an even word and a multiplier has the
-    next odd word of the other half below already, and above what becomes that half's next even word when its odd word
-    and the key are added without carry. The odd word also takes the key of the round after this one along.
+    A half of a block has an even word above, and an odd word below. The product of an even word and a multiplier has
+    the next odd word of the other half below already, and above what becomes that half's next even word when its odd
+    word and the key are added without carry. The odd word also takes the key of the round after this one along.
     """
     first, second = halves
     product0, product1 = products

@@ -8,17 +8,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from headrace._src.core.lazy import scipy_special
+from headrace._src.core.lazy import LazyModule, scipy_special
+from headrace._src.op.lanes import MANY
 from headrace._src.ops.random import c_library
 from headrace._src.ops.random.bits import Philox
 from headrace._src.ops.random.box_muller import box_muller_float64
-from headrace._src.ops.random.samplers import uniform_float64
+
+parts = LazyModule("headrace._src.core.parts")  # many programs draw few numbers at a time
 
 # TF: how many blocks of the stream an output has to itself.
 _RESERVED_BLOCKS = 256
 _RESERVED_BLOCKS_INVERSION = 42
-# Outputs that are worked on at a time, for the sake of the cache.
-_CHUNK = 16384
+# Outputs that are worked on at a time, for the sake of the cache; and in several threads, in longer calls.
+_CHUNK, _CHUNK_OF_THREADS = 16384, 65536
+# Of a float64 from 1 to 2.
+_MANTISSA, _EXPONENT = np.array((1 << 52) - 1, np.uint64), np.array(0x3FF << 52, np.uint64)
+
+
+def _uniforms(halves):
+    """Float64 numbers uniform on [0, 1) of halves of blocks, which are overwritten."""
+    halves &= _MANTISSA
+    halves |= _EXPONENT
+    numbers = halves.view(np.float64)
+    numbers -= 1.0
+    return numbers
+
+
+def _normals(halves):
+    return np.stack(box_muller_float64(*_uniforms(halves)))
 
 
 class _Reader:
@@ -35,35 +52,29 @@ class _Reader:
 
     def uniform(self, which) -> np.ndarray:
         """The next uniform number for each of the outputs `which`."""
-        return self._next("uniform", uniform_float64, which)
+        return self._next("uniform", _uniforms, which)
 
     def normal(self, which) -> np.ndarray:
         """The next standard normal number for each of the outputs `which`."""
-        return self._next("normal", _normal_pair, which)
+        return self._next("normal", _normals, which)
 
     def _next(self, kind, convert, which):
         size = self._next_block.size
         if kind not in self._buffers:
             if which.size == size:  # the usual beginning, without looking up who needs what
-                values = convert(self._stream.blocks_at(self._next_block).reshape(-1, 2, 2))
+                values = convert(self._stream.halves_at(self._next_block))
                 self._next_block += np.uint64(1)
                 self._buffers[kind] = values, np.ones(size, np.int8)
-                return values[:, 1].copy()
-            self._buffers[kind] = np.empty((size, 2)), np.zeros(size, np.int8)
+                return values[1].copy()
+            self._buffers[kind] = np.empty((2, size)), np.zeros(size, np.int8)
         values, left = self._buffers[kind]
         empty = which[left[which] == 0]
         if empty.size:
-            words = self._stream.blocks_at(self._next_block[empty])
-            values[empty] = convert(words.reshape(-1, 2, 2))
+            values[:, empty] = convert(self._stream.halves_at(self._next_block[empty]))
             left[empty] = 2
             self._next_block[empty] += np.uint64(1)
         left[which] -= 1
-        return values[which, left[which]]
-
-
-def _normal_pair(words):
-    uniforms = uniform_float64(words)
-    return np.stack(box_muller_float64(uniforms[:, 0], uniforms[:, 1]), axis=-1)
+        return values[left[which], which]
 
 
 def _each_output(parameters, samples: int, draw) -> np.ndarray:
@@ -79,10 +90,17 @@ def _each_output(parameters, samples: int, draw) -> np.ndarray:
     """
     sets = parameters[0].size
     result = np.empty(sets * samples)
-    for start in range(0, result.size, _CHUNK):
-        index = np.arange(start, min(start + _CHUNK, result.size))
+
+    def fill(part):
+        index = np.arange(part.start, part.stop)
         chosen = [parameter[index // samples] for parameter in parameters]
-        result[index] = draw(index, *chosen)
+        result[part] = draw(index, *chosen)
+
+    if result.size > MANY:
+        parts.in_slices(fill, result.size, _CHUNK_OF_THREADS)
+    else:
+        for start in range(0, result.size, _CHUNK):
+            fill(slice(start, min(start + _CHUNK, result.size)))
     return result.reshape(sets, samples).T
 
 
@@ -161,21 +179,32 @@ def poisson(stream: Philox, rate: np.ndarray, samples: int) -> np.ndarray:
 
     def draw(index, rate):
         result = np.where(np.isfinite(rate), 0.0, np.maximum(rate, 0.0))
-        reader = _Reader(stream, index * _RESERVED_BLOCKS)
-        _poisson_product(reader, rate, np.flatnonzero((rate < 10.0) & (rate > 0.0)), result)
-        _poisson_rejection(reader, rate, np.flatnonzero((rate >= 10.0) & np.isfinite(rate)), result)
+        first_block = index * _RESERVED_BLOCKS
+        _poisson_product(stream, first_block, rate, np.flatnonzero((rate < 10.0) & (rate > 0.0)), result)
+        large = np.flatnonzero((rate >= 10.0) & np.isfinite(rate))
+        if large.size:
+            _poisson_rejection(_Reader(stream, first_block), rate, large, result)
         return result
 
     return _each_output([rate], samples, draw)
 
 
-def _poisson_product(reader, rate, active, result):
-    limit = np.exp(-rate)
-    product = np.ones(rate.size)
+def _poisson_product(stream, first_block, rate, active, result):
+    """How many numbers are multiplied until the product is below a limit, less one.
+
+    All that are active have taken equally many, two of each block.
+    """
+    block = first_block[active].astype(np.uint64)
+    limit, product, taken = np.exp(-rate[active]), np.ones(active.size), 0
     while active.size:
-        product[active] *= reader.uniform(active)
-        active = active[product[active] > limit[active]]
-        result[active] += 1.0
+        second, first = _uniforms(stream.halves_at(block))
+        product *= first
+        result[active] = taken + (product > limit)
+        product *= second
+        more = np.flatnonzero(product > limit)
+        active, block, limit, product = active[more], block[more], limit[more], product[more]
+        block += np.uint64(1)
+        taken += 2
 
 
 def _poisson_rejection(reader, rate, active, result):

@@ -339,8 +339,8 @@ def _swap_targets(stream, size):
 def _swap(values, targets):
     """Swap each value with that at its target, in place, one after the other.
 
-    LAPACK does that with the rows of a matrix, when these change places for the sake of pivots. It moves numbers of four
-    and of eight bytes as they are, whatever they mean.
+    LAPACK does that with the rows of a matrix, when these change places for the sake of pivots. It moves numbers of
+    four and of eight bytes as they are, whatever they mean.
     """
     if not _WORTH_LAPACK <= values.size <= _TOO_MANY_FOR_LAPACK:
         integers = values.view(f"i{values.itemsize}")
