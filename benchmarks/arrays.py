@@ -3,9 +3,9 @@
     python benchmarks/arrays.py [--tensorflow-python PATH] [--rounds N] [--seconds S] [CASE ...]
 
 headrace and TensorFlow each run in one process of their own that stays up; rounds alternate between them, so that a
-busy machine slows both. PATH is the interpreter that has TensorFlow (default: this one). CASE is part of the names of the
-cases to time, such as `cast` or `1e6`. The ratio is the median over rounds of TensorFlow's time / headrace's. Leaves with
-an error if a goal is missed.
+busy machine slows both. PATH is the interpreter that has TensorFlow (default: this one). CASE is part of the names of
+the cases to time, such as `cast` or `1e6`. The ratio is the median over rounds of TensorFlow's time / headrace's.
+Leaves with an error if a goal is missed.
 """
 
 import argparse
