@@ -182,10 +182,25 @@ def test_softmax(function, dtype, width, threads):
     assert equal(result, np.concatenate([function(tf.constant(piece)).numpy() for piece in pieces]))
 
 
+@pytest.mark.parametrize("function", [tf.nn.softmax, tf.nn.log_softmax])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_softmax_of_long_rows(function, dtype, threads):
+    rows = np.stack([X, Y]).astype(dtype)[:, 8:]
+    result = function(tf.constant(rows)).numpy()
+    shifted = rows - rows.max(1, keepdims=True)
+    total = np.exp(shifted).sum(1, keepdims=True)
+    assert equal(result, np.exp(shifted) / total if function is tf.nn.softmax else shifted - np.log(total))
+    assert equal(function(tf.constant(rows[1])).numpy(), result[1])
+    assert np.isnan(function(tf.constant(X.astype(dtype))).numpy()).all()  # one is NaN
+
+
 def test_random_numbers_do_not_depend_on_threads():
     draws = [
         lambda: tf.random.stateless_normal([SIZE], [1, 2]), lambda: tf.random.stateless_uniform([SIZE], [1, 2]),
         lambda: tf.random.stateless_truncated_normal([SIZE], [1, 2]),
+        lambda: tf.random.stateless_poisson([SIZE], [1, 2], 3.0),
+        lambda: tf.random.stateless_gamma([SIZE], [1, 2], 2.0),
+        lambda: tf.random.experimental.stateless_shuffle(X[8:], [1, 2]),
     ]  # fmt: skip
     for draw in draws:
         parts.set_thread_count(1)

@@ -29,7 +29,9 @@ from headrace._src.ops.math.reduction_kernels import reduced
 from headrace._src.ops.math.reductions import ALL
 from headrace._src.ops.ragged.row_arithmetic import require
 
-parts = LazyModule("headrace._src.core.parts")  # many programs have no large arrays
+# Many programs have no large arrays.
+large_arrays = LazyModule("headrace._src.core.large_arrays")
+parts = LazyModule("headrace._src.core.parts")
 
 
 def _wide(x):
@@ -41,21 +43,37 @@ def _narrow(x, dtype):
     return x if x.dtype == dtype else converted(x, dtype)
 
 
-def _by_rows(function, x, dtype):
-    """A function of each row, in that dtype; for large arrays in several threads, some rows at a time."""
-    if x.size <= MANY or x.ndim < 2 or not x.flags.c_contiguous:
+def _by_rows(function, of_long_row, x, dtype):
+    """A function of each row, in that dtype; for large arrays in several threads, some rows or a part of one at a time.
+
+    Args:
+        function: of rows and, if that is not None, memory for the result.
+        of_long_row: the same for one row, which it divides among threads.
+        x: rows along the last axis.
+        dtype: of the result.
+    """
+    if x.size <= MANY or not x.flags.c_contiguous:
         return _narrow(function(x), dtype)
     width = x.shape[-1]
-    rows, result = x.reshape(-1, width), np.empty(x.shape, dtype)
+    rows, result = x.reshape(-1, width), large_arrays.empty(x.shape, x.dtype)
     out = result.reshape(-1, width)
+    if width > MANY:
+        for row, target in zip(rows, out):
+            of_long_row(row, target)
+    else:
+        parts.in_slices(lambda part: function(rows[part], out[part]), len(rows), max(1, parts.PART // width))
+    return _narrow(result, dtype)
+
+
+def _sum_of_exponentials(row, shifted, exponentials):
+    """Of a long row: writes what it is without its maximum, and `exp` of that, and returns the sum."""
+    largest = row.max()
 
     def compute(part):
-        found = function(rows[part], out[part] if dtype == x.dtype else None)
-        if dtype != x.dtype:
-            out[part] = _narrow(found, dtype)
+        np.exp(np.subtract(row[part], largest, out=shifted[part]), out=exponentials[part])
 
-    parts.in_slices(compute, len(rows), max(1, parts.PART // width))
-    return result
+    parts.in_slices(compute, row.size, parts.PART)
+    return exponentials.sum()
 
 
 def _softmax(logits):
@@ -64,7 +82,7 @@ def _softmax(logits):
         raise errors.invalid_argument("Softmax: logits must have >= 1 dimension, got a scalar.")
     if not x.size:
         return logits
-    return _by_rows(_softmax_of_rows, x, logits.dtype)
+    return _by_rows(_softmax_of_rows, _softmax_of_long_row, x, logits.dtype)
 
 
 def _softmax_of_rows(x, out=None):
@@ -73,6 +91,11 @@ def _softmax_of_rows(x, out=None):
     np.exp(e, e)
     e /= reduced(np.add, e, last, True)
     return e
+
+
+def _softmax_of_long_row(row, out):
+    total = _sum_of_exponentials(row, out, out)
+    parts.in_slices(lambda part: np.divide(out[part], total, out=out[part]), row.size, parts.PART)
 
 
 def _grad_softmax(node, dy):
@@ -101,7 +124,7 @@ def _log_softmax(logits):
         raise errors.invalid_argument("LogSoftmax: logits must have >= 1 dimension, got a scalar.")
     if not x.size:
         return logits
-    return _by_rows(_log_softmax_of_rows, x, logits.dtype)
+    return _by_rows(_log_softmax_of_rows, _log_softmax_of_long_row, x, logits.dtype)
 
 
 def _log_softmax_of_rows(x, out=None):
@@ -109,6 +132,11 @@ def _log_softmax_of_rows(x, out=None):
     shifted = np.subtract(x, reduced(np.maximum, x, last, True), out=out)
     shifted -= np.log(reduced(np.add, np.exp(shifted), last, True))
     return shifted
+
+
+def _log_softmax_of_long_row(row, out):
+    total = np.log(_sum_of_exponentials(row, out, np.empty_like(row)))
+    parts.in_slices(lambda part: np.subtract(out[part], total, out=out[part]), row.size, parts.PART)
 
 
 def _grad_log_softmax(node, dy):
