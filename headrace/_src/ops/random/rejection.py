@@ -13,6 +13,7 @@ from headrace._src.op.lanes import MANY
 from headrace._src.ops.random import c_library
 from headrace._src.ops.random.bits import Philox
 from headrace._src.ops.random.box_muller import box_muller_float64
+from headrace._src.ops.random.samplers import uniform_of_halves
 
 parts = LazyModule("headrace._src.core.parts")  # many programs draw few numbers at a time
 
@@ -21,21 +22,10 @@ _RESERVED_BLOCKS = 256
 _RESERVED_BLOCKS_INVERSION = 42
 # Outputs that are worked on at a time, for the sake of the cache; and in several threads, in longer calls.
 _CHUNK, _CHUNK_OF_THREADS = 16384, 65536
-# Of a float64 from 1 to 2.
-_MANTISSA, _EXPONENT = np.array((1 << 52) - 1, np.uint64), np.array(0x3FF << 52, np.uint64)
-
-
-def _uniforms(halves):
-    """Float64 numbers uniform on [0, 1) of halves of blocks, which are overwritten."""
-    halves &= _MANTISSA
-    halves |= _EXPONENT
-    numbers = halves.view(np.float64)
-    numbers -= 1.0
-    return numbers
 
 
 def _normals(halves):
-    return np.stack(box_muller_float64(*_uniforms(halves)))
+    return np.stack(box_muller_float64(*uniform_of_halves(halves)))
 
 
 class _Reader:
@@ -52,7 +42,7 @@ class _Reader:
 
     def uniform(self, which) -> np.ndarray:
         """The next uniform number for each of the outputs `which`."""
-        return self._next("uniform", _uniforms, which)
+        return self._next("uniform", uniform_of_halves, which)
 
     def normal(self, which) -> np.ndarray:
         """The next standard normal number for each of the outputs `which`."""
@@ -197,7 +187,7 @@ def _poisson_product(stream, first_block, rate, active, result):
     block = first_block[active].astype(np.uint64)
     limit, product, taken = np.exp(-rate[active]), np.ones(active.size), 0
     while active.size:
-        second, first = _uniforms(stream.halves_at(block))
+        second, first = uniform_of_halves(stream.halves_at(block))
         product *= first
         result[active] = taken + (product > limit)
         product *= second

@@ -74,6 +74,19 @@ def uniform_float64(words: np.ndarray) -> np.ndarray:
     return result
 
 
+# Of a float64 from 1 to 2.
+_MANTISSA, _EXPONENT = np.array((1 << 52) - 1, np.uint64), np.array(0x3FF << 52, np.uint64)
+
+
+def uniform_of_halves(halves: np.ndarray) -> np.ndarray:
+    """Float64 numbers uniform on [0, 1) from what `Philox.halves_at` gives, which is overwritten."""
+    halves &= _MANTISSA
+    halves |= _EXPONENT
+    numbers = halves.view(np.float64)
+    numbers -= 1.0
+    return numbers
+
+
 def _threefry_uniform(stream, shape, dtype):
     if dtype == np.float64:
         return (stream.words64(shape) >> np.uint64(12)).astype(np.float64) * 2.0**-52
@@ -203,15 +216,11 @@ def truncated_normal(stream: Philox | ThreeFry, shape, dtype) -> np.ndarray:
     incomplete = []
 
     def fill(even, odd, start, stop):
-        part = result[start:stop]
-        if group == 4:
-            first, second = box_muller_float32(even, odd)
-            part[:, 0::2].T[...] = first
-            part[:, 1::2].T[...] = second
-        else:
-            words = np.stack([even[0], odd[0], even[1], odd[1]], axis=-1).astype(np.uint32)
-            part[...] = normal_from_words(words, np.float64)
-        outside = (np.abs(part) >= _TRUNCATION).any(axis=1)
+        columns = _normal_columns(even, odd, dtype)
+        outside = np.zeros(stop - start, bool)
+        for column, numbers in enumerate(columns):
+            result[start:stop, column] = numbers
+            outside |= np.abs(numbers) >= _TRUNCATION
         incomplete.append(np.flatnonzero(outside) + start)
 
     stream.each_chunk(groups, fill, stride)
@@ -220,24 +229,30 @@ def truncated_normal(stream: Philox | ThreeFry, shape, dtype) -> np.ndarray:
     return result.reshape(-1)[:size].reshape(shape).astype(dtype, copy=False)
 
 
+def _normal_columns(even, odd, dtype):
+    """The normal numbers of blocks whose words 0 and 2, and 1 and 3, are these: first those that come first in each."""
+    if dtype == np.float64:
+        return box_muller_float64(*uniform_of_halves(even << np.uint64(32) | odd))
+    first, second = box_muller_float32(even, odd)
+    return first[0], second[0], first[1], second[1]
+
+
 def _redraw(stream, result, groups, stride) -> None:
     """Completes the rows `groups` of `result`, where some numbers are to be rejected, from further blocks."""
     width = result.shape[1]
-    drawn = result[groups]
-    filled = np.zeros(groups.size, np.int64)
-    block = 0
+    flat = result.reshape(-1)
+    columns = [result[groups, column] for column in range(width)]
+    filled, block = np.zeros(groups.size, np.int64), 0
     while groups.size:
-        accepted = np.abs(drawn) < _TRUNCATION
-        position = filled[:, None] + accepted.cumsum(axis=1) - 1
-        accepted &= position < width
-        rows = np.broadcast_to(groups[:, None], drawn.shape)
-        result[rows[accepted], position[accepted]] = drawn[accepted]
-        filled += accepted.sum(axis=1)
+        for numbers in columns:
+            accepted = np.flatnonzero((np.abs(numbers) < _TRUNCATION) & (filled < width))
+            flat[groups[accepted] * width + filled[accepted]] = numbers[accepted]
+            filled[accepted] += 1
         block += 1
-        unfinished = filled < width
+        unfinished = np.flatnonzero(filled < width)
         groups, filled = groups[unfinished], filled[unfinished]
-        offsets = groups.astype(np.uint64) * np.uint64(stride) + np.uint64(block)
-        drawn = normal_from_words(stream.blocks_at(offsets), result.dtype)
+        halves = stream.halves_at(groups.astype(np.uint64) * np.uint64(stride) + np.uint64(block))
+        columns = _normal_columns(halves >> np.uint64(32), halves & np.uint64(0xFFFFFFFF), result.dtype)
 
 
 def _threefry_truncated_normal(stream, shape, dtype):
