@@ -93,20 +93,30 @@ class Philox:
             key1 = key1 + 0xBB67AE85 & _MASK32
         return x0, x1, x2, x3
 
-    def words(self, count: int) -> np.ndarray:
-        """The next `count` words of the stream, as uint32."""
-        return self.blocks(-(-count // 4)).reshape(-1)[:count]
+    def words(self, count: int, change: Callable[[np.ndarray], None] | None = None) -> np.ndarray:
+        """The next `count` words of the stream, as uint32.
 
-    def blocks(self, count: int) -> np.ndarray:
-        """The next `count` blocks, as uint32 of shape (count, 4)."""
-        out = np.empty((count, 2), np.uint64)
+        Args:
+            count: how many.
+            change: called with one part of them after the other, in several threads if there are many, to make
+                something else of them, in place.
+        """
+        return self.blocks(-(-count // 4), change).reshape(-1)[:count]
+
+    def blocks(self, count: int, change: Callable[[np.ndarray], None] | None = None) -> np.ndarray:
+        """The next `count` blocks, as uint32 of shape (count, 4); see `words`."""
+        out = np.empty((count, 4), np.uint32)
+        pairs = out.view(np.uint64)
 
         def store(even, odd, start, stop):
-            odd <<= _SHIFT
-            np.bitwise_or(even, odd, out=out[start:stop].T)
+            upper = even if sys.byteorder == "big" else odd
+            upper <<= _SHIFT
+            np.bitwise_or(even, odd, out=pairs[start:stop].T)
+            if change is not None:
+                change(out[start:stop].reshape(-1))
 
         self.each_chunk(count, store)
-        return _words_of(out)
+        return out
 
     def blocks_at(self, offsets: np.ndarray) -> np.ndarray:
         """The blocks `offsets` (uint64, any shape) further on, as uint32 of shape offsets.shape + (4,)."""

@@ -42,8 +42,19 @@ def uniform(stream: Philox | ThreeFry, shape, dtype) -> np.ndarray:
     if isinstance(stream, ThreeFry):
         return _threefry_uniform(stream, shape, dtype)
     size = _size(shape)
-    words = stream.words(2 * size if dtype == np.float64 else size)
-    return uniform_from_words(words, dtype).reshape(shape)
+    if dtype == np.float64:
+        result = np.empty((-(-size // 2), 2))
+
+        def fill(even, odd, start, stop):
+            even <<= np.uint64(32)
+            even |= odd
+            result[start:stop].T[...] = uniform_of_halves(even)
+
+        stream.each_chunk(len(result), fill)
+        return result.reshape(-1)[:size].reshape(shape)
+    if dtype == np.float32:
+        return stream.words(size, lambda words: uniform_from_words(words, dtype)).view(dtype).reshape(shape)
+    return uniform_from_words(stream.words(size), dtype).reshape(shape)
 
 
 def uniform_from_words(words: np.ndarray, dtype) -> np.ndarray:
@@ -126,18 +137,21 @@ def uniform_int(stream: Philox | ThreeFry, shape, minval: int, maxval: int, dtyp
     `minval < maxval` is the caller's to check.
     """
     dtype = np.dtype(dtype)
+    if dtype.itemsize == 4 and isinstance(stream, Philox):
+        words = stream.words(_size(shape), lambda words: within_range(words, minval, maxval, dtype))
+        return words.view(dtype).reshape(shape)
     return within_range(uniform_full_int(stream, shape, f"u{dtype.itemsize}"), minval, maxval, dtype)
 
 
 def within_range(words: np.ndarray, minval: int, maxval: int, dtype) -> np.ndarray:
-    """Unsigned integers, uniform on their whole range, as integers on [minval, maxval)."""
+    """Unsigned integers, uniform on their whole range, as integers on [minval, maxval). They are overwritten."""
     dtype = np.dtype(dtype)
     unsigned = np.dtype(f"u{dtype.itemsize}").type
     span = unsigned(int(maxval) - int(minval))
     # Division by a scalar is vectorised in NumPy, the remainder is not.
     quotient = words // span
     quotient *= span
-    words = np.asarray(words - quotient)
+    words -= quotient
     words += unsigned(int(minval) % (1 << 8 * dtype.itemsize))
     return words.view(dtype)
 
