@@ -68,8 +68,8 @@ def _rows():
         "argmax": lambda tf, x: tf.argmax(x, -1),
         "cumsum": lambda tf, x: tf.cumsum(x, -1),
     }
-    shapes = {"1e6": (10**6,), "1e3 x 1e3": (1000, 1000), "1e5 x 10": (10**5, 10), "1e2 x 1e3": (100, 1000),
-              "1e4 x 1e3": (10**4, 1000)}  # fmt: skip
+    shapes = {"1e2 x 1e3": (100, 1000), "1e3 x 1e3": (1000, 1000), "1e5 x 10": (10**5, 10), "1e4 x 1e3": (10**4, 1000),
+              "1e6": (10**6,), "1e7": (10**7,)}  # fmt: skip
     for name, function in functions.items():
         for shape_name, shape in shapes.items():
             yield f"{name} {shape_name}", _of(function, *shape)
