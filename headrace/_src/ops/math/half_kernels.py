@@ -29,7 +29,7 @@ _ALL = 1 << 16
 
 def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """`x.astype(dtype)`, where between float16, bfloat16 and float32 bits are moved many at a time."""
-    if x.size < _WORTH.get((x.dtype, dtype), sys.maxsize):
+    if x.size < _MANY or x.size < _WORTH.get((x.dtype, dtype), sys.maxsize):
         return x.astype(dtype)
     source = np.ascontiguousarray(x).reshape(-1)
     result = large_arrays.empty(x.shape, dtype)
@@ -38,11 +38,7 @@ def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     def convert(part):
         half_floats.convert(source[part], target[part])
 
-    if x.size > MANY:
-        parts.in_slices(convert, x.size, parts.PART)
-    else:
-        for start in range(0, x.size, _BLOCK):
-            convert(slice(start, start + _BLOCK))
+    _by_parts(convert, x.size)
     return result
 
 
@@ -77,13 +73,21 @@ def through_float32(function, takes_out: bool = False):
 
 
 def _looked_up(table, x):
-    flat = np.ascontiguousarray(x).reshape(-1).view(np.uint16)
-    result = np.empty(x.shape, x.dtype)
-    out = result.reshape(-1)
-    places = np.empty(min(_BLOCK, flat.size), np.intp)
-    for start in range(0, flat.size, _BLOCK):
-        block = flat[start : start + _BLOCK]
-        at = places[: block.size]
-        at[:] = block
-        np.take(table, at, out=out[start : start + _BLOCK], mode="clip")
+    source = np.ascontiguousarray(x).reshape(-1).view(np.uint16)
+    result = large_arrays.empty(x.shape, x.dtype)
+    target, table = result.reshape(-1).view(np.uint16), table.view(np.uint16)
+
+    def look_up(part):
+        np.take(table, source[part].astype(np.intp), out=target[part], mode="clip")
+
+    _by_parts(look_up, x.size)
     return result
+
+
+def _by_parts(function, size):
+    """Call the function with slices of so many elements, in several threads where these are many."""
+    if size > MANY:
+        parts.in_slices(function, size, parts.PART)
+    else:
+        for start in range(0, size, _BLOCK):
+            function(slice(start, start + _BLOCK))
