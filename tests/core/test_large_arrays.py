@@ -92,6 +92,16 @@ def test_other_types(dtype, threads, parts_of_few_bytes):
             assert equal(lookup(op)(x, x).numpy(), function(x.numpy(), x.numpy()))
 
 
+@pytest.mark.parametrize("source", ["float32", "float64", "int32", "bool", "complex64", "uint8"])
+@pytest.mark.parametrize("target", ["float32", "float64", "int32", "bool", "complex64", "uint8", "int64"])
+def test_casts(source, target, threads, parts_of_few_bytes):
+    x = np.nan_to_num(Y).astype(source).reshape(4, -1)
+    with np.errstate(all="ignore"):
+        want = (x.real if source == "complex64" and target not in ("complex64", "bool") else x).astype(target)
+        assert equal(tf.cast(x, target).numpy(), want)
+        assert equal(tf.cast(x.T, target).numpy(), want.T)
+
+
 def test_errors_are_those_of_small_arrays(threads, parts_of_few_bytes):
     with pytest.raises(tf.errors.InvalidArgumentError, match="Incompatible shapes"):
         tf.constant(X) + tf.constant(Y[:-1])

@@ -67,6 +67,20 @@ def divided(function, *arrays: np.ndarray) -> np.ndarray:
     return result
 
 
+def cast(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """`array.astype(dtype)`, in several threads where that pays."""
+    each = array.itemsize + dtype.itemsize
+    is_plain = array.dtype.kind in _KINDS and dtype.kind in _KINDS and array.flags.c_contiguous
+    if array.size * each < _MANY_BYTES or not is_plain:
+        return array.astype(dtype)
+    result = empty(array.shape, dtype)
+    source, target = array.reshape(-1), result.reshape(-1)
+    in_slices(
+        lambda part: np.copyto(target[part], source[part], casting="unsafe"), array.size, _BYTES_OF_A_PART // each
+    )
+    return result
+
+
 def _size(array):
     return array.size
 

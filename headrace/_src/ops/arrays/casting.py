@@ -35,7 +35,7 @@ def _float_to_integer(x, dtype):
     """
     size = dtype.itemsize
     if dtype.kind == "i" and size >= 4:
-        return x.astype(dtype)
+        return converted(x, dtype)
     if dtype.kind == "u" and size == 8:
         y = x.astype(dtype)
         large = x >= 18446744073709551616.0

@@ -30,7 +30,7 @@ _ALL = 1 << 16
 def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """`x.astype(dtype)`, where between float16, bfloat16 and float32 bits are moved many at a time."""
     if x.size < _MANY or x.size < _WORTH.get((x.dtype, dtype), sys.maxsize):
-        return x.astype(dtype)
+        return x.astype(dtype) if x.size < MANY else large_arrays.cast(x, dtype)
     source = np.ascontiguousarray(x).reshape(-1)
     result = large_arrays.empty(x.shape, dtype)
     target = result.reshape(-1)

@@ -12,6 +12,9 @@ parts = LazyModule("headrace._src.core.parts")  # many programs have no large ar
 _MANY = 4096
 # Elements that a thread reduces at a time.
 _PART = 1 << 17
+# Sums are made of pieces of at most so many elements; they wait for memory: see core/large_arrays.py.
+_PIECE = 1024
+_MANY_BYTES, _BYTES_OF_A_PART = 10 << 20, 1 << 22
 # Rows up to so many elements are reduced column by column.
 _SHORT = 16
 # Rows below so many elements are put together to rows of at most _LONG.
@@ -43,7 +46,9 @@ def reduced(ufunc: np.ufunc, x: np.ndarray, axes: tuple, keep_dims: bool = False
     blocks = x.reshape(before, count, after)
     if after == 1:
         rows = blocks[:, :, 0]
-        if x.size > MANY and before > 1 and len(axes) == 1:
+        if ufunc is np.add and x.dtype.kind == "f":
+            found = _sums_of_rows(rows)
+        elif x.size > MANY and before > 1 and len(axes) == 1:
             found = _of_many_rows(ufunc, rows)
         else:
             found = _of_short_rows(ufunc, rows)
@@ -53,6 +58,33 @@ def reduced(ufunc: np.ufunc, x: np.ndarray, axes: tuple, keep_dims: bool = False
         return ufunc.reduce(x, axes, dtype, None, keep_dims)
     middle = (1,) * len(axes) if keep_dims else ()
     return found.reshape(shape[:first] + middle + shape[last + 1 :])
+
+
+def _sums_of_rows(rows):
+    """By einsum, which takes a third of the time of np.add.reduce, and a fifth where rows are short.
+
+    It adds up all of a row in a few sums, so longer rows are taken in pieces. The bits of a row's sum depend on the row
+    only, not on where it stands.
+    """
+    count, width = rows.shape
+    if width <= _PIECE:
+        return _sums(rows)
+    whole = width // _PIECE * _PIECE
+    found = np.add.reduce(_sums(rows[:, :whole].reshape(count, -1, _PIECE)), 1)
+    if whole < width:
+        found += _sums(rows[:, whole:])
+    return found
+
+
+def _sums(rows):
+    """Along the last axis; where these are very many, in several threads."""
+    if rows.nbytes < _MANY_BYTES or not rows.flags.c_contiguous:
+        return np.einsum("...i->...", rows)
+    found = np.empty(rows.shape[:-1], rows.dtype)
+    flat, target = rows.reshape(-1, rows.shape[-1]), found.reshape(-1)
+    length = max(1, _BYTES_OF_A_PART // flat[:1].nbytes)
+    parts.in_slices(lambda part: np.einsum("ij->i", flat[part], out=target[part]), len(flat), length)
+    return found
 
 
 def _of_many_rows(ufunc, rows):
