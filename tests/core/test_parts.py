@@ -49,6 +49,20 @@ def test_slices_cover_everything(size, length):
     assert (counts == 1).all()
 
 
+@pytest.mark.parametrize(("size", "width"), [(1, 1), (2, 1), (1001, 1), (3, 1 << 18), (1000, 4096), (7, 1 << 22)])
+def test_long_slices_cover_everything_once(size, width):
+    counts, slices = np.zeros(size, int), []
+
+    def add(part):
+        counts[part] += 1
+        slices.append(part)
+
+    parts.in_long_slices(add, size, width)
+    assert (counts == 1).all()
+    assert len(slices) >= min(2, size)
+    assert len(slices) <= max(3, size * width // parts.LONG_PART + 1)
+
+
 def test_the_error_of_the_first_part_that_fails():
     def fail(number):
         if number in (3, 7, 90):

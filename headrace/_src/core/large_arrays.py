@@ -10,7 +10,7 @@ import numpy as np
 
 from headrace._src.core.lazy import LazyModule
 from headrace._src.core.operating_system import FREE_AT_MOST, LARGEST_KEPT
-from headrace._src.core.parts import in_slices
+from headrace._src.core.parts import LONG_PART, in_slices
 
 half_floats = LazyModule("headrace._src.core.half_floats")  # many programs have none
 
@@ -51,6 +51,8 @@ def divided(function, *arrays: np.ndarray) -> np.ndarray:
         if size < _MANY_BYTES:
             return function(*arrays)
         count = max(2, size // _BYTES_OF_A_PART)
+    elif function is not whole:
+        count = max(2, largest.size // LONG_PART)
     else:
         count = max(4, largest.size // _ELEMENTS_OF_A_PART)
     pieces = _pieces(arrays, largest.shape)

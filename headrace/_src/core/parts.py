@@ -22,6 +22,9 @@ from headrace._src.core.context import quiet_runner
 # the interpreter's lock; more, and the arrays leave a processor's cache.
 PART = 1 << 17
 
+# The same for kernels that call many functions one after the other: parts are as long as that, or two halves.
+LONG_PART = 1 << 19
+
 # The environment variables that say how many threads an operation may use, the first that is set. TF: it reads the
 # first one; the others are those of NumPy's matrix products, which came from a library that reads them.
 _VARIABLES = ("TF_NUM_INTRAOP_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
@@ -168,3 +171,17 @@ def in_slices(function: Callable[[slice], Any], size: int, length: int) -> None:
     in_parts(
         lambda number: function(slice(number * length, size if number == last else (number + 1) * length)), count
     )
+
+
+def in_long_slices(function: Callable[[slice], Any], size: int, width: int = 1) -> None:
+    """Call the function with at least two long slices that cover `range(size)`, as `in_slices` does.
+
+    For kernels of many calls of NumPy: between two of them a thread needs the interpreter's lock, and one that finds it
+    taken sleeps for longer than a short call takes.
+
+    Args:
+        function: of a slice.
+        size: how many things there are.
+        width: how many elements each of them has.
+    """
+    in_slices(function, size, max(1, size // max(2, size * width // LONG_PART)))

@@ -112,7 +112,6 @@ def test_shuffle_is_the_one_of_single_swaps(size, dtype):
 
 def test_shuffle_in_parts_is_the_one_of_single_swaps(monkeypatch):
     monkeypatch.setattr(random_samplers, "MANY", 1000)
-    monkeypatch.setattr(random_samplers.parts, "PART", 700)
     assert np.array_equal(random_samplers.shuffled(STREAM, np.arange(5000)), _order_of_single_swaps(5000))
 
 

@@ -21,7 +21,7 @@ _WORTH = {
     (_HALF, _SINGLE): _MANY, (_SINGLE, _HALF): _MANY, (_HALF, _BFLOAT16): _MANY,
     (_SINGLE, _BFLOAT16): MANY, (_BFLOAT16, _SINGLE): MANY,
 }  # fmt: skip
-_BLOCK = 32768
+_BLOCK = 65536
 # From so many elements on, the function of all numbers of two bytes costs less than that of the elements.
 _MORE_THAN_ALL = 1 << 17
 _ALL = 1 << 16
@@ -87,7 +87,7 @@ def _looked_up(table, x):
 def _by_parts(function, size):
     """Call the function with slices of so many elements, in several threads where these are many."""
     if size > MANY:
-        parts.in_slices(function, size, parts.PART)
+        parts.in_long_slices(function, size)
     else:
         for start in range(0, size, _BLOCK):
             function(slice(start, start + _BLOCK))

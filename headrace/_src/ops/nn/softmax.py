@@ -61,7 +61,7 @@ def _by_rows(function, of_long_row, x, dtype):
         for row, target in zip(rows, out):
             of_long_row(row, target)
     else:
-        parts.in_slices(lambda part: function(rows[part], out[part]), len(rows), max(1, parts.PART // width))
+        parts.in_long_slices(lambda part: function(rows[part], out[part]), len(rows), width)
     return _narrow(result, dtype)
 
 
@@ -72,7 +72,7 @@ def _sum_of_exponentials(row, shifted, exponentials):
     def compute(part):
         np.exp(np.subtract(row[part], largest, out=shifted[part]), out=exponentials[part])
 
-    parts.in_slices(compute, row.size, parts.PART)
+    parts.in_long_slices(compute, row.size)
     return exponentials.sum()
 
 
@@ -95,7 +95,7 @@ def _softmax_of_rows(x, out=None):
 
 def _softmax_of_long_row(row, out):
     total = _sum_of_exponentials(row, out, out)
-    parts.in_slices(lambda part: np.divide(out[part], total, out=out[part]), row.size, parts.PART)
+    parts.in_long_slices(lambda part: np.divide(out[part], total, out=out[part]), row.size)
 
 
 def _grad_softmax(node, dy):
@@ -136,7 +136,7 @@ def _log_softmax_of_rows(x, out=None):
 
 def _log_softmax_of_long_row(row, out):
     total = np.log(_sum_of_exponentials(row, out, np.empty_like(row)))
-    parts.in_slices(lambda part: np.subtract(out[part], total, out=out[part]), row.size, parts.PART)
+    parts.in_long_slices(lambda part: np.subtract(out[part], total, out=out[part]), row.size)
 
 
 def _grad_log_softmax(node, dy):

@@ -25,11 +25,10 @@ _PHILOX_ROUNDS = 10
 # TF: the key by which the two seeds of a stateless op are scrambled.
 SCRAMBLING_KEY = 0x02461E293EC8F720
 
-# Blocks computed at a time: the work arrays then stay in the second-level cache, and the cost of the
-# ~90 NumPy calls of a pass is spread over enough elements.
-_CHUNK = 16384
+# Blocks computed at a time: enough that the cost of ~90 NumPy calls does not count.
+_CHUNK = 65536
 # The same for several threads: in shorter calls they would wait for each other's interpreter lock.
-_CHUNK_OF_THREADS = 65536
+_CHUNK_OF_THREADS = 131072
 # Up to here, plain integers are quicker than ~90 NumPy calls.
 _FEW_BLOCKS = 12
 

@@ -20,8 +20,8 @@ parts = LazyModule("headrace._src.core.parts")  # many programs draw few numbers
 # TF: how many blocks of the stream an output has to itself.
 _RESERVED_BLOCKS = 256
 _RESERVED_BLOCKS_INVERSION = 42
-# Outputs that are worked on at a time, for the sake of the cache; and in several threads, in longer calls.
-_CHUNK, _CHUNK_OF_THREADS = 16384, 65536
+# Outputs that are worked on at a time in one thread.
+_CHUNK = 65536
 
 
 def _normals(halves):
@@ -87,7 +87,7 @@ def _each_output(parameters, samples: int, draw) -> np.ndarray:
         result[part] = draw(index, *chosen)
 
     if result.size > MANY:
-        parts.in_slices(fill, result.size, _CHUNK_OF_THREADS)
+        parts.in_long_slices(fill, result.size)
     else:
         for start in range(0, result.size, _CHUNK):
             fill(slice(start, min(start + _CHUNK, result.size)))

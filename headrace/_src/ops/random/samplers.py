@@ -361,7 +361,7 @@ def _swap_targets(stream, size):
     if count <= MANY:
         find(slice(0, count))
     else:
-        parts.in_slices(find, count, parts.PART)
+        parts.in_long_slices(find, count)
     return targets
 
 
