@@ -89,20 +89,32 @@ class StandInDevice(Physical):
     def copied(self, raw):
         return Sealed(super().copied(raw._sealed))
 
-    def loaded(self, payload):
-        call = super().loaded(payload)
+    def joined(self, parts, shape, sharding):
+        return Sealed(super().joined([part._sealed for part in parts], shape, sharding))
+
+    def part(self, raw, index):
+        return Sealed(super().part(raw._sealed, index))
+
+    def loaded(self, payload, others=()):
+        call = super().loaded(payload, others)
 
         def called(*arrays):
             self.transfers.programs += 1
-            places = [x._sealed.unsafe_buffer_pointer() for x in arrays]
+            places = [_places(x._sealed) for x in arrays]
             with jax.transfer_guard_host_to_device("disallow"):
                 results = call(*(x._sealed for x in arrays))
-            given = {place for place, x in zip(places, arrays) if x._sealed.is_deleted()}
+            given = {place for found, x in zip(places, arrays) if x._sealed.is_deleted() for place in found}
             self.transfers.donated += len(given)
-            self.transfers.reused += sum(x.unsafe_buffer_pointer() in given for x in results)
-            return [Sealed(x) for x in results]
+            made = [place for x in jax.tree.leaves(results) for place in _places(x)]
+            self.transfers.reused += sum(place in given for place in made)
+            return jax.tree.map(Sealed, results)
 
         return called
+
+
+def _places(array):
+    """Where the parts of an array are."""
+    return [part.data.unsafe_buffer_pointer() for part in array.addressable_shards]
 
 
 class StandIns:

@@ -71,14 +71,31 @@ class Physical:
         with jax.enable_x64(True), jax.default_device(self.device):
             return jax.numpy.array(raw, copy=True)
 
-    def loaded(self, payload: bytes) -> Any:
+    def joined(self, parts: list, shape: tuple, sharding: Any) -> Any:
+        """Arrays of single accelerators, this one's first, as one over all of them. Nothing is copied.
+
+        Args:
+            parts: for each accelerator the array that it has.
+            shape: of the whole.
+            sharding: jax's description of how it is divided.
+        """
+        return jax.make_array_from_single_device_arrays(shape, sharding, parts)
+
+    def part(self, raw: Any, index: int) -> Any:
+        """What one of several accelerators has of an array over all of them."""
+        return raw.addressable_shards[index].data  # of scalars, `addressable_data` has only the first
+
+    def loaded(self, payload: bytes, others: tuple[Physical, ...] = ()) -> Any:
         """What calls a program that was compiled for this device: a function of arrays of jax.
 
         Args:
             payload: the pickled arguments of jax's loader.
+            others: the devices that run it together with this one.
         """
         call = serialize_executable.deserialize_and_load(
-            *pickle.loads(payload), backend=self.device.client, execution_devices=[self.device]
+            *pickle.loads(payload),
+            backend=self.device.client,
+            execution_devices=[self.device, *(other.device for other in others)],
         )
 
         def called(*arrays):

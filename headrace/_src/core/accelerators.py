@@ -53,7 +53,7 @@ class Accelerator:
         try:
             return DeviceArray(self.physical.put(array), self)
         except RuntimeError as error:
-            raise self._exhausted(error, about) from None
+            raise self.exhausted(error, about) from None
 
     def take(self, array: Any, what: str = "") -> DeviceArray:
         """A host's array or a value of any accelerator, here; the same object where it is here already."""
@@ -88,7 +88,7 @@ class Accelerator:
         try:
             results = program(*[array._raw for array in given])
         except RuntimeError as error:
-            raise self._exhausted(error, about) from None
+            raise self.exhausted(error, about) from None
         return [DeviceArray(raw, self) for raw in results]
 
     def make_room(self, size: int, what: str) -> None:
@@ -105,7 +105,7 @@ class Accelerator:
             f"(memory_limit of tf.config.set_logical_device_configuration), {used:,} are in use.",
         )  # fmt: skip
 
-    def _exhausted(self, error, what):
+    def exhausted(self, error: Exception, what: str) -> Exception:
         """The error of jax, or what TensorFlow raises when it is about memory."""
         if "RESOURCE_EXHAUSTED" not in str(error):
             return error
@@ -114,7 +114,8 @@ class Accelerator:
             None, None, f"OOM: there is no room for {what} on {self.name}, which has {limit}: {error}"
         )
 
-    def _changed(self, size):
+    def changed(self, size: int) -> None:
+        """Count values that have come, or gone where the size is below zero."""
         with self._lock:
             self.used += size
             self.peak = max(self.peak, self.used)
@@ -143,14 +144,14 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin, device_use.ElsewhereValue
         self.accelerator = accelerator
         self.shape = raw.shape
         self.dtype = np.dtype(raw.dtype)
-        accelerator._changed(self.nbytes)
+        accelerator.changed(self.nbytes)
 
     def __del__(self):
         try:
             accelerator, size = self.accelerator, self.nbytes
         except AttributeError:  # it could not be made
             return
-        accelerator._changed(-size)
+        accelerator.changed(-size)
 
     @property
     def device_name(self) -> str:

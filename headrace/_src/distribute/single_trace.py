@@ -14,8 +14,7 @@ from headrace._src.core import nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import HOST, context
 from headrace._src.core.device_use import available
-from headrace._src.core.devices import DeviceSpec
-from headrace._src.core.tensor import Tensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.type_specs import type_spec_from_value
 from headrace._src.distribute.contexts import ReplicaContext
 from headrace._src.distribute.places import Place
@@ -30,6 +29,7 @@ from headrace._src.graph.control.conditional import note_variables
 from headrace._src.graph.replicas.collectives import replica_number
 from headrace._src.graph.replicas.expansion import CannotExpand, Expansion, ReplicaGraph, Replicated
 from headrace._src.op.convert import to_tensor
+from headrace._src.ops.arrays.filling import CONST
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.arrays.passing import identity
 from headrace._src.state.variables import Variable
@@ -249,8 +249,8 @@ def _graph_of_all(one, strategy, devices, given):
     _note_plain_variables(one, whole, variables)
     at = {id(tensor): k for k, tensor in enumerate(whole.inputs)}
     positions = [[at[id(known[id(tensor)])] for tensor in one.inputs] for known in expansion.maps]
-    numbers = [DeviceSpec.from_string(name).device_index for name in devices]
-    whole.replicated = Replicated(one, numbers, positions, expansion.nodes, expansion.is_spread)
+    lasting = frozenset(arguments + k for k, (tensor, _) in enumerate(one.captures) if _is_lasting(tensor))
+    whole.replicated = Replicated(one, tuple(devices), positions, expansion.nodes, expansion.is_spread, lasting)
     return whole
 
 
@@ -262,6 +262,16 @@ def _common_inputs(one, strategy, arguments):
         if copy is None or not isinstance(copy[0], SyncOnReadVariable):
             common.add(id(inner))
     return common
+
+
+def _is_lasting(tensor):
+    """Whether a tensor that is captured is the same object in each call: an eager one, or a constant around."""
+    while isinstance(tensor, SymbolicTensor):
+        if tensor.op.record is CONST:
+            return True
+        found = (outer for outer, inner in getattr(tensor.graph, "captures", ()) if inner is tensor)
+        tensor = next(found, None)
+    return isinstance(tensor, EagerTensor)
 
 
 def _handle_of(copy, strategy, tensor, index, whole):

@@ -9,6 +9,7 @@ import weakref
 import numpy as np
 
 from headrace._src.core import accelerators, device_use
+from headrace._src.core.accelerator_groups import SpreadPart
 from headrace._src.core.accelerators import DeviceArray, all_on_host
 from headrace._src.core.context import HOST, context
 from headrace._src.core.random_state import random_state
@@ -16,10 +17,11 @@ from headrace._src.graph.compiling import compilation, programs
 from headrace._src.graph.compiling.compilation import Executable
 from headrace._src.graph.compiling.programs import COMPUTED, GIVEN, LISTED, MISMATCH, Program, Signature
 from headrace._src.graph.running.plan import Plan
+from headrace._src.op.traits import PLAIN_CALL
 from headrace._src.ops.arrays.filling import CONST
 
 # How many shapes of a function are compiled. The host is no way out here, as it is for its own programs: more of them.
-_PROGRAMS = 64
+PROGRAMS = 64
 
 
 class AcceleratedSignature(Signature):
@@ -127,7 +129,10 @@ class AcceleratedProgram(Program):
             if type(value) is not DeviceArray or value.accelerator is not self._accelerator:
                 if not storage.is_initialized:
                     return False
-                value = value if type(value) is DeviceArray else storage.read()
+                if isinstance(value, SpreadPart):
+                    value = value.own_copy()
+                elif type(value) is not DeviceArray:
+                    value = storage.read()
                 value = self._accelerator.take(value, f"the variable {storage.name}")
                 storage.device, storage.value = value, None
             if value.shape != shape:
@@ -162,7 +167,7 @@ class AcceleratedExecutable(Executable):
     def __init__(self, plan, accelerator, fixed=None, must_compile=False, name=""):
         self.accelerator = accelerator
         super().__init__(plan, fixed, must_compile, name)
-        self.most_programs = _PROGRAMS
+        self.most_programs = PROGRAMS
 
     def _begin(self):
         super()._begin()
@@ -199,7 +204,7 @@ class AcceleratedExecutable(Executable):
     def split_at(self, hosts):
         super().split_at(hosts)
         for piece in self.segmented.pieces:
-            if isinstance(piece.executable, Plan):
+            if isinstance(piece.executable, Plan) and not _only_calls(piece.executable):
                 piece.executable = _HostPart(piece.executable)
 
     def _part(self, plan):
@@ -210,6 +215,11 @@ class AcceleratedExecutable(Executable):
     @property
     def state(self):
         return f"{super().state}, on {self.accelerator.name}"
+
+
+def _only_calls(plan):
+    """Whether a part only calls functions, each of which finds its own devices."""
+    return all(step.record is CONST or PLAIN_CALL in step.record.traits for step in plan.steps)
 
 
 class _HostPart:

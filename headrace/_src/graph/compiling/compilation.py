@@ -16,6 +16,7 @@ from headrace._src.graph.compiling.lowering import CannotLower
 from headrace._src.graph.compiling.programs import MISMATCH, Program, signature_of
 from headrace._src.graph.compiling.replicated import (
     ReplicatedProgram,
+    accelerators_of,
     block_of_replica,
     runs_on_devices,
     signature_of_replicas,
@@ -33,7 +34,9 @@ from headrace._src.op.traits import (
 )
 from headrace._src.ops.arrays.filling import CONST
 
-_accelerated = LazyModule("headrace._src.graph.compiling.accelerated")  # where there are any
+# Where there are any.
+_accelerated = LazyModule("headrace._src.graph.compiling.accelerated")
+_accelerated_replicas = LazyModule("headrace._src.graph.compiling.accelerated_replicas")
 
 # A call of a program takes as long as this many operations one by one.
 _FEW = 24
@@ -585,7 +588,8 @@ def executable_of(graph):
     if not device_use.soft_placement:
         _check_devices(graph.plan().steps)
     if runs_on_devices(graph):
-        return ReplicatedExecutable(graph)
+        on_host = not accelerators_of(graph.replicated)
+        return ReplicatedExecutable(graph) if on_host else _accelerated_replicas.AcceleratedReplicas(graph)
     if device_use.may_have_accelerators():
         placed = _accelerated.placed_executable(graph)
         if placed is not None:

@@ -123,6 +123,7 @@ class Built:
         fresh: how many bytes its results take that are not in memory that it was given.
         draws: for each stream how many blocks it uses, None where that depends on values.
         shapes: of the results of one replica, of a program of several devices.
+        order: where each of these results is among those that the program returns.
         collectives: what replicas do together in it, as (kind, bytes) for each.
     """
 
@@ -132,6 +133,7 @@ class Built:
     fresh = 0
     draws: tuple = ()
     shapes: tuple = ()
+    order: tuple = ()
     collectives: tuple = ()
 
     def __init__(self, payload, arguments, variables, streams, outputs, updates, fails):

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from headrace._src.core import device_use
 from headrace._src.core.lazy import jax, jnp, lax, serialize_executable, xla_client
 from headrace._src.core.random_state import random_state
 from headrace._src.graph.compiling import devices, programs
@@ -50,8 +51,12 @@ class ReplicatedSignature(Signature):
 
     __hash__ = Signature.__hash__
 
+    def fits(self, other) -> bool:
+        """Whether a call with another signature is one that a program with this one is for."""
+        return self == other
+
     def build(self, block) -> Built:
-        return build_replicated(block, self)
+        return build_replicated(block, self, devices.compiling(self.count), options_of_replicas(block, self.count))
 
 
 def signature_of_replicas(arrays, positions) -> tuple:
@@ -88,11 +93,29 @@ def why_not_on_devices(graph) -> str | None:
         return "replicas go together through a branch or loop that draws random numbers"
     if graph.base.stays_interpreted:
         return "eager code reads its variables after each call"
+    if accelerators_of(replicated):
+        return _why_not_on_accelerators(accelerators_of(replicated), replicated.count)
     if max(replicated.devices) >= devices.count():
         return (
             "the replicas have no devices of their own: tf.config.set_logical_device_configuration splits the "
             "processors into some"
         )
+    return None
+
+
+def accelerators_of(replicated) -> list:
+    """The accelerators among the devices of replicas."""
+    found = (device_use.accelerated.get(name) for name in replicated.names)
+    return [accelerator for accelerator in found if accelerator is not None]
+
+
+def _why_not_on_accelerators(found, count):
+    if len(found) < count:
+        return "only some of the replicas are on accelerators"
+    if len({accelerator.physical.platform for accelerator in found}) > 1:
+        return "the replicas are on accelerators of different kinds"
+    if len({id(accelerator.physical) for accelerator in found}) < count:
+        return "several replicas are on logical devices of one accelerator"
     return None
 
 
@@ -116,9 +139,24 @@ class _ReplicatedLowering(Lowering):
 
 
 class _ReplicatedWriter(Writer):
-    """Makes the function of one replica, and spreads it over devices."""
+    """Makes the function of one replica, and spreads it over devices.
+
+    Args:
+        block, signature: as of `Writer`.
+        where: the devices of jax that it is compiled for.
+
+    Attributes:
+        shapes: of what one replica has of each result.
+        order: where each result is among those that the program returns: scalars that are no variables come last, each
+            replica's as it is. Variables are parts of arrays over all devices, so that XLA does not take those of one
+            replica for those of another.
+    """
 
     _lowering = _ReplicatedLowering
+
+    def __init__(self, block, signature, where):
+        super().__init__(block, signature)
+        self._where = where
 
     def lowered(self):
         block, signature = self._block, self._signature
@@ -126,7 +164,7 @@ class _ReplicatedWriter(Writer):
         if written & signature.shared_variables:
             raise CannotLower((0,), "strategy.run", "replicas change a variable that they have in common")
         self._written = written
-        mesh = jax.sharding.Mesh(np.array(devices.compiling(signature.count)), (AXIS,))
+        mesh = jax.sharding.Mesh(np.array(self._where), (AXIS,))
         own, common = jax.sharding.PartitionSpec(AXIS), jax.sharding.PartitionSpec()
         kinds = [(signature.inputs[i], block.input_types[i]._np, i in signature.shared) for i in self.arguments]
         if any(isinstance(shape, programs.ListSpec) for shape, _, _ in kinds):
@@ -147,7 +185,7 @@ class _ReplicatedWriter(Writer):
             for (shape, dtype, is_shared), spec in zip(kinds, specs)
         ]  # fmt: skip
         local = functools.partial(self._on_replica, [shape for shape, _, _ in kinds])
-        spread = jax.shard_map(local, mesh=mesh, in_specs=specs, out_specs=own, check_vma=False)
+        spread = jax.shard_map(local, mesh=mesh, in_specs=specs, out_specs=(own, common), check_vma=False)
         return jax.jit(spread, donate_argnums=donated, keep_unused=True).lower(*given)
 
     def _on_replica(self, shapes, *given):
@@ -155,7 +193,10 @@ class _ReplicatedWriter(Writer):
         if any(kind == LISTED for kind, _ in self.outputs):
             raise CannotLower((0,), "strategy.run", "a list of tensors that replicas return")
         self.shapes = [x.shape for x in results]
-        return [x.reshape(1) if x.ndim == 0 else x for x in results]
+        scalars = [i for i, x in enumerate(results) if x.ndim == 0 and i >= len(self.updates)]
+        parts = [i for i in range(len(results)) if i not in scalars]
+        self.order = [(*parts, *scalars).index(i) for i in range(len(results))]
+        return [results[i].reshape(results[i].shape or 1) for i in parts], [results[i] for i in scalars]
 
 
 def whole_shape(shape, count) -> tuple:
@@ -163,21 +204,31 @@ def whole_shape(shape, count) -> tuple:
     return (shape[0] * count, *shape[1:]) if shape else (count,)
 
 
-def build_replicated(block, signature) -> Built:
-    """Compile what one replica does for several devices; see `programs.build`."""
+def build_replicated(block, signature, where, options) -> Built:
+    """Compile what one replica does for several devices.
+
+    Args:
+        block, signature: see `programs.build`.
+        where: the devices of jax, or others of their kind.
+        options: for XLA.
+    """
     with jax.enable_x64(True):
-        writer = _ReplicatedWriter(block, signature)
+        writer = _ReplicatedWriter(block, signature, where)
         start = time.perf_counter()
         lowered = writer.lowered()
         between = time.perf_counter()
-        compiled, unknown = programs.compiled_with(lowered, programs.options_of(block))
+        compiled, unknown = programs.compiled_with(lowered, options)
         payload = pickle.dumps(serialize_executable.serialize(compiled))
     built = Built(
         payload, writer.arguments, writer.variables, writer.streams, writer.outputs, writer.updates, writer.fails
     )
     built.seconds = between - start, time.perf_counter() - between
     built.unknown_options = unknown
-    built.shapes = writer.shapes
+    built.shapes, built.order = writer.shapes, writer.order
+    sizes = compiled.memory_analysis()
+    built.temporary = sizes.temp_size_in_bytes
+    built.fresh = sizes.output_size_in_bytes - sizes.alias_size_in_bytes
+    built.draws = writer.draws
     built.collectives = collectives_in(compiled.as_text())
     return built
 
@@ -233,17 +284,12 @@ class ReplicatedProgram:
     """
 
     def __init__(self, built, signature, replicated, random_nodes):
-        where = devices.chosen(replicated.devices)
-        self._devices, self._where = where, tuple(replicated.devices)
-        self._call = devices.loaded(built.payload, where)
         self.unknown_options = built.unknown_options
         self.collectives = built.collectives
-        mesh = jax.sharding.Mesh(np.array(where), (AXIS,))
-        self._own = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(AXIS))
-        self._common = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
         self._signature, self._built = signature, built
         self._positions = replicated.positions
         self.count = replicated.count
+        self._load(replicated)
         place = next((node.location for node in replicated.graph.nodes if node.inputs), ("", 0, ""))
         self._exchange = Exchange(place, self.count, built.collectives)
         exchanges.append(self._exchange)
@@ -256,6 +302,8 @@ class ReplicatedProgram:
         self._resources = [
             own[i] for own in self._positions for i, x in enumerate(signature.inputs) if isinstance(x, int)
         ]
+        # What all replicas have in common and is the same object in each call, as it is on the devices.
+        self._kept: dict = dict.fromkeys(replicated.lasting & signature.shared)
         self._lock = threading.Lock()
 
     def run(self, arrays):
@@ -266,10 +314,10 @@ class ReplicatedProgram:
                 return MISMATCH
         with jax.enable_x64(True), self._lock:
             given = [self._argument(i, arrays) for i in self._built.arguments]
-            results = self._call_with_variables(given)
+            results, failed = self._call_with_streams(given)
         if results is None:
             return MISMATCH
-        if self._built.fails and self._parts(results, -1)[0]:
+        if failed:
             return None
         self._exchange.calls += 1
         columns = [self._output(kind, what, results, arrays) for kind, what in self._built.outputs]
@@ -278,19 +326,15 @@ class ReplicatedProgram:
     def _output(self, kind, what, results, arrays):
         """What each replica has of an output."""
         if kind == COMPUTED:
-            return self._parts(results, what)
+            return [self._part(results, what, i) for i in range(self.count)]
         if kind == GIVEN:
             return [arrays[own[what]] for own in self._positions]
         return [what] * self.count
 
-    def _parts(self, results, at):
-        """A result, on the host, as each replica has it."""
-        whole, shape = results[at], self._built.shapes[at]
-        return [np.asarray(whole.addressable_data(i)).reshape(shape) for i in range(self.count)]
-
     def _bind(self, arrays):
         signature, storages = signature_of_replicas(arrays, self._positions)
-        if signature != self._signature:
+        own = self._signature
+        if signature is None or not own.fits(signature):
             return False
         self._storages = [storages[i] for i in self._built.variables]
         self._locked = sorted({id(x): x for copies in self._storages for x in copies}.values(), key=id)
@@ -299,20 +343,44 @@ class ReplicatedProgram:
         return True
 
     def _argument(self, i, arrays):
-        if i in self._signature.shared:
-            return self._put([arrays[self._positions[0][i]]] * self.count, True)
-        return self._put([arrays[own[i]] for own in self._positions], False)
+        if i not in self._signature.shared:
+            return self._put([arrays[own[i]] for own in self._positions], False, f"input {i}")
+        array = arrays[self._positions[0][i]]
+        kept = self._kept.get(i)
+        if kept is not None and kept[0] is array:
+            return kept[1]
+        given = self._put([array] * self.count, True, f"input {i}")
+        if i in self._kept:
+            self._kept[i] = array, given
+        return given
 
-    def _put(self, parts, is_shared):
-        """Arrays of the host, one for each replica, as an array over all devices."""
-        first = parts[0]
-        shape = first.shape if is_shared else whole_shape(first.shape, self.count)
-        if not is_shared and not first.shape:
-            parts = [part.reshape(1) for part in parts]
-        kind = devices.described(shape, first.dtype)
-        return xla_client.batched_device_put(kind, self._common if is_shared else self._own, parts, self._devices)
+    def _call_with_streams(self, given):
+        """The results, None when variables are not as expected; and whether a check has failed."""
+        if not self._built.streams:
+            results = self._call_with_variables(given)
+            return results, results is not None and self._failed(results)
+        streams = [[random_state.stream_of(*place) for place in places] for places in self._streams]
+        state = self._put([programs.stream_rows(own) for own in streams], False, "the state of random numbers")
+        results = self._call_with_variables(given, state)
+        if results is None or self._failed(results):
+            return results, results is not None
+        draws = self._built.draws
+        for i, own in enumerate(streams):
+            if None in draws:
+                for stream, count in zip(own, self._counts(results, i)):
+                    stream.used = count
+            else:  # how many are drawn is known beforehand: nothing need be read
+                for stream, count in zip(own, draws):
+                    stream.used += count
+        return results, False
 
-    def _call_with_variables(self, given):
+    def _failed(self, results):
+        return self._built.fails and bool(self._part(results, -1, 0))
+
+    def _counts(self, results, replica):
+        return np.asarray(self._part(results, -2 if self._built.fails else -1, replica)).tolist()
+
+    def _call_with_variables(self, given, *state):
         taken = []
         try:
             for storage in self._locked:
@@ -323,19 +391,9 @@ class ReplicatedProgram:
                 if value is None:
                     return None
                 given.append(value)
-            if self._built.streams:
-                streams = [[random_state.stream_of(*place) for place in places] for places in self._streams]
-                given.append(self._put([programs.stream_rows(own) for own in streams], False))
-            results = self._call(*given)
+            results = self._invoke([*given, *state])
             for copies, k in self._updates:
-                for i, storage in enumerate(copies):
-                    storage.device = ReplicaPart(results[k], i, self._built.shapes[k], self._where)
-                    storage.value = None
-            if self._built.streams:
-                counts = self._parts(results, -2 if self._built.fails else -1)
-                for own, used in zip(streams, counts):
-                    for stream, count in zip(own, used.tolist()):
-                        stream.used = count
+                self._keep(copies, results[k], self._built.shapes[k])
         finally:
             for storage in taken:
                 storage.lock.release()
@@ -343,18 +401,64 @@ class ReplicatedProgram:
 
     def _value(self, number, copies):
         """The values of the copies of a variable as an array over all devices; None when one is not as expected."""
+        whole = self._whole_of([copy.device for copy in copies])
+        if whole is not None:
+            return whole
         shape = self._signature.variables[number][0]
-        first = copies[0].device
-        if type(first) is ReplicaPart and first.where == self._where and _is_whole([copy.device for copy in copies]):
-            return first.whole
-        if any(not copy.is_initialized for copy in copies):
-            return None
-        parts = [copy.read() for copy in copies]
-        if any(part.shape != shape for part in parts):
+        if any(not copy.is_initialized or copy.value_shape != shape for copy in copies):
             return None
         is_shared = number in self._signature.shared_variables
+        whole = self._arrived(copies, is_shared)
+        if not is_shared:
+            self._keep(copies, whole, shape)  # from now on they are there
+        return whole
+
+    # What depends on where the devices are.
+
+    def _load(self, replicated):
+        where = devices.chosen(replicated.devices)
+        self._devices, self._where = where, tuple(replicated.devices)
+        self._call = devices.loaded(self._built.payload, where)
+        mesh = jax.sharding.Mesh(np.array(where), (AXIS,))
+        self._own = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(AXIS))
+        self._common = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
+
+    def _invoke(self, given):
+        """Call the program; its results in order."""
+        parts, scalars = self._call(*given)
+        found = [*parts, *scalars]
+        return [found[i] for i in self._built.order]
+
+    def _put(self, parts, is_shared, what):
+        """Arrays of the host, one for each replica, as an array over all devices."""
+        parts = [part if type(part) is np.ndarray else np.asarray(part) for part in parts]
+        first = parts[0]
+        shape = first.shape if is_shared else whole_shape(first.shape, self.count)
+        if not is_shared and not first.shape:
+            parts = [part.reshape(1) for part in parts]
+        kind = devices.described(shape, first.dtype)
+        return xla_client.batched_device_put(kind, self._common if is_shared else self._own, parts, self._devices)
+
+    def _part(self, results, at, replica):
+        """What a replica has of a result."""
+        return np.asarray(results[at].addressable_shards[replica].data)
+
+    def _whole_of(self, values):
+        """The array whose parts values of variables are; None if they are not those of one."""
+        first = values[0]
+        return first.whole if type(first) is ReplicaPart and first.where == self._where and _is_whole(values) else None
+
+    def _arrived(self, copies, is_shared):
+        """The values of the copies of a variable, from elsewhere."""
+        parts = [copy.read() for copy in copies]
         # A program changes what it is given: each copy needs memory of its own, which nobody else has.
-        return self._put(parts if is_shared else [_owned(part) for part in parts], is_shared)
+        return self._put(parts if is_shared else [_owned(part) for part in parts], is_shared, "")
+
+    def _keep(self, copies, whole, shape):
+        """Let the copies of a variable have their parts of an array."""
+        for i, storage in enumerate(copies):
+            storage.device = ReplicaPart(whole, i, shape, self._where)
+            storage.value = None
 
 
 def _is_whole(parts):
@@ -378,6 +482,11 @@ def _of_replica(replicated, place, replica):
         return node, calls
     own = nodes[id(outermost)][replica]
     return (node, (own, *calls[1:])) if calls else (own, ())
+
+
+def options_of_replicas(block, count) -> dict:
+    """The compiler's options for what one of so many replicas does on this machine's processors."""
+    return programs.options_of(block)
 
 
 def block_of_replica(replicated):

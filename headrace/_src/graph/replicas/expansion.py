@@ -9,6 +9,7 @@ it is computed from what is the same, is there once.
 import numpy as np
 
 from headrace._src.core import dtypes
+from headrace._src.core.devices import DeviceSpec
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.building.func_graph import FuncGraph, copy_handle_data
 from headrace._src.graph.building.graph import PLACEHOLDER
@@ -50,19 +51,23 @@ class Replicated:
 
     Attributes:
         graph: the graph of one replica.
-        devices: numbers of the devices of the replicas.
+        names: full names of the devices of the replicas.
+        devices: their numbers.
         positions: for each replica, which input of the graph of all is each input of the graph of one.
         nodes: by operation of the graph of one that draws random numbers or calls what does, those of all replicas.
         is_spread: whether random operations are in branches that all replicas go through at once, where no single
             replica has its own.
+        lasting: which inputs of the graph of one are the same objects in each call: eager tensors and constants.
     """
 
-    def __init__(self, graph, devices, positions, nodes, is_spread):
+    def __init__(self, graph, names, positions, nodes, is_spread, lasting):
         self.graph = graph
-        self.devices = devices
+        self.names = names
+        self.devices = [DeviceSpec.from_string(name).device_index for name in names]
         self.positions = positions
         self.nodes = nodes
         self.is_spread = is_spread
+        self.lasting = lasting
 
     @property
     def count(self) -> int:

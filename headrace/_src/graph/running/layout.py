@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from headrace._src.core.context import context
+from headrace._src.core.device_use import ElsewhereValue
 from headrace._src.core.lazy import LazyModule
 from headrace._src.core.random_state import site_within
 from headrace._src.graph.building.operation import grouped
@@ -328,6 +329,8 @@ def wrapped(value, result_type):
             array = _asarray(value)
             if array.dtype is dtype._np:
                 return array
+        elif isinstance(value, ElsewhereValue):  # of a function that has run on an accelerator
+            return value
         return as_array(value, dtype)
     if value.dtype is not dtype._np:
         check_dtype(record, value, dtype)
