@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from headrace import summary as summary
     from headrace import sysconfig as sysconfig
     from headrace import test as test
+    from headrace import tpu as tpu
     from headrace import train as train
     from headrace import types as types
     from headrace import version as version

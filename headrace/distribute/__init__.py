@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from headrace._src.distribute.mirrored import MirroredStrategy as MirroredStrategy
     from headrace._src.distribute.multi_worker import MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy
     from headrace._src.distribute.other_machines import ParameterServerStrategy as ParameterServerStrategy
-    from headrace._src.distribute.other_machines import TPUStrategy as TPUStrategy
     from headrace._src.distribute.reductions import CrossDeviceOps as CrossDeviceOps
     from headrace._src.distribute.reductions import HierarchicalCopyAllReduce as HierarchicalCopyAllReduce
     from headrace._src.distribute.reductions import NcclAllReduce as NcclAllReduce
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from headrace._src.distribute.strategies import get_strategy as get_strategy
     from headrace._src.distribute.strategies import has_strategy as has_strategy
     from headrace._src.distribute.strategies import in_cross_replica_context as in_cross_replica_context
+    from headrace._src.distribute.tpus import TPUStrategy as TPUStrategy
     from headrace._src.distribute.values import DistributedValues as DistributedValues
     from headrace.distribute import cluster_resolver as cluster_resolver
     from headrace.distribute import coordinator as coordinator

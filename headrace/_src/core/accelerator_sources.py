@@ -52,6 +52,12 @@ class Physical:
         client = self.device.client
         return f"{client.platform} {client.platform_version} {self.device.device_kind}"
 
+    @property
+    def coordinates(self) -> tuple[int, ...]:
+        """Where it is among others: along the three axes of a mesh of chips, and on its chip."""
+        place = getattr(self.device, "coords", None) or (self.number, 0, 0)
+        return (*place, getattr(self.device, "core_on_chip", 0) or 0)
+
     def put(self, array: np.ndarray) -> Any:
         """A copy of a host's array, as an array of jax on this device."""
         with jax.enable_x64(True):

@@ -73,30 +73,6 @@ def _variable(name):
     )
 
 
-@api("distribute.cluster_resolver.TPUClusterResolver", dispatch=False)
-class TPUClusterResolver(ClusterResolver):
-    """Would find a TPU of Google's cloud. There is none to be found: TPUs that jax sees are devices of this machine.
-
-    Programs that catch its ValueError, and go on without a TPU, do so.
-
-    Args:
-        tpu: the name of one; all arguments are accepted.
-        zone, project, job_name, coordinator_name, coordinator_address, credentials, service, discovery_url: accepted.
-
-    Raises:
-        ValueError: always.
-    """
-
-    def __init__(
-        self, tpu=None, zone=None, project=None, job_name="worker", coordinator_name=None, coordinator_address=None,
-        credentials="default", service=None, discovery_url=None,
-    ) -> None:  # fmt: skip
-        raise ValueError(
-            f"TPUClusterResolver: there is no TPU to connect to (tpu={tpu!r}). Those that jax sees are in "
-            "tf.config.list_physical_devices('TPU'); without one, use tf.distribute.MirroredStrategy()."
-        )
-
-
 @api("distribute.cluster_resolver.SlurmClusterResolver", dispatch=False)
 class SlurmClusterResolver(ClusterResolver):
     """Knows the tasks that `srun` has started.

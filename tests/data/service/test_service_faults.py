@@ -3,6 +3,9 @@
 import logging
 import os
 import socket
+import subprocess
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -10,7 +13,7 @@ import pytest
 import headrace as tf
 from headrace._src.core import network
 from headrace._src.data.service import credentials, messages
-from headrace._src.data.service.dispatcher import process_number
+from headrace._src.data.service.dispatcher import Dispatcher, process_number
 
 service = tf.data.experimental.service
 Dataset = tf.data.Dataset
@@ -57,6 +60,66 @@ def test_readers_go_on_without_a_worker_that_has_gone(caplog):
     assert "has gone" in caplog.text
     del read
     workers[1].stop()
+    dispatcher.stop()
+
+
+WORKER = """
+import sys, headrace as tf
+service = tf.data.experimental.service
+worker = service.WorkerServer(service.WorkerConfig(sys.argv[1]))
+print(worker._address, flush=True)
+sys.stdin.read()
+"""
+
+
+def killable_worker(dispatcher):
+    """A worker that is a process, and its address."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WORKER, address_of(dispatcher)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    return process, process.stdout.readline().strip()
+
+
+def killed(process):
+    process.kill()
+    process.wait()
+    process.stdin.close()
+    process.stdout.close()
+
+
+@pytest.mark.slow
+def test_a_worker_that_was_killed_is_not_waited_for(caplog):
+    hour = 3_600_000
+    dispatcher = service.DispatchServer(service.DispatcherConfig(worker_timeout_ms=hour))
+    worker = worker_of(dispatcher)
+    process, address = killable_worker(dispatcher)
+    read = iter(Dataset.range(3).repeat().apply(service.distribute("parallel_epochs", dispatcher.target)))
+    next(read)
+    killed(process)
+    with caplog.at_level(logging.WARNING, "headrace"):
+        while f"the worker at {address} has gone" not in caplog.text:
+            next(read)
+    assert dispatcher._server.worker_count == 1
+    del read
+    worker.stop()
+    dispatcher.stop()
+
+
+@pytest.mark.slow
+def test_the_last_worker_may_come_back(monkeypatch):
+    left = threading.Event()
+    original = Dispatcher.caller_left
+
+    def caller_left(self, caller):
+        original(self, caller)
+        left.set()
+
+    monkeypatch.setattr(Dispatcher, "caller_left", caller_left)
+    dispatcher = service.DispatchServer(service.DispatcherConfig(worker_timeout_ms=3_600_000))
+    process, _ = killable_worker(dispatcher)
+    killed(process)
+    assert left.wait(30)
+    assert dispatcher._server.worker_count == 1
     dispatcher.stop()
 
 

@@ -16,7 +16,7 @@ from headrace._src.data.saving import distributed_snapshots
 from headrace._src.data.saving.snapshot_files import checked_compression
 from headrace._src.data.service.credentials import Credentials
 from headrace._src.data.service.journal import Journal
-from headrace._src.data.service.messages import Server, ServerEnded, checked_fields
+from headrace._src.data.service.messages import Server, ServerEnded, checked_fields, refuses
 from headrace._src.data.service.service_state import Definition, Iteration, ServiceState, dataset_event
 from headrace._src.data.service.shards import STATIC, WHERE, ShardingPolicy, chunk
 from headrace._src.op.api import api
@@ -198,6 +198,21 @@ class Dispatcher(Server):
     def _on_worker_ends(self, payload, address):
         self._lose(address)
         return {}, b""
+
+    def caller(self, kind, fields):
+        return fields.get("address") if kind == "worker" else None
+
+    def caller_left(self, caller):
+        """A worker's connection has ended: if it does not listen either, it was killed, and is not waited for."""
+        # The last one is, for as long as any: readers could not go on without it.
+        if self._has_others(caller) and refuses(caller):
+            with self._lock_of_state:
+                if not self._has_ended and self._has_others(caller):
+                    self._lose(caller)
+
+    def _has_others(self, worker):
+        with self._lock_of_state:
+            return worker in self._workers and len(self._workers) > 1
 
     def _forget_old(self):
         now = time.monotonic()

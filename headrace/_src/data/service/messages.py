@@ -231,6 +231,13 @@ class Server:
         """Answer a message."""
         raise NotImplementedError(type(self).__name__)
 
+    def caller(self, kind: str, fields: dict) -> Any:
+        """Who has sent a message, if this server wants to know when that one's connection ends; else None."""
+        return None
+
+    def caller_left(self, caller: Any) -> None:
+        """The connection of such a caller has ended, as it does when its process is killed."""
+
     def admit(self, connection: socket.socket) -> bool:
         """Whether who has connected may talk to this server."""
         credentials = self.credentials
@@ -302,6 +309,7 @@ def _answer(connection, server_of):
         connection.close()
         return
     server._keep(connection, True)
+    caller = None
     try:
         if not server.admit(connection):
             return
@@ -311,8 +319,10 @@ def _answer(connection, server_of):
             if server is None or not server.is_running:
                 return
             fields, payload = message
+            kind = str(fields.pop("kind", ""))
+            caller = server.caller(kind, fields) or caller
             try:
-                fields, payload = server.handle(str(fields.pop("kind", "")), fields, payload)
+                fields, payload = server.handle(kind, fields, payload)
                 send(connection, fields, payload)
             except ServerEnded:
                 return
@@ -332,6 +342,19 @@ def _answer(connection, server_of):
         connection.close()
         if (server := server_of()) is not None:
             server._keep(connection, False)
+            if caller is not None and server.is_running:
+                server.caller_left(caller)
+
+
+def refuses(address: str) -> bool:
+    """Whether nobody listens at an address any more, on a machine that says so: the process there has ended."""
+    try:
+        socket.create_connection(network.host_and_port(address, WHERE), _CONNECT_SECONDS).close()
+    except ConnectionRefusedError:
+        return True
+    except (OSError, ValueError, OverflowError, errors.OpError):
+        pass
+    return False
 
 
 class Peer:

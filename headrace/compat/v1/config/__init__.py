@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from headrace._src.devices.configuration import set_logical_device_configuration as set_logical_device_configuration
     from headrace._src.devices.configuration import set_soft_device_placement as set_soft_device_placement
     from headrace._src.devices.configuration import set_visible_devices as set_visible_devices
+    from headrace._src.distribute.other_machines import experimental_connect_to_cluster as experimental_connect_to_cluster
+    from headrace._src.distribute.other_machines import experimental_connect_to_host as experimental_connect_to_host
     from headrace._src.tracing.function import functions_run_eagerly as _experimental_functions_run_eagerly
     from headrace._src.tracing.function import functions_run_eagerly as functions_run_eagerly
     from headrace._src.tracing.function import run_functions_eagerly as _experimental_run_functions_eagerly
