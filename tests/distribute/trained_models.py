@@ -14,7 +14,7 @@ import importlib
 
 import numpy as np
 
-STEPS, BATCH = 20, 16
+STEPS, BATCH, SEED = 20, 16, 1
 SAME_AS_ONE_DEVICE, AS_RECORDED = {}, {}
 
 
@@ -325,7 +325,7 @@ RECORDED = [
 def trained(tf, strategy, training):
     """The arrays that a training, such as `dense:float64`, ends with."""
     name, _, dtype = training.partition(":")
-    tf.keras.utils.set_random_seed(1)
+    tf.keras.utils.set_random_seed(SEED)
     use_dtype(tf, dtype)
     return TRAININGS[name](tf, strategy)
 
@@ -352,7 +352,7 @@ def main():
     tf = importlib.import_module(options.package)
     strategies = _strategies(tf, options.devices)
     if options.compiled:
-        tf.random.set_seed(1)
+        tf.random.set_seed(SEED)
         tf.config.experimental.enable_op_determinism()
     found = {}
     for training in options.trainings:
