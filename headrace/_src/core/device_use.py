@@ -1,6 +1,7 @@
 """Which devices there are, and whether the program has begun to use them."""
 
 import os
+import sys
 from typing import Any
 
 from headrace._src.core.context import HOST, accelerated
@@ -18,11 +19,19 @@ accelerated = accelerated
 default: Any = None
 # Whether the host runs what the device that was asked for cannot, or when there is none of that name.
 soft_placement = True
+# Whether it is written down where operations are placed.
+logs_placement = False
 # Whether somebody has looked for accelerators.
 has_looked = False
 # Whether there is another source of them than jax: stand-ins, in tests.
 is_offered = False
 
+
+def log_placement(steps) -> None:
+    """Write a line to stderr for each operation of a graph that is about to run, with its device."""
+    unsaid = HOST if default is None else default.name
+    lines = [f"{step.name}: ({step.record.name}): {step.device or unsaid}\n" for step in steps]
+    sys.stderr.write("".join(lines))
 
 
 class ElsewhereValue:

@@ -8,7 +8,7 @@ from typing import Any
 from headrace._src.core import nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
-from headrace._src.core.tensor import Tensor
+from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.core.type_specs import TypeSpec, type_spec_from_value
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
@@ -60,7 +60,21 @@ class PerReplica(DistributedValues, CompositeTensor):
 
     @property
     def _type_spec(self) -> PerReplicaSpec:
-        return PerReplicaSpec(*(type_spec_from_value(value) for value in self._values))
+        values = self._values
+        key = tuple([(x.dtype, x._a.shape) for x in values if type(x) is EagerTensor])
+        if len(key) < len(values):
+            return PerReplicaSpec(*map(type_spec_from_value, values))
+        found = _specs.get(key)
+        if found is None:
+            if len(_specs) >= _MOST_SPECS:
+                _specs.clear()
+            found = _specs[key] = PerReplicaSpec(*map(type_spec_from_value, values))
+        return found
+
+
+# The specs of plain tensors by dtypes and shapes: each batch of a training has the same one.
+_specs: dict[tuple, PerReplicaSpec] = {}
+_MOST_SPECS = 1000
 
 
 class AllReplicas(PerReplica):
@@ -88,10 +102,19 @@ class PerReplicaSpec(TypeSpec):
         *value_specs: the spec of each replica's value.
     """
 
-    __slots__ = ("_value_specs",)
+    __slots__ = ("_hash", "_value_specs")
 
     def __init__(self, *value_specs) -> None:
         self._value_specs = tuple(value_specs)
+        self._hash: int | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(other) is type(self) and self._key() == other._key())
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(self._key())
+        return self._hash
 
     @property
     def value_type(self) -> type:

@@ -38,6 +38,30 @@ def test_placement_is_logged(capsys):
     assert lines == ["Executing op AddV2 in device /job:localhost/replica:0/task:0/device:CPU:0"]
 
 
+def test_placement_of_graphs_is_logged_when_they_first_run(capsys):
+    @tf.function
+    def f(x):
+        with tf.device("/GPU:7"):  # which is not there
+            return tf.tanh(x, name="here")
+
+    tf.debugging.set_log_device_placement(True)
+    try:
+        f(tf.constant(1.0))
+        f(tf.constant(1.0))
+    finally:
+        tf.debugging.set_log_device_placement(False)
+    lines = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("Executing op")]
+    assert lines == ["here: (Tanh): /job:localhost/replica:0/task:0/device:CPU:0"]
+
+
+def test_a_session_logs_placement(capsys):
+    v1 = tf.compat.v1
+    with v1.Graph().as_default(), v1.Session(config=v1.ConfigProto(log_device_placement=True)) as session:
+        y = tf.tanh(v1.placeholder(tf.float32, [], "x"), name="y")
+        assert [session.run(y, {"x:0": 0.0}) for _ in range(2)] == [0.0, 0.0]
+    assert capsys.readouterr().err == "y: (Tanh): /job:localhost/replica:0/task:0/device:CPU:0\n"
+
+
 def test_check_numerics_names_the_op():
     tf.debugging.enable_check_numerics()
     try:

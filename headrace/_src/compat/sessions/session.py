@@ -12,7 +12,7 @@ from headrace._src.compat.sessions.fetches import Fetches, feeds_of, fetch_key, 
 from headrace._src.compat.sessions.options import ConfigProto
 from headrace._src.compat.sessions.prepared_runs import PreparedRun
 from headrace._src.compat.sessions.run_traces import run_traced
-from headrace._src.core import dtypes, errors, nest
+from headrace._src.core import device_use, dtypes, errors, nest
 from headrace._src.core.context import context
 from headrace._src.core.names import name_scope
 from headrace._src.core.shapes import TensorShape
@@ -215,6 +215,8 @@ class BaseSession:
             finally:
                 context.resources = outer
             self._keep(self._plans, key, prepared)
+            if self._config is not None and self._config.log_device_placement:
+                device_use.log_placement(prepared.plan.steps)
         return prepared
 
     def make_callable(self, fetches, feed_list=None, accept_options=False) -> Callable[..., Any]:

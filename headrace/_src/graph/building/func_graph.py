@@ -5,7 +5,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from headrace._src.core import errors
+from headrace._src.core import device_use, errors
 from headrace._src.core.context import context
 from headrace._src.core.names import fresh_scope
 from headrace._src.core.random_state import StreamOwner, random_state
@@ -235,6 +235,8 @@ class FuncGraph(BaseGraph, StreamOwner):
         """What runs this graph when it is called: the plan, or a program when there is one."""
         if self._executable is None:
             base = self.base
+            if device_use.logs_placement:
+                device_use.log_placement(self.plan().steps)
             observed = observers.runs_by_kernels(base.has_checks)
             executable = self.plan() if observed else _Running.make_executable(self)
             # The calls of a branch or a loop's body are counted by the function that it is part of.

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from headrace._src.core import dtypes, errors
+from headrace._src.core import device_use, dtypes, errors
 from headrace._src.core.context import HOST, context
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.api import api
@@ -269,7 +269,13 @@ def get_log_device_placement() -> bool:
 
 @api("debugging.set_log_device_placement", dispatch=False, told=True)
 def set_log_device_placement(enabled) -> None:
-    """Write a line to stderr for every op that runs, saying on which device; or stop doing so."""
+    """Write a line to stderr for every op that runs, saying on which device; or stop doing so.
+
+    Of a function's graph, a line for each operation says where it is placed, when it first runs.
+
+    Args:
+        enabled: whether to do so.
+    """
     global _logging_placement
     if not isinstance(enabled, bool):
         raise TypeError(f"enabled must be a bool, got {type(enabled).__name__}.")
@@ -277,4 +283,4 @@ def set_log_device_placement(enabled) -> None:
         add_observer(_log_placement)
     elif _logging_placement and not enabled:
         remove_observer(_log_placement)
-    _logging_placement = bool(enabled)
+    _logging_placement = device_use.logs_placement = bool(enabled)
