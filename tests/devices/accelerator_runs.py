@@ -105,10 +105,20 @@ def run_rows(device: str, every: int, say) -> Outcome:
 
 def run_trainings(device: str, steps: int, say, trainings=None) -> Outcome:
     """Compare trainings, by default all ten."""
+    return _compared(small_trainings.trained, device, "/CPU:0", steps, say, trainings)
+
+
+def run_replicas(devices: list, steps: int, say, trainings=None) -> Outcome:
+    """Compare trainings by replicas on several accelerators with as many on the host."""
+    host = [f"CPU:{i}" for i in range(len(devices))]
+    return _compared(small_trainings.trained_by_replicas, devices, host, steps, say, trainings)
+
+
+def _compared(trained, there, here, steps, say, trainings):
     outcome = Outcome()
     for make in trainings or small_trainings.TRAININGS:
-        here, there = (small_trainings.trained(make, where, steps) for where in ("/CPU:0", device))
-        text = next((t for a, b in zip(there, here) if (t := difference(a, b, _UNITS_OF_TRAINING))), "")
+        expected, found = (trained(make, where, steps) for where in (here, there))
+        text = next((t for a, b in zip(found, expected) if (t := difference(a, b, _UNITS_OF_TRAINING))), "")
         if text:
             outcome.different.append(("training", make.__name__, text))
             say(f"training {make.__name__}: {text}")

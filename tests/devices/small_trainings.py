@@ -140,3 +140,26 @@ def trained(make, device: str, steps: int) -> list:
     with tf.device(device):
         losses = [step() for _ in range(steps)]
     return [x.numpy() for x in [*losses, *weights]]
+
+
+def trained_by_replicas(make, devices: list, steps: int) -> list:
+    """The same by replicas on several devices, which all have the same data: losses of each, and the weights."""
+    tf.random.set_seed(11)
+    strategy = tf.distribute.MirroredStrategy(devices)
+    with strategy.scope():
+        weights, loss_of = make()
+        moments = [tf.Variable(tf.zeros_like(w)) for w in weights]
+
+    def replica():
+        with tf.GradientTape() as tape:
+            loss = loss_of()
+        gradients = [tf.convert_to_tensor(g) for g in tape.gradient(loss, weights)]
+        gradients = tf.distribute.get_replica_context().all_reduce("MEAN", gradients)
+        for w, m, g in zip(weights, moments, gradients):
+            m.assign(0.9 * m + g)
+            w.assign_sub(0.05 * m)
+        return loss
+
+    step = tf.function(lambda: strategy.run(replica))
+    losses = [loss for _ in range(steps) for loss in strategy.experimental_local_results(step())]
+    return [x.numpy() for x in [*losses, *weights]]

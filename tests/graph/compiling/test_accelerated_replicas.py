@@ -10,6 +10,7 @@ import headrace as tf
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "devices"))
 
+import accelerator_runs
 import stand_in
 
 DEVICE = "/job:localhost/replica:0/task:0/device:{}:{}"
@@ -212,3 +213,11 @@ def test_functions_of_one_device_use_the_variables_of_replicas():
         training.step(*batch)
         assert float(norm()) != before
         assert source.transfers.back == [4]  # the number that was asked for
+
+
+@pytest.mark.slow
+def test_trainings_of_the_script():
+    some, lines = accelerator_runs.small_trainings.TRAININGS, []
+    with stand_in.offered():
+        outcome = accelerator_runs.run_replicas(["GPU:0", "GPU:1"], 2, lines.append, [some[2], some[3], some[6]])
+    assert (outcome.same, lines) == (3, [])

@@ -27,6 +27,11 @@ from headrace._src.graph.replicas.collectives import AXIS
 from headrace._src.state.storage import ReplicaPart, Storage
 
 
+# How many seconds replicas wait for each other before XLA gives up: they wait for nothing but processors, which others
+# may have.
+_PATIENT = {"xla_cpu_collective_call_terminate_timeout_seconds": 600, "xla_cpu_collective_timeout_seconds": 600}
+
+
 class ReplicatedSignature(Signature):
     """What a program of several devices is specialised to: what one replica has, and on how many devices.
 
@@ -486,7 +491,7 @@ def _of_replica(replicated, place, replica):
 
 def options_of_replicas(block, count) -> dict:
     """The compiler's options for what one of so many replicas does on this machine's processors."""
-    return programs.options_of(block)
+    return programs.options_of(block) | _PATIENT
 
 
 def block_of_replica(replicated):
