@@ -26,7 +26,6 @@ from headrace._src.graph.compiling.programs import COMPUTED, GIVEN, LISTED, MISM
 from headrace._src.graph.replicas.collectives import AXIS
 from headrace._src.state.storage import ReplicaPart, Storage
 
-
 # How many seconds replicas wait for each other before XLA gives up: they wait for nothing but processors, which others
 # may have.
 _PATIENT = {"xla_cpu_collective_call_terminate_timeout_seconds": 600, "xla_cpu_collective_timeout_seconds": 600}
