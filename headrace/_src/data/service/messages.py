@@ -40,6 +40,7 @@ _MOST_STRANGERS = 64  # connections that have not shown yet that they know the s
 _PART = 1 << 20
 _CONNECT_SECONDS = 5.0
 _RETRY_SECONDS = 0.1  # between attempts to reach a server that is expected to come back
+_ATTEMPTS = 20  # at one that may have ended
 PATIENCE_SECONDS = 60.0  # how long that is expected
 
 _local: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # by address, the servers of this program
@@ -348,12 +349,14 @@ def _answer(connection, server_of):
 
 def refuses(address: str) -> bool:
     """Whether nobody listens at an address any more, on a machine that says so: the process there has ended."""
-    try:
-        socket.create_connection(network.host_and_port(address, WHERE), _CONNECT_SECONDS).close()
-    except ConnectionRefusedError:
-        return True
-    except (OSError, ValueError, OverflowError, errors.OpError):
-        pass
+    for _ in range(_ATTEMPTS):  # a process that ends closes one thing after another
+        try:
+            socket.create_connection(network.host_and_port(address, WHERE), _CONNECT_SECONDS).close()
+        except ConnectionRefusedError:
+            return True
+        except (OSError, ValueError, OverflowError, errors.OpError):
+            pass
+        time.sleep(_RETRY_SECONDS)
     return False
 
 
