@@ -217,7 +217,7 @@ def test_rows():
     assert rows_for(4, 0, (np.array([b"x"] * batch_rows._SMALLEST, object),)) is None
 
 
-def _widths(rates, rate_of, share, count):
+def _widths(rates, rate_of, share, count, load=1.0):
     """The numbers of calls that are chosen when each gives such a rate."""
     found = []
     for _ in range(count):
@@ -225,6 +225,7 @@ def _widths(rates, rate_of, share, count):
         found.append(width)
         rates.note_time(width, 1.0, share)
         rates.note(width, rate_of(width))
+        rates.note_use(width, load, 4.0)
     return found
 
 
@@ -235,7 +236,28 @@ def rates(monkeypatch):
 
 
 def test_autotune_keeps_the_processors_busy(rates):
-    assert set(_widths(rates, lambda width: width, 0.9, 50)) == {4}
+    found = _widths(rates, lambda width: width, 0.9, 50)
+    assert found[0] == 1  # which shows whether there is anything to gain
+    assert set(found[1:]) == {4}
+
+
+def test_autotune_makes_one_call_at_a_time_for_a_reader_that_is_slower(rates):
+    """Until the reader is faster."""
+    assert set(_widths(rates, lambda width: 100, 0.9, 50, load=0.1)) == {1}
+    assert set(_widths(rates, lambda width: width, 0.9, 50, load=0.5)[2:]) == {4}
+
+
+def test_few_calls_are_made_at_once_while_the_reader_waits():
+    """In threads, ever more of them; in the thread of the reader, as many as take half a millisecond."""
+    together = parallel_calls._Together(64)
+    assert together.count(here=True) == 1
+    together.note(1, 50e-6)
+    assert together.count(here=True) == 10
+    assert [together.count(here=False) for _ in range(8)] == [1, 2, 4, 8, 16, 32, 64, 64]
+    together.note(64, 64e-3)
+    assert [together.count(here=False) for _ in range(2)] == [5, 5]
+    assert together.count(here=True) == 1
+    assert together.count(here=False) == 1
 
 
 def test_autotune_prefers_one_call_when_calls_wait_for_each_other(rates):
@@ -252,7 +274,7 @@ def test_autotune_prefers_one_call_when_only_one_is_made_at_a_time(rates):
         for _ in range(count):
             found.append(rates.next_width())
             rates.note_time(found[-1], 1.0, 0.98)
-            rates.note_use(found[-1], 1.0)
+            rates.note_use(found[-1], 1.0, 1.0)
             rates.note(found[-1], 100 if found[-1] > 1 else 170)
         return found
 

@@ -19,10 +19,13 @@ _WEIGHT = 0.4
 # for which part of their time at most, to be made in more threads than there are processors.
 _WORTH_THREADS = 1.4
 _MOSTLY_WAITING = 0.4
+# Which part of the reader's time calls must take, one at a time, to be made in threads at all.
+_WORTH_TRYING = 0.25
 # Rates that differ by less are taken for equal.
 _NEARLY = 0.9
-# How long the calls may take that a thread is given at a time, and how many they may be.
-_SECONDS_TOGETHER = 0.005
+# How long the calls may take that a thread is given at a time, and how many they may be; and how long those that the
+# reader makes at a time, who waits for all of them: a step of a training must not take several times as long as others.
+_SECONDS_TOGETHER, _SECONDS_HERE = 0.005, 0.0005
 _MOST_TOGETHER = 64
 
 
@@ -117,7 +120,7 @@ class ParallelMap(Cursor):
         while not self._is_over and len(self._waiting) < ahead:
             is_first = self._draws and self._distance is None
             here = width == 1 or is_first
-            calls = self._pulled(1 if is_first else self._together.count)
+            calls = self._pulled(1 if is_first else self._together.count(here))
             if calls and here:
                 self._waiting.append(_made(_all_of, calls))
             elif calls:
@@ -236,20 +239,32 @@ def _made(function, *arguments) -> Call:
 
 
 class _Together:
-    """How many elements a thread is given at a time: as many as take about `_SECONDS_TOGETHER`.
+    """How many elements are handed over at a time: as many as take about `_SECONDS_TOGETHER`, or `_SECONDS_HERE`.
+
+    Threads begin with one, and take up to twice as many each time: as long as there are no results that wait for the
+    reader, the reader waits for all that were handed over together.
 
     Args:
         most: the largest number.
     """
 
     def __init__(self, most):
-        self.count = 1
         self._most = most
+        self._in_threads = 1
+        self._seconds = _SECONDS_TOGETHER  # of a call
+
+    def count(self, here) -> int:
+        """How many to make now, by the reader or by a thread."""
+        if here:
+            self._in_threads = 1
+            return max(1, min(int(_SECONDS_HERE / self._seconds), self._most))
+        count = self._in_threads
+        self._in_threads = max(1, min(int(_SECONDS_TOGETHER / self._seconds), 2 * count, self._most))
+        return min(count, self._in_threads)
 
     def note(self, count, seconds):
         """So many calls took so long."""
-        wanted = int(_SECONDS_TOGETHER * count / max(seconds, 1e-6))
-        self.count = max(1, min(wanted, 2 * self.count, self._most))
+        self._seconds = max(seconds / count, 1e-6)
 
 
 class _FixedWidth:
@@ -280,7 +295,7 @@ class _MeasuredWidth:
         self._width = self._rates.next_width()
         self._first = pulled  # calls that began before, with another width, do not count
         self._count, self._since = 0, 0.0
-        self._busy = 0.0
+        self._seconds = self._busy = 0.0
 
     def current(self):
         return self._width
@@ -297,11 +312,12 @@ class _MeasuredWidth:
         elapsed = time.perf_counter() - self._since
         if elapsed >= _TRIAL_SECONDS:
             self._rates.note(self._width, (self._count - 1) / elapsed)
-            self._rates.note_use(self._width, self._busy / elapsed)
+            self._rates.note_use(self._width, self._seconds / elapsed, self._busy / elapsed)
             self._begin(pulled)
 
     def note_time(self, seconds, busy):
         """Calls took so long, and the processor worked on them so long."""
+        self._seconds += seconds
         self._busy += busy
         self._rates.note_time(self._width, seconds, busy)
 
@@ -313,6 +329,7 @@ class _Rates:
         self._cores = operating_system.processor_count()
         self._share = 1.0  # of the time of calls, as many as processors, in which the processor works on them
         self._used = float(self._cores)  # how many processors all of these calls together keep busy
+        self._load = 0.0  # which part of the reader's time calls take, one at a time
         self._rates: dict[int, float] = {}
         self._trials = 0
         self._others = 0  # how often another number than the best one was tried, and when it will be again
@@ -330,8 +347,13 @@ class _Rates:
         if width == self._cores and seconds > 0:
             self._share += 0.1 * (busy / seconds - self._share)
 
-    def note_use(self, width, processors):
-        """Calls kept so many processors busy, also while some waited for Python's lock to begin."""
+    def note_use(self, width, load, processors):
+        """Calls took such a part of the time, and kept so many processors busy.
+
+        The latter also while some waited for Python's lock to begin.
+        """
+        if width == 1:
+            self._load = load
         if width == self._cores:
             self._used += _WEIGHT * (processors - self._used)
 
@@ -349,7 +371,13 @@ class _Rates:
         return list(dict.fromkeys(widths))
 
     def next_width(self):
-        """What to try next: the best one, and now and then, ever more seldom, another one, since things change."""
+        """What to try next: the best one, and now and then, ever more seldom, another one, since things change.
+
+        As long as the reader's own work takes most of the time, there is nothing to gain from threads, which the reader
+        has to share Python's lock with.
+        """
+        if self._load < _WORTH_TRYING:
+            return 1
         candidates = self._candidates()
         untried = [width for width in candidates if width not in self._rates]
         if untried:

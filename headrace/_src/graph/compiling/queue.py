@@ -152,9 +152,10 @@ class CompileQueue:
 
     def _result(self, job):
         try:
-            request = pickle.dumps((job.block, job.signature), pickle.HIGHEST_PROTOCOL)
-            name = program_store.name_of(request, job.block)
-            kept = None if name is None else program_store.read(name)
+            with _gently():
+                request = pickle.dumps((job.block, job.signature), pickle.HIGHEST_PROTOCOL)
+                name = program_store.name_of(request, job.block)
+                kept = None if name is None else program_store.read(name)
             if kept is not None:
                 try:
                     return self._finished(job, kept)
@@ -240,7 +241,8 @@ class CompileQueue:
     def _start(self):
         """Start the process; whether there is one now, which has said that it is ready."""
         for _ in range(_ATTEMPTS):
-            worker = _start_worker(self._niceness)
+            with _gently():
+                worker = _start_worker(self._niceness)
             with self._changed:
                 if worker is not None and self._is_closing:
                     worker.end()
@@ -330,9 +332,12 @@ def _start_worker(niceness):
 
 @contextlib.contextmanager
 def _gently():
-    """Let other threads have the interpreter more often while this one imports and loads."""
+    """Let other threads have the interpreter more often while this one imports and loads.
+
+    A step of a training gives it up at each product and each large array, and then waits for this thread.
+    """
     before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, 0.0005))
+    sys.setswitchinterval(min(before, 0.0002))
     try:
         yield
     finally:

@@ -28,7 +28,7 @@ _ndarray, _number, _asarray = np.ndarray, np.number, np.asarray
 UNARY, BINARY, SINGLE, SEVERAL, CHAIN = range(5)
 
 # From so many elements on, updates of variables are looked at for chains.
-LARGE_UPDATE = 1 << 17
+LARGE_UPDATE = 1 << 18
 
 _update_chains = LazyModule("headrace._src.graph.running.update_chains")  # where there are large variables
 

@@ -14,14 +14,15 @@ import sys
 
 import numpy as np
 
-from headrace._src.core.large_arrays import empty
+from headrace._src.core.large_arrays import BLOCK, empty
+from headrace._src.core.parts import in_slices
 from headrace._src.graph.passes.steps import kernel_of
 from headrace._src.graph.running.layout import CHAIN, LARGE_UPDATE, KernelCall
 from headrace._src.graph.running.reuse import EXACT, function_of
 from headrace._src.state.storage import ASSIGNMENTS, EXCLUSIVE, READ_VARIABLE, Storage
 
-# Elements of a block. Fewer, and the calls of NumPy's functions count; more, and blocks leave the cache.
-_BLOCK = 1 << 16
+# Elements of a block, of which each thread takes one after another. Fewer, and threads wait for Python's lock.
+_BLOCK = BLOCK
 # A chain of fewer operations gains nothing. One of more is found in pieces.
 _FEWEST, _MOST = 3, 200
 
@@ -264,20 +265,22 @@ class _Chain:
         return True
 
     def _compute(self, cells):
-        """Block by block."""
-        size, arrays = self._size, [(i, cells[i]) for i in range(self._count) if cells[i] is not None and cells[i].ndim]
-        memory = [(i, np.empty(min(size, _BLOCK), self._dtype)) for i in self._blocks]
-        for start in range(0, size, _BLOCK):
-            stop = min(start + _BLOCK, size)
+        """Block by block, in several threads."""
+        arrays = [(i, cell) for i, cell in enumerate(cells) if cell is not None and cell.ndim]
+
+        def compute(part):
+            block = cells.copy()
             for i, array in arrays:
-                cells[i] = array[start:stop]
-            for i, block in memory:
-                cells[i] = block[: stop - start]
+                block[i] = array[part]
+            for i in self._blocks:
+                block[i] = np.empty(part.stop - part.start, self._dtype)
             for function, *sources, result in self._calls:
                 if function is None:
-                    np.copyto(cells[result], cells[sources[0]])
+                    np.copyto(block[result], block[sources[0]])
                 else:
-                    function(*[cells[i] for i in sources], out=cells[result])
+                    function(*[block[i] for i in sources], out=block[result])
+
+        in_slices(compute, self._size, _BLOCK)
 
 
 def _is_own(storage):
