@@ -341,3 +341,31 @@ def test_traces(compiled):
         assert [d.size for d in stats["Tanh"].output[0].tensor_description.shape.dim] == [2]
         sess.run(step, {x: [0.0, 0.0]}, run_metadata=metadata)
         assert len(metadata.step_stats.dev_stats) == 1
+
+
+@KINDS
+@pytest.mark.parametrize("compiles", [True, False])
+def test_what_is_fed_is_the_users_after_the_run(monkeypatch, use_resource, compiles):
+    if compiles:
+        compile_at_once(monkeypatch)
+    memory = np.ones(4200, np.float32)
+    start = -memory.__array_interface__["data"][0] % 64 // 4
+    with tf.Graph().as_default(), v1.Session() as sess:
+        v = variable("v", np.zeros(4096, np.float32), use_resource)
+        x = v1.placeholder(tf.float32, [4096])
+        step = [v.assign(x), tf.reduce_sum(tf.exp(x) * 2.0 + tf.tanh(x)), x, tf.identity(x) + 0.0]
+        sess.run(v.initializer)
+        for offset in (start, start + 1):  # as programs want it, and not
+            for _ in range(2):
+                fed = memory[offset : offset + 4096]
+                fed[:] = offset + 1
+                _, _, same, computed = sess.run(step, {x: fed})
+                fed[:] = -1
+                for found in (same, computed, sess.run(v)):
+                    np.testing.assert_array_equal(found, offset + 1)
+                assert same.flags.writeable
+        assert bool(programs_of(sess)) == compiles
+        strided = np.arange(8192, dtype=np.float32)[::2]
+        np.testing.assert_array_equal(sess.run(step, {x: strided})[3], strided)
+        with pytest.raises(ValueError, match="Cannot feed value of shape"):
+            sess.run(step, {x: memory})

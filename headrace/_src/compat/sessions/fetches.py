@@ -165,20 +165,34 @@ class Feed:
             TypeError: the value is a tensor, or does not fit the dtype.
             ValueError: its shape does not fit.
         """
-        if type(value) is not np.ndarray or value.dtype is not self._dtype or self._dtype.hasobject:
+        if not self._fits(value):
             return _array(self.tensor, value)
-        shape = self.tensor.shape
-        if shape is not self._shape:
-            self._shape, self._dims = shape, None if shape.rank is None else tuple(shape.as_list())
-        dims = self._dims
-        if dims is not None and dims != value.shape:
-            if len(dims) != value.ndim or any(n is not None and n != m for n, m in zip(dims, value.shape)):
-                return _array(self.tensor, value)  # which refuses it
         if value.nbytes < _ALIGNED:
             return value.copy()
         array = aligned_empty(value.shape, self._dtype)
         np.copyto(array, value)
         return array
+
+
+    def lent(self, value) -> np.ndarray:
+        """The value as an array that only a compiled program reads, before the run returns: of the user's own memory
+        where it lies as programs want it.
+
+        Raises: what `array` raises.
+        """
+        return value if self._fits(value) and value.flags.c_contiguous else self.array(value)
+
+    def _fits(self, value):
+        """Whether a value is an array that can be fed as it is."""
+        if type(value) is not np.ndarray or value.dtype is not self._dtype or self._dtype.hasobject:
+            return False
+        shape = self.tensor.shape
+        if shape is not self._shape:
+            self._shape, self._dims = shape, None if shape.rank is None else tuple(shape.as_list())
+        dims = self._dims
+        return dims is None or dims == value.shape or (
+            len(dims) == value.ndim and all(n is None or n == m for n, m in zip(dims, value.shape))
+        )
 
 
 def feeds_of(graph, key) -> list:

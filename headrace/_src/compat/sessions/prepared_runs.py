@@ -11,7 +11,7 @@ from headrace._src.graph.building import graph_variables as references
 from headrace._src.graph.building.graph import PLACEHOLDER
 from headrace._src.graph.building.graph_variables import shown_variable
 from headrace._src.graph.building.symbolic import SymbolicTensor
-from headrace._src.graph.compiling.compilation import executable_of_plan
+from headrace._src.graph.compiling.compilation import Executable, executable_of_plan
 from headrace._src.graph.passes.pipeline import optimized
 from headrace._src.graph.passes.steps import Step, origin
 from headrace._src.graph.running.plan import Plan
@@ -32,6 +32,7 @@ class PreparedRun:
         plan: what the interpreter does. Its inputs are the feeds, then the handles.
         executable: what runs it: the plan, or something that compiles it when it runs often.
         handles: the arrays with the variables' storages; the same in every run.
+        lends: whether what is fed may be memory of the user's.
     """
 
     def __init__(self, graph, feeds, fetches, operations=(), may_compile=True):
@@ -52,8 +53,12 @@ class PreparedRun:
         self.plan = Plan.of_steps(lifted.steps, [*feeds, *lifted.inputs], lifted.outputs)
         self._holds = (graph, feeds, fetches, operations)  # by whose identities this is found again
         self.executable = self.plan
+        self.lends = False
         if may_compile:
             self.executable = executable_of_plan(self.plan, "a session's run", is_seeded=graph.seed is not None)
+            self.lends = isinstance(self.executable, Executable)
+            if self.lends:
+                self.executable.lent = len(feeds)
 
 
 class _Lifted:

@@ -51,10 +51,11 @@ class _Question:
 
     def arrays(self, pairs) -> list:
         """The values that are fed as arrays, in the order of `feeds`, given pairs of a key and a value."""
+        lends = self.prepared is not None and self.prepared.lends
         arrays = []
         for (key, value), feeds in zip(pairs, self._parts):
             if len(feeds) == 1:
-                arrays.append(feeds[0].array(value))
+                arrays.append(feeds[0].lent(value) if lends else feeds[0].array(value))
             else:
                 arrays.extend(feed.array(part) for feed, part in zip(feeds, parts_fed(key, value)))
         return arrays
@@ -160,6 +161,7 @@ class BaseSession:
         if prepared is None:
             prepared = question.prepared = self._prepared(question.feeds, wanted.tensors, wanted.operations)
         if run_metadata is not None and options is not None and options.trace_level:
+            arrays = [array.copy() for array in arrays]
             return wanted.values(self._run(run_traced, prepared, arrays + prepared.handles, run_metadata))
         return wanted.values(self._run(prepared.executable.run, arrays + prepared.handles))
 

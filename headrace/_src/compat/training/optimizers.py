@@ -58,7 +58,13 @@ class StepOptimizer(Optimizer):
     def _apply_dense(self, grad, var):
         slots = self._states(var)
         self._dtype = var.dtype.base_dtype
-        value, *states = self._step(grad, var.value(), *(slot.value() for slot in slots))
+        old = [slot.value() for slot in slots]
+        if context.graph is not None and type(self)._value is not StepOptimizer._value:
+            # The variable is computed from what the slots hold then, not from what was put there: XLA else computes
+            # the new state once more, out of the old one, which it must copy before it writes the new one over it.
+            with after([slot.assign(state) for slot, state in zip(slots, self._new_states(grad, *old))]):
+                return var.assign(self._value(grad, var.value(), *(slot.value() for slot in slots)))
+        value, *states = self._step(grad, var.value(), *old)
         updates = [slot.assign(state) for slot, state in zip(slots, states)]
         # Everything new is computed before the variable changes, since state and variable may be one thing's parts.
         with after(updates):
@@ -75,7 +81,17 @@ class StepOptimizer(Optimizer):
             return var.scatter_update(IndexedSlices(value, rows))
 
     def _step(self, grad, value, *states):
-        raise NotImplementedError(f"{type(self).__name__}._step")
+        """The new value and the new states; or a subclass defines these two functions."""
+        states = self._new_states(grad, *states)
+        return self._value(grad, value, *states), *states
+
+    def _new_states(self, grad, *states):
+        """The new states, which do not depend on the variable."""
+        raise NotImplementedError(f"{type(self).__name__}._new_states")
+
+    def _value(self, grad, value, *states):
+        """The new value, given the new states."""
+        raise NotImplementedError(f"{type(self).__name__}._value")
 
 
 @api("compat.v1.train.GradientDescentOptimizer")
@@ -117,12 +133,14 @@ class MomentumOptimizer(StepOptimizer):
         self._momentum = momentum
         self._use_nesterov = use_nesterov
 
-    def _step(self, grad, value, total):
-        rate, momentum = self._setting("_learning_rate", grad.dtype), self._setting("_momentum", grad.dtype)
-        total = total * momentum + grad
+    def _new_states(self, grad, total):
+        return (total * self._setting("_momentum", grad.dtype) + grad,)
+
+    def _value(self, grad, value, total):
+        rate = self._setting("_learning_rate", grad.dtype)
         if self._use_nesterov:
-            return value - (grad * rate + total * momentum * rate), total
-        return value - total * rate, total
+            return value - (grad * rate + total * self._setting("_momentum", grad.dtype) * rate)
+        return value - total * rate
 
 
 @api("compat.v1.train.AdamOptimizer")
@@ -168,11 +186,13 @@ class AdamOptimizer(StepOptimizer):
         rate = self._setting("_lr", dtype) * _sqrt(1 - power2) / (1 - power1)
         return rate, *(self._setting(name, dtype) for name in ("_beta1", "_beta2", "_epsilon"))
 
-    def _step(self, grad, value, mean, square):
-        rate, beta1, beta2, epsilon = self._rates(grad.dtype)
-        mean = mean + (grad - mean) * (1 - beta1)
-        square = square + (grad * grad - square) * (1 - beta2)
-        return value - mean * rate / (_sqrt(square) + epsilon), mean, square
+    def _new_states(self, grad, mean, square):
+        _, beta1, beta2, _ = self._rates(grad.dtype)
+        return mean + (grad - mean) * (1 - beta1), square + (grad * grad - square) * (1 - beta2)
+
+    def _value(self, grad, value, mean, square):
+        rate, _, _, epsilon = self._rates(grad.dtype)
+        return value - mean * rate / (_sqrt(square) + epsilon)
 
     def _apply_sparse(self, grad, var):
         # TF: the means of all rows decay, and all rows move.
@@ -215,9 +235,11 @@ class AdagradOptimizer(StepOptimizer):
     def _slot_plan(self):
         return (("accumulator", Constant(self._initial_accumulator_value)),)
 
-    def _step(self, grad, value, total):
-        total = total + grad * grad
-        return value - self._setting("_learning_rate", grad.dtype) * grad / _sqrt(total), total
+    def _new_states(self, grad, total):
+        return (total + grad * grad,)
+
+    def _value(self, grad, value, total):
+        return value - self._setting("_learning_rate", grad.dtype) * grad / _sqrt(total)
 
 
 @api("compat.v1.train.RMSPropOptimizer")

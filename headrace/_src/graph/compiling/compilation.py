@@ -171,6 +171,9 @@ class Executable:
         self.fixed = len(plan.inputs) if fixed is None else fixed
         self.must_compile = must_compile
         self.name = name
+        # How many of the first inputs are memory of the caller's. Programs have read them when they return; the
+        # interpreter may keep them as values of variables, and gets copies.
+        self.lent = 0
         self._block = None
         self._lock = threading.Lock()
         self._begin()
@@ -191,7 +194,7 @@ class Executable:
         if not self._is_exact and random_state.is_exact:
             self._begin_anew()
         if self.segmented is not None:
-            return self.segmented.run(arrays)
+            return self.segmented.run(self.owned(arrays))
         # How often each shape is seen is counted, until there is a program for it.
         entry = self._entries.get(key := tuple([x.shape for x in arrays]))
         if entry is None:
@@ -217,7 +220,11 @@ class Executable:
 
     def interpret(self, arrays):
         """Run without a program."""
-        return self.plan.run(arrays)
+        return self.plan.run(self.owned(arrays))
+
+    def owned(self, arrays):
+        """The inputs, with copies of those that are the caller's."""
+        return [*(array.copy() for array in arrays[: self.lent]), *arrays[self.lent :]] if self.lent else arrays
 
     def signature(self, arrays):
         """What a program for this call is specialised to; None when there can be none."""
@@ -356,7 +363,7 @@ class _Entry:
         if random_state.seed is not None or owner.is_seeded:
             self._swap = _SEEDED_LOOP if block.loops else max(_SEEDED, block.count // _OPERATIONS_PER_CALL)
             self._patience = _PATIENCE + _PATIENCE_PER_OPERATION * block.count
-        loaded, inputs = owner.loader(signature), _inputs_to_try(block, arrays, signature)
+        loaded, inputs = owner.loader(signature), _inputs_to_try(block, owner.owned(arrays), signature)
 
         def load(built):
             program = loaded(built)
