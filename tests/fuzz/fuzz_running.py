@@ -37,6 +37,7 @@ FILES = [
     "fuzz_safetensors",
     "fuzz_messages",
     "fuzz_datasets",
+    "fuzz_js",
     "fuzz_texts",
 ]  # that have the targets
 KEPT = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "fuzz"

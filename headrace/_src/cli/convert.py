@@ -20,11 +20,15 @@ _samples = LazyModule("headrace._src.lite.samples")
 def _parser():
     parser = argparse.ArgumentParser(prog="headrace convert", description="Write a model for another runtime.")
     kinds = parser.add_subparsers(dest="kind", required=True)
-    js = kinds.add_parser("js", help="TensorFlow.js: a graph model, for pages and Node")
+    js = kinds.add_parser("js", help="TensorFlow.js: a graph or layers model, for pages and Node")
     js.add_argument("model", help="a SavedModel, .keras or .h5 file")
     js.add_argument("output", help="the folder to write")
     js.add_argument("--signature", default="serving_default", help="which signature of the model [%(default)s]")
     js.add_argument("--quantize", choices=["float16", "uint8", "uint16"], help="how numbers of weights are kept")
+    js.add_argument(
+        "--format", choices=["graph", "layers"], default="graph",
+        help="a graph, which runs; or layers of Keras, which can be trained there as well [%(default)s]",
+    )  # fmt: skip
     lite = kinds.add_parser("lite", help="TensorFlow Lite: a file for phones and small machines")
     lite.add_argument("model", help="a SavedModel, .keras or .h5 file")
     lite.add_argument("output", help="the .tflite file to write")
@@ -86,7 +90,7 @@ def main(arguments: Sequence[str]) -> int:
         if options.kind == "lite":
             _convert_lite(options)
         else:
-            _js.save(options.model, options.output, options.signature, options.quantize)
+            _js.save(options.model, options.output, options.signature, options.quantize, options.format)
     except (errors.OpError, OSError, ValueError, ModuleNotFoundError) as error:
         sys.stderr.write(f"headrace convert: {getattr(error, 'message', error)}\n")
         return 1

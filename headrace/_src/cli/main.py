@@ -16,6 +16,7 @@ from headrace._src.version import HEADRACE_VERSION
 
 _collectives_command = LazyModule("headrace._src.cli.exchanged_bytes")
 _convert_command = LazyModule("headrace._src.cli.convert")
+_js_demo_command = LazyModule("headrace._src.cli.js_demo")
 _launch_command = LazyModule("headrace._src.cli.launch")
 _saved_model_commands = LazyModule("headrace._src.cli.saved_model.commands")
 _show_command = LazyModule("headrace._src.cli.show")
@@ -67,6 +68,10 @@ def _convert(arguments):
     return _convert_command.main(arguments)
 
 
+def _js_demo(arguments):
+    return _js_demo_command.main(arguments)
+
+
 def _launch(arguments):
     return _launch_command.main(arguments)
 
@@ -81,6 +86,8 @@ def _shim(arguments):
 
 def _collectives(arguments):
     return _collectives_command.main(arguments, run)
+
+
 def _serve(arguments):
     return _serving_command.main(arguments, prog="headrace serve")
 
@@ -93,6 +100,7 @@ def _upgrade(arguments):
 _WITH_OWN_PARSER = {
     "collectives": ("run a script, and say how many bytes its devices and processes exchange", _collectives),
     "convert": ("write a model for TensorFlow Lite or TensorFlow.js (headrace convert lite MODEL FILE)", _convert),
+    "js-demo": ("write a page that runs a model of TensorFlow.js (headrace js-demo FOLDER --model MODEL)", _js_demo),
     "launch": ("start a script once for each worker, here (-n 2) or on several machines (--hosts FILE)", _launch),
     "saved-model": ("look at SavedModels, and call them; the same as saved_model_cli", _saved_model),
     "show": ("show the graphs, tensors and signatures of a .tflite file", _show),

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import importlib.resources
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from headrace._src.core import dtypes, errors, nest
+from headrace._src.core import dtypes, nest
 from headrace._src.core.lazy import LazyModule
-from headrace._src.formats import files
 from headrace._src.formats.tensor_protos import proto_to_array
 from headrace._src.graph.messages.frozen_graphs import frozen_graph
 from headrace._src.graph.messages.inlined_graphs import inlined
+from headrace._src.js.equivalents import EQUIVALENTS
+from headrace._src.js.model_files import SHARD_BYTES, check_quantization, write_model
+from headrace._src.js.rewriting import rewrite
+from headrace._src.js.supported_operations import all_nodes, check_ops
+from headrace._src.js.tables import initializer_graph, lookup_rules
 from headrace._src.saved_model.signatures import argument_keywords
-from headrace._src.version import HEADRACE_VERSION
 
 _json_format = LazyModule("google.protobuf.json_format")
-_SHARD = 4 << 20
-# TensorFlow.js has no other numbers; strings are written apart.
-_NARROWED = {
-    **dict.fromkeys(map(np.dtype, ("int64", "int16", "int8", "uint16", "uint8")), np.int32),
-    **dict.fromkeys(map(np.dtype, ("float64", "float16")), np.float32),
-    np.dtype("complex128"): np.complex64,
-}
-_NAMES = {"f": "float32", "i": "int32", "b": "bool", "c": "complex64"}
-QUANTIZATIONS = ("float16", "uint8", "uint16")
 
 
-def save_graph_model(concrete: Any, folder: str, quantization: str | None = None, shard_bytes: int = _SHARD) -> None:
+def save_graph_model(
+    concrete: Any, folder: str, quantization: str | None = None, shard_bytes: int = SHARD_BYTES
+) -> None:
     """Write a concrete function as a graph model.
 
     Args:
@@ -42,55 +36,23 @@ def save_graph_model(concrete: Any, folder: str, quantization: str | None = None
     Raises:
         InvalidArgumentError: it has operations that TensorFlow.js does not have; all are named.
     """
-    if quantization not in (None, *QUANTIZATIONS):
-        raise ValueError(f"quantization must be None or one of {', '.join(QUANTIZATIONS)}, got {quantization!r}.")
-    frozen = frozen_graph(concrete)
+    check_quantization(quantization)
+    frozen = frozen_graph(concrete, with_tables=True)
     results = nest.flatten(concrete.graph.structured_outputs)
     graph, outputs = inlined(frozen.graph_def, [tensor.name for tensor in results])
-    _check_ops(graph)
-    weights = list(_taken_weights(graph))
-    manifest, data = _manifest(weights, quantization)
-    count = max(1, -(-len(data) // shard_bytes))
-    paths = [f"group1-shard{number + 1}of{count}.bin" for number in range(count)]
-    topology = _json_format.MessageToDict(graph)
+    check_ops(graph, concrete.graph, EQUIVALENTS)
+    filling = initializer_graph(graph, frozen.tables)
+    outputs = rewrite(graph, outputs, {**EQUIVALENTS, **lookup_rules(graph, frozen.tables)})
+    weights = [*_taken_weights(graph), *_taken_weights(filling)]
     model = {
-        "format": "graph-model", "generatedBy": f"headrace {HEADRACE_VERSION}",
-        "convertedBy": f"headrace {HEADRACE_VERSION}",
+        "format": "graph-model",
         "signature": {"inputs": _signature(_named_inputs(concrete, frozen.names)),
                       "outputs": _signature(_named_outputs(concrete, results, outputs))},
-        "modelTopology": topology, "weightsManifest": [{"paths": paths, "weights": manifest}],
+        "modelTopology": _json_format.MessageToDict(graph),
     }  # fmt: skip
-    files.make_directories(folder)
-    for number, path in enumerate(paths):
-        files.write(files.join(folder, path), data[number * shard_bytes : (number + 1) * shard_bytes])
-    files.write(files.join(folder, "model.json"), json.dumps(model).encode())
-
-
-def supported_ops() -> frozenset[str]:
-    """The operations that TensorFlow.js 4.22 carries out."""
-    text = importlib.resources.files(__package__).joinpath("supported_ops.txt").read_text()
-    return frozenset(text.split())
-
-
-def _check_ops(graph):
-    known = supported_ops()
-    lacking: dict[str, list[str]] = {}
-    for where, nodes in [
-        ("", graph.node),
-        *((f" of {one.signature.name}", one.node_def) for one in graph.library.function),
-    ]:
-        for node in nodes:
-            if node.op not in known:
-                lacking.setdefault(node.op, []).append(node.name + where)
-    if lacking:
-        raise errors.invalid_argument(
-            "TensorFlow.js has no operations for: "
-            + "; ".join(
-                f"{op} ({', '.join(sorted(nodes)[:3])}{' ...' if len(nodes) > 3 else ''})"
-                for op, nodes in sorted(lacking.items())
-            )
-            + ". Compute that part otherwise, or outside of the model."
-        )
+    if filling.node:
+        model["modelInitializer"] = _json_format.MessageToDict(filling)
+    write_model(folder, model, weights, quantization, shard_bytes)
 
 
 def _named_inputs(concrete, names):
@@ -140,7 +102,7 @@ def _taken_weights(graph) -> Iterator[tuple[str, np.ndarray]]:
             node.input.extend(inputs)
         for key in function.ret:
             function.ret[key] = _renamed(function.ret[key], renamed)
-    for nodes in (graph.node, *(function.node_def for function in graph.library.function)):
+    for _, nodes in all_nodes(graph):
         for node in nodes:
             if node.op == "Const":
                 array, _ = proto_to_array(node.attr["value"].tensor)
@@ -154,37 +116,3 @@ def _taken_weights(graph) -> Iterator[tuple[str, np.ndarray]]:
 def _renamed(reference, names):
     name, separator, rest = reference.partition(":")
     return names.get(name, name) + separator + rest
-
-
-def _manifest(weights, quantization):
-    """What `model.json` says of the weights, and their bytes one after another."""
-    described, parts = [], []
-    for name, array in weights:
-        entry = {"name": name, "shape": list(array.shape)}
-        if array.dtype == object:
-            entry["dtype"] = "string"
-            data = b"".join(len(item).to_bytes(4, "little") + item for item in array.ravel().tolist())
-        else:
-            array = np.ascontiguousarray(array, _NARROWED.get(array.dtype, array.dtype))
-            if array.dtype.kind not in _NAMES:
-                array = array.astype(np.float32)  # bfloat16 and its relatives
-            entry["dtype"] = _NAMES[array.dtype.kind]
-            if quantization is not None and entry["dtype"] == "float32" and array.size > 1:
-                array, entry["quantization"] = _quantized(array, quantization)
-            data = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
-        described.append(entry)
-        parts.append(data)
-    return described, b"".join(parts)
-
-
-def _quantized(array, kind):
-    if kind == "float16":
-        return array.astype(np.float16), {"dtype": "float16", "original_dtype": "float32"}
-    steps = np.iinfo(kind).max
-    low, high = float(array.min()), float(array.max())
-    # TF.js: value = number * scale + min; zero should stay zero where it is within the range.
-    scale = (high - low) / steps if high > low else 1.0
-    if low < 0 < high:
-        low = -round(-low / scale) * scale
-    numbers = np.clip(np.round((array - low) / scale), 0, steps).astype(kind)
-    return numbers, {"dtype": kind, "scale": scale, "min": low, "original_dtype": "float32"}

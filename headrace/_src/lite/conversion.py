@@ -79,7 +79,7 @@ class _Conversion:
 
     def add(self, key: str, concrete: Any) -> LiteSignature:
         """Convert a function; its graph is the next one."""
-        frozen = frozen_graph(concrete, self.state.stays, keep_tables=True)
+        frozen = frozen_graph(concrete, self.state.stays, keep_tables=StaticStorage)
         self.state.name_kept(frozen.variables)
         results = nest.flatten(concrete.graph.structured_outputs)
         graph_def, names = inlined(frozen.graph_def, [tensor.name for tensor in results], EFFECTS)

@@ -12,6 +12,7 @@ from typing import Any
 from headrace._src.core.lazy import LazyModule
 from headrace._src.formats import files
 from headrace._src.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+from headrace._src.saved_model.debugging_parts import lines_kept
 from headrace._src.saved_model.loading import load
 from headrace._src.saved_model.saving import save
 from headrace._src.saved_model.signatures import concrete_signatures
@@ -37,18 +38,22 @@ def concrete_function_of(model: Any, signature: str) -> Iterator[Any]:
         if name.endswith(_KERAS_FILES):
             model = _headrace.keras.models.load_model(name)
         else:
-            yield _signature_of(load(name), signature, name)
+            with lines_kept():
+                found = _signature_of(load(name), signature, name)
+            yield found
             return
     if signature == DEFAULT_SERVING_SIGNATURE_DEF_KEY and _can_be_traced(model):
         yield _traced(model, signature)  # its operations know the lines of the user's that made them
         return
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
-        if hasattr(model, "export"):
-            model.export(path, verbose=False)
-        else:
-            save(model, path)
-        yield _signature_of(load(path), signature, type(model).__name__)
+        with lines_kept():
+            if hasattr(model, "export"):
+                model.export(path, verbose=False)
+            else:
+                save(model, path)
+            found = _signature_of(load(path), signature, type(model).__name__)
+        yield found
 
 
 def _can_be_traced(model):

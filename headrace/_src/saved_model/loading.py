@@ -13,6 +13,7 @@ from headrace._src.formats.tensor_bundle import BundleReader
 from headrace._src.graph.building.source_lines import users_line
 from headrace._src.graph.messages.raised_graphs import raised
 from headrace._src.op.api import api
+from headrace._src.saved_model.debugging_parts import SavedLines, wants_lines
 from headrace._src.saved_model.load_options import LoadOptions
 from headrace._src.saved_model.loaded_graphs import load_graph
 from headrace._src.saved_model.model_files import meta_graph_of, read_saved_model
@@ -72,7 +73,8 @@ def _loaded(folder, meta_graph, options, place):
     if not meta_graph.HasField("object_graph_def"):  # of 1.x
         root = load_graph(folder, meta_graph, policy, restores=not options.experimental_skip_checkpoint)
         return _with_versions(root, meta_graph)
-    library = SavedLibrary(meta_graph.graph_def.library, policy)
+    lines = SavedLines(folder) if wants_lines() else None
+    library = SavedLibrary(meta_graph.graph_def.library, policy, lines=lines)
     library.check_ops(functions=meta_graph.object_graph_def.concrete_functions)
     values = None
     if not options.experimental_skip_checkpoint:

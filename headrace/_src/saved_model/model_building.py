@@ -24,7 +24,7 @@ from headrace._src.saved_model.constants import (
     SAVED_MODEL_SCHEMA_VERSION,
     SERVING,
 )
-from headrace._src.saved_model.debugging_parts import DebugInformation
+from headrace._src.saved_model.debugging_parts import DebugInformation, wants_lines
 from headrace._src.saved_model.function_library import ModelLibrary
 from headrace._src.saved_model.gradient_functions import GradientFunctions
 from headrace._src.saved_model.model_objects import ModelObjects
@@ -63,7 +63,7 @@ def build_model(root: Trackable, signatures: Any, options: SaveOptions) -> Built
     with context.changed(graph=None, recorders=(), device=None), fresh_scope():
         objects = ModelObjects(root, signatures)
         meta_graph = saved_model.meta_graphs.add()
-        debugging = DebugInformation() if options.save_debug_info else None
+        debugging = DebugInformation() if options.save_debug_info or wants_lines() else None
         assets = _fill(meta_graph, objects, options, debugging)
     return BuiltModel(saved_model, objects, assets, debugging)
 

@@ -17,6 +17,7 @@ from headrace._src.graph.control.calls import call_graph
 from headrace._src.graph.messages.function_import import Functions, KnownArgument, known_of
 from headrace._src.graph.messages.graph_import import add_operation
 from headrace._src.ops.arrays.filling import zeros_like
+from headrace._src.saved_model.debugging_parts import SavedLines
 
 _loads = itertools.count(1)
 
@@ -32,16 +33,21 @@ class CapturedTensor:
 class SavedLibrary(Functions):
     """The functions of one SavedModel."""
 
-    def __init__(self, library: Any, policy: FilePolicy | None = None, number: int | None = None) -> None:
+    def __init__(
+        self, library: Any, policy: FilePolicy | None = None, number: int | None = None,
+        lines: SavedLines | None = None,
+    ) -> None:  # fmt: skip
         """
         Args:
             library: the `FunctionDefLibrary`.
             policy: which files its operations may touch; None for any.
             number: which load of this process this is; None for a new one.
+            lines: those that made its operations; by default, that which loads it has made them.
         """
         super().__init__(library, add_operation)
         self._library = library
         self._policy = policy
+        self._lines = lines
         self._number = next(_loads) if number is None else number
         self._gradients: SavedGradients | None = None
         self._lock = threading.RLock()  # threads may call functions for the first time together
@@ -56,6 +62,8 @@ class SavedLibrary(Functions):
         # What can be compiled computes, and does nothing else.
         if self._policy is not None and operation.record.lower is None:
             operation.file_policy = self._policy
+        if self._lines is not None and self._open:
+            operation.location = self._lines.of(self._open[-1], operation.name)
 
     def made(self, name: str, known: list) -> Any:
         """The graph of a function for arguments of which something is known, made aside from what goes on."""
@@ -67,7 +75,7 @@ class SavedLibrary(Functions):
         """Let operations that ask for the gradient `op_type` be differentiated by a function of the library."""
         if self._gradients is None:
             # With graphs of their own: operations keep their gradients, and would keep themselves otherwise.
-            self._gradients = SavedGradients(SavedLibrary(self._library, self._policy, self._number))
+            self._gradients = SavedGradients(SavedLibrary(self._library, self._policy, self._number, self._lines))
         self._gradients.add(op_type, function, outputs, captured)
 
     def gradient_function(self, name):

@@ -11,7 +11,6 @@ from headrace._src.formats.graph_messages import FunctionDef, GraphDef, NodeDef
 from headrace._src.formats.tensor_protos import array_to_proto, shape_to_proto
 from headrace._src.graph.messages.graph_def_edits import reading
 from headrace._src.state.storage import Storage
-from headrace._src.state.table_storage import StaticStorage
 
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 _BRANCHES = ("If", "StatelessIf", "Case", "StatelessCase")
@@ -36,13 +35,13 @@ class Frozen(NamedTuple):
     variables: dict[str, Any]
 
 
-def frozen_graph(concrete: Any, keep: Any = lambda variable: False, keep_tables: bool = False) -> Frozen:
+def frozen_graph(concrete: Any, keep: Any = lambda variable: False, keep_tables: type | None = None) -> Frozen:
     """The graph of a concrete function with the values that its variables have now.
 
     Args:
         concrete: the function.
         keep: says of the storage of a variable whether it stays one.
-        keep_tables: whether tables that are filled once may be there; they stay then, as nodes `HashTableV2`.
+        keep_tables: the class of tables that may be there; they stay then, as nodes `HashTableV2`.
 
     Raises:
         InvalidArgumentError: it changes a variable, or uses something else that is no constant, such as a table.
@@ -54,7 +53,7 @@ def frozen_graph(concrete: Any, keep: Any = lambda variable: False, keep_tables:
     taken = {node.name for node in source.node}
     for inner, outer in zip(graph.inputs[count:], concrete.captured_inputs):
         name, variable = inner.op.name, _variable_of(outer)
-        table = _resource_of(outer, StaticStorage) if keep_tables else None
+        table = None if keep_tables is None else _resource_of(outer, keep_tables)
         if table is not None:
             new = unused_name(name_of(table), taken)
             taken.add(new)

@@ -109,14 +109,14 @@ class _Inlining:
             raise errors.invalid_argument(f"The function {name} calls itself: it cannot stand where it is called.")
         function = self._functions[name]
         arguments = {arg.name: value for arg, value in zip(function.signature.input_arg, inputs)}
-        nodes, references = _as_graph(function)
+        nodes, references = function_as_graph(function)
         made, names = self._expanded(nodes, f"{prefix}{node.name}/", arguments, (*callers, name))
         return made, [names.get(reference, reference) for reference in references]
 
     def _function(self, name):
         """A function of a loop or branch, without calls."""
         function = self._functions[name]
-        nodes, references = _as_graph(function)
+        nodes, references = function_as_graph(function)
         arguments = {arg.name: arg.name for arg in function.signature.input_arg}
         made, names = self._expanded(nodes, "", arguments, (name,))
         results = [names.get(reference, reference) for reference in references]
@@ -158,7 +158,7 @@ def _node_of(reference):
     return reference.partition(":")[0].lstrip("^")
 
 
-def _as_graph(function):
+def function_as_graph(function: Any) -> tuple[list[Any], list[str]]:
     """The nodes of a function as a GraphDef has them, and what it returns."""
     places = {node.name: {place: flat for flat, place in enumerate(output_names(node))} for node in function.node_def}
 
