@@ -13,6 +13,8 @@ from headrace._src.formats.tensor_protos import proto_to_array
 from headrace._src.graph.messages.frozen_graphs import frozen_graph
 from headrace._src.graph.messages.inlined_graphs import inlined
 from headrace._src.js.equivalents import EQUIVALENTS
+from headrace._src.js.folding import fold_constants
+from headrace._src.js.fusing import fuse
 from headrace._src.js.model_files import SHARD_BYTES, check_quantization, write_model
 from headrace._src.js.rewriting import rewrite
 from headrace._src.js.supported_operations import all_nodes, check_ops
@@ -41,6 +43,8 @@ def save_graph_model(
     results = nest.flatten(concrete.graph.structured_outputs)
     graph, outputs = inlined(frozen.graph_def, [tensor.name for tensor in results])
     check_ops(graph, concrete.graph, EQUIVALENTS)
+    fold_constants(graph, outputs)
+    fuse(graph, outputs)
     filling = initializer_graph(graph, frozen.tables)
     outputs = rewrite(graph, outputs, {**EQUIVALENTS, **lookup_rules(graph, frozen.tables)})
     weights = [*_taken_weights(graph), *_taken_weights(filling)]
