@@ -149,25 +149,26 @@ def compared(cases: dict, folder: Any, seed: int, compute: Callable[[list[dict]]
 def mutate(source: Any, target: Any) -> bool:
     """Copy a written model, with another value of its largest weight of numbers; False if it has none."""
     source, target = pathlib.Path(source), pathlib.Path(target)
-    shutil.copytree(source, target)
     (group,) = json.loads((source / "model.json").read_text())["weightsManifest"]
+    data = b"".join((source / path).read_bytes() for path in group["paths"])
     place, found = 0, None
     for one in group["weights"]:
-        if one["dtype"] == "string":
-            return False
         count = int(np.prod(one["shape"], dtype=int))
-        size = count * (1 if one["dtype"] == "bool" else 4)
         if one["dtype"] == "float32" and (found is None or count > found[1]):
             found = place, count
-        place += size
+        if one["dtype"] == "string":
+            for _ in range(count):
+                place += 4 + int.from_bytes(data[place : place + 4], "little")
+        else:
+            place += count * (1 if one["dtype"] == "bool" else 4)
     if found is None:
         return False
-    data = bytearray(b"".join((source / path).read_bytes() for path in group["paths"]))
+    shutil.copytree(source, target)
     numbers = np.frombuffer(data, np.float32, found[1], found[0])
-    changed = numbers + max(0.5, float(np.abs(numbers).max()))
-    data[found[0] : found[0] + 4 * found[1]] = changed.astype(np.float32).tobytes()
+    changed = (numbers + max(0.5, float(np.abs(numbers).max()))).astype(np.float32).tobytes()
+    data = data[: found[0]] + changed + data[found[0] + len(changed) :]
     for path in group["paths"]:
         length = (source / path).stat().st_size
-        (target / path).write_bytes(bytes(data[:length]))
-        del data[:length]
+        (target / path).write_bytes(data[:length])
+        data = data[length:]
     return True

@@ -63,7 +63,8 @@ def test_a_convolution_with_all_that_follows(tmp_path, function, strides, paddin
 
 def test_depthwise_convolutions(tmp_path):
     def function(x):
-        return tf.nn.relu(tf.nn.depthwise_conv2d(x, FILTERS, [1, 1, 1, 1], "SAME") * np.arange(12, dtype=np.float32) + 0.5)
+        factors = np.arange(12, dtype=np.float32)
+        return tf.nn.relu(tf.nn.depthwise_conv2d(x, FILTERS, [1, 1, 1, 1], "SAME") * factors + 0.5)
 
     nodes, weights = written(concrete(function, None, 5, 5, 3), tmp_path)
     assert [node["op"] for node in nodes] == ["Placeholder", "FusedDepthwiseConv2dNative", "Identity"]
