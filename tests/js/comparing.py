@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -40,7 +41,7 @@ def value_for_node(array: Any) -> list:
     return [array.ravel().tolist(), list(array.shape), name]
 
 
-def job(folder: Any, model: Any, inputs: list, fit: dict | None = None) -> dict:
+def job(folder: Any, model: Any, inputs: list, fit: dict | None = None, backend: str = "") -> dict:
     """The work for a model that was written: its inputs in the order of the model's own."""
     written = json.loads((pathlib.Path(folder) / "model.json").read_text())
     is_graph = written["format"] == "graph-model"
@@ -48,7 +49,13 @@ def job(folder: Any, model: Any, inputs: list, fit: dict | None = None) -> dict:
     if is_graph and isinstance(model, tf.keras.Model) and len(inputs) > 1:
         keys = [tensor.name for tensor in model.inputs]
     given = {key: value_for_node(value) for key, value in zip(keys, inputs)}
-    return {"folder": str(folder), "format": "graph" if is_graph else "layers", "inputs": given, "fit": fit}
+    return {
+        "folder": str(folder),
+        "format": "graph" if is_graph else "layers",
+        "inputs": given,
+        "fit": fit,
+        "backend": backend,
+    }
 
 
 def computed_in_node(jobs: list[dict]) -> list[dict]:
@@ -64,8 +71,11 @@ def computed_in_browser(jobs: list[dict], chromium: str, address: str, backend: 
 
 def _node(script, arguments, jobs):
     environment = {**os.environ, "NODE_PATH": str(MODULES)}
-    command = ["node", str(HERE / script), *arguments]
-    run = subprocess.run(command, input=json.dumps(jobs), capture_output=True, text=True, env=environment)
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(jobs, file)
+        file.flush()
+        command = ["node", str(HERE / script), file.name, *arguments]
+        run = subprocess.run(command, capture_output=True, text=True, env=environment)
     if run.returncode:
         raise RuntimeError(f"{script}: {run.stderr}")
     return run.stdout.splitlines()[-1]
@@ -139,7 +149,7 @@ def compared(cases: dict, folder: Any, seed: int, compute: Callable[[list[dict]]
         for form in case.formats:
             path = pathlib.Path(folder) / f"{name}_{form}"
             tf.js.save(model, path, format=form)
-            jobs[f"{name} {form}"], expected[f"{name} {form}"] = job(path, model, inputs), right
+            jobs[f"{name} {form}"], expected[f"{name} {form}"] = job(path, model, inputs, backend=case.backend), right
     results = compute(list(jobs.values()))
     return {
         key: Compared(jobs[key], expected[key], difference(found, expected[key])) for key, found in zip(jobs, results)
@@ -147,14 +157,14 @@ def compared(cases: dict, folder: Any, seed: int, compute: Callable[[list[dict]]
 
 
 def mutate(source: Any, target: Any) -> bool:
-    """Copy a written model, with another value of its largest weight of numbers; False if it has none."""
+    """Copy a written model, with another value of its largest weight of numbers; False if none has several."""
     source, target = pathlib.Path(source), pathlib.Path(target)
     (group,) = json.loads((source / "model.json").read_text())["weightsManifest"]
     data = b"".join((source / path).read_bytes() for path in group["paths"])
     place, found = 0, None
     for one in group["weights"]:
         count = int(np.prod(one["shape"], dtype=int))
-        if one["dtype"] == "float32" and (found is None or count > found[1]):
+        if one["dtype"] == "float32" and count > (1 if found is None else found[1]):
             found = place, count
         if one["dtype"] == "string":
             for _ in range(count):
@@ -165,7 +175,9 @@ def mutate(source: Any, target: Any) -> bool:
         return False
     shutil.copytree(source, target)
     numbers = np.frombuffer(data, np.float32, found[1], found[0])
-    changed = (numbers + max(0.5, float(np.abs(numbers).max()))).astype(np.float32).tobytes()
+    # Not by the same everywhere, which a softmax would not notice.
+    step = max(0.5, float(np.abs(numbers).max()))
+    changed = (numbers + step * (np.arange(found[1]) % 3)).astype(np.float32).tobytes()
     data = data[: found[0]] + changed + data[found[0] + len(changed) :]
     for path in group["paths"]:
         length = (source / path).stat().st_size

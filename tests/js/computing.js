@@ -1,5 +1,5 @@
 // Loads a model of TensorFlow.js, and computes with it: in Node (`require`) and in a page (`window.compute`).
-// A job is {folder, format, inputs: {key: [values, shape, dtype]}, fit}; `place` says where a folder is loaded from.
+// A job is {folder, format, inputs: {key: [values, shape, dtype]}, fit, backend}; `place` says where a folder is loaded from.
 
 function tensorOf(tf, [values, shape, dtype]) {
   return tf.tensor(values, shape, dtype);
@@ -45,10 +45,11 @@ async function compute(tf, job, place) {
 // The results of many jobs; the message of the error where there is one.
 async function computeAll(tf, jobs, place) {
   await tf.ready();
-  const results = [];
+  const results = [], usual = tf.getBackend();
   for (const job of jobs) {
     tf.engine().startScope();
     try {
+      await tf.setBackend(job.backend || usual);
       results.push(await compute(tf, job, place));
     } catch (error) {
       results.push({error: String(error.message || error)});

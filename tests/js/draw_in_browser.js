@@ -21,6 +21,7 @@ async function main() {
     await page.waitForFunction(() => !document.getElementById("status").textContent.startsWith("Loading"));
     if (points.length) {
       const box = await (await page.$("#drawing")).boundingBox();
+      if (!box) throw new Error(await page.$eval("#status", status => status.textContent));
       await page.mouse.move(box.x + points[0], box.y + points[1]);
       await page.mouse.down();
       for (let i = 2; i < points.length; i += 2) await page.mouse.move(box.x + points[i], box.y + points[i + 1], {steps: 8});

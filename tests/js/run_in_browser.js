@@ -1,9 +1,9 @@
-// node run_in_browser.js CHROMIUM ADDRESS [BACKEND] < jobs: the same as run_in_node.js, in a page of Chromium.
+// node run_in_browser.js JOBS CHROMIUM ADDRESS [BACKEND]: the same as run_in_node.js, in a page of Chromium.
 // The server at ADDRESS has tf.min.js, computing.js, and the folders of the jobs.
 const puppeteer = require("puppeteer-core"), fs = require("fs");
 
 async function main() {
-  const [executablePath, address, backend] = process.argv.slice(2);
+  const [file, executablePath, address, backend] = process.argv.slice(2), jobs = JSON.parse(fs.readFileSync(file));
   const browser = await puppeteer.launch({
     executablePath, headless: true, protocolTimeout: 600000,
     args: ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
@@ -14,12 +14,12 @@ async function main() {
     await page.goto(`${address}/blank.html`);
     await page.addScriptTag({url: `${address}/tf.min.js`});
     await page.addScriptTag({url: `${address}/computing.js`});
-    const jobs = JSON.parse(fs.readFileSync(0));
     const results = await page.evaluate(async (jobs, backend) => {
       if (backend) await tf.setBackend(backend);
       return computeAll(tf, jobs, folder => `${folder}/model.json`);
     }, jobs, backend);
-    fs.writeFileSync(1, `${JSON.stringify({results, backend: await page.evaluate(() => tf.getBackend()), version: await browser.version()})}\n`);
+    const found = {results, backend: await page.evaluate(() => tf.getBackend()), version: await browser.version()};
+    process.stdout.write(`${JSON.stringify(found)}\n`);
   } finally {
     await browser.close();
   }

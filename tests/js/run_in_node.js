@@ -1,4 +1,4 @@
-// node run_in_node.js < jobs: computes with models (see computing.js), and prints the results as JSON.
+// node run_in_node.js JOBS: computes with models (see computing.js; JOBS is a file), and prints the results as JSON.
 const tf = require("@tensorflow/tfjs"), fs = require("fs"), path = require("path");
 const {computeAll} = require("./computing.js");
 
@@ -10,6 +10,6 @@ function place(folder) {
   return {load: async () => ({...json, weightSpecs: group.weights, weightData})};
 }
 
-computeAll(tf, JSON.parse(fs.readFileSync(0)), place)
-  .then(results => fs.writeSync(1, `${JSON.stringify(results)}\n`))
+computeAll(tf, JSON.parse(fs.readFileSync(process.argv[2])), place)
+  .then(results => process.stdout.write(`${JSON.stringify(results)}\n`))
   .catch(error => { console.error(error.message); process.exit(1); });

@@ -31,7 +31,7 @@ def test_it_computes_the_same(computed, key):
 
 
 def test_another_value_of_a_weight_is_noticed(computed, tmp_path):
-    some = ["convolution graph", "convolution layers", "attention graph", "long_memory layers", "loop graph"]
+    some = ["convolution graph", "convolution layers", "attention graph", "long_memory layers", "residual graph"]
     jobs, expected = [], []
     for number, key in enumerate(some):
         found = computed[key]
