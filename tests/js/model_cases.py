@@ -426,7 +426,7 @@ CASES = {
         [(2, 7, 3)],
     ),
     "masked": Case(
-        sequential((6, 2), layers.Masking(0.5), layers.SimpleRNN(4, activation="relu"), layers.Dense(2)),
+        sequential((6, 2), layers.Masking(0.5), layers.SimpleRNN(4), layers.Dense(2)),
         lambda rng: [np.where(np.arange(6)[:, None] > 3, np.float32(0.5), rng.random((2, 6, 2), np.float32))],
     ),
     "stacked_cells": Case(

@@ -42,7 +42,7 @@ def test_the_page_for_a_model(tmp_path, modules, capsys, form, shape, kind):
         "demo.js", "group1-shard1of1.bin", "index.html", "model.json", "tf.min.js"
     ]  # fmt: skip
     found = described(out)
-    assert (found["path"], found["format"], found["kind"]) == ("model.json", form, kind)
+    assert (found["path"], found["format"], found["kind"]) == ("./model.json", form, kind)
     (given,) = found["inputs"]
     assert (given["shape"], given["dtype"]) == ([-1, *shape], "float32")
     assert "http.server" in capsys.readouterr().out
@@ -54,7 +54,7 @@ def test_the_model_is_written_first(tmp_path, modules, monkeypatch):
     digits(28, 28).save(tmp_path / "model.keras")
     monkeypatch.chdir(modules.parent)
     assert main([str(tmp_path / "out"), "--model", str(tmp_path / "model.keras"), "--format", "layers"]) == 0
-    assert described(tmp_path / "out")["path"] == "model/model.json"
+    assert described(tmp_path / "out")["path"] == "./model/model.json"
     assert (tmp_path / "out" / "tf.min.js").read_text() == "// the runtime"
 
 

@@ -42,7 +42,9 @@ def write_demo(folder: str, model: str | None = None, modules: str | None = None
         raise FileNotFoundError(
             f"There is no model in {folder}. `headrace convert js MODEL {folder}` writes one; or name it with --model."
         )
-    described = {"path": found[len(folder) :].lstrip("/\\").replace("\\", "/"), **described_model(found)}
+    # With a dot: TF.js looks for the weights of a path without a slash at the top of the server.
+    path = "./" + found[len(folder) :].lstrip("/\\").replace("\\", "/")
+    described = {"path": path, **described_model(found)}
     page = importlib.resources.files(__package__).joinpath("page")
     text = page.joinpath("index.html").read_text(encoding="utf-8")
     files.write(

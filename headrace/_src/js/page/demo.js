@@ -56,8 +56,9 @@ function pixels() {
       half.getContext("2d").drawImage(source, 0, 0, half.width, half.height);
       source = half; width = half.width;
     }
+    const shift = (middle, first, last) => Math.min(Math.max(14 - middle * scale, 1 - first * scale), 27 - (last + 1) * scale);
     small.imageSmoothingQuality = "high";
-    small.drawImage(source, 14 - sumX / mass * scale, 14 - sumY / mass * scale, size * scale, size * scale);
+    small.drawImage(source, shift(sumX / mass, left, right), shift(sumY / mass, top, bottom), size * scale, size * scale);
   }
   const found = small.getImageData(0, 0, 28, 28).data;
   const most = element("bytes").checked ? 1 : 255;
