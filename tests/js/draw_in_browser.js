@@ -16,7 +16,8 @@ async function main() {
     await page.setViewport({width: 900, height: 520});
     const problems = [];
     page.on("pageerror", error => problems.push(error.message));
-    page.on("request", request => { if (!request.url().startsWith(address)) problems.push(request.url()); });
+    const isElsewhere = url => new URL(url).origin !== new URL(address).origin;
+    page.on("request", request => { if (isElsewhere(request.url())) problems.push(request.url()); });
     await page.goto(address);
     await page.waitForFunction(() => !document.getElementById("status").textContent.startsWith("Loading"));
     if (points.length) {

@@ -20,6 +20,7 @@ from headrace._src.js.rewriting import rewrite
 from headrace._src.js.supported_operations import all_nodes, check_ops
 from headrace._src.js.tables import initializer_graph, lookup_rules
 from headrace._src.saved_model.signatures import argument_keywords
+from headrace._src.state.table_storage import TableStorage
 
 _json_format = LazyModule("google.protobuf.json_format")
 
@@ -39,14 +40,14 @@ def save_graph_model(
         InvalidArgumentError: it has operations that TensorFlow.js does not have; all are named.
     """
     check_quantization(quantization)
-    frozen = frozen_graph(concrete, with_tables=True)
+    frozen = frozen_graph(concrete, keep_tables=TableStorage)
     results = nest.flatten(concrete.graph.structured_outputs)
     graph, outputs = inlined(frozen.graph_def, [tensor.name for tensor in results])
     check_ops(graph, concrete.graph, EQUIVALENTS)
     fold_constants(graph, outputs)
     fuse(graph, outputs)
-    filling = initializer_graph(graph, frozen.tables)
-    outputs = rewrite(graph, outputs, {**EQUIVALENTS, **lookup_rules(graph, frozen.tables)})
+    filling = initializer_graph(graph, frozen.variables)
+    outputs = rewrite(graph, outputs, {**EQUIVALENTS, **lookup_rules(graph, frozen.variables)})
     weights = [*_taken_weights(graph), *_taken_weights(filling)]
     model = {
         "format": "graph-model",

@@ -31,6 +31,7 @@ from headrace._src.lite.state_operators import EFFECTS, State
 from headrace._src.lite.tensor_lists import ListType, ListTypes
 from headrace._src.ops.arrays.filling import CONST
 from headrace._src.saved_model.signatures import argument_keywords
+from headrace._src.state.table_storage import StaticStorage
 
 _LOADED = (
     composed_operators, control_operators, einsum_operators, index_operators, list_operators, plain_operators,
