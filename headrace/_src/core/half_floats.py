@@ -12,8 +12,8 @@ import numpy as np
 
 HALF, BFLOAT16, SINGLE = np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)
 
-# Below so many elements, conversion one by one takes no longer.
-_FEW = 1024
+# Below so many elements, conversion one by one takes no longer, or to bfloat16 not much.
+_FEW, _FEW_TO_BFLOAT16 = 1024, 1 << 17
 _SMALLEST_NORMAL = np.full(4096, 2.0**-14, np.float32)  # of halves
 _SIGN, _MAGNITUDE, _EXPONENT = 0x8000, 0x7FFFFFFF, 0x7F800000
 
@@ -55,7 +55,8 @@ def widen(source: np.ndarray, target: np.ndarray) -> None:
 
 def narrow(source: np.ndarray, target: np.ndarray) -> None:
     """float32 to a float of two bytes."""
-    if source.size < _FEW or not source.flags.c_contiguous:
+    few = _FEW_TO_BFLOAT16 if target.dtype == BFLOAT16 else _FEW
+    if source.size < few or not source.flags.c_contiguous:
         target[...] = source
     elif target.dtype == BFLOAT16:
         _narrow_to_bfloat16(source, target)

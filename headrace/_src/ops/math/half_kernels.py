@@ -14,14 +14,16 @@ large_arrays = LazyModule("headrace._src.core.large_arrays")
 parts = LazyModule("headrace._src.core.parts")
 
 _HALF, _SINGLE, _BFLOAT16 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(ml_dtypes.bfloat16)
-# Elements from which on bits are moved many at a time, and how many at a time where one thread does that. bfloat16 and
-# float32 become each other quicker one by one, as long as that is done by one thread.
+# Elements from which on bits are moved many at a time; several threads move more than MANY. bfloat16 becomes float32
+# quicker one by one, and the other way round too as long as that is done by one thread.
 _MANY = 4096
 _WORTH = {
-    (_HALF, _SINGLE): _MANY, (_SINGLE, _HALF): _MANY, (_HALF, _BFLOAT16): _MANY,
-    (_SINGLE, _BFLOAT16): MANY, (_BFLOAT16, _SINGLE): MANY,
+    (_HALF, _SINGLE): _MANY, (_SINGLE, _HALF): _MANY, (_HALF, _BFLOAT16): _MANY, (_SINGLE, _BFLOAT16): MANY,
 }  # fmt: skip
 _BLOCK = 65536
+# So many halves become float32 in one thread: others read that next, and what one processor has written and another
+# has read takes longer to be written over the next time than to convert.
+_STAYS_IN_CACHE = 1 << 21
 # From so many elements on, the function of all numbers of two bytes costs less than that of the elements.
 _MORE_THAN_ALL = 1 << 17
 _ALL = 1 << 16
@@ -38,7 +40,7 @@ def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     def convert(part):
         half_floats.convert(source[part], target[part])
 
-    _by_parts(convert, x.size)
+    _by_parts(convert, x.size, _STAYS_IN_CACHE if dtype == _SINGLE else MANY)
     return result
 
 
@@ -84,9 +86,9 @@ def _looked_up(table, x):
     return result
 
 
-def _by_parts(function, size):
-    """Call the function with slices of so many elements, in several threads where these are many."""
-    if size > MANY:
+def _by_parts(function, size, many=MANY):
+    """Call the function with slices of so many elements, in several threads where these are more than `many`."""
+    if size > many:
         parts.in_long_slices(function, size)
     else:
         for start in range(0, size, _BLOCK):

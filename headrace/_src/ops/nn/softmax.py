@@ -30,6 +30,7 @@ from headrace._src.ops.math.reductions import ALL
 from headrace._src.ops.ragged.row_arithmetic import require
 
 # Many programs have no large arrays.
+half_floats = LazyModule("headrace._src.core.half_floats")
 large_arrays = LazyModule("headrace._src.core.large_arrays")
 parts = LazyModule("headrace._src.core.parts")
 
@@ -43,46 +44,58 @@ def _narrow(x, dtype):
     return x if x.dtype == dtype else converted(x, dtype)
 
 
-def _by_rows(function, of_long_row, x, dtype):
-    """A function of each row, in that dtype; for large arrays in several threads, some rows or a part of one at a time.
+def _by_rows(function, of_long_row, logits):
+    """A function of each row; for large arrays in several threads, some rows or a part of one at a time.
 
     Args:
         function: of rows and, if that is not None, memory for the result.
         of_long_row: the same for one row, which it divides among threads.
-        x: rows along the last axis.
-        dtype: of the result.
+        logits: rows along the last axis.
     """
-    if x.size <= MANY or not x.flags.c_contiguous:
-        return _narrow(function(x), dtype)
-    width = x.shape[-1]
-    rows, result = x.reshape(-1, width), large_arrays.empty(x.shape, x.dtype)
-    out = result.reshape(-1, width)
-    if width > MANY:
+    if logits.size <= MANY or not logits.flags.c_contiguous:
+        return _narrow(function(_wide(logits)), logits.dtype)
+    width = logits.shape[-1]
+    result = large_arrays.empty(logits.shape, logits.dtype)
+    rows, out = logits.reshape(-1, width), result.reshape(-1, width)
+    is_half = logits.dtype.itemsize == 2
+    if width > MANY and not is_half:
         for row, target in zip(rows, out):
             of_long_row(row, target)
-    else:
-        parts.in_long_slices(lambda part: function(rows[part], out[part]), len(rows), width)
-    return _narrow(result, dtype)
+        return result
+
+    def compute(part):
+        if is_half:
+            wide = np.empty(rows[part].shape, np.float32)
+            half_floats.widen(rows[part], wide)
+            half_floats.narrow(function(wide, wide), out[part])
+        else:
+            function(rows[part], out[part])
+
+    parts.in_long_slices(compute, len(rows), width)
+    return result
 
 
 def _sum_of_exponentials(row, shifted, exponentials):
-    """Of a long row: writes what it is without its maximum, and `exp` of that, and returns the sum."""
-    largest = row.max()
+    """Of a long row: writes what it is without its maximum, and `exp` of that, and returns the sum.
+
+    Who has written a part adds it up: a part that another processor has read takes long to be written over.
+    """
+    largest, sums = row.max(), {}
 
     def compute(part):
         np.exp(np.subtract(row[part], largest, out=shifted[part]), out=exponentials[part])
+        sums[part.start] = reduced(np.add, exponentials[part], (0,))
 
     parts.in_long_slices(compute, row.size)
-    return exponentials.sum()
+    return np.add.reduce([sums[start] for start in sorted(sums)])
 
 
 def _softmax(logits):
-    x = _wide(logits)
-    if not x.ndim:
+    if not logits.ndim:
         raise errors.invalid_argument("Softmax: logits must have >= 1 dimension, got a scalar.")
-    if not x.size:
+    if not logits.size:
         return logits
-    return _by_rows(_softmax_of_rows, _softmax_of_long_row, x, logits.dtype)
+    return _by_rows(_softmax_of_rows, _softmax_of_long_row, logits)
 
 
 def _softmax_of_rows(x, out=None):
@@ -119,12 +132,11 @@ SOFTMAX = Op(
 
 
 def _log_softmax(logits):
-    x = _wide(logits)
-    if not x.ndim:
+    if not logits.ndim:
         raise errors.invalid_argument("LogSoftmax: logits must have >= 1 dimension, got a scalar.")
-    if not x.size:
+    if not logits.size:
         return logits
-    return _by_rows(_log_softmax_of_rows, _log_softmax_of_long_row, x, logits.dtype)
+    return _by_rows(_log_softmax_of_rows, _log_softmax_of_long_row, logits)
 
 
 def _log_softmax_of_rows(x, out=None):
