@@ -204,3 +204,22 @@ def test_functions_with_a_gradient_of_their_own_can_be_inspected():
     assert inspect.getfullargspec(scaled).args == ["x", "by"]
     assert str(inspect.signature(scaled)) == "(x, by=2.0)"
     assert (scaled.__name__, scaled.__doc__) == ("scaled", "Times a number.")
+
+
+def test_operations_of_gradients_are_named_after_what_they_differentiate():
+    def names(function, *specs):
+        def gradient(*xs):
+            with tf.GradientTape() as tape:
+                tape.watch(xs)
+                with tf.name_scope("layer"):
+                    y = function(*xs)
+            return tape.gradient(y, xs)
+
+        graph = tf.function(gradient, autograph=False).get_concrete_function(*specs).graph
+        return {operation.name for operation in graph.get_operations() if "gradient" in operation.name}
+
+    assert names(tf.matmul, tf.TensorSpec([2, 3]), tf.TensorSpec([3, 4])) == {
+        "gradient_tape/layer/MatMul/MatMul", "gradient_tape/layer/MatMul/MatMul_1",
+    }  # fmt: skip
+    assert names(tf.nn.relu, tf.TensorSpec([2])) == {"gradient_tape/layer/ReluGrad"}
+    assert "gradient_tape/layer/mul/mul" in names(tf.multiply, tf.TensorSpec([2]), tf.TensorSpec([2]))

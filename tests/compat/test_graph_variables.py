@@ -264,3 +264,27 @@ def test_references_of_tensorflow_show_the_latest_value(graph):
     with v1.Session() as sess:
         sess.run("z/Assign")
         assert [float(sess.run("after:0")) for _ in range(3)] == [3.0, 4.0, 5.0]
+
+
+def test_what_changed_a_variable_is_its_operation():
+    """TF: eagerly None, since it has run; a plain variable has none at all."""
+    v = tf.Variable([1.0, 2.0])
+    changed = v1.scatter_update(v, [0], [5.0])
+    assert isinstance(changed, tf.Variable)
+    assert changed.op is None
+    assert v.numpy().tolist() == [5.0, 2.0]
+    assert v1.assign_add(v, [1.0, 1.0]).numpy().tolist() == [6.0, 3.0]
+    changed.assign([0.0, 0.0])
+    assert v.numpy().tolist() == [0.0, 0.0]
+    seen = []
+
+    @tf.function
+    def f():
+        seen.extend([v1.assign(v, [1.0, 1.0]).op.type, v1.scatter_nd_add(v, [[1]], [2.0]).op.type])
+        with tf.control_dependencies([tf.group(v1.assign_sub(v, [1.0, 1.0]).op)]):
+            return v.read_value()
+
+    assert f().numpy().tolist() == [0.0, 2.0]
+    assert seen == ["AssignVariableOp", "ResourceScatterNdAdd"]
+    with pytest.raises(AttributeError):
+        v.op

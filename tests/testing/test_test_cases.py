@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.testing import decorators, layouts
 
 Pair = collections.namedtuple("Pair", "left right")
 c = tf.constant
@@ -257,3 +258,67 @@ def test_helpers_that_other_packages_call():
         case._assertArrayLikeAllClose([1.0], [2.0])
     with pytest.raises(AssertionError, match=r"\['a'\]"):
         case._assertAllCloseRecursive({"a": 1.0}, {"a": 2.0})
+
+
+class Decorated(tf.test.TestCase):
+    """Tests as packages write them, with what `tensorflow.python.framework.test_util` has."""
+
+    def test_as_a_function_too(self):
+        modes = []
+        decorators.also_run_as_tf_function(lambda: modes.append(tf.executing_eagerly()))()
+        assert modes == [True, False]
+
+    def test_in_both_kinds_of_graphs(self):
+        kinds = []
+        decorators.build_as_function_and_v1_graph(
+            lambda self: kinds.append(tf.compat.v1.get_default_graph().building_function)
+        )(self)
+        assert kinds == [False, True]
+
+    def test_skipping(self):
+        with pytest.raises(unittest.SkipTest):
+            decorators.skip_if(lambda: True)(lambda self: None)(self)
+        decorators.skip_if(False)(lambda self: None)(self)
+        with pytest.raises(unittest.SkipTest, match="too large"), decorators.skip_if_error(self, ValueError, "large"):
+            raise ValueError("too large")
+        with pytest.raises(ValueError, match="small"), decorators.skip_if_error(self, ValueError, ["large"]):
+            raise ValueError("too small")
+
+    def test_eager_functions(self):
+        seen = []
+        with decorators.functions_eagerly(True):
+            tf.function(lambda: seen.append(tf.executing_eagerly()), autograph=False)()
+        assert seen == [True]
+        assert not tf.config.functions_run_eagerly()
+
+    def test_python_code_of_functions(self):
+        seen = []
+        note = decorators.py_func_if_in_function(lambda x, to: to.append(float(x)))
+        note(tf.constant(1.0), seen)
+        tf.function(lambda x: note(x, seen), autograph=False)(tf.constant(2.0))
+        assert seen == [1.0, 2.0]
+
+    def test_all_tests_of_a_class(self):
+        class Case(tf.test.TestCase):
+            def test_one(self):
+                pass
+
+        decorators.for_all_test_methods(decorators.skip_if, True)(Case)
+        with pytest.raises(unittest.SkipTest):
+            Case("test_one").test_one()
+
+
+def test_layouts():
+    assert layouts.channels_first([1, 2, 3, 4]) == [1, 4, 2, 3]
+    assert layouts.channels_last([1, 4, 2, 3]) == [1, 2, 3, 4]
+    assert layouts.channels_first(tf.zeros([1, 2, 3, 4, 5])).shape == [1, 5, 2, 3, 4]
+    with tf.Graph().as_default() as graph:
+        tf.constant(1.0, name="a")
+    assert layouts.assert_ops_in_graph({"a": "Const"}, graph)["a"].op == "Const"
+    assert layouts.node_def_from_graph("b", graph.as_graph_def()) is None
+    for expected in ({"a": "Add"}, {"b": "Const"}):
+        with pytest.raises(ValueError):
+            layouts.assert_ops_in_graph(expected, graph)
+    named = layouts.combinations_with_names(mode=["a-b"], size=[1, 2])
+    assert [one["testcase_name"] for one in named] == ["_test_mode_ab_size_1", "_test_mode_ab_size_2"]
+    assert 0 < layouts.pick_unused_port() < 65536

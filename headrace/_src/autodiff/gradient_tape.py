@@ -386,7 +386,7 @@ def _gradients_of(tape, target, ids):
     number = target._id
     if (number not in tape.ids and number not in ids) or target.dtype not in dtypes.DIFFERENTIABLE:
         return [None] * len(ids)
-    grads = tape.backward({number: ones_of(target)}, ids)
+    grads = tape.backward({number: ones_of(target)}, ids, is_named=True)
     return [grads[number] for number in ids]
 
 
@@ -456,7 +456,7 @@ def gradients_by_handle(tape, targets, weights, handles):
             weight = start[tensor._id] + weight
         start[tensor._id] = weight
     ids = [handle._id for handle in handles]
-    grads = tape.backward(start, ids)
+    grads = tape.backward(start, ids, is_named=True)
     return [grads[number] for number in ids]
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from headrace._src.autodiff.accumulate import add_gradients
 from headrace._src.core import dtypes
-from headrace._src.core.context import Recorder
+from headrace._src.core.context import Recorder, context
+from headrace._src.core.names import name_scope
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
@@ -68,12 +69,13 @@ class Tape(Recorder):
         if numbers != [None]:
             self.entries.append((node, ids, numbers))
 
-    def backward(self, target_grads: dict, source_ids) -> dict:
+    def backward(self, target_grads: dict, source_ids, is_named=False) -> dict:
         """Gradients by tensor number, from those of the targets back to the sources.
 
         Args:
             target_grads: number to gradient.
             source_ids: numbers of the tensors whose gradients are wanted.
+            is_named: whether operations of a graph that is built are named after those that they differentiate.
         """
         # Only what lies between sources and targets is differentiated.
         reached = self.ids.intersection(source_ids)
@@ -87,6 +89,7 @@ class Tape(Recorder):
             path = self._path(reached)
         # A number has a gradient, or a list of them that are to be added up when they are first read.
         grads = dict(target_grads)
+        is_named = is_named and context.graph is not None
         for node, inputs, outputs in reversed(path):
             op = node.op
             if node.output_specs is None and not op.has_lists:
@@ -102,13 +105,13 @@ class Tape(Recorder):
                     node.wanted = (inputs[0] in reached, inputs[1] in reached)
                 elif len(inputs) > 2:
                     node.wanted = [number in reached for number in inputs]
-                input_grads = op.grad(node, dy)
+                input_grads = _named(node, op.grad, dy) if is_named else op.grad(node, dy)
             else:
                 dys = [_take(grads, number, keep) for number in outputs]
                 if all(dy is None for dy in dys):
                     continue
                 node.wanted = None if op.has_lists else [number in reached for number in inputs]
-                input_grads = node_gradients(node, dys)
+                input_grads = _named(node, node_gradients, dys) if is_named else node_gradients(node, dys)
             for number, grad in zip(inputs, input_grads):
                 if grad is not None and number in reached:
                     if number not in grads:
@@ -142,6 +145,15 @@ class Tape(Recorder):
         if len(parts) > 1:
             return add_gradients(parts)
         return parts[0] if parts else None
+
+
+def _named(node, differentiate, dys):
+    """What `differentiate(node, dys)` gives. TF: its operations are in a scope that names what they differentiate."""
+    scope = getattr(node, "scope", None)
+    if scope is None:  # a custom gradient, or what ran before the graph was built
+        return differentiate(node, dys)
+    with name_scope(f"gradient_tape/{scope}/" if scope else "gradient_tape/"):
+        return differentiate(node, dys)
 
 
 def _take(grads, number, keep):

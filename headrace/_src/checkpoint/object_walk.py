@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from headrace._src.core.trackable import SaveType, Trackable, wrap
+from headrace._src.core.trackable import SaveType, Trackable, TrackableReference, wrap
 from headrace._src.formats.checkpoint_messages import TrackableObjectGraph
 
 ATTRIBUTES = ".ATTRIBUTES"
@@ -141,6 +141,14 @@ class ObjectWalk:
     def number(self, obj: Any) -> int | None:
         """The number of an object; None for one that is not reached."""
         return self._numbers.get(id(obj))
+
+    def references(self, number: int) -> list[TrackableReference]:
+        """The way from the root to an object: the name of each step, and where it leads."""
+        found, at = [], 0
+        for name in self.names[number]:
+            at = dict(self.children[at])[name]
+            found.append(TrackableReference(name, self.objects[at]))
+        return found
 
     def described(self, number: int) -> str:
         """An object's place, for people: `root.model.dense`."""

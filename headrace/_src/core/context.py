@@ -33,7 +33,7 @@ class CurrentGraph:
     # The global random seed of what follows; None without one.
     seed: int | None
     # The variables that its operations use, by the `id` of their handles.
-    variables: dict[int, Any]
+    used_variables: dict[int, Any]
 
     def add_node(self, op, tensors, attrs, types, name=None) -> tuple:
         """Add an operation.

@@ -9,7 +9,17 @@ import numpy as np
 from headrace._src.core.messages import message_class
 
 
-class DType:
+class _Numbered:
+    """Something whose hash is a number of its own.
+
+    Dtypes are looked up in sets on every op, so that the hash must cost no Python call: what Python calls is
+    the slot's content, a method of an int.
+    """
+
+    __slots__ = ("__hash__",)
+
+
+class DType(_Numbered):
     """The type of the elements of a tensor. Compare with `==`, also against strings and NumPy types.
 
     >>> tf.float32 == "float32", tf.float32 == np.float32
@@ -21,6 +31,7 @@ class DType:
     def __init__(self, name, enum, storage, kind, numpy_type=None) -> None:
         self.name = name
         self._enum = enum
+        self.__hash__ = enum.__index__
         self._np = None if storage is None else np.dtype(storage)  # how arrays of this type are stored
         self._numpy_type = numpy_type  # what as_numpy_dtype gives
         self._kind = kind
@@ -176,8 +187,8 @@ class DType:
     def __ne__(self, other):
         return not self.__eq__(other)
 
-    # Dtypes are looked up in sets on every op, so the hash must cost no Python call.
-    __hash__ = object.__hash__
+    # TF: the hash is the number, so that dictionaries with the numbers of messages as keys are asked with dtypes.
+    __hash__ = _Numbered.__hash__
 
     def __int__(self):
         return self._enum

@@ -124,6 +124,13 @@ class Trackable:
         """Makes `value` a child, as a loader of SavedModels does."""
         self._track_trackable(value, name, overwrite=True)
 
+    def _maybe_initialize_trackable(self) -> None:
+        """Nothing: what an object needs for its children is made when it has one. Keras 2 calls it."""
+
+    def _delete_tracking(self, name: str) -> None:
+        """Forgets the child called `name`, if there is one."""
+        self._own_children.pop(name, None)
+
     def _no_dependency(self, value: Any) -> Any:
         """`value`, which does not become a child."""
         return value
@@ -221,11 +228,12 @@ class AutoTrackable(Trackable):
         if save_type != SaveType.SAVEDMODEL:
             return children
         functions = _functions_of(self)
-        # A function that was assigned is a child already, at its place.
+        # A function that was assigned is a child already, at its place. TF: not if the attribute is another one now;
+        # Keras 2 so leaves out what trains a model.
+        for name in [name for name, child in children.items() if _is_function(child)]:
+            if functions.get(name) is not children[name]:
+                del children[name]
         return {**children, **{name: function for name, function in functions.items() if name not in children}}
-
-    def _delete_tracking(self, name: str) -> None:
-        self._own_children.pop(name, None)
 
     def _no_dependency(self, value: Any) -> Any:
         return NoDependency(value)
@@ -239,9 +247,13 @@ def _functions_of(obj: Any) -> dict[str, Any]:
             value = getattr(obj, name, None)
         except Exception:  # a property that has no value yet is not a function to save
             continue
-        if isinstance(value, Trackable) and value._is_saved_function:
+        if _is_function(value):
             functions[name] = value
     return functions
+
+
+def _is_function(value: Any) -> bool:
+    return isinstance(value, Trackable) and value._is_saved_function
 
 
 class NoDependency:

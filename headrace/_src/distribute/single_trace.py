@@ -282,7 +282,7 @@ def _handle_of(copy, strategy, tensor, index, whole):
     if number:
         raise NeedsReplicas("the copy of a variable that belongs to another replica")
     own = container._values[index]
-    whole.variables[id(own._handle)] = own
+    whole.used_variables[id(own._handle)] = own
     return own._handle
 
 
@@ -292,6 +292,6 @@ def _captured(graph, tensor):
 
 
 def _note_plain_variables(one, whole, variables):
-    for key, variable in one.variables.items():
+    for key, variable in one.used_variables.items():
         if variables.get(key) is None:
-            whole.variables[key] = variable
+            whole.used_variables[key] = variable

@@ -17,6 +17,7 @@ from headrace._src.op.attributes import checked
 from headrace._src.op.convert import MAX_RANK, eager_number, int_vector, to_tensor
 from headrace._src.op.lanes import MANY, write_lane
 from headrace._src.op.signature import REQUIRED
+from headrace._src.op.traits import MATRIX_PRODUCT
 
 _accounts = LazyModule("headrace._src.core.accounts")  # for errors
 _placement = LazyModule("headrace._src.op.placement")  # where there are accelerators
@@ -422,10 +423,18 @@ def finish(mode, op, inputs, outputs, attrs):
             if not recorder.ids.isdisjoint(ids):
                 if node is None:
                     node = op.make_node(inputs, outputs, attrs)
+                    if mode.graph is not None and flat_outputs:
+                        node.scope = _scope_of(op, flat_outputs[0].op.name)
                 recorder.record(node, flat, ids, flat_outputs)
     if mode.device is not None and not mode.elsewhere:
         for tensor in _spread(outputs):
             tensor._device = mode.device
+
+
+def _scope_of(op, name):
+    """TF: an operation that a function of Python makes, such as `tf.matmul`, is in a scope of its own."""
+    own = op.node_name != op.name or MATRIX_PRODUCT in op.traits
+    return name if own else name.rpartition("/")[0]
 
 
 def _spread(values):

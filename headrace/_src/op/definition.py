@@ -321,7 +321,8 @@ class Node:
     # `op`: is in the subclass.
     # `output_specs`: (shape, dtype) of each output, for zero gradients; None when there is one.
     # `wanted`: which inputs need a gradient, set before `grad` is called.
-    __slots__ = ("attrs", "output_specs", "wanted")
+    # `scope`: where the operation is by its name, only where a graph is built.
+    __slots__ = ("attrs", "output_specs", "scope", "wanted")
 
     def wants(self, index: int) -> bool:
         """Whether the gradient of the index-th input is needed (worth asking before heavy work)."""

@@ -9,12 +9,42 @@ from headrace._src.core import dtypes
 from headrace._src.formats.graph_messages import AttrValue, FunctionDef, NodeDef
 from headrace._src.formats.tensor_protos import array_to_proto
 from headrace._src.graph.messages.attribute_values import shapes_to_attr_value, to_attr_value
+from headrace._src.graph.messages.graph_def import FunctionLibrary
 from headrace._src.op.convert import to_tensor
 
 ADDED = 2  # loop variables
 _LOOPS = ("While", "StatelessWhile")
 _UNLIMITED = -1
 _INT32 = dtypes.int32.as_datatype_enum
+
+
+class CountingLibrary(FunctionLibrary):
+    """Functions that a graph needs, in which loops have a counter and a limit."""
+
+    def __init__(self, proto: Any, add_shapes: bool) -> None:
+        super().__init__(proto, add_shapes)
+        self._counted: set[int] = set()  # ids of loops, and of their graphs
+        self._bodies: set[int] = set()
+        self._conditions: set[int] = set()
+
+    def begin(self, operation):
+        if lacks_counter(operation):
+            self._counted.add(id(operation))
+            self._bodies.add(id(operation.attrs["body"]))
+            self._conditions.add(id(operation.attrs["cond"]))
+
+    def rewritten(self, operation, proto, taken, in_function):
+        constants = add_counter(operation, proto, taken, in_function) if id(operation) in self._counted else []
+        return [*constants, proto]
+
+    def outputs_before(self, operation):
+        return ADDED if id(operation) in self._counted else 0
+
+    def describe(self, graph, proto, reference, nodes):
+        if id(graph) in self._bodies:
+            count_in_body(proto)
+        elif id(graph) in self._conditions:
+            count_in_condition(proto)
 
 
 def lacks_counter(node: Any) -> bool:

@@ -6,19 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace._src.graph.messages.attribute_values import shapes_to_attr_value
-from headrace._src.graph.messages.graph_def import FunctionLibrary, function_name
-from headrace._src.saved_model.counted_loops import (
-    ADDED,
-    add_counter,
-    count_in_body,
-    count_in_condition,
-    lacks_counter,
-)
+from headrace._src.graph.messages.graph_def import function_name
+from headrace._src.saved_model.counted_loops import CountingLibrary
 from headrace._src.saved_model.debugging_parts import DebugInformation, strip_check
 from headrace._src.saved_model.gradient_functions import GradientFunctions
 
 
-class ModelLibrary(FunctionLibrary):
+class ModelLibrary(CountingLibrary):
     """Writes functions into a `FunctionDefLibrary`.
 
     Args:
@@ -47,9 +41,6 @@ class ModelLibrary(FunctionLibrary):
         self._wanted = {id(graph): name for graph, name in functions}
         self._taken: set[str] = set(self._wanted.values())
         self._assigned: set[str] = set()
-        self._counted: set[int] = set()  # ids of loops, and of their graphs
-        self._bodies: set[int] = set()
-        self._conditions: set[int] = set()
         self._written: dict[int, str] = {}
         self._references: dict[int, Callable[[Any], str]] = {}
 
@@ -66,23 +57,13 @@ class ModelLibrary(FunctionLibrary):
     def kept(self, graph):
         return self._gradients.kept(graph)
 
-    def begin(self, operation):
-        if lacks_counter(operation):
-            self._counted.add(id(operation))
-            self._bodies.add(id(operation.attrs["body"]))
-            self._conditions.add(id(operation.attrs["cond"]))
-
     def rewritten(self, operation, proto, taken, in_function):
         name = self._gradients.name_of(operation)
         if name is not None:
             proto.attr["_gradient_op_type"].s = name.encode()
         if self._without_checks:
             strip_check(proto)
-        constants = add_counter(operation, proto, taken, in_function) if id(operation) in self._counted else []
-        return [*constants, proto]
-
-    def outputs_before(self, operation):
-        return ADDED if id(operation) in self._counted else 0
+        return super().rewritten(operation, proto, taken, in_function)
 
     def describe(self, graph, proto, reference, nodes):
         proto.attr["_construction_context"].s = b"kEagerRuntime"
@@ -93,10 +74,7 @@ class ModelLibrary(FunctionLibrary):
         for i, tensor in enumerate(graph.inputs):
             name = tensor.op.argument_name or tensor.op.name
             proto.arg_attr[i].attr["_user_specified_name"].s = name.encode()
-        if id(graph) in self._bodies:
-            count_in_body(proto)
-        elif id(graph) in self._conditions:
-            count_in_condition(proto)
+        super().describe(graph, proto, reference, nodes)
         if self._debugging is not None:
             self._debugging.add(proto.signature.name, nodes)
         self._references[id(graph.base)] = reference

@@ -79,7 +79,7 @@ class GraphParts:
         graph.outputs = [tensor for tensor in graph.outputs if tensor is not None]
         drop_unread(graph)
         known = {id(variable.handle): variable for variable in self._library.variables.values()}
-        graph.variables.update({key: known[key] for key in graph._captures if key in known})
+        graph.used_variables.update({key: known[key] for key in graph._captures if key in known})
         return graph
 
     def _imported(self, name, wanted, feeds):

@@ -83,7 +83,7 @@ class LoadedConcreteFunction(ConcreteFunction):
     @functools.cached_property
     def graph(self):
         graph = bound_graph(self._library, self._saved_name, self._flat_specs, self._captured, self._saved_outputs)
-        graph.variables.update((id(variable.handle), variable) for variable in self._variables)
+        graph.used_variables.update((id(variable.handle), variable) for variable in self._variables)
         return graph
 
     @property

@@ -110,7 +110,7 @@ class PrunedFunction(LoadedConcreteFunction):
 
     @property
     def variables(self):
-        return tuple(self.graph.variables.values())
+        return tuple(self.graph.used_variables.values())
 
     @property
     def trainable_variables(self):

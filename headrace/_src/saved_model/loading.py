@@ -16,6 +16,7 @@ from headrace._src.op.api import api
 from headrace._src.saved_model.debugging_parts import SavedLines, wants_lines
 from headrace._src.saved_model.load_options import LoadOptions
 from headrace._src.saved_model.loaded_graphs import load_graph
+from headrace._src.saved_model.loaded_parts import LoadedParts
 from headrace._src.saved_model.model_files import meta_graph_of, read_saved_model
 from headrace._src.saved_model.object_building import ObjectBuilder
 from headrace._src.saved_model.saved_library import SavedLibrary
@@ -41,6 +42,11 @@ def load(export_dir, tags=None, options=None) -> Any:
         DataLossError, InvalidArgumentError: the files are damaged.
         ValueError: the SavedModel has no graph with these tags.
     """
+    return load_parts(export_dir, None, tags, options)["root"]
+
+
+def load_parts(export_dir: Any, paths: Any, tags: Any, options: Any) -> dict[str, Any]:
+    """Objects of a SavedModel by their paths; see `LoadedParts` for what `paths` may be."""
     track_containers()
     folder = files.path_string(export_dir)
     options = LoadOptions() if options is None else options
@@ -48,7 +54,7 @@ def load(export_dir, tags=None, options=None) -> Any:
     saved_model = read_saved_model(folder)
     meta_graph = meta_graph_of(saved_model, tags, folder)
     with context.changed(graph=None, recorders=(), device=None), fresh_scope(), _naming(folder):
-        return _loaded(folder, meta_graph, options, place)
+        return _loaded(folder, meta_graph, paths, options, place)
 
 
 @contextlib.contextmanager
@@ -65,27 +71,34 @@ def _naming(folder):
         raise errors.from_code(error.error_code, text).with_traceback(error.__traceback__) from error.__cause__
 
 
-def _loaded(folder, meta_graph, options, place):
+def _loaded(folder, meta_graph, paths, options, place):
     graph_def = raised(meta_graph.graph_def)
     if graph_def is not meta_graph.graph_def:
         meta_graph.graph_def.CopyFrom(graph_def)
     policy = None if options.experimental_allow_file_access else FilePolicy(folder, place)
     if not meta_graph.HasField("object_graph_def"):  # of 1.x
+        if paths:
+            raise ValueError(f"{folder}: this SavedModel is of TensorFlow 1 and has no objects to choose from.")
         root = load_graph(folder, meta_graph, policy, restores=not options.experimental_skip_checkpoint)
-        return _with_versions(root, meta_graph)
+        return {"root": _with_versions(root, meta_graph)}
     lines = SavedLines(folder) if wants_lines() else None
     library = SavedLibrary(meta_graph.graph_def.library, policy, lines=lines)
     library.check_ops(functions=meta_graph.object_graph_def.concrete_functions)
     values = None
     if not options.experimental_skip_checkpoint:
         values = SavedValues(folder, meta_graph.object_graph_def.nodes, options.open_checkpoint or BundleReader)
-    builder = ObjectBuilder(folder, meta_graph, library, values, options)
+    parts = LoadedParts(meta_graph.object_graph_def.nodes, paths)
+    builder = ObjectBuilder(folder, meta_graph, library, values, options, parts)
     try:
-        root = builder.build()
+        builder.build()
         builder.initialize()
     finally:
         if values is not None:
             values.close()
+    found = {path: builder.object(parts.number(path)) for path in parts.paths}
+    root = found.get("root")
+    if root is None:
+        return found
     if options.experimental_load_function_aliases:
         if "function_aliases" in vars(root):
             raise ValueError(
@@ -93,7 +106,8 @@ def _loaded(folder, meta_graph, options, place):
                 "has an attribute with name 'function_aliases'"
             )
         root.function_aliases = builder.functions_by_alias(meta_graph.meta_info_def.function_aliases)
-    return _with_versions(root, meta_graph)
+    _with_versions(root, meta_graph)
+    return found
 
 
 def _with_versions(root, meta_graph):

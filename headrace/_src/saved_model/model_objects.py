@@ -171,7 +171,7 @@ class ModelObjects:
 
     def _untracked(self, concrete, tensor):
         graphs = [other.graph for other in (concrete, *self.concrete_functions())]
-        found = next((graph.variables[id(tensor)] for graph in graphs if id(tensor) in graph.variables), None)
+        found = next((graph.used_variables[id(tensor)] for graph in graphs if id(tensor) in graph.used_variables), None)
         if found is None and isinstance(tensor, EagerTensor):
             found = getattr(tensor._a[()], "name", None)
         inner = next((inner for outer, inner in concrete.graph.captures if outer is tensor), None)

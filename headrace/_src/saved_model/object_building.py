@@ -27,6 +27,7 @@ from headrace._src.saved_model.loaded_objects import (
     set_child,
     user_object,
 )
+from headrace._src.saved_model.loaded_parts import LoadedParts
 from headrace._src.saved_model.saved_library import CapturedTensor, SavedLibrary
 from headrace._src.saved_model.saving_functions import BY_NAME, SavingFunctions
 from headrace._src.saved_model.signatures import SignatureMap
@@ -48,7 +49,13 @@ class ObjectBuilder:
     """Makes the objects of one SavedModel."""
 
     def __init__(
-        self, folder: str, meta_graph: Any, library: SavedLibrary, values: SavedValues | None, options: Any
+        self,
+        folder: str,
+        meta_graph: Any,
+        library: SavedLibrary,
+        values: SavedValues | None,
+        options: Any,
+        parts: LoadedParts | None = None,
     ) -> None:
         """
         Args:
@@ -57,6 +64,7 @@ class ObjectBuilder:
             library: its functions.
             values: of its variables; None when they stay without one.
             options: the `LoadOptions`.
+            parts: which objects are wanted, and which of them are there already; by default all, and none.
         """
         self._folder = folder
         self._meta_graph = meta_graph
@@ -64,14 +72,15 @@ class ObjectBuilder:
         self._values = values
         self._options = options
         self._proto = meta_graph.object_graph_def
-        self._objects: dict[int, Any] = {}
+        self._parts = parts or LoadedParts(self._proto.nodes)
+        self._objects: dict[int, Any] = dict(self._parts.given)
         self._being_made: set[int] = set()
         self._constants = {node.name: node for node in meta_graph.graph_def.node if node.op == "Const"}
         self._without_value: list[str] = []
         self.concrete_functions: dict[str, LoadedConcreteFunction] = {}
 
-    def build(self) -> Any:
-        """The root object, complete.
+    def build(self) -> None:
+        """Make all objects, complete.
 
         Raises:
             InvalidArgumentError: the message is not sound.
@@ -81,17 +90,19 @@ class ObjectBuilder:
         self._check_references()
         for name, proto in self._proto.concrete_functions.items():
             self.concrete_functions[name] = self._concrete_function(name, proto)
-        for number in range(len(nodes)):
+        wanted = self._parts.wanted
+        for number in wanted:
             self.object(number)
         self._check_values()
-        for number, node in enumerate(nodes):
-            for child in node.children:
+        for number in wanted:
+            for child in nodes[number].children:
                 self._add_child(number, child)
-            self._add_slots(number, node)
+            self._add_slots(number, nodes[number])
+        unused = self._parts.unused_functions()
         for name, proto in self._proto.concrete_functions.items():
-            self._bind(name, proto.bound_inputs)
+            if name not in unused:
+                self._bind(name, proto.bound_inputs)
         self._keep_gradients()
-        return self.object(0)
 
     def _keep_gradients(self):
         """Let operations find gradient functions that came with the model."""
@@ -104,11 +115,12 @@ class ObjectBuilder:
     def initialize(self) -> None:
         """Fill tables, once everything is there: from the checkpoint, and by their own functions."""
         if self._values is not None:
-            for number, node in enumerate(self._proto.nodes):
-                for name in node.saveable_objects:
+            self._values.restore(self._parts.given)
+            for number in self._parts.made():
+                for name in self._proto.nodes[number].saveable_objects:
                     self._restore(self._objects[number], name, self._values.names(number))
-        for obj in self._objects.values():
-            if isinstance(obj, RestoredResource):
+        for number, obj in self._objects.items():
+            if isinstance(obj, RestoredResource) and number not in self._parts.given:
                 obj._initialize_resource()
 
     def functions_by_alias(self, aliases: Any) -> dict[str, Any]:
@@ -343,7 +355,9 @@ class ObjectBuilder:
 
     def _add_child(self, number, child):
         obj, value = self._objects[number], self._objects[child.node_id]
-        if isinstance(obj, SignatureMap):
+        if number in self._parts.given:
+            self._parts.set_attribute(number, child.local_name, value)
+        elif isinstance(obj, SignatureMap):
             obj._add_signature(child.local_name, value)
         elif isinstance(obj, _TupleWrapper):
             return

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from headrace._src.checkpoint.object_walk import ObjectWalk
 from headrace._src.core.context import context
 from headrace._src.core.trackable import Trackable
 from headrace._src.core.tracked_containers import track_containers
@@ -52,8 +53,11 @@ def save(obj, export_dir, signatures=None, options=None) -> None:
 
 def save_with(
     obj: Any, export_dir: Any, signatures: Any, options: Any, beside: Callable[[str], None] | None = None
-) -> None:
-    """As `save`; `beside` is called with the folder that is being written, and may write more files into it."""
+) -> ObjectWalk:
+    """As `save`; returns the objects that were saved, by number, and the names that lead to each.
+
+    `beside` is called with the folder that is being written, and may write more files into it.
+    """
     if context.graph is not None and context.graph.building_function:
         raise AssertionError(
             "`tf.saved_model.save` is not supported inside a traced @tf.function. Move the call to the outer "
@@ -72,3 +76,4 @@ def save_with(
     model = build_model(obj, signatures, options)
     write_model(model, path, options, beside)
     _logger.info("Assets written to: %s", files.join(path, ASSETS_DIRECTORY))
+    return model.objects.walk

@@ -340,6 +340,16 @@ class FunctionSpec(NamedTuple):
     input_signature: Any = None
     jit_compile: bool | None = None
 
+    @property
+    def arg_names(self) -> list[str]:
+        """The names of the arguments that may be given by position."""
+        return self.fullargspec.args
+
+    @property
+    def default_values(self) -> tuple | None:
+        """The values of the last of them, where they are left out."""
+        return self.fullargspec.defaults
+
 
 _JIT = {None: 0, True: 1, False: 2}
 

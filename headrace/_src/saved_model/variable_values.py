@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from headrace._src.checkpoint.file_graph import object_graph_of
-from headrace._src.checkpoint.object_values import OBJECT_GRAPH_KEY
+from headrace._src.checkpoint.object_values import OBJECT_GRAPH_KEY, restorer_of
+from headrace._src.checkpoint.restored_values import Restored, restore_eagerly
 from headrace._src.core import errors
 from headrace._src.formats import files
 from headrace._src.formats.tensor_bundle import BundleReader
@@ -64,6 +65,16 @@ class SavedValues:
                 f"variable {proto.name!r} (object {node} of the SavedModel) is {dtype.name} of shape {shape}."
             )
         return self._reader.read(key)
+
+    def restore(self, objects: Mapping[int, Any]) -> None:
+        """Give objects of the program, by their numbers in the model, the values that they have there."""
+        restored = []
+        for number, obj in objects.items():
+            restorer = restorer_of(obj, list(self.names(number).items()))
+            if restorer is not None and restorer.wanted:
+                restored.append(Restored(obj, number, restorer))
+        if self._reader is not None:
+            restore_eagerly(self._reader, restored, lambda number: f"object {number} of the SavedModel")
 
     def close(self) -> None:
         """Close the files."""

@@ -273,6 +273,24 @@ class Variable(VariableMethods, ScatterMethods, Trackable, types.Tensor, metacla
         """Narrow the static shape."""
         self._storage.shape = self._storage.shape.merge_with(shape)
 
+    # TF: what packages call that wrap variables in classes of their own; Keras 2 gives loaded variables their names.
+
+    @property
+    def _handle_name(self) -> str:
+        return self.name
+
+    @_handle_name.setter
+    def _handle_name(self, name):
+        self._name = self._storage.name = name.removesuffix(":0")
+
+    @classmethod
+    def _OverloadAllOperators(cls) -> None:
+        """Nothing: the operators of this class ask for `value()`, so that subclasses have them as they need them."""
+
+    def _dense_var_to_tensor(self, dtype=None, name=None, as_ref=False) -> Tensor:
+        """The value as a tensor, as `tf.convert_to_tensor` gives it."""
+        return self.__tf_tensor__(dtype, name)
+
     def ref(self) -> Reference:
         """A hashable reference to this variable, for dictionaries and sets."""
         return Reference(self)
@@ -301,7 +319,7 @@ class Variable(VariableMethods, ScatterMethods, Trackable, types.Tensor, metacla
 
     def _symbolic_value(self, mode):
         """The value that this variable will have at this point of the graph."""
-        mode.graph.variables[id(self._handle)] = self
+        mode.graph.used_variables[id(self._handle)] = self
         context.mode = mode.with_recorders(())
         try:
             tensor = storage.READ_VARIABLE(self._handle, dtype=self._dtype)

@@ -203,10 +203,19 @@ class ConcreteFunction(Trackable):
         """The tensors from outside that are passed after the arguments."""
         return self._captured
 
+    # TF: packages that write a function's graph without some of what it captures take that out here, and restore it.
+    @property
+    def _captured_inputs(self):
+        return self._captured
+
+    @_captured_inputs.setter
+    def _captured_inputs(self, tensors):
+        self._captured[:] = tensors
+
     @property
     def variables(self) -> tuple:
         """The variables that the function uses."""
-        return tuple(self.graph.variables.values())
+        return tuple(self.graph.used_variables.values())
 
     @property
     def trainable_variables(self) -> tuple:

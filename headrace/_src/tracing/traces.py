@@ -46,7 +46,7 @@ def trace(python_function, parameters, kinds, name, may_create, owner=None):
     graph.forget_passed_variables()
     outer = context.graph
     if outer is not None:
-        outer.variables.update(graph.variables)
+        outer.used_variables.update(graph.used_variables)
     return ConcreteFunction(graph, parameters, kinds, name, owner), maker
 
 

@@ -81,9 +81,17 @@ def make_decorator(
     decorator_func.__doc__ = decorator_func._tf_decorator.__doc__
     decorator_func.__wrapped__ = target
     shown = signature_of_argspec(decorator_argspec) if decorator_argspec is not None else _signature_of(target)
+    if shown is not None and decorator_argspec is not None and inspect.ismethod(unwrap(target)[1]):
+        shown = _without_self(shown)
     if shown is not None:
         decorator_func.__signature__ = shown
     return decorator_func
+
+
+def _without_self(signature):
+    """TF: arguments of a bound method are told with `self`, which nobody passes."""
+    first, *others = [*signature.parameters.values()] or [None]
+    return signature.replace(parameters=others) if first is not None and first.name == "self" else signature
 
 
 def signature_of_argspec(argspec) -> inspect.Signature:
@@ -130,6 +138,11 @@ def unwrap(maybe_tf_decorator) -> tuple[list[TFDecorator], Any]:
         if decorator is not None:
             decorators.append(decorator)
             function = decorator.decorated_target
+        elif isinstance(function, Function):
+            # One of a SavedModel says itself what it takes: there is no Python code that would.
+            told = None if type(function) is Function else function.function_spec.fullargspec
+            decorators.append(TFDecorator("tf.function", function.python_function, "", told))
+            function = function.python_function
         elif hasattr(function, "_public_name") and hasattr(function, "__wrapped__"):  # our own functions
             function = function.__wrapped__
         else:
@@ -180,8 +193,6 @@ def getfullargspec(obj) -> inspect.FullArgSpec:
     if isinstance(stated, inspect.Signature):
         return inspect.getfullargspec(_with_signature(stated))
     target = unwrap(obj)[1]
-    if isinstance(target, Function):  # also one of a SavedModel, which has no Python code
-        return target.function_spec.fullargspec
     if isinstance(target, functools.partial):
         return _partial_argspec(target)
     if not inspect.isroutine(target) and not inspect.isclass(target) and callable(target):

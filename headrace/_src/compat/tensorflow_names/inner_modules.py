@@ -20,6 +20,7 @@ CLASSES: dict[str, tuple[str, str]] = {
     "core.tensor:Tensor": ("python.framework.tensor", "Tensor"),
     "core.tensor:EagerTensor": ("python.framework.ops", "EagerTensor"),
     "graph.building.symbolic:SymbolicTensor": ("python.framework.ops", "SymbolicTensor"),
+    "graph.building.func_graph:FuncGraph": ("python.framework.func_graph", "FuncGraph"),
     "ops.ragged.tensor:RaggedTensor": ("python.ops.ragged.ragged_tensor", "RaggedTensor"),
     "ops.sparse.tensor:SparseTensor": ("python.framework.sparse_tensor", "SparseTensor"),
     "data.datasets:DatasetV2": ("python.data.ops.dataset_ops", "DatasetV2"),

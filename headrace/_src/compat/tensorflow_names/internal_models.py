@@ -1,14 +1,18 @@
 """`tf.__internal__.saved_model`, and what Keras 2 registers with TensorFlow: how its objects are made of files."""
 
 import contextlib
+import copy
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from headrace._src.compat.saving.model_building import SavedModelBuilder
+from headrace._src.compat.tensorflow_names.identity_sets import ObjectIdentityDictionary
 from headrace._src.op.api import api, export
-from headrace._src.saved_model.loading import load
+from headrace._src.saved_model.loading import load_parts
 from headrace._src.saved_model.model_files import read_saved_model
+from headrace._src.saved_model.options import SaveOptions
+from headrace._src.saved_model.saving import save_with
 
 export("__internal__.saved_model.SavedModelBuilder")(SavedModelBuilder)
 
@@ -89,21 +93,44 @@ def get_setter(proto) -> Any:
 
 @api("__internal__.saved_model.load_partial", dispatch=False)
 def load_partial(export_dir, filters, tags=None, options=None) -> dict[str, Any]:
-    """Objects of a SavedModel: `{"root": ...}`, and those at paths such as "root.layer".
+    """Objects of a SavedModel by their paths, such as "root" or "root.layer", with all that these hold.
 
     Args:
         export_dir: the folder of the model.
-        filters: a path, a list of paths, or a dictionary with paths as keys.
+        filters: a path, a list of paths, or a dictionary: of each path None, or an object that takes the place of the
+            one in the model, with the function `setter(object, name, value)` that gives it attributes. It gets the
+            values that the other one has.
         tags: which graph of the model.
         options: as for `tf.saved_model.load`.
+
+    Raises:
+        ValueError: there is no object at a path, or no path.
     """
-    loaded = load(export_dir, tags=tags, options=options)
-    paths = [filters] if isinstance(filters, str) else list(filters)
-    found = {"root": loaded}
-    for path in paths:
-        names = path.split(".")[1:]
-        found[path] = operator.attrgetter(".".join(names))(loaded) if names else loaded
-    return found
+    if not filters:
+        raise ValueError("load_partial: filters must name at least one object, such as 'root'.")
+    return load_parts(export_dir, filters, tags, options)
+
+
+def save_and_return_nodes(
+    obj, export_dir, signatures=None, options=None, experimental_skip_checkpoint=False
+) -> tuple[list[Any], ObjectIdentityDictionary]:
+    """As `tf.saved_model.save`; returns the objects in the order of their numbers, and for each the way to it.
+
+    Args:
+        obj: what is saved.
+        export_dir: the folder.
+        signatures: as for `tf.saved_model.save`.
+        options: as for `tf.saved_model.save`.
+        experimental_skip_checkpoint: whether values of variables are left out.
+    """
+    options = copy.copy(SaveOptions() if options is None else options)
+    options.experimental_skip_saver = options.experimental_skip_saver or experimental_skip_checkpoint
+    walk = save_with(obj, export_dir, signatures, options)
+    paths: ObjectIdentityDictionary = ObjectIdentityDictionary()
+    for number, found in enumerate(walk.objects):
+        if number < walk.slots_begin:
+            paths[found] = walk.references(number)
+    return list(walk.objects), paths
 
 
 @api("__internal__.saved_model.parse_saved_model", dispatch=False)

@@ -1,11 +1,13 @@
 """`tf.__internal__.tracking` and `.train`: what Keras 2 uses of how objects are saved and trained."""
 
 import collections
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from headrace._src.checkpoint.folder_state import update_checkpoint_state
 from headrace._src.checkpoint.object_walk import trackable_children
+from headrace._src.compat.saving.saver_values import SaveableObject, SaveSpec
 from headrace._src.core.trackable import Trackable
 from headrace._src.core.tracked_containers import TrackedContainer
 from headrace._src.op.api import api, export
@@ -110,10 +112,64 @@ class ObjectGraphView:
         return found, paths
 
 
+class TrackableSaveable(SaveableObject):
+    """What an object saves, as the form of older versions has it: a list of tensors."""
+
+    def __init__(self, obj, name):
+        local = name + (obj._saveable_name or "")
+        saved = obj._serialize_to_tensors()
+        tensors = {key: parts if isinstance(parts, dict) else {"": parts} for key, parts in saved.items()}
+        self._keys = [(key, part) for key, parts in tensors.items() for part in parts]
+        specs = []
+        for key, part in self._keys:
+            tensor = tensors[key][part]
+            specs.append(SaveSpec(tensor, part, local + key, self._dtype(tensor)))
+        super().__init__(obj, specs, name)
+
+    @staticmethod
+    def _dtype(tensor):
+        return tensor().dtype if callable(tensor) and not hasattr(tensor, "dtype") else tensor.dtype
+
+    def restore(self, restored_tensors, restored_shapes) -> Any:
+        """Let the object take over tensors, one for each of its specs."""
+        found: dict[str, Any] = {}
+        for (key, part), tensor in zip(self._keys, restored_tensors, strict=True):
+            tensor = to_tensor(tensor)
+            if part:
+                found.setdefault(key, {})[part] = tensor
+            else:
+                found[key] = tensor
+        return self.op._restore_from_tensors(found)
+
+
 @api("__internal__.tracking.saveable_objects_from_trackable", dispatch=False)
 def saveable_objects_from_trackable(obj, tf1_saver=False) -> dict[str, Any]:
-    """The tensors that are saved of an object, by name."""
-    return obj._serialize_to_tensors() if isinstance(obj, Trackable) else {}
+    """What is saved of an object, by name: functions that make an object with `specs` and `restore`.
+
+    Args:
+        obj: a trackable object.
+        tf1_saver: whether a saver of 1.x asks, which wants the form of older versions if there is one.
+
+    >>> v = tf.Variable(2.0)
+    >>> (make,) = tf.__internal__.tracking.saveable_objects_from_trackable(v).values()
+    >>> [spec.dtype.name for spec in make(name="v").specs]
+    ['float32']
+    """
+    if not isinstance(obj, Trackable):
+        return {}
+    older = obj._gather_saveables_for_checkpoint()
+    if type(obj)._serialize_to_tensors is Trackable._serialize_to_tensors or (tf1_saver and older):
+        return older
+    if obj._saveable_name is None and list(obj._serialize_to_tensors()) == [_PYTHON_STATE]:
+        return {_PYTHON_STATE: functools.partial(_saveable, obj)}
+    return {_TENSORS: functools.partial(_saveable, obj)}
+
+
+_TENSORS, _PYTHON_STATE = ".TENSORS", "py_state"  # TF: so they are called
+
+
+def _saveable(obj, name="", call_with_mapped_captures=None):
+    return TrackableSaveable(obj, name)
 
 
 @api("__internal__.tracking.streaming_restore", dispatch=False)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from headrace._src.compat.behavior import resource_variables_enabled
+from headrace._src.compat.variables.updates import updated
 from headrace._src.core.context import context
 from headrace._src.graph.building.graph_variables import GraphVariable, RefVariable
 from headrace._src.graph.building.variable_creation import init_scope
@@ -131,19 +132,19 @@ def assign(ref, value, validate_shape=None, use_locking=None, name=None) -> Vari
         validate_shape, use_locking: accepted.
         name: a name for the operation.
     """
-    return ref.assign(value, name=name)
+    return updated(ref, ref.assign(value, name=name))
 
 
 @api("compat.v1.assign_add", dispatch=False)
 def assign_add(ref, value, use_locking=None, name=None) -> Any:
     """Add to a variable; in a graph, when the result is run."""
-    return ref.assign_add(value, name=name)
+    return updated(ref, ref.assign_add(value, name=name))
 
 
 @api("compat.v1.assign_sub", dispatch=False)
 def assign_sub(ref, value, use_locking=None, name=None) -> Any:
     """Subtract from a variable; in a graph, when the result is run."""
-    return ref.assign_sub(value, name=name)
+    return updated(ref, ref.assign_sub(value, name=name))
 
 
 @api("compat.v1.count_up_to", dispatch=False)
@@ -163,61 +164,61 @@ def _rows(ref, updates):
 @api("compat.v1.scatter_update", dispatch=False)
 def scatter_update(ref, indices, updates, use_locking=True, name=None) -> Any:
     """Replace rows of a variable."""
-    return ref.scatter_update(_slices(indices, _rows(ref, updates)), name=name)
+    return updated(ref, ref.scatter_update(_slices(indices, _rows(ref, updates)), name=name))
 
 
 @api("compat.v1.scatter_add", dispatch=False)
 def scatter_add(ref, indices, updates, use_locking=False, name=None) -> Any:
     """Add to rows of a variable."""
-    return ref.scatter_add(_slices(indices, _rows(ref, updates)), name=name)
+    return updated(ref, ref.scatter_add(_slices(indices, _rows(ref, updates)), name=name))
 
 
 @api("compat.v1.scatter_sub", dispatch=False)
 def scatter_sub(ref, indices, updates, use_locking=False, name=None) -> Any:
     """Subtract from rows of a variable."""
-    return ref.scatter_sub(_slices(indices, _rows(ref, updates)), name=name)
+    return updated(ref, ref.scatter_sub(_slices(indices, _rows(ref, updates)), name=name))
 
 
 @api("compat.v1.scatter_mul", dispatch=False)
 def scatter_mul(ref, indices, updates, use_locking=False, name=None) -> Any:
     """Multiply rows of a variable."""
-    return ref.scatter_mul(_slices(indices, _rows(ref, updates)), name=name)
+    return updated(ref, ref.scatter_mul(_slices(indices, _rows(ref, updates)), name=name))
 
 
 @api("compat.v1.scatter_div", dispatch=False)
 def scatter_div(ref, indices, updates, use_locking=False, name=None) -> Any:
     """Divide rows of a variable."""
-    return ref.scatter_div(_slices(indices, _rows(ref, updates)), name=name)
+    return updated(ref, ref.scatter_div(_slices(indices, _rows(ref, updates)), name=name))
 
 
 @api("compat.v1.scatter_min", dispatch=False)
 def scatter_min(ref, indices, updates, use_locking=False, name=None) -> Any:
     """The minimum of rows of a variable and updates."""
-    return ref.scatter_min(_slices(indices, _rows(ref, updates)), name=name)
+    return updated(ref, ref.scatter_min(_slices(indices, _rows(ref, updates)), name=name))
 
 
 @api("compat.v1.scatter_max", dispatch=False)
 def scatter_max(ref, indices, updates, use_locking=False, name=None) -> Any:
     """The maximum of rows of a variable and updates."""
-    return ref.scatter_max(_slices(indices, _rows(ref, updates)), name=name)
+    return updated(ref, ref.scatter_max(_slices(indices, _rows(ref, updates)), name=name))
 
 
 @api("compat.v1.scatter_nd_update", dispatch=False)
 def scatter_nd_update(ref, indices, updates, use_locking=True, name=None) -> Any:
     """Replace slices of a variable."""
-    return ref.scatter_nd_update(indices, updates, name=name)
+    return updated(ref, ref.scatter_nd_update(indices, updates, name=name))
 
 
 @api("compat.v1.scatter_nd_add", dispatch=False)
 def scatter_nd_add(ref, indices, updates, use_locking=False, name=None) -> Any:
     """Add to slices of a variable."""
-    return ref.scatter_nd_add(indices, updates, name=name)
+    return updated(ref, ref.scatter_nd_add(indices, updates, name=name))
 
 
 @api("compat.v1.scatter_nd_sub", dispatch=False)
 def scatter_nd_sub(ref, indices, updates, use_locking=False, name=None) -> Any:
     """Subtract from slices of a variable."""
-    return ref.scatter_nd_sub(indices, updates, name=name)
+    return updated(ref, ref.scatter_nd_sub(indices, updates, name=name))
 
 
 @api("compat.v1.batch_scatter_update", dispatch=False)

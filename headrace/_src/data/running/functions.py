@@ -107,7 +107,7 @@ def trace(function: Any, *argument_specs: Any, method: str) -> Traced:
         graph = debug_mode.python_graph(graph, function, argument_specs, output_spec)
     outer = context.graph
     if outer is not None:
-        outer.variables.update(graph.variables)
+        outer.used_variables.update(graph.used_variables)
     return Traced(graph, output_spec)
 
 
@@ -297,7 +297,7 @@ def _vectorized(graph, drawing) -> FuncGraph | None:
             result.outputs = outputs
     except (NoRule, errors.OpError, ValueError, TypeError, NotImplementedError):
         return None  # it is called for each element instead, and says itself what is wrong
-    result.variables.update(graph.base.variables)
+    result.used_variables.update(graph.base.used_variables)
     return result
 
 

@@ -104,5 +104,5 @@ def _converted(graph):
             result.outputs = outputs
     except (NoRule, errors.OpError, ValueError, TypeError, NotImplementedError):
         return None  # it is called for each element instead
-    result.variables.update(graph.base.variables)
+    result.used_variables.update(graph.base.used_variables)
     return result, kinds, made

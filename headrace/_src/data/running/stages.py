@@ -10,6 +10,7 @@ needs no cursor of its own: slicing, shuffling, batching and resuming are arithm
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -90,6 +91,8 @@ class Stage:
     passes_on = False  # whether its elements are elements of its inputs
     writes_files = False  # whether a walk writes files, which two walks cannot do at once
     is_in_memory = False  # whether its elements are parts of arrays that are there anyway
+    # TF: whether errors of its function begin with a sentence that tests of other packages look for.
+    tells_of_function = False
     # TF: the method that is done together with this one when it comes right after it.
     fuses_with = ""
 
@@ -129,6 +132,16 @@ class Stage:
         """Whether more elements may be read than were asked for: it takes no time to speak of, and nobody notices."""
         return False
 
+    def picked(self) -> Stage:
+        """The same step where elements are asked for by number alone: a shuffle before it then has one fixed order."""
+        inputs = {id(stage): stage.picked() for stage in self.inputs}
+        if all(inputs[id(stage)] is stage for stage in self.inputs):
+            return self
+        twin = copy.copy(self)
+        vars(twin).update({name: inputs[id(value)] for name, value in vars(self).items() if id(value) in inputs})
+        twin.inputs = tuple(inputs[id(stage)] for stage in self.inputs)
+        return twin
+
     def cursor(self, run: Run) -> Cursor:
         """A new walk through the elements."""
         cursor: Any
@@ -164,7 +177,9 @@ class Stage:
         if not isinstance(error, errors.OpError):
             raise error
         which = "" if index is None else f": element {index}{_names_in(element or ())}"
-        message = f"{error.message}\n\t[{self.where()}{which}]"
+        told = self.tells_of_function and self.recipe
+        begin = f"Error in user-defined function passed to {self.recipe[0]} transformation: " if told else ""
+        message = f"{begin}{error.message}\n\t[{self.where()}{which}]"
         raise errors.with_message(error, message) from error.__cause__
 
     def locate(self, location: tuple) -> None:

@@ -15,6 +15,7 @@ class FilterStage(Stage):
     """The elements of the input for which a function is true."""
 
     method = "Dataset.filter"
+    tells_of_function = True
     passes_on = True
 
     def __init__(self, source, predicate, shapes):

@@ -11,6 +11,7 @@ class FlatMapStage(Stage):
     """The elements of the dataset that a function makes of each element of the input."""
 
     method = "Dataset.flat_map"
+    tells_of_function = True
 
     def __init__(self, source, function, shapes):
         super().__init__(shapes, [source])

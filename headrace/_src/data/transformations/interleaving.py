@@ -26,6 +26,7 @@ class InterleaveStage(Stage):
     """
 
     method = "Dataset.interleave"
+    tells_of_function = True
 
     def __init__(self, source, function, cycle, block, shapes, parallel=1, keeps_order=True):
         super().__init__(shapes, [source])

@@ -80,6 +80,7 @@ class MapStage(Stage):
     """
 
     method = "Dataset.map"
+    tells_of_function = True
     fuses_with = "Dataset.batch"
 
     def __init__(self, source, function, shapes, parallel=1, keeps_order=True, keeps_size=True):

@@ -55,7 +55,7 @@ DATASET_TO_SINGLE_ELEMENT = Op(
 
 
 def _at_kernel(dataset, index, **unused):
-    stage, number = stage_of(dataset), integer(index, "index")
+    stage, number = stage_of(dataset).picked(), integer(index, "index")
     access = stage.access
     size = stage.cardinality() if access is None else access.size
     if number < 0 or 0 <= size <= number:

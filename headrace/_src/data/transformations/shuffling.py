@@ -11,7 +11,7 @@ from headrace._src.core.random_state import draw_seeds
 from headrace._src.core.shapes import TensorShape
 from headrace._src.data.datasets import OUTPUTS, DatasetV2, build, constant, dataset_op, integer, method
 from headrace._src.data.running.cursor_choice import SHUFFLE, chosen
-from headrace._src.data.running.stages import INFINITE, UNKNOWN, Cursor, Stage, shapes_of, stage_of
+from headrace._src.data.running.stages import INFINITE, UNKNOWN, Access, Cursor, Stage, shapes_of, stage_of
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.ops.random.bits import Philox
@@ -87,6 +87,12 @@ class Seeds:
             drawn = (self._words.next(), self._words.next()) if self._changes else self._words.seeds
             known = self._known.pop(0) if self._known else None
             return known or drawn
+
+    @property
+    def of_picking(self) -> tuple[int, int]:
+        """The seeds of the order in which elements are asked for by number."""
+        seed, seed2 = self._words.seeds
+        return (seed, seed2) if self._changes else (seed, seed)  # TF: so it is
 
     def begin(self, walks: int, number: int = 0, known: tuple[int, int] | None = None):
         """Go to where so many walks have drawn their seeds.
@@ -173,6 +179,7 @@ class ShuffleStage(Stage):
         self.source = source
         self.size = size
         self.seeds = seeds
+        self._order: np.ndarray | None = None  # of elements that are asked for by number
 
     def cardinality(self):
         return self.source.cardinality()
@@ -187,6 +194,56 @@ class ShuffleStage(Stage):
 
     def walk(self, run):
         return chosen(SHUFFLE, self, run)
+
+    def picked(self):
+        source = self.source.picked()
+        if source.access is None:
+            return self
+        if self._order is None:
+            self._order = _order_of(source.access.size, self.seeds.of_picking)
+        return _PickedShuffle(source, self._order)
+
+
+class _PickedShuffle(Stage):
+    """A shuffle whose elements are asked for by number: one order of all, whatever the size of the buffer."""
+
+    method = "Dataset.shuffle"
+    passes_on = True
+
+    def __init__(self, source, order):
+        super().__init__(source.shapes, [source])
+        self._access = _Reordered(source.access, order)
+
+    def cardinality(self):
+        return self._access.size
+
+    @property
+    def access(self):
+        return self._access
+
+
+class _Reordered(Access):
+    """Elements of another access in an order of their own."""
+
+    def __init__(self, access, order):
+        self._access = access
+        self._order = order
+        self.size = access.size
+
+    def get(self, index):
+        return self._access.get(int(self._order[index]))
+
+    def gather(self, indices):
+        return self._access.gather(self._order[indices])
+
+
+def _order_of(count, seeds):
+    """TF: each place in turn is exchanged with one that is drawn from it and those after it."""
+    order, words = np.arange(count), RandomWords(*seeds)
+    for place in range(count):
+        drawn = place + words.next() % (count - place)
+        order[place], order[drawn] = order[drawn], order[place]
+    return order
 
 
 class _ShuffleCursor(Cursor):

@@ -143,8 +143,13 @@ class FuncGraph(BaseGraph, StreamOwner):
         return [inner for _, inner in self._captures.values()]
 
     @property
+    def variables(self) -> tuple:
+        """The variables that its operations use."""
+        return tuple(self.used_variables.values())
+
+    @property
     def trainable_variables(self) -> tuple:
-        return tuple(v for v in self.variables.values() if v.trainable)
+        return tuple(v for v in self.used_variables.values() if v.trainable)
 
     def capture(self, tensor, name=None) -> Tensor:
         """The input that stands for an outer tensor; a small eager one becomes a constant instead.
@@ -205,7 +210,7 @@ class FuncGraph(BaseGraph, StreamOwner):
     def forget_passed_variables(self) -> None:
         """The graph is complete: the variables that are arguments are not among those that it uses itself."""
         for key in self._passed:
-            self.variables.pop(key, None)
+            self.used_variables.pop(key, None)
         self._passed.clear()
 
     def add_input(self, shape, dtype, name=None) -> SymbolicTensor:
@@ -296,8 +301,8 @@ class FuncGraphView:
         return self.base.captures
 
     @property
-    def variables(self):
-        return self.base.variables
+    def used_variables(self):
+        return self.base.used_variables
 
     @property
     def is_stateful(self):

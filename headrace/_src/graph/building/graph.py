@@ -87,7 +87,7 @@ class BaseGraph(BaseGraphMethods, CurrentGraph):
         self._control_inputs: tuple = ()
         self._constants: dict[int, tuple] = {}  # id of an eager tensor to it and the node that stands for it
         self._captures: dict[int, tuple] = {}  # in functions: id of an outer tensor to it and the input for it
-        self.variables: dict[int, object] = {}  # id of the handle to the variable, for those that are used
+        self.used_variables: dict[int, object] = {}  # id of the handle to the variable, for those that are used
         # Traces of a `tf.function` that use tensors of this graph, and are of no use elsewhere: by function and types.
         self.local_functions: dict[object, dict] = {}
 

@@ -10,7 +10,6 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.building.func_graph import copy_handle_data
 from headrace._src.graph.building.operation import has_gradient, is_followed
 from headrace._src.graph.derivatives.functions import dense, derivative_of, structured
-from headrace._src.graph.passes.implementations import selected
 from headrace._src.op.batching import Rule
 from headrace._src.op.definition import Op
 from headrace._src.op.traits import CALLS_FUNCTIONS, PLAIN_CALL
@@ -38,7 +37,8 @@ def _grad(node, *dys):
     operation, count = node.output[0].op, len(node.output)
     wanted = [i for i, x in enumerate(operation.inputs) if is_followed(x.dtype)]
     if count not in operation.levels:
-        derivative = derivative_of(selected(operation).attrs["f"], wanted)
+        # TF: of several implementations, the one that was called is differentiated, not the one that is best here.
+        derivative = derivative_of(operation.attrs["f"], wanted)
         operation.levels[count] = derivative
         operation = extend(operation, {**operation.attrs, "f": derivative.forward}, derivative.forward.outputs)
     derivative = operation.levels[count]
@@ -156,7 +156,7 @@ def _plain_call(graph, tensors, mode):
 
 def _recorded_call(graph, tensors, mode):
     """A call that tapes see. The n-th tape from the inside may differentiate n times, and gets residuals for that."""
-    for variable in graph.variables.values():
+    for variable in graph.used_variables.values():
         for recorder in mode.recorders:
             recorder.variable_used(variable)
     ids = [tensor._id for tensor in tensors]

@@ -269,8 +269,8 @@ def note_variables(graphs):
     outer = context.graph
     for graph in graphs:
         if outer is not None:
-            outer.variables.update(graph.variables)
-        for variable in graph.variables.values():
+            outer.used_variables.update(graph.used_variables)
+        for variable in graph.used_variables.values():
             for recorder in context.recorders:
                 recorder.variable_used(variable)
 

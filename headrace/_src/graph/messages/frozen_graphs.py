@@ -35,23 +35,25 @@ class Frozen(NamedTuple):
     variables: dict[str, Any]
 
 
-def frozen_graph(concrete: Any, keep: Any = lambda variable: False, keep_tables: type | None = None) -> Frozen:
+def frozen_graph(
+    concrete: Any, keep: Any = lambda variable: False, keep_tables: type | None = None, source: Any = None
+) -> Frozen:
     """The graph of a concrete function with the values that its variables have now.
 
     Args:
         concrete: the function.
         keep: says of the storage of a variable whether it stays one.
         keep_tables: the class of tables that may be there; they stay then, as nodes `HashTableV2`.
+        source: the graph as a message, if it is to be another than its `as_graph_def`.
 
     Raises:
         InvalidArgumentError: it changes a variable, or uses something else that is no constant, such as a table.
     """
     graph = concrete.graph
-    source = graph.as_graph_def()
-    count = len(graph.inputs) - len(concrete.captured_inputs)
+    source = graph.as_graph_def() if source is None else source
     constants, handles, kept = {}, {}, {}
     taken = {node.name for node in source.node}
-    for inner, outer in zip(graph.inputs[count:], concrete.captured_inputs):
+    for outer, inner in graph.captures:
         name, variable = inner.op.name, _variable_of(outer)
         table = None if keep_tables is None else _resource_of(outer, keep_tables)
         if table is not None:
@@ -71,7 +73,8 @@ def frozen_graph(concrete: Any, keep: Any = lambda variable: False, keep_tables:
             constants[name] = _constant(new, np.asarray(variable.read()), variable.dtype)
             handles[name, 0] = variable.dtype.as_datatype_enum
     frozen = _Freezing(source.library, constants).graph(source, handles)
-    return Frozen(frozen, [tensor.op.name for tensor in graph.inputs[:count]], kept)
+    captured = {id(inner) for _, inner in graph.captures}
+    return Frozen(frozen, [tensor.op.name for tensor in graph.inputs if id(tensor) not in captured], kept)
 
 
 def captured_variables(concrete: Any) -> list[Storage]:

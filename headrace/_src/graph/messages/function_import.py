@@ -8,7 +8,7 @@ from headrace._src.formats.graph_messages import AttrValue, NodeDef
 from headrace._src.formats.tensor_protos import proto_to_shape
 from headrace._src.graph.building.func_graph import FuncGraph, copy_handle_data
 from headrace._src.graph.messages.attribute_values import from_attr_value
-from headrace._src.graph.messages.graph_def import output_counts
+from headrace._src.graph.messages.graph_def import keep_name, output_counts
 from headrace._src.op.definition import REGISTRY
 
 # How deeply functions may call one another; a message must not exhaust Python's stack.
@@ -33,6 +33,7 @@ class Functions:
         self._add_operation = add_operation
         self._graphs: dict = {}
         self._open: list[str] = []
+        self._named: set[str] = set()  # those of which a graph has the name
 
     def __contains__(self, name):
         return name in self._definitions
@@ -232,6 +233,9 @@ class Functions:
             for tensor in self._tensors(definition.ret[argument.name], tensors, made, signature.name):
                 graph.outputs.append(_passed_through(tensor, graph.inputs))
         graph.structured_outputs = list(graph.outputs)
+        if signature.name not in self._named:  # a graph for other shapes is another function
+            self._named.add(signature.name)
+            keep_name(graph, signature.name)
         return graph
 
     def _add_body(self, graph, definition, arguments, values):

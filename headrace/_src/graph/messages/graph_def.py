@@ -211,6 +211,11 @@ def function_name(graph) -> str:
     return known[1]
 
 
+def keep_name(graph, name) -> None:
+    """Let a graph that was made of a message have the name that the function has there."""
+    _function_names[graph] = (len(graph.nodes), name)
+
+
 class FunctionLibrary:
     """The functions that a graph needs, each written once. Subclasses say more about them than the graphs do."""
 
@@ -222,7 +227,10 @@ class FunctionLibrary:
     def name_of(self, graph) -> str:
         """The name of a graph as a function; it is written when it is first asked for."""
         if id(graph) not in self._names:
-            self._names[id(graph)] = self.new_name(graph)
+            name = self.new_name(graph)
+            if name in self._names.values():  # of another message that was read
+                name = f"{name}_{next(_numbers)}"
+            self._names[id(graph)] = name
             if self._proto is not None:
                 # Called functions come first; the message is made apart, since adding them may move it.
                 self._proto.function.append(_function_def(graph, self._names[id(graph)], self, self._add_shapes))

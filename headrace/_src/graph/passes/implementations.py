@@ -53,7 +53,7 @@ def selected(step) -> Any:
         return step
     called = step.attrs["f"]
     wanted = called.base.implements
-    if wanted is None or called is not called.base:  # one that returns residuals too has been chosen before
+    if wanted is None or called is not called.base:  # TF: one that returns residuals too stays
         return step
     for other in _candidates(wanted.of, step.graph):
         # TF: another one for this device is taken even if the called one is for it, too.

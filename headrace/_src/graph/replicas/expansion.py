@@ -279,7 +279,7 @@ class Expansion:
         inner.expand()
         maps = inner.maps[:1] if only_first else inner.maps
         whole.outputs = [known[id(tensor)] for known in maps for tensor in graph.outputs]
-        whole.variables.update(graph.variables)
+        whole.used_variables.update(graph.used_variables)
         self.is_spread = self.is_spread or draws(whole)
         return whole
 

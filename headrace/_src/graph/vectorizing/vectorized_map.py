@@ -68,7 +68,7 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True) -> Any:
         graph.outputs = [graph.inside(leaf) for leaf in leaves if leaf is not None]
     outer = context.graph
     if outer is not None:
-        outer.variables.update(graph.variables)
+        outer.used_variables.update(graph.used_variables)
     batch = BatchWalk(size, fallback_to_while_loop, warn)
     inputs = [Batched(x, True) for x in flat] + [Batched(x, False) for x in graph.external_captures]
     outputs = []

@@ -366,7 +366,7 @@ class BatchWalk(Batch):
 def _read_variable(graph, node, handle):
     """Read a variable so that tapes outside notice."""
     base = graph.base
-    for variable in base.variables.values():
+    for variable in base.used_variables.values():
         if variable.handle is handle:
             return variable.value()
     return node.record(handle, **node.attrs)
