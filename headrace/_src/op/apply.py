@@ -423,18 +423,21 @@ def finish(mode, op, inputs, outputs, attrs):
             if not recorder.ids.isdisjoint(ids):
                 if node is None:
                     node = op.make_node(inputs, outputs, attrs)
-                    if mode.graph is not None and flat_outputs:
-                        node.scope = _scope_of(op, flat_outputs[0].op.name)
+                    if mode.graph is not None:
+                        node.scope = _scope_of(op, flat_outputs)
                 recorder.record(node, flat, ids, flat_outputs)
     if mode.device is not None and not mode.elsewhere:
         for tensor in _spread(outputs):
             tensor._device = mode.device
 
 
-def _scope_of(op, name):
-    """TF: an operation that a function of Python makes, such as `tf.matmul`, is in a scope of its own."""
+def _scope_of(op, outputs):
+    """The scope in which an operation was made. TF: one of a Python function, such as `tf.matmul`, has its own."""
+    operation = getattr(outputs[0], "op", None) if outputs else None
+    if operation is None:
+        return None
     own = op.node_name != op.name or MATRIX_PRODUCT in op.traits
-    return name if own else name.rpartition("/")[0]
+    return operation.name if own else operation.name.rpartition("/")[0]
 
 
 def _spread(values):

@@ -214,7 +214,7 @@ def eager_number(number, dtype: DType) -> EagerTensor | None:
         return None
     if dtype._kind != "f" and not (dtype is dtypes.int32 and type(number) is int):
         return None
-    tensor = _numbers.get((number, dtype))
+    tensor = _numbers.get((number, dtype._enum))
     if tensor is None:
         if dtype._kind != "f" and not _INT32_MIN <= number <= _INT32_MAX:
             return None
@@ -222,7 +222,7 @@ def eager_number(number, dtype: DType) -> EagerTensor | None:
         if number:  # 0.0 and -0.0 would be one key
             if len(_numbers) > 4096:
                 _numbers.clear()
-            _numbers[number, dtype] = tensor
+            _numbers[number, dtype._enum] = tensor
     return tensor
 
 

@@ -8,7 +8,7 @@ For `Sum` ("input: T, reduction_indices: Tidx, *, keep_dims: bool -> output: T")
         try: x0, x1, = args
         except ValueError: return apply(op, args, attrs, name)
         if type(x1) is not EagerTensor: x1 = index(x1)
-        if type(x0) is not EagerTensor or x0.dtype not in types0 or x1 is None or x1.dtype not in types1:
+        if type(x0) is not EagerTensor or (x0.dtype is not common0 and x0.dtype not in types0) or x1 is None or ...:
             return apply(op, args, attrs, name)
         given, args = args, (x0, x1, )
         if len(attrs) != 1: attrs = complete(op, attrs)
@@ -96,8 +96,8 @@ def write_lane(op, names):
         if x.type_attr in first:
             refused.append(f"x{i}.dtype is not x{first[x.type_attr]}.dtype")
         else:
-            names[f"types{i}"] = allowed
-            refused.append(f"x{i}.dtype not in types{i}")
+            names[f"types{i}"], names[f"common{i}"] = allowed, dtypes.commonest(allowed)
+            refused.append(f"(x{i}.dtype is not common{i} and x{i}.dtype not in types{i})")
             if x.type_attr is not None:
                 first[x.type_attr] = i
     if refused:

@@ -22,10 +22,11 @@ def _binary(name, op, function, direct=None):
     """
     reflection = f"__r{name}__"
     direct = op.types["T"] if direct is None else direct
+    common = dtypes.commonest(direct)
 
     def forward(self, other) -> Tensor:
         try:
-            if self.dtype in direct:
+            if self.dtype is common or self.dtype in direct:
                 kind = type(other)
                 if kind is EagerTensor:
                     return op.lane((self, other), {}, None)
@@ -44,7 +45,7 @@ def _binary(name, op, function, direct=None):
 
     def reflected(self, other) -> Tensor:
         try:
-            if self.dtype in direct:
+            if self.dtype is common or self.dtype in direct:
                 kind = type(other)
                 if (kind is float or kind is int) and type(self) is EagerTensor:
                     number = eager_number(other, self.dtype)
