@@ -55,6 +55,8 @@ QUOTED = {
 
 # Module to how often it looks up a name that is not a constant, and where the names come from.
 FROM_DATA = {
+    "compat.saving.optimized_graphs": (1, "the ops of a GraphDef"),
+    "compat.tensorflow_names.op_catalogue": (1, "what packages ask by name"),
     "autodiff.registered": (1, "the op that tf.RegisterGradient names"),
     "compat.data_iterators": (1, "functions of tf.data.experimental, which get a 1.x form"),
     "compat.keras.functional": (1, "the function that a step of a saved Keras model names"),

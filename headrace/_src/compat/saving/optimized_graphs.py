@@ -4,7 +4,7 @@ from typing import Any
 
 from headrace._src.formats.graph_messages import GraphDef, NodeDef
 from headrace._src.formats.tensor_protos import array_to_proto
-from headrace._src.graph.building.graph import Graph
+from headrace._src.graph.building.graph import PLACEHOLDER, Graph
 from headrace._src.graph.messages.graph_def_edits import extract_sub_graph
 from headrace._src.graph.messages.graph_import import as_graph_def_message, import_graph_def
 from headrace._src.graph.messages.inlined_graphs import inlined
@@ -12,6 +12,7 @@ from headrace._src.graph.messages.op_definitions import strip_default_attributes
 from headrace._src.graph.passes.constant_folding import folded
 from headrace._src.graph.passes.steps import Known, Step
 from headrace._src.op.registry import is_known, lookup
+from headrace._src.op.traits import CHANGES_NOTHING
 
 _ALWAYS = ("pruning", "function", "constfold")  # without a list of its own
 _INLINING, _FOLDING = "function", "constfold"
@@ -76,7 +77,9 @@ def _is_stateful(op):
     if not is_known(op):
         return True
     record = lookup(op)
-    return record.stateful and not record.calls_functions and op not in ("Placeholder", "Assert", "Print", "PrintV2")
+    if record is PLACEHOLDER or record.calls_functions or CHANGES_NOTHING in record.traits:
+        return False
+    return record.stateful
 
 
 def _without_calls(graph_def, wanted):
