@@ -98,8 +98,9 @@ def _changed_values(rng, data, others):
 
 def _load():
     load_everything()
+    network = Network()
     with tempfile.TemporaryDirectory() as folder:
-        tf.js.save(Network().images.get_concrete_function(), folder)
+        tf.js.save(network.images.get_concrete_function(), folder)
 
 
 @target("js_models", saved, MUTATIONS, prepare=_load, group="model", cost=30)

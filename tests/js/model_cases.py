@@ -459,6 +459,16 @@ CASES = {
         ),
         [(2, 5, 4)],
     ),
+    "kept_axes": Case(
+        sequential(
+            (6, 5, 3),
+            layers.GlobalAveragePooling2D(keepdims=True),
+            layers.Conv2D(4, 1),
+            layers.Reshape((2, 2)),
+            layers.GlobalMaxPooling1D(keepdims=True),
+        ),
+        [(2, 6, 5, 3)],
+    ),
     "shapes": Case(
         sequential((12,), layers.Reshape((3, 4)), layers.Permute((2, 1)), layers.Flatten(), layers.RepeatVector(3)),
         [(2, 12)],

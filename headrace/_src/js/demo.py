@@ -114,7 +114,7 @@ def _sizes(shape):
 def _layers_inputs(config):
     layers = {layer["config"]["name"]: layer["config"] for layer in config["config"]["layers"]}
     if config["class_name"] == "Sequential":
-        names = [next(iter(layers))]
+        names = list(layers)[:1] or [""]
     else:
         names = [name for name, _, _ in config["config"]["input_layers"]]
     return [

@@ -15,6 +15,11 @@ _functional = LazyModule("keras.src.models.functional")
 _sequential = LazyModule("keras.src.models.sequential")
 _OPERATORS = ("Add", "Multiply", "Maximum", "Minimum")  # of two tensors; the layers of these names do the same
 _TENSOR = "__keras_tensor__"
+# Pools of all places, and those of windows that do the same where the axes stay.
+_WHOLE = {
+    "GlobalAveragePooling1D": "AveragePooling1D", "GlobalAveragePooling2D": "AveragePooling2D",
+    "GlobalMaxPooling1D": "MaxPooling1D", "GlobalMaxPooling2D": "MaxPooling2D",
+}  # fmt: skip
 _KERAS_2 = "2.15.0"  # whose words these are
 
 
@@ -159,6 +164,8 @@ class _Translation:
             self.problems.append(f"{layer.name} ({class_name}): no such layer")
             return {}
         given = {} if is_operator else layer.get_config()
+        if class_name in _WHOLE and given["keepdims"]:
+            class_name, given = _pooling_of_all(layer, class_name, given)
         self._masks |= class_name == "Masking" or bool(given.get("mask_zero"))
         if given.get("zero_output_for_mask"):
             self._zeros.append(f"{layer.name} ({class_name})")
@@ -235,6 +242,16 @@ def _references(value):
     if len(value) == 3 and isinstance(value[0], str):
         return [value]
     return [place for item in value for place in _references(item)]
+
+
+def _pooling_of_all(layer, class_name, config):
+    """TF.js: a pool of all places drops the axes. One with a window of that size keeps them."""
+    shape = getattr(getattr(layer, "input", None), "shape", (None,))
+    sizes = shape[2:] if config["data_format"] == "channels_first" else shape[1:-1]
+    if not sizes or None in sizes:
+        return class_name, config
+    rest = {key: value for key, value in config.items() if key != "keepdims"}
+    return _WHOLE[class_name], {**rest, "pool_size": sizes, "strides": (1,) * len(sizes), "padding": "valid"}
 
 
 def _base(layer):
