@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
-from headrace._src.compat.tensorflow_names import decorators
+from headrace._src.compat.tensorflow_names import decorators, traced_models
 
 tf.install_as_tensorflow()
 
@@ -81,3 +81,49 @@ def test_tensors_over_a_mesh_are_not_there():
     with pytest.raises(NotImplementedError, match=r"dtensor\.Mesh.*MirroredStrategy"):
         tf.experimental.dtensor.Mesh(["x"])
     assert not isinstance(tf.data.Dataset.range(2), tf.experimental.dtensor.DTensorDataset)
+
+
+def test_a_decorated_method_is_called_without_self(tmp_path):
+    """As Keras 2 wraps the calls of layers: it tells the arguments of a bound method, `self` among them."""
+
+    class Layer:
+        def call(self, inputs, training=None):
+            return inputs if training else -inputs
+
+    layer = Layer()
+    told = decorators.getfullargspec(layer.call)
+    assert told.args == ["self", "inputs", "training"]
+    wrapper = decorators.make_decorator(layer.call, lambda *args, **kwargs: layer.call(*args, **kwargs), "w", "", told)
+    assert decorators.getfullargspec(wrapper) is told
+    function = tf.function(wrapper, autograph=False)
+    assert function(tf.constant(1.0), training=True).numpy() == 1.0
+    assert [found.decorator_name for found in decorators.unwrap(function)[0]] == ["tf.function", "w"]
+    module = tf.Module()
+    module.f = tf.function(lambda x, training=False: x, input_signature=[tf.TensorSpec([])])
+    tf.saved_model.save(module, str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path)).f
+    (decorator,), target = decorators.unwrap(loaded)
+    assert decorator.decorator_argspec.args == loaded.function_spec.arg_names == ["x", "training"]
+    assert not isinstance(target, type(loaded))
+
+
+def test_the_call_of_a_model_as_a_function():
+    class Model:
+        name, output_names = "m", ["a", "b"]
+        inputs = [tf.TensorSpec([None, 2], tf.float32, name="x")]
+
+        def call(self, x):
+            return x
+
+        def __call__(self, x, training):
+            return [self.call(x), self.call(x) * 2.0]
+
+    function = traced_models.trace_model_call(Model())
+    found = function(tf.ones([1, 2]))
+    assert {name: value.numpy().tolist() for name, value in found.items()} == {"a": [[1.0, 1.0]], "b": [[2.0, 2.0]]}
+    model = Model()
+    model.inputs, model.output_names = None, None
+    with pytest.raises(ValueError, match="inputs of the model"):
+        traced_models.trace_model_call(model)
+    found = traced_models.trace_model_call(model, [tf.TensorSpec([1])])(tf.ones([1]))
+    assert list(found) == ["output_1", "output_2"]

@@ -116,3 +116,14 @@ def test_freezing_leaves_out_what_was_taken_out_of_the_captures():
     kinds = [node.attr["dtype"].type for node in frozen.graph.as_graph_def().node if node.op == "Placeholder"]
     assert sorted(kinds) == sorted([tf.string.as_datatype_enum, tf.resource.as_datatype_enum])
     assert concrete(tf.constant(["a", "b"])).numpy().tolist() == [3.0, 0.0]
+
+
+def test_loops_have_a_counter_and_a_limit():
+    """As TensorFlow's have; tf2onnx takes the first two variables of a loop for these."""
+    function = tf.function(
+        lambda x: tf.while_loop(lambda y: tf.reduce_sum(y) < 10.0, lambda y: [y * 2.0], [x])[0], autograph=False
+    )
+    frozen = _frozen(function, tf.TensorSpec([None], tf.float32, name="x"))
+    (loop,) = [node for node in frozen.graph.as_graph_def().node if "While" in node.op]
+    assert [tf.as_dtype(kind).name for kind in loop.attr["T"].list.type] == ["int32", "int32", "float32"]
+    assert frozen(tf.constant([1.0, 2.0])).numpy().tolist() == [4.0, 8.0]

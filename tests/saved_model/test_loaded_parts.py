@@ -120,3 +120,13 @@ def test_saveables():
     make().restore([spec.tensor for spec in saveable.specs], None)
     assert other.lookup(tf.constant(["a"])).numpy().tolist() == [7]
     assert tf.__internal__.tracking.saveable_objects_from_trackable(tf.Module()) == {}
+
+
+def test_functions_that_are_no_attributes_any_more_are_not_saved(tmp_path):
+    """Keras 2 so leaves out what trains a model, and what it uses."""
+    module, counter = tf.Module(), tf.Variable(0)
+    module.train = tf.function(lambda: counter.assign_add(1))
+    module.train()
+    module.train = None
+    tf.saved_model.save(module, str(tmp_path))
+    assert not hasattr(tf.saved_model.load(str(tmp_path)), "train")

@@ -309,3 +309,37 @@ def test_sparse_values_of_1x_are_elements():
     assert tf.sparse.to_dense(next(iter(dataset))).numpy().tolist() == [[1, 0], [0, 2]]
     rows = tf.data.Dataset.from_tensor_slices(value)
     assert [tf.sparse.to_dense(row).numpy().tolist() for row in rows] == [[1, 0], [0, 2]]
+
+
+@pytest.mark.parametrize(
+    ("count", "seed", "size", "reshuffles", "expected"),
+    [
+        (5, 3, 5, True, [2, 4, 3, 0, 1]), (7, 1, 2, True, [2, 6, 5, 0, 3, 4, 1]),
+        (10, 42, 10, True, [2, 0, 7, 8, 9, 3, 6, 4, 1, 5]), (5, 3, 5, False, [0, 1, 4, 3, 2]),
+        (6, 3, 5, False, [5, 4, 1, 2, 3, 0]),
+    ],
+)  # fmt: skip
+def test_elements_of_a_shuffle_by_number(count, seed, size, reshuffles, expected):
+    """What TensorFlow gives: one order of all elements, whatever the buffer, and the same when asked again."""
+    dataset = Dataset.range(count).shuffle(size, seed=seed, reshuffle_each_iteration=reshuffles)
+    for _ in range(2):
+        assert [int(tf.data.experimental.at(dataset, i)) for i in range(count)] == expected
+    doubled = dataset.map(lambda x: x * 2).batch(2)
+    assert tf.data.experimental.at(doubled, 1).numpy().tolist() == [2 * expected[2], 2 * expected[3]]
+
+
+@pytest.mark.parametrize(
+    ("apply", "kind"),
+    [
+        (lambda d, f: d.map(f), "MapDataset"), (lambda d, f: d.map(f, 2), "ParallelMapDatasetV2"),
+        (lambda d, f: d.filter(lambda x: f(x) > 0), "FilterDataset"),
+        (lambda d, f: d.flat_map(lambda x: Dataset.from_tensors(f(x))), "FlatMapDataset"),
+        (lambda d, f: d.interleave(lambda x: Dataset.from_tensors(f(x))), "InterleaveDataset"),
+    ],
+)  # fmt: skip
+def test_errors_of_functions_begin_as_in_tensorflow(apply, kind):
+    def fails(x):
+        return tf.debugging.check_numerics(1.0 / tf.cast(x, tf.float32), "no number")
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"^Error in user-defined function passed to {kind} trans"):
+        list(apply(Dataset.range(2), fails))
