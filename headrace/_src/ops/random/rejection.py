@@ -83,7 +83,11 @@ def _each_output(parameters, samples: int, draw) -> np.ndarray:
 
     def fill(part):
         index = np.arange(part.start, part.stop)
-        chosen = [parameter[index // samples] for parameter in parameters]
+        if sets == 1:
+            chosen = [np.broadcast_to(parameter, index.shape) for parameter in parameters]
+        else:
+            own = part if samples == 1 else index // samples
+            chosen = [parameter[own] for parameter in parameters]
         result[part] = draw(index, *chosen)
 
     if result.size > MANY:
@@ -92,6 +96,13 @@ def _each_output(parameters, samples: int, draw) -> np.ndarray:
         for start in range(0, result.size, _CHUNK):
             fill(slice(start, min(start + _CHUNK, result.size)))
     return result.reshape(sets, samples).T
+
+
+def _in_common(*parameters):
+    """Parameters of outputs, and how to pick those of some; where all have the same, it is one number for all."""
+    if all(parameter.strides == (0,) for parameter in parameters):
+        return [parameter[:1] for parameter in parameters], lambda values, which: values
+    return parameters, lambda values, which: values[which]
 
 
 def to_dtype(values: np.ndarray, dtype) -> np.ndarray:
@@ -185,19 +196,21 @@ def _poisson_product(stream, first_block, rate, active, result):
     All that are active have taken equally many, two of each block.
     """
     block = first_block[active].astype(np.uint64)
-    limit, product, taken = np.exp(-rate[active]), np.ones(active.size), 0
+    (rate,), pick = _in_common(rate)
+    limit, product, taken = np.exp(-pick(rate, active)), np.ones(active.size), 0
     while active.size:
         second, first = uniform_of_halves(stream.halves_at(block))
         product *= first
         result[active] = taken + (product > limit)
         product *= second
         more = np.flatnonzero(product > limit)
-        active, block, limit, product = active[more], block[more], limit[more], product[more]
+        active, block, limit, product = active[more], block[more], pick(limit, more), product[more]
         block += np.uint64(1)
         taken += 2
 
 
 def _poisson_rejection(reader, rate, active, result):
+    (rate,), pick = _in_common(rate)
     with np.errstate(invalid="ignore", divide="ignore"):
         log_rate = np.log(rate)
         b = 0.931 + 2.53 * np.sqrt(rate)
@@ -208,15 +221,15 @@ def _poisson_rejection(reader, rate, active, result):
         u = reader.uniform(active) - 0.5
         v = reader.uniform(active)
         shifted = 0.5 - np.abs(u)
-        mean, slope, tail = rate[active], b[active], a[active]
+        mean, slope, tail = pick(rate, active), pick(b, active), pick(a, active)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             k = np.floor((2.0 * tail / shifted + slope) * u + mean + 0.43)
-            accepted = (shifted >= 0.07) & (v <= v_limit[active])
+            accepted = (shifted >= 0.07) & (v <= pick(v_limit, active))
             possible = ~accepted & (k >= 0.0) & ((shifted >= 0.013) | (v <= shifted))
             unsure = np.flatnonzero(possible)
-            inner = tail[unsure] / (shifted[unsure] * shifted[unsure]) + slope[unsure]
-            height = np.log(v[unsure] * inverse_alpha[active[unsure]] / inner)
-            bound = -mean[unsure] + k[unsure] * log_rate[active[unsure]]
+            inner = pick(tail, unsure) / (shifted[unsure] * shifted[unsure]) + pick(slope, unsure)
+            height = np.log(v[unsure] * pick(inverse_alpha, active[unsure]) / inner)
+            bound = -pick(mean, unsure) + k[unsure] * pick(log_rate, active[unsure])
             accepted[unsure] = height <= bound - scipy_special.gammaln(k[unsure] + 1.0)
         result[active[accepted]] = k[accepted]
         active = active[~accepted]
@@ -260,12 +273,13 @@ def binomial(stream: Philox, counts: np.ndarray, probs: np.ndarray, samples: int
 
 def _binomial_inversion(reader, count, prob, active, result):
     total = np.zeros(count.size)
+    (count, prob), pick = _in_common(count, prob)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.log1p(-prob)
     while active.size:
         with np.errstate(divide="ignore"):
-            total[active] += np.ceil(np.log(reader.uniform(active)) / scale[active])
-        active = active[total[active] <= count[active]]
+            total[active] += np.ceil(np.log(reader.uniform(active)) / pick(scale, active))
+        active = active[total[active] <= pick(count, active)]
         result[active] += 1.0
 
 
@@ -293,8 +307,9 @@ def _stirling_tail(k):
 
 
 def _binomial_rejection(reader, counts, probs, active, result):
+    (counts, probs), pick = _in_common(counts, probs)
     while active.size:
-        n, p = counts[active], probs[active]
+        n, p = pick(counts, active), pick(probs, active)
         deviation = np.sqrt(n * p * (1.0 - p))
         b = 1.15 + 2.53 * deviation
         a = -0.0873 + 0.0248 * b + 0.01 * p
@@ -307,9 +322,10 @@ def _binomial_rejection(reader, counts, probs, active, result):
             k = np.floor((2.0 * a / shifted + b) * u + (n * p + 0.5))
             accepted = (shifted >= 0.07) & (v <= 0.92 - 4.2 / b)
             s = np.flatnonzero(~accepted & (k >= 0.0) & (k <= n))
-            alpha = (2.83 + 5.1 / b[s]) * deviation[s]
-            height = np.log(v[s] * alpha / (a[s] / (shifted[s] * shifted[s]) + b[s]))
-            n, k_s, mode, ratio = n[s], k[s], mode[s], ratio[s]
+            a, b, n, mode, ratio = (pick(value, s) for value in (a, b, n, mode, ratio))
+            alpha = (2.83 + 5.1 / b) * pick(deviation, s)
+            height = np.log(v[s] * alpha / (a / (shifted[s] * shifted[s]) + b))
+            k_s = k[s]
             bound = (
                 (mode + 0.5) * np.log((mode + 1.0) / (ratio * (n - mode + 1.0)))
                 + (n + 1.0) * np.log((n - mode + 1.0) / (n - k_s + 1.0))
