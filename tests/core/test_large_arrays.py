@@ -8,6 +8,7 @@ from headrace._src.core import large_arrays, parts
 from headrace._src.core.operating_system import LARGEST_KEPT
 from headrace._src.op.lanes import MANY
 from headrace._src.op.registry import lookup
+from headrace._src.ops.math import reduction_kernels
 
 SIZE = MANY + 100  # the last block is longer than the others
 RANDOM = np.random.default_rng(7)
@@ -50,8 +51,9 @@ def test_arrays_and_scalars_in_blocks(threads):
 @pytest.fixture
 def parts_of_few_bytes(monkeypatch):
     """Functions that wait for memory take several parts of arrays that are not too large for a test."""
-    monkeypatch.setattr(large_arrays, "_MANY_BYTES", 0)
-    monkeypatch.setattr(large_arrays, "_BYTES_OF_A_PART", 1 << 18)
+    for module in (large_arrays, reduction_kernels):
+        monkeypatch.setattr(module, "_MANY_BYTES", 0)
+        monkeypatch.setattr(module, "_BYTES_OF_A_PART", 1 << 18)
 
 
 # The name of an op, and of the function of NumPy's that it is; arguments of another dtype than float32 by name.
@@ -170,7 +172,7 @@ def test_what_does_not_lie_in_one_piece(threads):
 
 @pytest.mark.parametrize("width", [2, 16, 17, 100, 5000, MANY // 2])
 @pytest.mark.parametrize("reduce", ["sum", "max", "mean", "prod"])
-def test_reductions_of_rows(width, reduce, threads):
+def test_reductions_of_rows(width, reduce, threads, parts_of_few_bytes):
     rows = Y[: SIZE // width * width].reshape(-1, width)
     rows = np.concatenate([rows, rows])
     result = getattr(tf, f"reduce_{reduce}")(tf.constant(rows), 1).numpy()

@@ -14,16 +14,17 @@ large_arrays = LazyModule("headrace._src.core.large_arrays")
 parts = LazyModule("headrace._src.core.parts")
 
 _HALF, _SINGLE, _BFLOAT16 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(ml_dtypes.bfloat16)
-# Elements from which on bits are moved many at a time; several threads move more than MANY. bfloat16 becomes float32
-# quicker one by one, and the other way round too as long as that is done by one thread.
+# So many become float32 in one thread: others read that next, and what one processor has written and another has read
+# takes longer to be written over the next time than to convert.
+_STAYS_IN_CACHE = 1 << 21
+# Elements from which on bits are moved many at a time; several threads move more than MANY. bfloat16 and float32 become
+# each other quicker one by one as long as that is done by one thread.
 _MANY = 4096
 _WORTH = {
-    (_HALF, _SINGLE): _MANY, (_SINGLE, _HALF): _MANY, (_HALF, _BFLOAT16): _MANY, (_SINGLE, _BFLOAT16): MANY,
+    (_HALF, _SINGLE): _MANY, (_SINGLE, _HALF): _MANY, (_HALF, _BFLOAT16): _MANY,
+    (_SINGLE, _BFLOAT16): MANY, (_BFLOAT16, _SINGLE): _STAYS_IN_CACHE,
 }  # fmt: skip
 _BLOCK = 65536
-# So many halves become float32 in one thread: others read that next, and what one processor has written and another
-# has read takes longer to be written over the next time than to convert.
-_STAYS_IN_CACHE = 1 << 21
 # From so many elements on, the function of all numbers of two bytes costs less than that of the elements.
 _MORE_THAN_ALL = 1 << 17
 _ALL = 1 << 16

@@ -1,19 +1,17 @@
-"""Reductions of large arrays over axes where NumPy would go through very short rows."""
+"""Reductions of large arrays: sums, axes where NumPy would go through very short rows, and several threads."""
 
 import math
 
 import numpy as np
 
 from headrace._src.core.lazy import LazyModule
-from headrace._src.op.lanes import MANY
 
 parts = LazyModule("headrace._src.core.parts")  # many programs have no large arrays
 
 _MANY = 4096
-# Elements that a thread reduces at a time.
-_PART = 1 << 17
-# Sums are made of pieces of at most so many elements; they wait for memory: see core/large_arrays.py.
+# Sums are made of pieces of at most so many elements.
 _PIECE = 1024
+# Reductions wait for memory: so many bytes take several threads, so many of them at a time.
 _MANY_BYTES, _BYTES_OF_A_PART = 10 << 20, 1 << 22
 # Rows up to so many elements are reduced column by column.
 _SHORT = 16
@@ -48,7 +46,7 @@ def reduced(ufunc: np.ufunc, x: np.ndarray, axes: tuple, keep_dims: bool = False
         rows = blocks[:, :, 0]
         if ufunc is np.add and x.dtype.kind == "f":
             found = _sums_of_rows(rows)
-        elif x.size > MANY and before > 1 and len(axes) == 1:
+        elif x.nbytes >= _MANY_BYTES and before > 1:
             found = _of_many_rows(ufunc, rows)
         else:
             found = _of_short_rows(ufunc, rows)
@@ -95,7 +93,7 @@ def _of_many_rows(ufunc, rows):
         short = _of_short_rows(ufunc, rows[part])
         found[part] = ufunc.reduce(rows[part], 1) if short is None else short
 
-    parts.in_slices(reduce, len(rows), max(1, _PART // rows.shape[1]))
+    parts.in_slices(reduce, len(rows), max(1, _BYTES_OF_A_PART // rows[:1].nbytes))
     return found
 
 
