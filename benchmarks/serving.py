@@ -1,13 +1,13 @@
 """Requests per second of `headrace serve`, beside LitServe with TensorFlow inside and mosec with headrace inside.
 
     python benchmarks/serving.py [--models mlp,cnn,image] [--servers headrace,litserve,mosec] [--seconds 3] [--rounds 1]
-        [--connections 1,16,64] [--litserve "PYTHON [FOLDER]"] [--mosec FOLDER] [--switch] [--record]
+        [--connections 1,16,64] [--litserve "PYTHON [FOLDER]"] [--mosec PYTHON] [--switch] [--record]
 
 The servers serve the same SavedModel, one after another in each round; those that are not measured are stopped
 meanwhile. Load comes from `wrk` if that is installed, otherwise from a client in Python, which takes more of the
 processor away. --switch measures headrace alone: the 99th percentile while a new version takes over every second,
-beside that without. --litserve names a Python with TensorFlow and LitServe (and a folder for its path); --mosec a
-folder with mosec for this Python. --record writes benchmarks/serving_results.txt.
+beside that without. --litserve names a Python with TensorFlow and LitServe (and a folder for its path); --mosec one
+with headrace and mosec. --record writes benchmarks/serving_results.txt.
 """
 
 import argparse
@@ -129,8 +129,8 @@ def start(name, base, body_of, options):
         python, _, folder = options.litserve.partition(" ")
         command = [python, str(HERE / "serving_peers" / "litserve_app.py"), f"{base}/1", str(port)]
         return Served(name, command, port, "/predict", body, {"PYTHONPATH": folder, "PATH": "/usr/bin:/bin"})
-    command = [sys.executable, str(HERE / "serving_peers" / "mosec_app.py"), "--port", str(port)]
-    environment = {"PYTHONPATH": f"{options.mosec}:{HERE.parent}", "PATH": "/usr/bin:/bin", "SERVED_MODEL": f"{base}/1"}
+    command = [options.mosec, str(HERE / "serving_peers" / "mosec_app.py"), "--port", str(port)]
+    environment = {**os.environ, "SERVED_MODEL": f"{base}/1"}
     return Served(name, command, port, "/inference", body, environment)
 
 
@@ -208,7 +208,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--litserve", default="python3")
-    parser.add_argument("--mosec", default="")
+    parser.add_argument("--mosec", default=sys.executable)
     parser.add_argument("--flags", default="", help="further flags of headrace serve")
     parser.add_argument("--batching", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--switch", action="store_true")

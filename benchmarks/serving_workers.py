@@ -3,7 +3,8 @@
     python benchmarks/serving_workers.py [--megabytes 500] [--few 2] [--many 4] [--record]
 
 Serves the model with few and with many processes, asks until all have answered compiled, and adds up the memory of all
-processes, shared pages divided among those that share them (Pss). --record writes serving_workers_results.txt beside
+processes, shared pages divided among those that share them (Pss). The processes that compile are listed, and not
+added: they end by themselves when there is nothing to compile. --record writes serving_workers_results.txt beside
 this file.
 """
 
@@ -36,11 +37,16 @@ def save(path, megabytes):
     @tf.function(input_signature=[tf.TensorSpec([None, side], tf.float32, name="x")])
     def call(x):
         for weight in model.weights:
-            x = tf.tanh(tf.matmul(x, weight))
+            x = tf.matmul(tf.tanh(x) * 1.5 + tf.exp(-x * x), weight)  # enough to be compiled
         return {"y": x[:, :4]}
 
     tf.saved_model.save(model, path, signatures=call)
     return side
+
+
+def is_compiling(process):
+    """Whether a process is one that compiles for another."""
+    return "compiling.worker" in pathlib.Path(f"/proc/{process}/cmdline").read_text()
 
 
 def processes(process):
@@ -54,16 +60,28 @@ def processes(process):
     return found
 
 
+def memory_of(process):
+    """(Megabytes that a process shares in part, megabytes that it has alone): Pss and the private ones."""
+    try:
+        text = pathlib.Path(f"/proc/{process}/smaps_rollup").read_text()
+    except OSError:  # it has ended
+        return 0.0, 0.0
+    found = {line.split(":")[0]: int(line.split()[1]) / 1024 for line in text.splitlines()[1:]}
+    return found["Pss"], found["Private_Clean"] + found["Private_Dirty"]
+
+
 def megabytes_of(process):
     """The memory of a server's processes, shared pages divided among those that share them."""
-    total = 0
+    return sum(memory_of(one)[0] for one in processes(process) if not is_compiling(one))
+
+
+def described(process):
+    """A line about each process of a server."""
     for one in processes(process):
-        try:
-            text = pathlib.Path(f"/proc/{one}/smaps_rollup").read_text()
-        except OSError:  # it has ended
-            continue
-        total += next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
-    return total / 1024
+        words = pathlib.Path(f"/proc/{one}/cmdline").read_text().split("\0")
+        what = next((word for word in words if word.startswith("--worker_number")), " ".join(words[:4])[-60:])
+        shared, private = memory_of(one)
+        print(f"  {one} {what}: Pss {shared:.0f} MB, its own {private:.0f} MB", flush=True)
 
 
 def measure(base, side, count):
@@ -87,6 +105,7 @@ def measure(base, side, count):
         while len(found) < 3 or max(found[-3:]) - min(found[-3:]) > 5:
             time.sleep(1)
             found.append(megabytes_of(server.pid))
+        described(server.pid)
         return found[-1]
     finally:
         server.send_signal(signal.SIGTERM)

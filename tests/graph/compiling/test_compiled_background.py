@@ -428,6 +428,19 @@ def test_without_a_process_a_thread_compiles(monkeypatch):
 
 
 @pytest.mark.slow
+def test_a_process_without_work_ends_and_another_is_started(monkeypatch):
+    started, start = [], compile_queue._start_worker
+    monkeypatch.setattr(compile_queue, "_start_worker", lambda niceness: started.append(start(niceness)) or started[-1])
+    queue = compile_queue.CompileQueue(niceness=0, idle=0.01)
+    monkeypatch.setattr(compile_queue, "queue", queue)
+    for length in (43, 44):
+        call_until_compiled(tf.function(lambda x, length=length: long_chain(x, length)), tf.constant([0.5]))
+        started[-1].process.wait(SECONDS)
+    assert len(started) == 2
+    queue.close()
+
+
+@pytest.mark.slow
 def test_with_a_seed_nobody_waits_for_long(monkeypatch):
     """When the process gets nothing done on a busy machine, the call that must have the program compiles it."""
     monkeypatch.setattr(compile_queue.queue, "submit", lambda job: None)

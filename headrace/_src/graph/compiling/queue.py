@@ -29,6 +29,8 @@ logger = logging.getLogger("headrace")
 # How much lower the priority of the process is. Matrix products of the caller wait for all their threads: none of these
 # must wait for the process.
 _NICENESS = 19
+# After how many seconds without a job the process ends: it has a hundred megabytes, and starts again in a second.
+_IDLE = 60.0
 # How often a process is started that dies before it is ready, or a job given to one that dies of it.
 _ATTEMPTS = 2
 # Digests of the requests of which processes have died.
@@ -106,10 +108,12 @@ class CompileQueue:
 
     Args:
         niceness: how much lower than usual the priority of the process is.
+        idle: after how many seconds without a job the process ends; the next job starts another.
     """
 
-    def __init__(self, niceness=_NICENESS):
+    def __init__(self, niceness=_NICENESS, idle=_IDLE):
         self._niceness = niceness
+        self._idle = idle
         self._jobs: collections.deque[Job] = collections.deque()
         self._changed = threading.Condition()
         self._thread = None
@@ -136,10 +140,17 @@ class CompileQueue:
         while True:
             with self._changed:
                 while not self._jobs and not self._is_closing:
-                    self._changed.wait()
+                    if not self._changed.wait(None if self._worker is None else self._idle):
+                        self._rest()
                 if self._is_closing:
                     return
             self._do_next()
+
+    def _rest(self):
+        """End the process, whose memory others may need."""
+        self._worker.end()
+        self._worker.forget()
+        self._worker = None
 
     def _do_next(self):
         with self._changed:
@@ -274,7 +285,7 @@ class CompileQueue:
     def forget(self):
         """In a forked process: what was there belongs to the other one."""
         worker = self._worker
-        self.__init__(self._niceness)
+        self.__init__(self._niceness, self._idle)
         if worker is not None:
             worker.forget()
 
