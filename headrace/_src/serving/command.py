@@ -162,6 +162,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "tensorflow_model_s
     options = _parser(prog).parse_args(arguments)
     process = f" process {options.worker_number}" if options.worker_folder else ""
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format=f"%(asctime)s %(levelname)s{process} %(message)s")
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # it would say of each bad request that it is bad
     for name, reason in _WITHOUT_EFFECT.items():
         if getattr(options, name) is not None and not options.worker_folder:
             logger.warning("--%s has no effect: %s.", name, reason)

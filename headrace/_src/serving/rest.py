@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from headrace._src.core import errors
+from headrace._src.core.garbage import collection_paused
 from headrace._src.core.lazy import LazyModule
 from headrace._src.op.api import api
 from headrace._src.serving import json_examples, json_replies, json_values
@@ -144,33 +145,33 @@ class RestApplication:
         """Call something that takes long for large requests."""
         if size < _LARGE:
             return function(*arguments)
-        return await asyncio.get_running_loop().run_in_executor(self._inference.executor, function, *arguments)
+        return await asyncio.get_running_loop().run_in_executor(
+            self._inference.executor, _without_collection, function, *arguments
+        )
 
     async def _call(self, found, body) -> _Reply:
         asked = _asked(found)
-        request = await self._threaded(len(body), json_values.parsed, body)
-        name = request.get("signature_name", "")
-        if not isinstance(name, str):
-            raise errors.invalid_argument(
-                f"JSON Value: {shortened(request)} not formatted correctly. 'signature_name' key must be a "
-                "string value."
-            )
-        asked = asked._replace(signature=name)
         method = found["method"]
         if method == "predict":
-            return await self._predict(asked, request, len(body))
-        examples = json_examples.examples_of(request)
+            return await self._predict(asked, body)
+        asked, examples = await self._threaded(len(body), _examples_in, asked, body)
         _, outputs = await self._inference.examples(asked, examples, METHODS[method])
         if method == "classify":
             return _Reply(json_replies.classes_reply(classes_of(outputs, len(examples))))
         return _Reply(json_replies.values_reply(values_of(outputs, len(examples))))
 
-    async def _predict(self, asked, request, size) -> _Reply:
-        servable, signature = self._inference.find(asked)
-        arrays, by_rows = await self._threaded(size, json_values.arrays_of_request, request, signature)
+    async def _predict(self, asked, body) -> _Reply:
+        servable, signature, arrays, by_rows = await self._threaded(len(body), self._inputs_in, asked, body)
         outputs = await self._inference.predict(servable, signature, arrays)
         total = sum(array.nbytes for array in outputs.values())
         return _Reply(await self._threaded(total, json_replies.reply_of, outputs, by_rows))
+
+    def _inputs_in(self, asked, body):
+        """What a prediction is for, and its inputs."""
+        request, asked = _parsed(asked, body)
+        servable, signature = self._inference.find(asked)
+        numbers = json_values.has_only_numbers(body, request)
+        return servable, signature, *json_values.arrays_of_request(request, signature, numbers)
 
     def _status(self, found) -> _Reply:
         asked = _asked(found)
@@ -220,6 +221,28 @@ async def _live(receive, send):
         await send({"type": f"{message['type']}.complete"})
         if message["type"] == "lifespan.shutdown":
             return
+
+
+def _without_collection(function, *arguments):
+    """Call something that makes very many lists, for each thousand of which Python would look for garbage."""
+    with collection_paused():
+        return function(*arguments)
+
+
+def _parsed(asked, body):
+    """A request, and what it is for."""
+    request = json_values.parsed(body)
+    name = request.get("signature_name", "")
+    if not isinstance(name, str):
+        raise errors.invalid_argument(
+            f"JSON Value: {shortened(request)} not formatted correctly. 'signature_name' key must be a string value."
+        )
+    return request, asked._replace(signature=name)
+
+
+def _examples_in(asked, body):
+    request, asked = _parsed(asked, body)
+    return asked, json_examples.examples_of(request)
 
 
 def _asked(found) -> Asked:
