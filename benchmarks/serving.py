@@ -117,7 +117,9 @@ def start(name, base, body_of, options):
     rows = {"instances": body_of}
     if name == "headrace":
         batching = pathlib.Path(base) / "batching"
-        batching.write_text("max_batch_size { value: 16 } allowed_batch_sizes: [1, 2, 4, 8, 16] num_batch_threads { value: 1 }")
+        batching.write_text(
+            "max_batch_size { value: 16 } allowed_batch_sizes: [1, 2, 4, 8, 16] num_batch_threads { value: 1 }"
+        )
         command = [sys.executable, "-m", "headrace", "serve", "--model_name=m", f"--model_base_path={base}", "--port=0",
                    f"--rest_api_port={port}", "--file_system_poll_wait_seconds=0.2",
                    *options.flags.split()]  # fmt: skip

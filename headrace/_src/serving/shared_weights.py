@@ -12,7 +12,7 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -180,6 +180,13 @@ class SharedReader:
         if self.copy is not None and key in self.copy.places:
             return self.copy.array(key, self._reader.entry(key))
         return self._reader.read(key)
+
+    def read_many(self, keys: Sequence[str]) -> list[np.ndarray]:
+        """Several values."""
+        shared = set() if self.copy is None else self.copy.places.keys()
+        others = [key for key in keys if key not in shared]
+        own = dict(zip(others, self._reader.read_many(others)))
+        return [own[key] if key in own else self.read(key) for key in keys]
 
     def close(self) -> None:
         """Close the checkpoint. The copy stays in use."""
