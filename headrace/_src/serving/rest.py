@@ -122,7 +122,7 @@ class RestApplication:
     async def _body(self, scope, receive):
         said = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         if said.isdigit() and int(said) > self._settings.largest_body:
-            raise self._too_large()
+            raise await self._too_large(receive)
         parts, size = [], 0
         while True:
             message = await receive()
@@ -131,11 +131,19 @@ class RestApplication:
             parts.append(message.get("body", b""))
             size += len(parts[-1])
             if size > self._settings.largest_body:
-                raise self._too_large()
+                parts.clear()
+                raise await self._too_large(receive)
             if not message.get("more_body"):
                 return b"".join(parts)
 
-    def _too_large(self):
+    async def _too_large(self, receive):
+        # Who is answered while they still send may never see the answer. Not more is read than a request may have.
+        left = self._settings.largest_body
+        while left > 0:
+            message = await receive()
+            if not message.get("more_body"):
+                break
+            left -= len(message.get("body", b""))
         return errors.resource_exhausted(
             f"The request has more than {self._settings.largest_body} bytes, the most that this server takes "
             "(--rest_api_max_body_bytes)."
