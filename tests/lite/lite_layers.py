@@ -216,14 +216,22 @@ def built(name, seed=0):
     return model, arrays
 
 
-def randomize(model, random):
-    """Make statistics of normalization random: as they are first, they would hide mistakes."""
+def randomize(model, random, see=lambda: None):
+    """Make biases and statistics of normalization random: as they are first, they would hide mistakes.
+
+    Args:
+        model: to be changed.
+        random: a generator of NumPy's.
+        see: sets statistics to those of some input, after biases and factors are random.
+    """
     for variable in model.weights:
-        if "moving_variance" in variable.path:
-            variable.assign(variable.numpy() * random.uniform(0.7, 1.4, variable.shape))
-        elif "moving_mean" in variable.path:
-            variable.assign(variable.numpy() * random.uniform(0.8, 1.2, variable.shape) + 0.01)
-        elif "bias" in variable.path or "beta" in variable.path:
+        if "bias" in variable.path or "beta" in variable.path:
             variable.assign(random.normal(0.0, 0.2, variable.shape))
         elif "gamma" in variable.path:
             variable.assign(random.uniform(0.5, 1.5, variable.shape))
+    see()
+    for layer in model._flatten_layers():
+        if isinstance(layer, L.BatchNormalization):
+            variance = layer.moving_variance.numpy()
+            layer.moving_mean.assign_add(random.normal(0.0, 0.2, variance.shape) * np.sqrt(variance))
+            layer.moving_variance.assign(variance * random.uniform(0.7, 1.4, variance.shape))

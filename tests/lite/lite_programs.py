@@ -69,6 +69,7 @@ PROGRAMS = {
     ),
     "reshape": (IMAGE, X, lambda x: tf.transpose(tf.reshape(x, [tf.shape(x)[0], -1, 4]), [0, 2, 1])),
     "slices": (IMAGE, X, lambda x: tf.concat([x[:, ::2, 1:4], x[:, 3:, :3]], 1)[..., tf.newaxis]),
+    "joined, then cut off": (MATRIX, M, lambda x: tf.nn.relu(tf.concat([x, -x], 1))),
     "split": (MATRIX, M, lambda x: tf.stack(tf.split(x, 2, 1), 1) + tf.stack(tf.split(x, [2, 2], 1), 1)),
     "unstack": (MATRIX, M, lambda x: tf.add_n(tf.unstack(x, axis=1))),
     "gather": (MATRIX, M, lambda x: tf.gather(x, [3, 0], axis=1) + tf.gather_nd(x, [[0], [1]])[:1, :2]),

@@ -81,6 +81,19 @@ def test_keras_models(tmp_path):
 
 
 @needs_litert
+def test_export_by_keras(tmp_path):
+    """Keras's own tests of this are run by scripts/keras_suite."""
+    built = model()
+    path = str(tmp_path / "m.tflite")
+    built.export(path, format="litert", verbose=False)
+    x = np.random.default_rng(0).random((3, 12, 12, 3), np.float32)
+    (found,) = computed((tmp_path / "m.tflite").read_bytes(), x)
+    np.testing.assert_allclose(found, built(x), atol=1e-6)
+    with pytest.raises(ValueError, match="other_option"):
+        built.export(path, format="litert", verbose=False, other_option=1)
+
+
+@needs_litert
 def test_signatures_of_saved_models(tmp_path):
     class Both(tf.Module):
         @tf.function(input_signature=[spec(None, name="x")])

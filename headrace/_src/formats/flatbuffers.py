@@ -50,6 +50,7 @@ def written(root: dict, identifier: bytes) -> bytes:
 class _Writer:
     def __init__(self, identifier):
         self.data = bytearray(4) + identifier
+        self._indices: dict[bytes, int] = {}
         self.waiting: collections.deque = collections.deque()  # where an offset stands, and what it is to point to
 
     def _align(self, size, extra=0):
@@ -85,6 +86,14 @@ class _Writer:
             self.waiting.append((place + 4 + 4 * number, value))
         return place
 
+    def _index(self, content) -> int:
+        """Write where the slots of a table are, once for all tables that are alike; returns the place."""
+        if content not in self._indices:
+            self._align(2)
+            self._indices[content] = len(self.data)
+            self.data += content
+        return self._indices[content]
+
     def _table(self, slots):
         fields = sorted(slots.items(), key=lambda item: -_size(item[1]))  # the largest first need no filling up
         offsets, size = {}, 4
@@ -94,9 +103,7 @@ class _Writer:
             size += _size(value)
         count = max(slots, default=-1) + 1
         table = [4 + 2 * count, size, *[offsets.get(slot, 0) for slot in range(count)]]
-        self._align(2)
-        index = len(self.data)
-        self.data += struct.pack(f"<{len(table)}H", *table)
+        index = self._index(struct.pack(f"<{len(table)}H", *table))
         self._align(8)
         place = len(self.data)
         self.data += struct.pack("<i", place - index) + bytes(size - 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from headrace._src.lite.runtimes import oldest_runtime
 
 _NO_TENSOR = -1
 _LAST_SHORT_CODE = 127
+_CALLS = re.compile(r"^((Stateful)?PartitionedCall(_\d+)?/)+")  # what the operations of a called function begin with
 
 
 class LiteTensor:
@@ -84,6 +86,7 @@ class _Model:
         self._buffers: list = [{}]  # the first is empty, and stands for none
         self._constants: dict[int, int] = {}  # by the identity of an array, its buffer
         self._codes: dict[tuple, int] = {}
+        self._names: dict[str, int] = {}  # how often each was asked for
         self._places: list[dict[int, int]] = []
 
     def bytes(self):
@@ -125,7 +128,7 @@ class _Model:
         dims = tensor.shape
         table: dict[int, Any] = {
             1: Scalar("int8", schema.type_number(tensor.dtype)), 2: Scalar("uint32", self._buffer_of(tensor)),
-            3: tensor.name,
+            3: self._name_of(tensor),
         }  # fmt: skip
         if dims is not None:
             table[0] = Vector(np.array([1 if size is None else size for size in dims], np.int32))
@@ -133,6 +136,13 @@ class _Model:
             if None in dims:
                 table[7] = Vector(np.array([-1 if size is None else size for size in dims], np.int32))
         return table
+
+    def _name_of(self, tensor):
+        """The name of a tensor, which no other has: the quantizer knows tensors by their names."""
+        base = _CALLS.sub("", tensor.name)
+        count = self._names.get(base, 0)
+        self._names[base] = count + 1
+        return self._name_of(LiteTensor(f"{base}_{count}", tensor.dtype, None)) if count else base
 
     def _buffer_of(self, tensor):
         if tensor.value is None:
