@@ -107,3 +107,31 @@ def test_the_command(tmp_path, capsys):
 
 def test_all_ways_are_measured():
     assert set(WAYS) >= {"dynamic range", "float16", "int8", "int8 in and out", "int16x8"}
+
+
+def test_loops_and_attention():
+    """In loops only weights are integers; products with one matrix are dense layers, whose rows have scales."""
+    layers = tf.keras.layers
+    tf.keras.utils.set_random_seed(0)
+    given = tf.keras.Input((6, 32), name="x")
+    samples = [np.random.default_rng(i).normal(size=(1, 6, 32)).astype(np.float32) for i in range(6)]
+    for layer in (layers.LSTM(32), layers.MultiHeadAttention(2, 16)):
+        results = layer(given) if isinstance(layer, layers.LSTM) else layer(given, given)
+        converter = tf.lite.TFLiteConverter.from_keras_model(tf.keras.Model(given, layers.Dense(8)(results)))
+        plain = converter.convert()
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        converter.representative_dataset = lambda: ([one] for one in samples)
+        made = converter.convert()
+        (row,) = tf.lite.compare(plain, made, [[one] for one in samples])
+        assert row.largest_error < 0.05 * row.largest_value
+        assert len(made) < 0.75 * len(plain)
+
+
+def test_large_models():
+    """The quantizer puts large constants after everything else."""
+    model = tf.keras.Sequential([tf.keras.Input((512,)), tf.keras.layers.Dense(1024), tf.keras.layers.Dense(10)])
+    converter = tf.lite.TFLiteConverter.from_keras_model(model)
+    plain = converter.convert()
+    converter.optimizations = [tf.lite.Optimize.DEFAULT]
+    (row,) = tf.lite.compare(plain, converter.convert(), [[np.ones((1, 512), np.float32)]])
+    assert 0.0 < row.largest_error < 0.05 * row.largest_value

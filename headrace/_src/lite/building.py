@@ -189,6 +189,8 @@ class GraphBuilder:
     def reshaped(self, tensor: LiteTensor, dims: list) -> LiteTensor:
         """A tensor in another shape, of which one size may be None."""
         wanted = np.array([-1 if size is None else size for size in dims], np.int32)
+        if tensor.value is not None:
+            return self.constant(tensor.value.reshape(wanted), tensor.dtype, tensor.name)
         return self.compute(
             "RESHAPE", [tensor, self.constant(wanted)], dims, tensor.dtype, "ReshapeOptions", newShape=wanted
         )

@@ -104,6 +104,7 @@ class _Conversion:
         number = self.add_graph(key, fill)
         self._entries.append(number)
         made = self.graphs[number]
+        made.is_part = False
         structured = concrete.graph.structured_outputs
         keys = sorted(structured) if isinstance(structured, dict) else [f"output_{i}" for i in range(len(results))]
         return LiteSignature(
@@ -136,6 +137,7 @@ class _Conversion:
         builder = GraphBuilder(name, self)
         fill(builder)
         self.graphs[number] = builder.graph
+        builder.graph.is_part = True
         return number
 
     def add_part(self, part: Part, name: str, given: dict[int, LiteTensor], left_out: Collection[int] = ()) -> int:

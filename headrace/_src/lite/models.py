@@ -15,6 +15,7 @@ from headrace._src.lite.runtimes import oldest_runtime
 
 _NO_TENSOR = -1
 _LAST_SHORT_CODE = 127
+PART_PREFIX = "part_"  # what names of tensors in loops and branches begin with
 _CALLS = re.compile(r"^((Stateful)?PartitionedCall(_\d+)?/)+")  # what the operations of a called function begin with
 
 
@@ -57,6 +58,7 @@ class LiteGraph:
     inputs: list[LiteTensor] = field(default_factory=list)
     outputs: list[LiteTensor] = field(default_factory=list)
     operators: list[LiteOperator] = field(default_factory=list)
+    is_part: bool = False  # of a loop or branch of another graph
 
 
 @dataclass
@@ -112,7 +114,7 @@ class _Model:
                 return _NO_TENSOR
             if id(tensor) not in places:
                 places[id(tensor)] = len(tensors)
-                tensors.append(self._tensor(tensor))
+                tensors.append(self._tensor(tensor, f"{PART_PREFIX}{len(self._places)}/" if graph.is_part else ""))
             return places[id(tensor)]
 
         inputs = [number(tensor) for tensor in graph.inputs]
@@ -124,11 +126,11 @@ class _Model:
             4: graph.name,
         }  # fmt: skip
 
-    def _tensor(self, tensor):
+    def _tensor(self, tensor, prefix):
         dims = tensor.shape
         table: dict[int, Any] = {
             1: Scalar("int8", schema.type_number(tensor.dtype)), 2: Scalar("uint32", self._buffer_of(tensor)),
-            3: self._name_of(tensor),
+            3: self._name_of(prefix + _CALLS.sub("", tensor.name)),
         }  # fmt: skip
         if dims is not None:
             table[0] = Vector(np.array([1 if size is None else size for size in dims], np.int32))
@@ -137,12 +139,11 @@ class _Model:
                 table[7] = Vector(np.array([-1 if size is None else size for size in dims], np.int32))
         return table
 
-    def _name_of(self, tensor):
-        """The name of a tensor, which no other has: the quantizer knows tensors by their names."""
-        base = _CALLS.sub("", tensor.name)
+    def _name_of(self, base):
+        """A name for a tensor, which no other has: the quantizer knows tensors by their names."""
         count = self._names.get(base, 0)
         self._names[base] = count + 1
-        return self._name_of(LiteTensor(f"{base}_{count}", tensor.dtype, None)) if count else base
+        return self._name_of(f"{base}_{count}") if count else base
 
     def _buffer_of(self, tensor):
         if tensor.value is None:

@@ -30,6 +30,19 @@ def _batch_product(builder, step):
 
 
 def _batch_matmul(builder, step, x_transposed, y_transposed):
+    x, y = step.inputs
+    weights = builder.value(y)
+    rank = x.shape.rank
+    if weights is not None and not x_transposed and rank is not None and x.dtype == dtypes.float32:
+        if weights.ndim <= rank and weights.size == np.prod(weights.shape[-2:]):  # one matrix for all
+            matrix = weights.reshape(weights.shape[-2:])
+            kernel = matrix if y_transposed else np.ascontiguousarray(matrix.T)
+            kernel = builder.constant(kernel, name=builder.tensor(y).name)
+            builder.emit(
+                "FULLY_CONNECTED", [x, kernel, None], step.outputs, "FullyConnectedOptions",
+                version=1 if rank == 2 else 5, keepNumDims=rank != 2,
+            )  # fmt: skip
+            return
     builder.emit("BATCH_MATMUL", step.inputs, step.outputs, "BatchMatMulOptions", adjX=x_transposed, adjY=y_transposed)
 
 

@@ -16,7 +16,9 @@ import numpy as np
 from headrace._src.core import dtypes, errors
 from headrace._src.core.lazy import LazyModule
 from headrace._src.formats import files
+from headrace._src.lite.models import PART_PREFIX
 from headrace._src.lite.quantized_versions import with_versions
+from headrace._src.lite.reading import read_model
 
 _quantizer = LazyModule("ai_edge_quantizer.quantizer")
 _recipe = LazyModule("ai_edge_quantizer.recipe")
@@ -64,7 +66,25 @@ def quantized(data: bytes, settings: QuantizationSettings | None) -> bytes:
                 f"and float32 in others, got {wanted.name}."
             )
     with _quietly():
-        return with_versions(bytes(_quantized(data, settings)))
+        made = with_versions(bytes(_quantized(data, settings)))
+    _check_interface(made, settings)
+    return made
+
+
+def _check_interface(data, settings):
+    """Refuse a model whose inputs or outputs could not become integers."""
+    model = read_model(data)
+    for graph in {signature.graph for signature in model.signatures}:
+        tensors, numbers = model.graphs[graph].tensors, model.graphs[graph]
+        for name, wanted, places in (
+            ("input", settings.input_type, numbers.inputs), ("output", settings.output_type, numbers.outputs)
+        ):  # fmt: skip
+            for place in places if wanted != dtypes.float32 else ():
+                if tensors[place].type == "FLOAT32":
+                    raise errors.invalid_argument(
+                        f"inference_{name}_type is {wanted.name}, but what is next to {tensors[place].name!r} is not "
+                        "quantized, as in a model that begins or ends with a loop. Leave it float32."
+                    )
 
 
 @contextlib.contextmanager
@@ -97,6 +117,11 @@ def _quantized(data, settings):
             tool.update_quantization_recipe(
                 regex=".*", operation_name=getattr(_qtyping.TFLOperationName, kind), algorithm_key="no_quantize"
             )
+    # Ranges of numbers within loops and branches are not known: only weights are integers there.
+    parts, names = f"^{PART_PREFIX}", _qtyping.TFLOperationName
+    tool.update_quantization_recipe(regex=parts, operation_name=names.ALL_SUPPORTED, algorithm_key="no_quantize")
+    for name in (names.FULLY_CONNECTED, names.CONV_2D):
+        tool.add_dynamic_config(parts, name, num_bits=8)
     made = tool.quantize(_ranges(tool, _samples(data, settings.generator))).quantized_model
     return _with_bytes(made, settings) if dtypes.uint8 in (settings.input_type, settings.output_type) else made
 

@@ -22,6 +22,10 @@ _BITS = {"INT8": 8, "UINT8": 8, "INT16": 16}
 def with_versions(data: bytes) -> bytes:
     """A model whose operators say the versions that their types need, and which runtime has them all."""
     model = _schema.ModelT.InitFromObj(_schema.Model.GetRootAs(bytearray(data), 0))
+    for buffer in model.buffers:
+        if buffer.offset > 1:  # a large one, after the tables
+            buffer.data = np.frombuffer(data, np.uint8, buffer.size, buffer.offset)
+            buffer.offset = buffer.size = 0
     codes: dict[tuple, int] = {}
     made: list = []
     needed = set()
