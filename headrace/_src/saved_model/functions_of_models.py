@@ -6,7 +6,7 @@ import contextlib
 import functools
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from headrace._src.core.lazy import LazyModule
@@ -70,6 +70,9 @@ def _traced(model, signature):
 
 
 def _signature_of(loaded, name, what):
-    if name not in loaded.signatures:
-        raise ValueError(f"{what} has no signature {name!r}. There are: {', '.join(loaded.signatures) or 'none'}.")
-    return loaded.signatures[name]
+    signatures = getattr(loaded, "signatures", None)
+    if not isinstance(signatures, Mapping):  # a damaged SavedModel may have anything there
+        signatures = {}
+    if name not in signatures:
+        raise ValueError(f"{what} has no signature {name!r}. There are: {', '.join(signatures) or 'none'}.")
+    return signatures[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from headrace._src.core import errors
 from headrace._src.core.tensor import Tensor
 from headrace._src.core.trackable import AutoTrackable, Trackable
 from headrace._src.core.tracked_containers import ListWrapper, _DictWrapper
@@ -103,6 +104,8 @@ class RestoredResource(AutoTrackable):
     def _initialize_resource(self):
         initialize = vars(self).get("_initialize")
         if initialize is not None:
+            if not callable(initialize):
+                raise errors.data_loss(f"What fills a table or the like is a {type(initialize).__name__}, no function.")
             initialize()
 
 
