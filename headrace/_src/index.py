@@ -5015,6 +5015,7 @@ OPS: dict = {
     "RepeatDataset": "data.transformations.repeating",
     "ReplicaAllGather": "graph.replicas.collectives",
     "ReplicaAllReduce": "graph.replicas.collectives",
+    "ReplicaAllReduceSeveral": "graph.replicas.collectives",
     "ReplicaGroupDataset": "distribute.replica_groups",
     "ReplicaNumber": "graph.replicas.collectives",
     "ReplicaOfFirst": "graph.replicas.collectives",

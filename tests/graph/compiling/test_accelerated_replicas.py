@@ -8,6 +8,7 @@ import pytest
 
 import headrace as tf
 from headrace._src.core import accelerators
+from headrace._src.graph.compiling import replicated
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "devices"))
 
@@ -141,6 +142,31 @@ def test_results_that_differ_between_replicas():
             assert [int(n) for n in number.values] == [0, 1, 2]
             assert [x.numpy().tolist() for x in pair.values] == [[0, 0], [1, 1], [2, 2]]
             assert [float(x) for x in half.values] == [0.0, 0.5, 1.0]
+
+
+def test_small_sums_that_follow_each_other_are_one():
+    shapes = [(), (3,), (2, 2), (200, 100), (5, 1)]
+    with stand_in.offered():
+        strategy = tf.distribute.MirroredStrategy(["GPU:0", "GPU:1"])
+
+        @tf.function
+        def sums():
+            def replica():
+                context = tf.distribute.get_replica_context()
+                number = tf.cast(context.replica_id_in_sync_group, tf.float32) + 1.0
+                values = [number * (i + tf.ones(shape)) for i, shape in enumerate(shapes)]
+                found = context.all_reduce("SUM", [*values, tf.cast(values[1], tf.int32)])
+                return [*found, context.all_reduce("SUM", found[0])]  # and one of a sum
+
+            return strategy.run(replica)
+
+        results = [strategy.experimental_local_results(x)[1].numpy() for x in sums()]
+        for i, shape in enumerate(shapes):
+            np.testing.assert_array_equal(results[i], np.full(shape, 3.0 * (i + 1), "f4"))
+        np.testing.assert_array_equal(results[5], np.full(3, 6, "i4"))
+        assert float(results[6]) == 6.0
+        floats = [size for kind, size in replicated.exchanges[-1].collectives if kind == "all-reduce"]
+        assert sum(floats) == 4 * (sum(int(np.prod(shape)) for shape in shapes) + 3 + 1)
 
 
 def test_what_replicas_have_in_common_goes_there_once():

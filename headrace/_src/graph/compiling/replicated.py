@@ -20,10 +20,10 @@ from headrace._src.core import device_use
 from headrace._src.core.lazy import jax, jnp, lax, serialize_executable, xla_client
 from headrace._src.core.random_state import random_state
 from headrace._src.graph.compiling import devices, programs
-from headrace._src.graph.compiling.blocks import BlockBuilder
+from headrace._src.graph.compiling.blocks import Block, BlockBuilder, Instruction
 from headrace._src.graph.compiling.lowering import CannotLower, Lowering
 from headrace._src.graph.compiling.programs import COMPUTED, GIVEN, LISTED, MISMATCH, Built, Signature, Writer
-from headrace._src.graph.replicas.collectives import AXIS
+from headrace._src.graph.replicas.collectives import ALL_REDUCE, ALL_REDUCE_SEVERAL, AXIS
 from headrace._src.state.storage import ReplicaPart, Storage
 
 # How many seconds replicas wait for each other before XLA gives up: they wait for nothing but processors, which others
@@ -501,4 +501,31 @@ def options_of_replicas(block, count) -> dict:
 def block_of_replica(replicated):
     """The block of what one replica does, and its operations that draw random numbers."""
     builder = BlockBuilder()
-    return builder.of_plan(replicated.graph.plan()), builder.random_nodes
+    block = builder.of_plan(replicated.graph.plan())
+    instructions = _with_joined_sums(block.instructions)
+    return Block(block.input_types, instructions, block.outputs, block.size), builder.random_nodes
+
+
+def _with_joined_sums(instructions):
+    """Instructions in which sums of one dtype that follow each other, as those of gradients do, are one."""
+    found: list = []
+    for x in instructions:
+        last = found[-1] if found else None
+        if last is None or not _may_be_joined(last, x):
+            found.append(x)
+            continue
+        inputs, outputs = (*last.inputs, *x.inputs), (*last.outputs, *x.outputs)
+        dtypes = (*last.dtypes, *x.dtypes)
+        found[-1] = Instruction(
+            ALL_REDUCE_SEVERAL.name, inputs, (len(inputs),), {}, outputs, dtypes, last.place, None
+        )
+    return found
+
+
+def _may_be_joined(before, after):
+    if after.op != ALL_REDUCE.name or before.op not in _SUMS or before.dtypes[0] is not after.dtypes[0]:
+        return False
+    return after.inputs[0] not in before.outputs  # a sum of a sum comes after it
+
+
+_SUMS = (ALL_REDUCE.name, ALL_REDUCE_SEVERAL.name)
