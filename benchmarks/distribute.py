@@ -1,6 +1,6 @@
 """Times training steps under strategies on headrace and on TensorFlow in turns, and how two processes share the work.
 
-    python benchmarks/distribute.py [--tensorflow-python PATH] [--rounds N] [--only PART ...]
+    python benchmarks/distribute.py [--tensorflow-python PATH] [--rounds N] [--pin] [--only PART ...]
 
 The parts are `mirrored` (an MLP and a CNN step with MirroredStrategy on 2 logical CPUs), `workers` (the same with
 MultiWorkerMirroredStrategy in 2 processes) and `efficiency`. Of the first two, the ratio is the median over rounds of
@@ -212,10 +212,13 @@ def speed(options):
     for kind, processes in (("mirrored", 1), ("workers", 2)):
         if kind not in options.only:
             continue
-        with Team(sys.executable, "headrace", kind, [""] * processes) as ours, Team(
-            options.tensorflow_python, "tensorflow", kind, [""] * processes
+        pinned = options.pin and processes > 1
+        places = [str(n) for n in sorted(os.sched_getaffinity(0))[:processes]] if pinned else [""] * processes
+        with Team(sys.executable, "headrace", kind, places) as ours, Team(
+            options.tensorflow_python, "tensorflow", kind, places
         ) as theirs:
             title = "MirroredStrategy on 2 logical CPUs" if kind == "mirrored" else "2 processes"
+            title += ", each kept to a processor" if pinned else ""
             print(f"{title}: headrace {ours.version}, TensorFlow {theirs.version}; {options.rounds} rounds", flush=True)
             for name in ("MLP, batch 128", "CNN, batch 64"):
                 calls = [_calls(team, name, options.seconds) for team in (theirs, ours)]
@@ -270,6 +273,7 @@ def main():
     parser.add_argument("--tensorflow-python", default=sys.executable)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each round")
+    parser.add_argument("--pin", action="store_true", help="keep each of two processes to a processor, as launch --pin")
     parts = ["mirrored", "workers", "efficiency"]
     parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     options = parser.parse_args()
