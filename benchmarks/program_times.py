@@ -18,6 +18,7 @@ from headrace._src.profiler.session import begin_session, end_session
 # How events and threads are called, by headrace's profiler and by XLA's.
 _LAUNCH, _OF_XLA = ":XlaLaunch", "XLA: "
 _TASK_BEGINS, _TASK_ENDS = "ThreadpoolListener::StartRegion", "ThreadpoolListener::StopRegion"
+_RUNS = 1000
 _UNKNOWN = Instruction("", False, 0.0)
 
 
@@ -68,7 +69,9 @@ class ProgramTimes:
         Program.run = run
         begin_session(None)
         try:
-            count = _called(call, most, seconds)
+            call()
+            # The profiler looks into so many runs of programs, and no more.
+            count = _called(call, min(most, _RUNS // max(len(programs), 1) - 1), seconds)
         finally:
             data, _ = end_session()
             Program.run = usual
@@ -120,8 +123,7 @@ class ProgramTimes:
 
 
 def _called(call, most, seconds):
-    """Call once, and then some times more; how often that was."""
-    call()
+    """Call for some seconds, or some times; how often that was."""
     end, count = time.perf_counter() + seconds, 0
     while count < 1 or (count < most and time.perf_counter() < end):
         call()
