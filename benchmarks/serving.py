@@ -1,13 +1,14 @@
 """Requests per second of `headrace serve`, beside LitServe with TensorFlow inside and mosec with headrace inside.
 
     python benchmarks/serving.py [--models mlp,cnn,image] [--servers headrace,litserve,mosec] [--seconds 3] [--rounds 1]
-        [--connections 1,16,64] [--litserve "PYTHON [FOLDER]"] [--mosec PYTHON] [--switch] [--record]
+        [--connections 1,16,64] [--litserve "PYTHON [FOLDER]"] [--mosec PYTHON] [--switch] [--grpc] [--record]
 
 The servers serve the same SavedModel, one after another in each round; those that are not measured are stopped
 meanwhile. Load comes from `wrk` if that is installed, otherwise from a client in Python, which takes more of the
 processor away. --switch measures headrace alone: the 99th percentile while a new version takes over every second,
-beside that without. --litserve names a Python with TensorFlow and LitServe (and a folder for its path); --mosec one
-with headrace and mosec. --record writes benchmarks/serving_results.txt.
+beside that without. --grpc asks headrace by a client of gRPC, in Python. --litserve names a Python with TensorFlow and
+LitServe (and a folder for its path); --mosec one with headrace and mosec. --record adds to
+benchmarks/serving_results.txt.
 """
 
 import argparse
@@ -31,6 +32,7 @@ import numpy as np
 import serving_load
 
 import headrace as tf
+from headrace._src.formats import serving_messages as messages
 
 HERE = pathlib.Path(__file__).resolve().parent
 RESULT = HERE / "serving_results.txt"
@@ -113,19 +115,21 @@ class Served:
 
 def start(name, base, body_of, options):
     """A server of a name."""
-    port = free_port()
+    port, rpc = free_port(), free_port()
     rows = {"instances": body_of}
     if name == "headrace":
         batching = pathlib.Path(base) / "batching"
         batching.write_text(
             "max_batch_size { value: 16 } allowed_batch_sizes: [1, 2, 4, 8, 16] num_batch_threads { value: 1 }"
         )
-        command = [sys.executable, "-m", "headrace", "serve", "--model_name=m", f"--model_base_path={base}", "--port=0",
-                   f"--rest_api_port={port}", "--file_system_poll_wait_seconds=0.2",
+        command = [sys.executable, "-m", "headrace", "serve", "--model_name=m", f"--model_base_path={base}",
+                   f"--port={rpc}", f"--rest_api_port={port}", "--file_system_poll_wait_seconds=0.2",
                    *options.flags.split()]  # fmt: skip
         if options.batching:
             command += ["--enable_batching", f"--batching_parameters_file={batching}"]
-        return Served(name, command, port, "/v1/models/m:predict", json.dumps(rows).encode())
+        served = Served(name, command, port, "/v1/models/m:predict", json.dumps(rows).encode())
+        served.rpc = rpc
+        return served
     body = json.dumps(rows).encode()
     if name == "litserve":
         python, _, folder = options.litserve.partition(" ")
@@ -161,6 +165,27 @@ def measure(name, options):
         finally:
             for server in servers:
                 server.end()
+    return lines
+
+
+def measure_grpc(name, options):
+    """Lines about headrace over gRPC."""
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        save(name, f"{folder}/m/1")
+        row = np.round(np.random.default_rng(0).random(SHAPES[name]), _DIGITS).astype(np.float32)
+        server = start("headrace", f"{folder}/m", [row.tolist()], options)
+        request = messages.PredictRequest()
+        request.model_spec.name = "m"
+        (given,) = tf.saved_model.load(f"{folder}/m/1").signatures["serving_default"].structured_input_signature[1]
+        request.inputs[given] = tf.make_tensor_proto(row[np.newaxis]).SerializeToString()
+        try:
+            for count in options.connections:
+                found = serving_load.load_grpc(server.rpc, request.SerializeToString(), count, options.seconds)
+                lines.append(f"{name:6s} {count:3d} calls at once over gRPC  headrace {found}")
+                print(lines[-1], flush=True)
+        finally:
+            server.end()
     return lines
 
 
@@ -214,6 +239,7 @@ def main():
     parser.add_argument("--flags", default="", help="further flags of headrace serve")
     parser.add_argument("--batching", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--switch", action="store_true")
+    parser.add_argument("--grpc", action="store_true")
     parser.add_argument("--record", action="store_true")
     options = parser.parse_args()
     options.servers = options.servers.split(",")
@@ -221,7 +247,8 @@ def main():
     lines = [f"{datetime.date.today()}, headrace {tf.__version__}, Python {platform.python_version()}, load from "
              f"{serving_load.kind()}, {options.seconds} s each"]  # fmt: skip
     for name in options.models.split(","):
-        lines += switch(name, options) if options.switch else measure(name, options)
+        kind = switch if options.switch else measure_grpc if options.grpc else measure
+        lines += kind(name, options)
     if options.record:
         with open(RESULT, "a") as file:
             file.write("\n".join(lines) + "\n")

@@ -8,6 +8,8 @@ import tempfile
 import time
 from typing import NamedTuple
 
+import grpc
+
 
 class Load(NamedTuple):
     """What a server did: requests per second, two percentiles in milliseconds, and how many requests failed."""
@@ -64,6 +66,43 @@ def _milliseconds(text, part):
     return float(number) * {"us": 1e-3, "ms": 1.0, "s": 1e3}[unit]
 
 
+def load_grpc(port, request, connections, seconds):
+    """Ask a server over gRPC: calls at the same time over one connection, as clients of TensorFlow Serving have it.
+
+    Args:
+        port: of gRPC.
+        request: an encoded `PredictRequest`.
+        connections: how many calls.
+        seconds: for how long.
+    """
+    return asyncio.run(_with_grpc(port, request, connections, seconds))
+
+
+async def _with_grpc(port, request, connections, seconds):
+    times, failed, end = [], 0, time.perf_counter() + seconds
+
+    async def ask(call):
+        nonlocal failed
+        while time.perf_counter() < end:
+            begun = time.perf_counter()
+            try:
+                await call(request)
+            except grpc.aio.AioRpcError:
+                failed += 1
+            times.append(time.perf_counter() - begun)
+
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        call = channel.unary_unary("/tensorflow.serving.PredictionService/Predict")
+        await asyncio.gather(*(ask(call) for _ in range(connections)))
+    return _summed(times, seconds, failed)
+
+
+def _summed(times, seconds, failed):
+    times = sorted(times)
+    middle, last = times[len(times) // 2], times[min(len(times) - 1, len(times) * 99 // 100)]
+    return Load(len(times) / seconds, middle * 1e3, last * 1e3, failed)
+
+
 async def _with_python(server, connections, seconds):
     head = f"POST {server.path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: "
     request = f"{head}{len(server.body)}\r\n\r\n".encode() + server.body
@@ -82,10 +121,4 @@ async def _with_python(server, connections, seconds):
         writer.close()
 
     await asyncio.gather(*(ask() for _ in range(connections)))
-    times.sort()
-    return Load(
-        len(times) / seconds,
-        times[len(times) // 2] * 1e3,
-        times[min(len(times) - 1, len(times) * 99 // 100)] * 1e3,
-        failed,
-    )
+    return _summed(times, seconds, failed)
