@@ -10,6 +10,7 @@ from headrace._src.core.tensor import EagerTensor
 from headrace._src.graph.building.func_graph import copy_handle_data
 from headrace._src.graph.building.operation import has_gradient, is_followed
 from headrace._src.graph.derivatives.functions import dense, derivative_of, structured
+from headrace._src.graph.passes.implementations import selected
 from headrace._src.op.batching import Rule
 from headrace._src.op.definition import Op
 from headrace._src.op.traits import CALLS_FUNCTIONS, PLAIN_CALL
@@ -37,8 +38,9 @@ def _grad(node, *dys):
     operation, count = node.output[0].op, len(node.output)
     wanted = [i for i, x in enumerate(operation.inputs) if is_followed(x.dtype)]
     if count not in operation.levels:
-        # TF: of several implementations, the one that was called is differentiated, not the one that is best here.
         derivative = derivative_of(operation.attrs["f"], wanted)
+        if not derivative.count:  # TF: of several implementations, one that returns residuals too is not replaced
+            derivative = derivative_of(selected(operation).attrs["f"], wanted)
         operation.levels[count] = derivative
         operation = extend(operation, {**operation.attrs, "f": derivative.forward}, derivative.forward.outputs)
     derivative = operation.levels[count]
