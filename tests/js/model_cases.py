@@ -337,7 +337,8 @@ def application(name, size=64, **settings):
 
 
 def network(name, size=64, formats=GRAPH, **settings):
-    return Case(application(name, size, **settings), [(1, size, size, 3)], formats, large=True)
+    # Where shaders are emulated, compiling those of a network takes longer than all else.
+    return Case(application(name, size, **settings), [(1, size, size, 3)], formats, large=True, backend="cpu")
 
 
 CASES = {
