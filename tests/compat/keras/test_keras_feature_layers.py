@@ -47,6 +47,21 @@ def test_dense_features_in_models():
     assert functional({"age": tf.constant([[1.0]]), "word": tf.constant([["a"]])}).shape == (1, 6)
 
 
+def test_dense_features_in_files(tmp_path):
+    words = F.categorical_column_with_vocabulary_list("word", ["a", "b"], num_oov_buckets=1)
+    buckets = F.bucketized_column(F.numeric_column("age"), [2, 3])
+    listed = [F.embedding_column(words, 2), F.indicator_column(F.crossed_column([buckets, words], 5)), buckets]
+    model = keras.Sequential([keras.layers.DenseFeatures(listed), keras.layers.Dense(1)])
+    wanted = model(tensors())
+    model.save(tmp_path / "model.keras")
+    again = keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(again(tensors()), wanted)
+    assert again.layers[0]._feature_columns[2] == buckets
+    layer = keras.layers.DenseFeatures([F.numeric_column("age", normalizer_fn=lambda x: x / 10)])
+    with pytest.raises(NotImplementedError, match="age: normalizer_fn"):
+        layer.get_config()
+
+
 def test_sequence_features():
     numbers = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], tf.constant([3, 1, 2], tf.int64), [2, 2])
     sizes = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [0.5, 1.5, 2.5], [2, 2])

@@ -13,6 +13,7 @@ from types import ModuleType
 from headrace._src.core.lazy import LazyModule
 
 _columns = LazyModule("headrace._src.compat.features.columns")  # few programs have feature columns
+_configs = LazyModule("headrace._src.compat.features.configs")
 _using = LazyModule("headrace._src.compat.features.using")
 
 
@@ -78,8 +79,14 @@ def _columns_layer():
             return _columns.Features(features)
 
         def get_config(self):
-            raise NotImplementedError(f"{type(self).__name__}: columns have functions and files, which a config cannot "
-                                      "hold. Save the weights, and make the layer anew.")
+            found = [_configs.config_of(column) for column in self._feature_columns]
+            return {**super().get_config(), "feature_columns": found}
+
+        @classmethod
+        def from_config(cls, config):
+            config = dict(config, feature_columns=[_configs.column_of(each) for each in config["feature_columns"]])
+            config.pop("autocast", None)
+            return cls(**config)
 
     return keras, ColumnsLayer
 
@@ -89,6 +96,7 @@ def dense_features():
     """The class `tf.keras.layers.DenseFeatures`."""
     keras, base = _columns_layer()
 
+    @keras.saving.register_keras_serializable(package="headrace")
     class DenseFeatures(base):
         """All dense columns side by side, of shape (batch, numbers), in the order of their names.
 
@@ -129,6 +137,7 @@ def sequence_features():
     """The class `tf.keras.experimental.SequenceFeatures`."""
     keras, base = _columns_layer()
 
+    @keras.saving.register_keras_serializable(package="headrace")
     class SequenceFeatures(base):
         """All columns of sequences side by side, of shape (batch, steps, numbers), and how many steps examples have.
 
