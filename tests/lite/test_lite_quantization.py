@@ -135,3 +135,14 @@ def test_large_models():
     converter.optimizations = [tf.lite.Optimize.DEFAULT]
     (row,) = tf.lite.compare(plain, converter.convert(), [[np.ones((1, 512), np.float32)]])
     assert 0.0 < row.largest_error < 0.05 * row.largest_value
+
+
+def test_integers_where_they_cannot_be():
+    """A model that begins with a loop takes floating-point numbers."""
+    model = tf.keras.Sequential([tf.keras.Input((3, 4)), tf.keras.layers.LSTM(4), tf.keras.layers.Dense(4)])
+    converter = tf.lite.TFLiteConverter.from_keras_model(model)
+    converter.optimizations = [tf.lite.Optimize.DEFAULT]
+    converter.representative_dataset = lambda: [[np.ones((1, 3, 4), np.float32)]]
+    converter.inference_input_type = tf.uint8
+    with pytest.raises(tf.errors.InvalidArgumentError, match="inference_input_type is uint8"):
+        converter.convert()

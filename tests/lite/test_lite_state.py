@@ -110,3 +110,25 @@ def test_all_operations_without_counterpart_are_named_with_lines():
     assert "Erfinv: " in text
     assert f"test_lite_state.py:{line + 1}" in text
     assert "outside of the model" in text
+
+
+def test_authoring(capsys):
+    @tf.lite.experimental.authoring.compatible
+    @tf.function(input_signature=[spec(None)])
+    def lacking(x):
+        return tf.math.lgamma(x)
+
+    assert lacking(tf.constant([1.0])).numpy().tolist() == [0.0]
+    (text,) = lacking.get_compatibility_log()
+    assert "Lgamma" in text
+    assert text in capsys.readouterr().err
+    lacking(tf.constant([2.0]))  # it is said once
+    assert len(lacking.get_compatibility_log()) == 1
+
+    @tf.lite.experimental.authoring.compatible(raise_exception=True)
+    @tf.function(input_signature=[spec(None)])
+    def refused(x):
+        return tf.math.lgamma(x)
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Lgamma"):
+        refused(tf.constant([1.0]))

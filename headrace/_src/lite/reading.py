@@ -202,6 +202,8 @@ def _check_strings(tensor, count):
 
 def _check_quantization(tensor, axis):
     scales, zeros = tensor.scales, tensor.zero_points
+    if not all(math.isfinite(scale) and scale >= 0.0 for scale in scales):
+        raise BrokenFlatbuffer(f"the tensor {tensor.name!r} has a scale that is no number above zero")
     if len(scales) > 1:
         size = tensor.shape[axis] if 0 <= axis < len(tensor.shape) else None
         if size != len(scales) or len(zeros) not in (0, 1, len(scales)):
