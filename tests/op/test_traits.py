@@ -74,7 +74,7 @@ def test_traits_fit_the_record():
     assert wrong == []
 
 
-TRANSLATING = ("graph.messages.", "lite.")
+TRANSLATING = ("graph.messages.", "lite.", "js.")
 
 
 def _listed(node):
@@ -87,7 +87,7 @@ def _listed(node):
 
 
 def test_no_file_lists_ops_of_others():
-    """Graphs in messages hold names, and `lite` translates names into those of another runtime.
+    """Graphs in messages hold names, and `lite` and `js` translate names into those of other runtimes.
 
     Whatever else treats ops alike asks for a trait, or imports the ops.
     """
