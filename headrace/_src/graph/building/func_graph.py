@@ -87,6 +87,7 @@ class FuncGraph(BaseGraph, StreamOwner):
     stays_interpreted = False  # whether it is never compiled: eager code reads its variables after each call
     # Of the graph of all replicas of a strategy, a `graph/replicas` Replicated: what it was made of.
     replicated: Any = None
+    returns_operation = False  # of a branch: whether its function returned an operation
     traced_apart: tuple = ()  # why calls of `strategy.run` in it were traced once for each replica
     inlines_numbers = False  # whether all constants outside become constants here: no gradient is asked for them
     # For data/running: what `ElementFunction.vectorized` and `ragged_function` worked out for this graph, in a tuple.

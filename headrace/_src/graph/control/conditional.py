@@ -212,7 +212,9 @@ def trace_branch(function, name, operation="cond", chooser=None):
             return identity(chooser)
 
     with graph.building():
-        result = nest.map_structure(value_of, function())
+        returned = function()
+        graph.returns_operation = isinstance(returned, Operation)
+        result = nest.map_structure(value_of, returned)
         graph.structured_outputs = nest.map_structure(
             lambda x: None if x is None else to_tensor(x), result, expand_composites=True
         )
@@ -314,6 +316,10 @@ def _widen_indices(graphs):
 def _check_branches(graphs, what):
     """Refuse branches whose results differ in structure or dtype."""
     _widen_indices(graphs)
+    if any(graph.structured_outputs is None for graph in graphs):  # others may only have effects
+        for graph in graphs:
+            if graph.returns_operation:
+                graph.structured_outputs, graph.outputs = None, []
     first = graphs[0]
     for graph in graphs[1:]:
         try:
