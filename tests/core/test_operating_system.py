@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import types
 
+import numpy as np
 import pytest
 
 import headrace
@@ -619,6 +620,9 @@ def test_what_processes_of_a_server_share(tmp_path, monkeypatch, windows, macos)
             assert os.fstat(file.fileno()).st_size == 100
             assert system.memory_folder() == tempfile.gettempdir()
             assert not system.shares_ports()
+    array = np.frombuffer(memory, np.uint8)
+    assert system.is_mapped_file(array[1:].reshape(-1)) and not system.is_mapped_file(array.copy())
+    assert not system.is_mapped_file(np.ones(3)[1:])
 
 
 def test_the_walk_finds_questions():

@@ -322,6 +322,14 @@ def mapped_file(path: str) -> Any:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
+def is_mapped_file(array: Any) -> bool:
+    """Whether the memory of an array is that of `mapped_file`."""
+    base = array.base
+    while base is not None and not isinstance(base, mmap.mmap):
+        base = base.obj if isinstance(base, memoryview) else getattr(base, "base", None)
+    return base is not None
+
+
 def shares_ports() -> bool:
     """Whether several processes can listen at one port, each getting a part of the connections."""
     return sys.platform.startswith("linux")  # macOS gives all of them to one, Windows to any

@@ -344,6 +344,11 @@ class Donations:
     failed = 0
 
 
+def _copied(array):
+    """An array that nobody else has. A mapped file, which nobody can change, is as good as a copy and may be large."""
+    return array if operating_system.is_mapped_file(array) else array.copy()
+
+
 class Program:
     """A loaded program.
 
@@ -436,9 +441,7 @@ class Program:
         staged: list = []
         given = [self._argument(i, arrays[i], staged) for i in self._arguments]
         with jax.enable_x64(True):
-            changed = {i for i, _ in self._updated}  # the memory of others is not handed over
-            values = {i: storages[i].read() for i in self._numbers}
-            given += [to_device(value.copy() if i in changed else value) for i, value in values.items()]
+            given += [to_device(_copied(storages[i].read())) for i in self._numbers]
             if self._nodes:
                 given.append(np.zeros((len(self._nodes), 3), np.uint64))
             results = self._call(*given)
