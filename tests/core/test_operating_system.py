@@ -621,7 +621,8 @@ def test_what_processes_of_a_server_share(tmp_path, monkeypatch, windows, macos)
             assert system.memory_folder() == tempfile.gettempdir()
             assert not system.shares_ports()
     array = np.frombuffer(memory, np.uint8)
-    assert system.is_mapped_file(array[1:].reshape(-1)) and not system.is_mapped_file(array.copy())
+    assert system.is_mapped_file(array[1:].reshape(-1))
+    assert not system.is_mapped_file(array.copy())
     assert not system.is_mapped_file(np.ones(3)[1:])
 
 
