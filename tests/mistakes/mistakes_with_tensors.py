@@ -164,8 +164,8 @@ init = tf.global_variables_initializer()  #!
 layers = tf.contrib.layers  #!
 """, ["which TensorFlow 2 does not have either", "tf.keras"]),
     "lite": ("""
-tf.lite.experimental.Analyzer.analyze(model_path="m.tflite")  #!
-""", ["TensorFlow Lite", "it is planned"]),
+tf.lite.experimental.QuantizationDebugger("m.tflite")  #!
+""", ["tf.lite.compare", "it is planned"]),
     "strategy_of_several_machines": ("""
 import os
 os.environ["TF_CONFIG"] = '{"cluster": {"worker": "localhost:2222"}, "task": {"type": "worker", "index": 0}}'

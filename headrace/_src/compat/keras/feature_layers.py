@@ -11,6 +11,7 @@ import importlib
 from types import ModuleType
 
 from headrace._src.core.lazy import LazyModule
+from headrace._src.core.tracebacks import entrance
 
 _columns = LazyModule("headrace._src.compat.features.columns")  # few programs have feature columns
 _configs = LazyModule("headrace._src.compat.features.configs")
@@ -166,6 +167,7 @@ def add_dense_features(module: ModuleType) -> None:
     """`tf.keras.layers.DenseFeatures`, made when first asked for."""
     after = vars(module).get("__getattr__")
 
+    @entrance
     def found(name):
         if name == "DenseFeatures":
             return dense_features()
