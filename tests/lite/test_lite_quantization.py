@@ -75,6 +75,8 @@ def test_numbers_beyond_the_average_are_not_cut_off():
     ({"representative_dataset": [1]}, ValueError, "function"),
     ({"representative_dataset": list}, tf.errors.InvalidArgumentError, "no examples"),
     ({"representative_dataset": lambda: [[1, 2]]}, tf.errors.InvalidArgumentError, "2 arrays"),
+    ({"representative_dataset": lambda: [[np.ones((1, 5), np.float32)]]}, tf.errors.InvalidArgumentError,
+     r"shape \(1, 5\) .* does not fit \(None, 4\)"),
 ])  # fmt: skip
 def test_wrong_settings(options, error, text):
     model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(3)])

@@ -112,3 +112,10 @@ def test_every_field_of_a_model_is_there():
 )
 def test_policies(kind, values, wanted):
     assert tf.serving.VersionPolicy(kind, **values).wanted([1, 5, 3]) == wanted
+
+
+@pytest.mark.parametrize("flag", ["--port=99999", "--rest_api_port=70000", "--port=-1", "--port=x"])
+def test_ports_are_numbers_of_sixteen_bits(flag, capsys):
+    with pytest.raises(SystemExit):
+        _parser("headrace serve").parse_args(["--model_name=m", flag])
+    assert flag.partition("=")[2] in capsys.readouterr().err

@@ -87,6 +87,8 @@ def main(arguments: Sequence[str]) -> int:
     """Carry the command out. Returns 1 where it cannot be."""
     options = _parser().parse_args(arguments)
     try:
+        if not _files.exists(options.model):
+            raise ValueError(f"there is no file or folder {options.model}.")
         if options.kind == "lite":
             _convert_lite(options)
         else:

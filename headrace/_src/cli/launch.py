@@ -164,6 +164,7 @@ def _run_once(options, secret):
                 with lock:
                     sys.stderr.write(f"headrace launch: worker {worker.number} {how}; the others are ended.\n")
                 _wait(running, ended, options.grace)  # they say which one has died, and may save something
+                _tell_others(set(workers) - running - {worker}, lock)
                 _end(running, ended, interrupted=False)
                 return 128 - code if code < 0 else code
     except KeyboardInterrupt:
@@ -172,6 +173,15 @@ def _run_once(options, secret):
     finally:
         _kill(running)
     return 0
+
+
+def _tell_others(workers, lock):
+    """Name those that have failed by themselves too: the first to end may only have missed another one."""
+    for worker in sorted(workers, key=lambda worker: worker.number):
+        if worker.process.returncode:
+            how = operating_system.text_of_exit(worker.process.returncode)
+            with lock:
+                sys.stderr.write(f"headrace launch: worker {worker.number} {how} as well.\n")
 
 
 def _end(running, ended, interrupted):

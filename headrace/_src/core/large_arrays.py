@@ -14,6 +14,8 @@ from headrace._src.core.parts import LONG_PART, in_slices
 
 half_floats = LazyModule("headrace._src.core.half_floats")  # many programs have none
 
+# What XLA wants of addresses, and from how many bytes on it pays to see to that.
+ALIGNMENT, WORTH_ALIGNING = 64, 8192
 # Elements of a block of a kernel of several functions, which makes arrays on its way: fewer, and threads would wait for
 # each other at the interpreter's lock between one function and the next; more, and they leave a processor's cache.
 BLOCK = 1 << 17
@@ -185,3 +187,18 @@ def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     if memory is None:
         memory = np.empty(size, np.uint8)
     return np.asarray(_Lease(memory))[:size].view(dtype).reshape(shape)
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An array whose memory compiled programs can use without a copy."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start = -memory.__array_interface__["data"][0] % ALIGNMENT
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
+def aligned_copy(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """A copy of an array of numbers that compiled programs can use without copying it again."""
+    copy = aligned_empty(array.shape, dtype)
+    np.copyto(copy, array)
+    return copy

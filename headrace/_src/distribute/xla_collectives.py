@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from headrace._src.core.large_arrays import aligned_empty
 from headrace._src.core.lazy import LazyModule, jax, jax_mlir, mlir_ir, xla_client
 from headrace._src.distribute.gloo_output import without_gloos_lines
-from headrace._src.graph.compiling.devices import aligned_empty, import_jax
+from headrace._src.graph.compiling.devices import import_jax
 
 _jaxlib = LazyModule("jaxlib._jax")
 

@@ -142,7 +142,8 @@ def _ranges(tool, samples):
 
 def _samples(data, generator):
     """Examples by the names of inputs, for each signature."""
-    signatures = _interpreter.Interpreter(model_content=data).get_signature_list()
+    interpreter = _interpreter.Interpreter(model_content=data)
+    signatures = interpreter.get_signature_list()
     if not signatures:
         raise errors.invalid_argument("A model is quantized by its signature, and this one has none.")
     found = {}
@@ -150,7 +151,20 @@ def _samples(data, generator):
         found[key] = list(_comparing.named_samples(generator(), about["inputs"], key))
         if not found[key]:
             raise errors.invalid_argument(f"representative_dataset gave no examples for the signature {key!r}.")
+        _check_shapes(found[key], interpreter.get_signature_runner(key).get_input_details())
     return found
+
+
+def _check_shapes(samples, details):
+    for sample in samples:
+        for name, value in sample.items():
+            wanted = [int(size) for size in details[name]["shape_signature"]] if name in details else list(value.shape)
+            if len(wanted) != value.ndim or any(size not in (-1, have) for size, have in zip(wanted, value.shape)):
+                shape = tuple(None if size < 0 else size for size in wanted)
+                raise errors.invalid_argument(
+                    f"representative_dataset gave an array of shape {value.shape} for the input {name!r}, which does "
+                    f"not fit {shape}."
+                )
 
 
 def _with_bytes(data, settings):

@@ -8,9 +8,13 @@ from headrace._src.core import dtypes, errors
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.dtypes import FROM_NUMPY, DType
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.specs import register_tensor_converter
 from headrace._src.core.tensor import EagerTensor, Tensor
+
+_large_arrays = LazyModule("headrace._src.core.large_arrays")  # many programs have none
+_WORTH_ALIGNING = 8192  # bytes, as there
 
 MAX_RANK = 64  # NumPy's limit, and so that of tensors
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
@@ -282,6 +286,8 @@ def from_numpy(array: np.ndarray, dtype: DType | None = None) -> EagerTensor:
     if dtype is None or dtype is own_dtype:
         if own_dtype._kind == "q":
             array = array.view(own_dtype._np)
+        if array.nbytes >= _WORTH_ALIGNING:
+            return EagerTensor(_large_arrays.aligned_copy(array, own_dtype._np), own_dtype)
         return EagerTensor(np.array(array, dtype=own_dtype._np, order="C"), own_dtype)
     if dtype._kind in "srv":
         raise _cannot(array, dtype)

@@ -12,7 +12,7 @@ from headrace._src.core import errors, network
 from headrace._src.serving import configuration
 from headrace._src.serving.models import ModelSettings
 from headrace._src.serving.rest import RestSettings
-from headrace._src.serving.server import Server, ServerSettings
+from headrace._src.serving.server import Server, ServerSettings, run_until_asked_to_end
 from headrace._src.serving.workers import Workers, check_ports, end_with_parent
 
 logger = logging.getLogger("headrace.serving")
@@ -53,6 +53,13 @@ def _truth(text):
     raise argparse.ArgumentTypeError(f"expected true or false, got {text!r}")
 
 
+def _port(text):
+    number = int(text) if text.isdecimal() else -1
+    if not 0 <= number < 1 << 16:
+        raise argparse.ArgumentTypeError(f"expected a port, a number up to 65535, got {text!r}")
+    return number
+
+
 def _parser(prog):
     parser = argparse.ArgumentParser(
         prog=prog, allow_abbrev=False,
@@ -68,8 +75,8 @@ def _parser(prog):
     flag("model_base_path", "", "the folder of its versions, whose names are numbers")
     flag("model_config_file", "", "a file with a ModelServerConfig, for several models")
     flag("model_config_file_poll_wait_seconds", 0, "how often that file is read again; 0 for never")
-    flag("port", 8500, "of gRPC; 0 for none")
-    flag("rest_api_port", 0 if prog != "headrace serve" else 8501, "of REST; 0 for none")
+    flag("port", 8500, "of gRPC; 0 for none", _port)
+    flag("rest_api_port", 0 if prog != "headrace serve" else 8501, "of REST; 0 for none", _port)
     flag("host", "127.0.0.1", "where to listen; 0.0.0.0 for all interfaces")
     flag("rest_api_timeout_in_ms", 30000, "how long a request may take")
     flag("rest_api_max_body_bytes", 256 << 20, "how large a request may be")
@@ -195,7 +202,7 @@ def _run(options, models, settings):
 
     if options.worker_folder:
         threading.Thread(target=end_with_parent, args=(server.end,), daemon=True).start()
-    server.run(when_up)
+    run_until_asked_to_end(server, when_up)
     watcher.stop()
 
 

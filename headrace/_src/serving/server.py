@@ -205,9 +205,9 @@ class Server:
     def __exit__(self, *unused: object) -> None:
         self.stop()
 
-    def run(self, when_up: Callable[[], Any] = lambda: None) -> None:
+    def run(self) -> None:
         """Serve in this thread until SIGINT or SIGTERM comes."""
-        asyncio.run(self._serve(when_up, with_signals=True))
+        run_until_asked_to_end(self, lambda: None)
 
     async def _serve(self, when_up, with_signals=False):
         self._loop = asyncio.get_running_loop()
@@ -311,3 +311,8 @@ def _require(*names):
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
         raise ModuleNotFoundError(f"Serving needs {' and '.join(missing)}: pip install 'headrace[serving]'.")
+
+
+def run_until_asked_to_end(server: Server, when_up: Callable[[], Any]) -> None:
+    """`server.run()`, which calls a function when it answers."""
+    asyncio.run(server._serve(when_up, with_signals=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import shutil
 import sys
 import tempfile
@@ -127,6 +128,7 @@ def check_ports(host: str, *ports: int | None) -> None:
 def end_with_parent(end: Callable[[], Any]) -> None:
     """Wait for the end of the input, which the process that started this one holds open; then call a function."""
     with contextlib.suppress(OSError, ValueError):
-        while sys.stdin.buffer.read(1 << 10):
+        # Not by `sys.stdin`, whose lock a thread that waits here would hold while the process ends.
+        while os.read(sys.stdin.fileno(), 1 << 10):
             pass
     end()

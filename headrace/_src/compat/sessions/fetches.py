@@ -8,11 +8,11 @@ import numpy as np
 
 from headrace._src.compat.sessions.session_handles import GET_SESSION_HANDLE, TensorHandle
 from headrace._src.core import nest
+from headrace._src.core.large_arrays import aligned_empty
 from headrace._src.core.tensor import EagerTensor, Tensor
 from headrace._src.graph.building.graph import BaseGraph
 from headrace._src.graph.building.operation import Operation
 from headrace._src.graph.building.symbolic import SymbolicTensor
-from headrace._src.graph.compiling.devices import aligned_empty
 from headrace._src.op.convert import eager_constant
 from headrace._src.ops.arrays.indexed_slices import IndexedSlices
 from headrace._src.ops.ragged.tensor import RaggedTensor

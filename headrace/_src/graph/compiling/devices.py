@@ -3,7 +3,6 @@
 import functools
 import glob
 import importlib.util
-import math
 import os
 import pickle
 import threading
@@ -15,9 +14,6 @@ from headrace._src.core import operating_system
 from headrace._src.core.device_use import available
 from headrace._src.core.garbage import lasting_objects
 from headrace._src.core.lazy import jax, serialize_executable, xla_client
-
-# What XLA wants of addresses.
-ALIGNMENT = 64
 
 
 def import_jax():
@@ -120,11 +116,3 @@ def to_device(array: np.ndarray) -> Any:
         return xla_client.batched_device_put(
             described(array.shape, array.dtype), client.sharding, [array], client.devices[:1]
         )
-
-
-def aligned_empty(shape, dtype) -> np.ndarray:
-    """An array whose memory XLA can use without a copy."""
-    size = math.prod(shape) * dtype.itemsize
-    memory = np.empty(size + ALIGNMENT, np.uint8)
-    start = -memory.__array_interface__["data"][0] % ALIGNMENT
-    return memory[start : start + size].view(dtype).reshape(shape)

@@ -10,11 +10,12 @@ import numpy as np
 
 from headrace._src.core import operating_system
 from headrace._src.core.device_use import ElsewhereValue
+from headrace._src.core.large_arrays import ALIGNMENT, WORTH_ALIGNING, aligned_empty
 from headrace._src.core.lazy import jax, jnp, serialize_executable
 from headrace._src.core.random_state import random_state
 from headrace._src.graph.compiling import devices
 from headrace._src.graph.compiling.blocks import inner_blocks
-from headrace._src.graph.compiling.devices import ALIGNMENT, aligned_empty, to_device
+from headrace._src.graph.compiling.devices import to_device
 from headrace._src.graph.compiling.lowered_values import Opaque, VariableHandle
 from headrace._src.graph.compiling.lowering import CannotLower, Lowering
 from headrace._src.op.definition import REGISTRY
@@ -23,8 +24,6 @@ from headrace._src.ops.tensor_lists.lowering import LoweredList
 from headrace._src.ops.tensor_lists.values import TensorList, boxed
 from headrace._src.state.storage import Storage
 
-# From how many bytes on it pays to see to it that addresses are as XLA wants them.
-_STAGED = 8192
 # One thread for making machine code: compiling must not take all processors.
 OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
 # What the library behind XLA's products (YNN) is left where there are convolutions, for which it takes one thread where
@@ -454,7 +453,7 @@ class Program:
         if i in self._lists:
             return np.stack(array[()].arrays())
         if i not in self._kept:
-            if array.nbytes < _STAGED or array.__array_interface__["data"][0] % ALIGNMENT == 0:
+            if array.nbytes < WORTH_ALIGNING or array.__array_interface__["data"][0] % ALIGNMENT == 0:
                 return array
             # XLA would copy it to fresh memory, which costs several times as much as copying to memory in use.
             stage = self._stage_like(array)

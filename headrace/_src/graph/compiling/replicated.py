@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from headrace._src.core import device_use
+from headrace._src.core.large_arrays import aligned_empty
 from headrace._src.core.lazy import jax, jnp, lax, serialize_executable, xla_client
 from headrace._src.core.random_state import random_state
 from headrace._src.graph.compiling import devices, programs
@@ -477,7 +478,7 @@ def _is_whole(parts):
 
 
 def _owned(part):
-    copy = devices.aligned_empty(part.shape, part.dtype)
+    copy = aligned_empty(part.shape, part.dtype)
     np.copyto(copy, part)
     return copy
 
