@@ -18,6 +18,7 @@ from jaxlib import xla_client
 
 from headrace._src.core import accelerator_sources, accelerators
 from headrace._src.core.accelerator_sources import Physical
+from headrace._src.devices import configuration
 
 # The client is made once: clients with other settings would be other devices.
 _clients: dict = {}
@@ -151,14 +152,16 @@ class StandIns:
 @contextlib.contextmanager
 def offered(count=2, kind="GPU", memory=None):
     """Within this block there are stand-ins; gives their `StandIns`."""
-    before = accelerators.source()
+    before, logical = accelerators.source(), configuration._settings.logical
     source = StandIns(count, kind, memory)
     accelerators.offer(source)
+    configuration._settings.logical = None  # what was listed before
     try:
         yield source
     finally:
         accelerators.forget()
         accelerators.offer(before)
+        configuration._settings.logical = logical
 
 
 def environment(**changed) -> dict:

@@ -266,3 +266,8 @@ def test_compiling_for_the_host_does_not_start_jaxs_own_clients():
     )
     environment = stand_in.environment(HEADRACE_COMPILE_CACHE="0")
     assert stand_in.run(code, environment) == ""
+
+
+def test_recurrent_layers_of_keras_need_no_cudnn(gpus):
+    assert tf.config.list_logical_devices("GPU")
+    assert tf.keras.layers.LSTM(3)(tf.ones([2, 4, 5])).shape == (2, 3)

@@ -72,6 +72,11 @@ def repr_of_variable(original, self):
     return repr(value).replace(repr(value.name), f"'{self.path}:0'", 1)
 
 
+def has_cudnn(original):
+    """Whether recurrent layers can be cuDNN's: never, also where there is a GPU. XLA compiles their loops for it."""
+    return False
+
+
 def get_initial_state(original, self, inputs=None, batch_size=None, dtype=None):
     """`cell.get_initial_state(inputs=None, batch_size=None, dtype=None)`, as in 2.0."""
     if isinstance(inputs, int) and batch_size is None:  # Keras 3's only argument

@@ -110,6 +110,7 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     (f"{_RNN}.gru", "GRUCell.get_initial_state", WRAPPED, additions.get_initial_state, "2.0: inputs and dtype"),
     (f"{_RNN}.simple_rnn", "SimpleRNNCell.get_initial_state", WRAPPED, additions.get_initial_state,
      "2.0: inputs and dtype"),
+    (f"{_BACKEND}.rnn", "_is_gpu_available", WRAPPED, additions.has_cudnn, "what it means by that is cuDNN's ops"),
     ("keras.src.ops.operation", "Operation.input", MADE, additions.Assignable, "2.0: a subclass may set self.input"),
     ("keras.src.ops.operation", "Operation.output", MADE, additions.Assignable, "2.0: a subclass may set self.output"),
     ("keras.src.models.sequential", "Sequential.input", MADE, additions.OfBuilt, "2.0: there once shapes are known"),
