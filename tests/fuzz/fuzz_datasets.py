@@ -1,5 +1,6 @@
 """What datasets write and read as targets: caches, snapshots, positions, pipelines, messages of the service."""
 
+import contextlib
 import functools
 import json
 import pathlib
@@ -8,6 +9,7 @@ import socket
 import struct
 import sys
 import tempfile
+import threading
 
 import numpy as np
 from byte_mutations import any_bytes
@@ -106,15 +108,23 @@ def read_snapshot(trial):
     trial.attempt(lambda: _walked(_source().snapshot(trial.path(kind), compression=kind)))
 
 
+@contextlib.contextmanager
+def _service():
+    """Within this block are servers and readers. The next trial would see a thread connect that ends later."""
+    before = set(threading.enumerate())
+    yield tf.data.experimental.service
+    for thread in set(threading.enumerate()) - before:
+        thread.join(20)
+
+
 @functools.cache
 def _distributed():
     found = []
     for compression in (None, "SNAPPY"):
-        with tempfile.TemporaryDirectory() as folder:
-            server = tf.data.experimental.service.DispatchServer()
+        with tempfile.TemporaryDirectory() as folder, _service() as service:
+            server = service.DispatchServer()
             address = server.target.partition("://")[2]
-            config = tf.data.experimental.service.WorkerConfig(address, heartbeat_interval_ms=20)
-            worker = tf.data.experimental.service.WorkerServer(config)
+            worker = service.WorkerServer(service.WorkerConfig(address, heartbeat_interval_ms=20))
             tf.data.experimental.distributed_save(_source(), f"{folder}/saved", address, compression)
             tf.data.Dataset.load(f"{folder}/saved", wait=True)
             worker.stop()
@@ -140,8 +150,7 @@ def read_distributed_snapshot(trial):
 @functools.cache
 def _journals():
     """What a dispatcher writes down: datasets, a job that is read, and a snapshot."""
-    with tempfile.TemporaryDirectory() as folder:
-        service = tf.data.experimental.service
+    with tempfile.TemporaryDirectory() as folder, _service() as service:
         server = service.DispatchServer(service.DispatcherConfig(fault_tolerant_mode=True, work_dir=folder))
         worker = service.WorkerServer(service.WorkerConfig(server.target.partition("://")[2]))
         iterator = iter(_source().apply(service.distribute("distributed_epoch", server.target, job_name="job")))
