@@ -312,6 +312,27 @@ print(g(y).numpy()[0])
     assert output.split("\n")[:2] == ["4.0 (20, 20)", "4.0"]
 
 
+@pytest.mark.slow
+def test_lapack_is_there_for_programs_of_another_process():
+    """This process has lowered nothing, which is when jax prepares LAPACK: the first run must not end it."""
+    output = run(
+        """
+@tf.function
+def g(x):
+    for _ in range(30):
+        x = x + tf.eye(3)
+    return tf.linalg.triangular_solve(tf.linalg.cholesky(x), x)
+y = tf.zeros([3, 3])
+before = g(y).numpy(); g(y)
+(entry,) = g.get_concrete_function(y).graph.executable()._entries.values()
+entry._job.wait()
+np.testing.assert_allclose(g(y).numpy(), before, rtol=1e-6)
+print(entry.program is not None)
+"""
+    )
+    assert output == "True\n"
+
+
 class AtOnce:
     """Programs are there as soon as they are ordered."""
 

@@ -1,5 +1,10 @@
 """Programs that jax has exported, run as operations."""
 
+import pathlib
+import pickle
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -73,3 +78,21 @@ def test_what_cannot_be_run():
         call_module([tf.constant(X[:, :3]), tf.constant(W)], **attrs)
     with pytest.raises(tf.errors.InvalidArgumentError):
         call_module([tf.constant(X), tf.constant(W)], **{**attrs, "module": b"no program"})
+
+
+@pytest.mark.slow
+def test_a_module_that_calls_lapack(tmp_path):
+    """In a process that has lowered nothing of the kind itself, jax has not prepared LAPACK."""
+    attrs = exported(jax.numpy.linalg.cholesky, "3, 3")
+    (tmp_path / "module").write_bytes(pickle.dumps(attrs | {"Tout": ["float32"]}))
+    code = (
+        "import pickle, sys, numpy as np, headrace as tf\n"
+        "from headrace._src.graph.control.xla_modules import call_module\n"
+        "attrs = pickle.load(open(sys.argv[1], 'rb'))\n"
+        "attrs['Tout'] = [tf.as_dtype(x) for x in attrs['Tout']]\n"
+        "print(call_module([tf.constant(4 * np.eye(3, dtype='float32'))], **attrs)[0].numpy().tolist())\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "module")]
+    root = pathlib.Path(__file__).parents[3]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=root, timeout=600, check=False)
+    assert done.stdout == f"{[[2.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]]}\n", done.stderr

@@ -13,7 +13,10 @@ import numpy as np
 from headrace._src.core import operating_system
 from headrace._src.core.device_use import available
 from headrace._src.core.garbage import lasting_objects
-from headrace._src.core.lazy import jax, serialize_executable, xla_client
+from headrace._src.core.lazy import jax, jaxlib_lapack, serialize_executable, xla_client
+
+# How the names of LAPACK's functions begin that the code of a program calls.
+_LAPACK_CALLS = b"lapack_"
 
 
 def import_jax():
@@ -92,9 +95,24 @@ def loaded(payload: bytes, where: list) -> Any:
         payload: the pickled arguments of jax's loader.
         where: the devices.
     """
+    provide_lapack(payload)
     return serialize_executable.deserialize_and_load(
         *pickle.loads(payload), backend=where[0].client, execution_devices=where
     )
+
+
+def provide_lapack(code: bytes) -> None:
+    """Have LAPACK there for a program that calls it; otherwise its first run ends the process.
+
+    The calls go to SciPy's functions, by pointers that jax sets when it lowers such a call. What was lowered in another
+    process finds them empty. Setting them imports SciPy, which takes too long for programs without such calls.
+
+    Args:
+        code: the program, or what it is compiled from.
+    """
+    if _LAPACK_CALLS in code:
+        with lasting_objects():
+            jaxlib_lapack._lapack.initialize()
 
 
 def described(shape: tuple, dtype: np.dtype) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 from headrace._src.core import errors
 from headrace._src.core.lazy import jax, jax_mlir, jaxlib_mlir, mlir_functions, mlir_ir, stablehlo, xla_client
 from headrace._src.core.shapes import TensorShape
-from headrace._src.graph.compiling.devices import first, to_device
+from headrace._src.graph.compiling.devices import first, provide_lapack, to_device
 from headrace._src.op.definition import Op
 from headrace._src.op.traits import BETWEEN_PROGRAMS
 
@@ -20,6 +20,7 @@ _INNER = "_headrace_called"
 def _compiled(module, shapes, platforms):
     """The program for arguments of these shapes, and how many results it has."""
     device = first()
+    provide_lapack(module)
     with jax.enable_x64(True), jax_mlir.make_ir_context(), mlir_ir.Location.unknown():
         found = jaxlib_mlir.deserialize_portable_artifact(module)
         program = found if isinstance(found, mlir_ir.Module) else mlir_ir.Module.parse(found)
