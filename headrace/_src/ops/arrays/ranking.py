@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headrace._src.core import dtypes, errors
-from headrace._src.core.lazy import jnp, lax
+from headrace._src.core.lazy import LazyModule, jnp, lax
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
@@ -14,6 +14,7 @@ from headrace._src.op.batching import along_axes, merging, on_last_axes
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
 from headrace._src.op.infer import UNKNOWN
+from headrace._src.op.lanes import MANY
 from headrace._src.ops.arrays.broadcasting import SUM
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.arrays.filling import RANGE
@@ -26,6 +27,8 @@ from headrace._src.ops.math.reductions import PROD
 
 if TYPE_CHECKING:
     from headrace._src.attached import TopKV2
+
+parts = LazyModule("headrace._src.core.parts")  # many programs have no large arrays
 
 # With fewer elements than this, or more than a part of them wanted, all are sorted.
 _PARTITION_FROM = 256
@@ -289,11 +292,56 @@ def _found_nan(x, found, axis):
     return np.isnan(np.take_along_axis(x, np.expand_dims(found, axis), axis)).any()
 
 
+# Rows of at most so many elements are gone through column by column, if there are many of them: NumPy calls a function
+# for each row.
+_SHORT, _MANY_ROWS = 16, 1024
+# Those that NumPy compares by vector instructions.
+_COMPARED = frozenset("fdbhilqBHILQ")
+_BETTER = {np.argmax: (np.greater, np.maximum), np.argmin: (np.less, np.minimum)}
+
+
+def _place_in_short_rows(find, rows):
+    """`find(rows, 1)`; None where a row has a NaN."""
+    is_better, better = _BETTER[find]
+    places = np.empty(len(rows), np.int8)
+    saw_nan = []
+
+    def compare(part):
+        columns = rows[part].T.copy()
+        best, at = columns[0], places[part]
+        at[...] = 0
+        is_later, later = np.empty(len(at), bool), np.empty(len(at), np.int8)
+        for number in range(1, len(columns)):
+            is_better(columns[number], best, out=is_later)
+            better(best, columns[number], out=best)
+            np.multiply(is_later.view(np.int8), np.int8(number), out=later)
+            np.maximum(at, later, out=at)  # who is better later stands later
+        if best.dtype.kind == "f" and np.isnan(best).any():
+            saw_nan.append(part)
+
+    if rows.size > MANY:
+        parts.in_long_slices(compare, len(rows), rows.shape[1])
+    else:
+        compare(slice(0, len(rows)))
+    return None if saw_nan else places
+
+
+def _place(find, x, axis):
+    """`find(x, axis)`; None where a NaN was found, which NumPy takes for the greatest and the least."""
+    width = x.shape[axis]
+    if axis == x.ndim - 1 and 1 < width <= _SHORT and x.size >= _MANY_ROWS * width:
+        if x.flags.c_contiguous and x.dtype.char in _COMPARED:
+            places = _place_in_short_rows(find, x.reshape(-1, width))
+            return None if places is None else places.reshape(x.shape[:-1])
+    places = find(x, axis)
+    return None if x.dtype.kind == "f" and _found_nan(x, places, axis) else places
+
+
 def _extreme(op, find, worst, input, dimension, output_type):
     axis = _extreme_axis(op, input.shape, dimension)
     x = comparable(input)
-    found = find(x, axis)
-    if x.dtype.kind == "f" and _found_nan(x, found, axis):
+    found = _place(find, x, axis)
+    if found is None:
         # TF: NaN is never the greatest nor the least.
         found = find(np.where(np.isnan(x), worst, x), axis)
     return found.astype(output_type._np)
