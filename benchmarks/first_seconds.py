@@ -9,7 +9,7 @@ that of TensorFlow stands beside it. PATH is the interpreter that has TensorFlow
 keeps one processor busy with a process that is bound to it. --cpu compares processor time, of the process and of those
 that it has started, instead of what the clock says: for a machine that others use. --waits prints, for the longest step
 of each run, what the thread that trains did in it: how long it computed, was ready to run while the system let another
-one run, and slept (for Python's lock, for another thread, for a disk), in milliseconds, and how often it was interrupted
+one run, and slept (for a lock, another thread, a disk), in milliseconds, and how often it was interrupted
 and put to sleep. Linux only. Leaves with an error if a goal is missed.
 """
 
