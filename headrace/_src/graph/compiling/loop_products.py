@@ -5,23 +5,8 @@ as large as the weight, so that reading and writing the sum takes longer than mu
 all iterations instead, and their sum of products is the product of all rows.
 """
 
-import collections
-import math
-from typing import NamedTuple
-
-from headrace._src.core.lazy import jax, jax_programs, jnp, lax
-
-# How many bytes of factors are kept at most, and how much longer than the sum they may be.
-_MOST_BYTES, _LONGER = 1 << 28, 2
-
-
-class _Product(NamedTuple):
-    """A product of a body, with transposed factors before they are transposed."""
-
-    left: object
-    right: object
-    contracted: tuple  # axes of the left and of the right factor
-    params: dict
+from headrace._src.core.lazy import jax_programs, jnp, lax
+from headrace._src.graph.compiling.products import LONGER, MOST_BYTES, Values, bytes_of, size_of
 
 
 class SummedProducts:
@@ -71,74 +56,36 @@ def summed_products(program, count, read, trips) -> SummedProducts | None:
     """
     if not trips or trips < 2:
         return None
-    body = _Body(program.jaxpr)
-    sums, kept = {}, {}
+    body, values = program.jaxpr, Values(program.jaxpr)
+    sums, factors = {}, set()
     for position in range(count):
-        products = None if position in read else body.products_of(position)
+        total = body.invars[position]
+        products = None if position in read else _products_of(values, total, body.outvars[position])
         if products:
-            new = {x: x.aval for product in products for x in (product.left, product.right)} | kept
-            size = sum(math.prod(aval.shape) for x, aval in new.items() if x not in kept)
-            limit = _LONGER * math.prod(body.inputs[position].aval.shape)
-            if size <= limit and trips * sum(_bytes(aval) for aval in new.values()) <= _MOST_BYTES:
-                sums[position], kept = products, new
+            more = {x for product in products for x in (product.left, product.right)} - factors
+            needed = trips * sum(bytes_of(x) for x in factors | more)
+            if sum(map(size_of, more)) <= LONGER * size_of(total) and needed <= MOST_BYTES:
+                sums[position] = products
+                factors |= more
     return SummedProducts(program, sums, trips) if sums else None
 
 
-def _bytes(aval):
-    return math.prod(aval.shape) * aval.dtype.itemsize
-
-
-class _Body:
-    """A body, and who makes and reads its values."""
-
-    def __init__(self, jaxpr):
-        self.inputs, self._outputs = jaxpr.invars, jaxpr.outvars
-        self._made_by = {outvar: equation for equation in jaxpr.eqns for outvar in equation.outvars}
-        self._same = set(jaxpr.constvars)  # in all iterations
-        read = [x for equation in jaxpr.eqns for x in equation.invars] + jaxpr.outvars
-        self._reads = collections.Counter(x for x in read if not isinstance(x, jax_programs.Literal))
-
-    def products_of(self, position):
-        """The products, if a variable is what it was plus nothing but products; None otherwise."""
-        given, products = self.inputs[position], []
-        if self._reads[given] != 1 or not jax.numpy.issubdtype(given.aval.dtype, jnp.inexact):
+def _products_of(values, before, after):
+    """The products, if a variable is what it was before plus nothing but products; None otherwise."""
+    if values.reads[before] != 1 or not jnp.issubdtype(before.aval.dtype, jnp.inexact):
+        return None
+    products, pending, is_added_to = [], [after], False
+    while pending:
+        term = pending.pop()
+        if isinstance(term, jax_programs.Literal) or values.reads[term] != 1:
             return None
-        pending, found = [self._outputs[position]], False
-        while pending:
-            term = pending.pop()
-            if isinstance(term, jax_programs.Literal) or self._reads[term] != 1:
-                return None
-            if term is given:
-                found = True
-                continue
-            equation = self._made_by.get(term)
-            name = None if equation is None else equation.primitive.name
-            if name in ("add", "add_any"):
-                pending += equation.invars
-                continue
-            product = self._product(equation) if name == "dot_general" else None
+        if term is before:
+            is_added_to = True
+        elif values.is_sum(term):
+            pending += values.made_by[term].invars
+        else:
+            product = values.product(term)
             if product is None:
                 return None
             products.append(product)
-        return products if found else None
-
-    def _product(self, equation):
-        """The product that an equation is; None when it is one of batches, or has a factor that never changes."""
-        contracted, batch = equation.params["dimension_numbers"]
-        if any(batch) or any(isinstance(x, jax_programs.Literal) for x in equation.invars):
-            return None
-        factors = [self._untransposed(x, axes) for x, axes in zip(equation.invars, contracted)]
-        if any(x in self._same for x, _ in factors):
-            return None
-        (left, left_axes), (right, right_axes) = factors
-        if len(left_axes) != 1 or left.aval.ndim != 2 or right.aval.ndim != 2:
-            return None  # other axes might come out in another order
-        return _Product(left, right, (left_axes, right_axes), equation.params)
-
-    def _untransposed(self, factor, axes):
-        """A factor before it was transposed, and which of its axes are contracted then."""
-        equation = self._made_by.get(factor)
-        if equation is None or equation.primitive.name != "transpose":
-            return factor, tuple(axes)
-        before, order = equation.invars[0], equation.params["permutation"]
-        return before, tuple(order[axis] for axis in axes)
+    return products if is_added_to else None

@@ -11,7 +11,7 @@ import numpy as np
 from headrace._src.core import operating_system
 from headrace._src.core.device_use import ElsewhereValue
 from headrace._src.core.large_arrays import ALIGNMENT, WORTH_ALIGNING, aligned_empty
-from headrace._src.core.lazy import jax, jnp, serialize_executable
+from headrace._src.core.lazy import LazyModule, jax, jax_programs, jnp, serialize_executable
 from headrace._src.core.random_state import random_state
 from headrace._src.graph.compiling import devices
 from headrace._src.graph.compiling.blocks import inner_blocks
@@ -23,6 +23,8 @@ from headrace._src.op.traits import CONVOLUTION
 from headrace._src.ops.tensor_lists.lowering import LoweredList
 from headrace._src.ops.tensor_lists.values import TensorList, boxed
 from headrace._src.state.storage import Storage
+
+_unrolled_products = LazyModule("headrace._src.graph.compiling.unrolled_products")  # for those who compile
 
 # One thread for making machine code: compiling must not take all processors.
 OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
@@ -230,8 +232,12 @@ class Writer:
         streams = [jax.ShapeDtypeStruct((len(self.streams), 3), np.uint64)] if self.streams else []
         self._written = {signature.inputs[i] for i in block.written}
         donated = [len(shapes) + k for k, i in enumerate(self.variables) if i in self._written]
-        function = jax.jit(self._function, donate_argnums=donated, keep_unused=True)
-        return function.lower(*shapes, *values, *streams)
+        given = [*shapes, *values, *streams]
+        traced = jax.jit(self._function, donate_argnums=donated, keep_unused=True).trace(*given)
+        joined = _unrolled_products.with_sums_joined(traced.jaxpr)
+        if joined is None:
+            return traced.lower()
+        return jax.jit(jax_programs.jaxpr_as_fun(joined), donate_argnums=donated, keep_unused=True).lower(*given)
 
     def _function(self, *given):
         block, signature = self._block, self._signature
