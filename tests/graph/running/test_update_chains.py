@@ -127,6 +127,21 @@ def test_updates_are_one_chain_with_the_same_bits(monkeypatch, program, written)
     assert Outcome(monkeypatch, program, 8, written, hold=True).bits() == alone.bits()
 
 
+def sgd(g, w, m, v):
+    w.assign_sub(g * 0.1)
+
+
+@pytest.mark.parametrize("written", [False, True])
+@pytest.mark.parametrize(("many", "chains"), [(36, 1), (37, 0)])
+def test_two_operations_are_a_chain_for_very_large_variables(monkeypatch, many, chains, written):
+    monkeypatch.setattr(update_chains, "_MANY", many)
+    alone = Outcome(monkeypatch, sgd, 10**9)
+    outcome = Outcome(monkeypatch, sgd, 8, written)
+    assert len(alone.instructions) == 2
+    assert sum(x.kind == CHAIN for x in outcome.instructions) == chains
+    assert outcome.bits() == alone.bits()
+
+
 @pytest.mark.parametrize("written", [False, True])
 @pytest.mark.parametrize("program", OTHERS, ids=lambda x: x.__name__)
 def test_what_is_no_chain_stays_as_it_is(monkeypatch, program, written):

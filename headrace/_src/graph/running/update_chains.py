@@ -10,6 +10,7 @@ not: when a variable has no value yet, or has it on a device, or when an array d
 has changed nothing then.
 """
 
+import math
 import sys
 
 import numpy as np
@@ -23,8 +24,9 @@ from headrace._src.state.storage import ASSIGNMENTS, EXCLUSIVE, READ_VARIABLE, S
 
 # Elements of a block, of which each thread takes one after another. Fewer, and threads wait for Python's lock.
 _BLOCK = BLOCK
-# A chain of fewer operations gains nothing. One of more is found in pieces.
+# A chain of fewer operations gains nothing; one of two does for arrays that leave the caches. More are found in pieces.
 _FEWEST, _MOST = 3, 200
+_FEWEST_OF_MANY, _MANY = 2, 1 << 21
 
 # Where a value is: in an array or a number that the chain is given, in a variable before or after its first update in
 # the chain, or in a block of its own.
@@ -49,7 +51,7 @@ def _longest_chain(program, start):
     for number, instruction in enumerate(program.instructions[start : start + _MOST], 1):
         if not writing.add(instruction):
             break
-        if writing.is_complete and number >= _FEWEST:
+        if writing.is_complete and number >= writing.fewest:
             end = number
     if not end:
         return None
@@ -88,6 +90,11 @@ class _Writing:
     def is_complete(self) -> bool:
         """Whether nothing of it is read later, and the last thing was an update."""
         return not self._live and bool(self._calls) and self._calls[-1][2][0] is _AFTER
+
+    @property
+    def fewest(self) -> int:
+        """How many operations are worth a chain."""
+        return _FEWEST_OF_MANY if math.prod(self._shape) >= _MANY else _FEWEST
 
     def add(self, instruction) -> bool:
         """Take one more instruction; whether that is possible."""
