@@ -47,3 +47,14 @@ def test_infinities_and_no_numbers(dtype, thread_count):
     with np.errstate(all="ignore"):
         want = (a.astype(np.float32) @ b.astype(np.float32)).astype(dtype).astype(np.float32)
     np.testing.assert_array_equal(found, want)
+
+
+@pytest.mark.parametrize(
+    ("rows", "parts"), [(256, 2), (511, 3), (512, 2), (767, 2), (768, 6), (784, 6), (1023, 7), (1024, 4), (2048, 8)]
+)
+def test_no_product_has_three_long_parts(monkeypatch, rows, parts):
+    """Of three, one of two threads would do two."""
+    slices = []
+    monkeypatch.setattr(large_products, "in_slices", lambda function, size, length: slices.append(size // length))
+    large_products.product(np.ones((rows, 512), np.float32), np.ones((512, 128), np.float32))
+    assert slices == [parts]

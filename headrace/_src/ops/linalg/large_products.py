@@ -31,7 +31,8 @@ def is_divided(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def _length(rows, columns):
-    return _EDGE if max(rows, columns) >= 2 * _EDGE else _EDGE // 2
+    """How many rows or columns a part has. Of three parts, one of two threads would do two: six are halves of them."""
+    return _EDGE // 2 if max(rows, columns) // _EDGE in (1, 3) else _EDGE
 
 
 def product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
