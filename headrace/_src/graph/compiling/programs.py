@@ -24,7 +24,9 @@ from headrace._src.ops.tensor_lists.lowering import LoweredList
 from headrace._src.ops.tensor_lists.values import TensorList, boxed
 from headrace._src.state.storage import Storage
 
-_unrolled_products = LazyModule("headrace._src.graph.compiling.unrolled_products")  # for those who compile
+# For those who compile.
+_pinned_values = LazyModule("headrace._src.graph.compiling.pinned_values")
+_unrolled_products = LazyModule("headrace._src.graph.compiling.unrolled_products")
 
 # One thread for making machine code: compiling must not take all processors.
 OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
@@ -167,7 +169,7 @@ def build_on(device, block, signature, options) -> Built:
     with jax.enable_x64(True), jax.default_device(device):
         writer = Writer(block, signature)
         start = time.perf_counter()
-        lowered = writer.lowered()
+        lowered = writer.lowered(on_host=device.platform == "cpu")
         between = time.perf_counter()
         compiled, unknown = compiled_with(lowered, options)
         payload = pickle.dumps(serialize_executable.serialize(compiled))
@@ -223,8 +225,8 @@ class Writer:
         self.variables = sorted({x for i, x in enumerate(signature.inputs) if isinstance(x, int) and i in used})
         self.streams = sorted(block.streams)
 
-    def lowered(self):
-        """The function, lowered for the signature."""
+    def lowered(self, on_host):
+        """The function, lowered for the signature; `on_host`: for a CPU."""
         block, signature = self._block, self._signature
         shapes = [_shaped(signature.inputs[i], block.input_types[i]) for i in self.arguments]
         known = [signature.variables[i] for i in self.variables]
@@ -234,10 +236,12 @@ class Writer:
         donated = [len(shapes) + k for k, i in enumerate(self.variables) if i in self._written]
         given = [*shapes, *values, *streams]
         traced = jax.jit(self._function, donate_argnums=donated, keep_unused=True).trace(*given)
-        joined = _unrolled_products.with_sums_joined(traced.jaxpr)
-        if joined is None:
+        program = _unrolled_products.with_sums_joined(traced.jaxpr)
+        if on_host:
+            program = _pinned_values.with_values_pinned(program)
+        if program is traced.jaxpr:
             return traced.lower()
-        return jax.jit(jax_programs.jaxpr_as_fun(joined), donate_argnums=donated, keep_unused=True).lower(*given)
+        return jax.jit(jax_programs.jaxpr_as_fun(program), donate_argnums=donated, keep_unused=True).lower(*given)
 
     def _function(self, *given):
         block, signature = self._block, self._signature

@@ -15,7 +15,7 @@ _FEWEST = 4
 
 
 def with_sums_joined(program):
-    """The program with each sum of many products as one product; None when it has no such sum.
+    """The program with each sum of many products as one product; the same if it has no such sum.
 
     Args:
         program: a closed jaxpr.
@@ -36,7 +36,7 @@ def with_sums_joined(program):
             equation = joined or equation
         equations.append(equation)
     # What nobody reads any more XLA leaves out.
-    return program.replace(jaxpr=jaxpr.replace(eqns=equations)) if is_changed else None
+    return program.replace(jaxpr=jaxpr.replace(eqns=equations)) if is_changed else program
 
 
 def _joined(values, total):
