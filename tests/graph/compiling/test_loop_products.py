@@ -112,3 +112,21 @@ def test_a_program_that_runs_again_gives_the_same_bits():
     first, second = (gradients(lambda w: recurrent(w, inputs), weights, jit_compile=True) for _ in range(2))
     for x, y in zip(first, second):
         np.testing.assert_array_equal(x, y)
+
+
+def test_a_loop_that_writes_a_list_of_undeclared_shapes(moved):
+    inputs = tf.constant(numbers(7, 3, 5))
+
+    def loss(weights):
+        w, u = weights
+
+        def body(i, h, outputs):
+            h = tf.tanh(inputs[i] @ w + h @ u)
+            return i + 1, h, outputs.write(i, h)
+
+        outputs = tf.TensorArray(tf.float32, 7)
+        _, _, outputs = tf.while_loop(lambda i, h, outputs: i < 7, body, (0, tf.zeros([3, 8]), outputs))
+        return tf.reduce_sum(outputs.stack() ** 2)
+
+    both(loss, (5, 8), (8, 8))
+    assert moved == [2]

@@ -61,6 +61,20 @@ class _Part:
         factors = results[count + len(state) + self.fails :]
         return values, rest, results[count + len(state)] if self.fails else None, factors
 
+    def give_as_taken(self, start):
+        """As the body of a loop that begins with these values: give values in their form, leaf by leaf."""
+        first, program, packed = Packed(start), self.program, self._packed
+        if packed.kinds == first.kinds:
+            return
+        count = len(packed.leaves)
+
+        def flat(*given):
+            results = jax_programs.jaxpr_as_fun(program)(*given)
+            return [*_aligned(first, packed.unpack(results[:count]), start), *results[count:]]
+
+        self.program = jax.make_jaxpr(flat)(*map(_shaped, program.in_avals))
+        self._packed, self.values = first, start
+
     def sum_products_afterwards(self, test, trips):
         """As the body of a loop that runs so often: let products that only add up be computed when it has ended."""
         asked = [x for equation in test.program.eqns for x in equation.invars] + test.program.jaxpr.outvars
@@ -177,6 +191,7 @@ class LoweredControl:
             return full
 
         test = _Part(self, cond, state, lambda ctx, values: ctx.run(cond, all_inputs(values)), start)
+        part.give_as_taken(start)
         first = Packed(start)
         counts = _loop_counts.Counts(test.program, part.program, first.leaves)
         part.sum_products_afterwards(test, counts.trips)
@@ -192,7 +207,7 @@ class LoweredControl:
         def step(carried):
             values, before, _, _, rows, number = carried
             values, after, failed, factors = part(values, before)
-            leaves = _aligned(first, values, start)
+            leaves = Packed(values).leaves
             failed = jnp.asarray(False) if failed is None else failed
             go = jnp.asarray(True)
             if ahead:
