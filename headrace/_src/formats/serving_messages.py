@@ -21,6 +21,10 @@ _FILES = [
             "signature_name: string = 3",
             "PredictRequest": "model_spec: ModelSpec = 1, inputs: {string: bytes} = 2, output_filter: [string] = 3",
             "PredictResponse": "model_spec: ModelSpec = 2, outputs: {string: bytes} = 1",
+            "NamedTensor": "name: string = 1, tensor: bytes = 2",
+            "SessionRunRequest": "model_spec: ModelSpec = 1, feed: [NamedTensor] = 2, fetch: [string] = 3, "
+            "target: [string] = 4, tensor_name_is_alias: bool = 6",
+            "SessionRunResponse": "tensor: [NamedTensor] = 1, model_spec: ModelSpec = 3",
             "ExampleList": "examples: [bytes] = 1",
             "ExampleListWithContext": "examples: [bytes] = 1, context: bytes = 2",
             "Input": "kind(example_list: ExampleList = 1, example_list_with_context: ExampleListWithContext = 2)",
@@ -144,6 +148,8 @@ ReloadConfigRequest = _CLASSES["ReloadConfigRequest"]
 ReloadConfigResponse = _CLASSES["ReloadConfigResponse"]
 SSLConfig = _CLASSES["SSLConfig"]
 SamplingConfig = _CLASSES["SamplingConfig"]
+SessionRunRequest = _CLASSES["SessionRunRequest"]
+SessionRunResponse = _CLASSES["SessionRunResponse"]
 SignatureDefMap = _CLASSES["SignatureDefMap"]
 Status = _CLASSES["Status"]
 Truth = _CLASSES["Truth"]

@@ -106,7 +106,10 @@ class RestoredResource(AutoTrackable):
         if initialize is not None:
             if not callable(initialize):
                 raise errors.data_loss(f"What fills a table or the like is a {type(initialize).__name__}, no function.")
-            initialize()
+            try:
+                initialize()
+            except TypeError as error:  # it takes arguments
+                raise errors.data_loss(f"What fills a table or the like cannot be called: {error}") from error
 
 
 class RestoredTable(WithSavingFunctions, RestoredResource):

@@ -358,6 +358,8 @@ class ObjectBuilder:
         if number in self._parts.given:
             self._parts.set_attribute(number, child.local_name, value)
         elif isinstance(obj, SignatureMap):
+            if not isinstance(value, ConcreteFunction):
+                raise self._unsound(f"the signature {child.local_name!r} is a {type(value).__name__}, no function")
             obj._add_signature(child.local_name, value)
         elif isinstance(obj, _TupleWrapper):
             return

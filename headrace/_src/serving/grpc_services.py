@@ -1,4 +1,4 @@
-"""The gRPC services of TensorFlow Serving: PredictionService, ModelService, and the health service."""
+"""The gRPC services of TensorFlow Serving: PredictionService, SessionService, ModelService, and the health service."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from headrace._src.core import errors
+from headrace._src.core.dtypes import as_dtype
 from headrace._src.core.lazy import LazyModule
 from headrace._src.formats.tensor_protos import array_to_proto
 from headrace._src.formats.tensor_wire import parse_tensor
@@ -51,6 +52,7 @@ class GrpcServices:
                 "MultiInference": (self.multi_inference, m.MultiInferenceRequest),
                 "GetModelMetadata": (self.metadata, m.GetModelMetadataRequest),
             },
+            f"{_PACKAGE}.SessionService": {"SessionRun": (self.session_run, m.SessionRunRequest)},
             f"{_PACKAGE}.ModelService": {
                 "GetModelStatus": (self.status, m.GetModelStatusRequest),
                 "HandleReloadConfigRequest": (self.reload, m.ReloadConfigRequest),
@@ -97,6 +99,33 @@ class GrpcServices:
         _describe(response.model_spec, servable, signature.name)
         for name in request.output_filter or outputs:
             response.outputs[name] = array_to_proto(outputs[name], signature.outputs[name].dtype).SerializeToString()
+        return response
+
+    async def session_run(self, request: Any) -> Any:
+        """Feed and fetch tensors of a model's graph, by their names there or by those of a signature."""
+        asked = _asked(request)
+        servable = self._inference.models.find(asked.model, asked.version, asked.label)
+        feeds = {one.name: _array(one.name, one.tensor) for one in request.feed}
+        if len(feeds) < len(request.feed):
+            raise errors.invalid_argument(f"A tensor is fed twice: {', '.join(one.name for one in request.feed)}.")
+        named = {name: name for name in (*feeds, *request.fetch)}
+        if request.tensor_name_is_alias:
+            definition = servable.signature(asked.signature, _missing_key).definition
+            infos = {**definition.inputs, **definition.outputs}
+            unknown = [name for name in named if name not in infos]
+            if unknown:
+                raise errors.invalid_argument(
+                    f"The signature has no input or output {', '.join(unknown)}. There are: {', '.join(sorted(infos))}."
+                )
+            named = {name: infos[name].name for name in named}
+        fed = {named[name]: array for name, array in feeds.items()}
+        fetched = [named[name] for name in request.fetch]
+        outputs = await self._inference.session_run(servable, fed, fetched, list(request.target))
+        response = _messages.SessionRunResponse()
+        _describe(response.model_spec, servable, asked.signature)
+        for name in request.fetch:
+            array = outputs[named[name]]
+            response.tensor.add(name=name, tensor=array_to_proto(array, as_dtype(array.dtype)).SerializeToString())
         return response
 
     async def classify(self, request: Any) -> Any:

@@ -117,6 +117,23 @@ class Inference:
         )
         return outputs
 
+    async def session_run(
+        self, servable: Servable, feeds: dict[str, np.ndarray], fetches: list[str], targets: list[str]
+    ) -> dict[str, np.ndarray]:
+        """Tensors of the graph of a model, by their names. Such calls are not joined.
+
+        Raises:
+            NotFoundError, InvalidArgumentError: the graph has no such tensor or operation, or a value does not fit.
+            OpError: what the model raises.
+        """
+        begun = time.perf_counter()
+        run = servable.session_runs.run
+        outputs = await asyncio.get_running_loop().run_in_executor(self.executor, run, feeds, fetches, targets)
+        self.metrics.observe(
+            _RUNTIME, (time.perf_counter() - begun) * 1e6, model_name=servable.name, runtime="headrace"
+        )
+        return outputs
+
     def _queue(self, servable, signature, batching):
         queue = self._queues.get(signature)
         if queue is None:

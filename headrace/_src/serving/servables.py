@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +14,10 @@ from headrace._src.core.context import context
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.saved_model.load_options import LoadOptions
+from headrace._src.saved_model.loaded_graphs import LoadedGraph
 from headrace._src.saved_model.loading import load
 from headrace._src.saved_model.model_files import meta_graph_of, read_saved_model
+from headrace._src.serving.session_runs import SessionRuns
 from headrace._src.serving.shared_weights import SharedWeights, WeightsCopy, opened
 
 DEFAULT_SIGNATURE = "serving_default"
@@ -163,6 +166,11 @@ class Servable:
         }  # fmt: skip
         self.batching: Any = None  # how its requests are joined, where that is not as all others are
         self._loaded = loaded  # its variables live as long as this
+
+    @functools.cached_property
+    def session_runs(self) -> SessionRuns:
+        """Runs that name tensors of the graph."""
+        return SessionRuns(self.signatures, self._loaded if isinstance(self._loaded, LoadedGraph) else None)
 
     def signature(self, name: str, missing: Callable[[str], Exception] = missing_signature) -> ServedSignature:
         """A signature; by default the usual one.
