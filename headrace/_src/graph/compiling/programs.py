@@ -25,6 +25,7 @@ from headrace._src.ops.tensor_lists.values import TensorList, boxed
 from headrace._src.state.storage import Storage
 
 # For those who compile.
+_joined_pads = LazyModule("headrace._src.graph.compiling.joined_pads")
 _pinned_values = LazyModule("headrace._src.graph.compiling.pinned_values")
 _unrolled_products = LazyModule("headrace._src.graph.compiling.unrolled_products")
 
@@ -236,7 +237,7 @@ class Writer:
         donated = [len(shapes) + k for k, i in enumerate(self.variables) if i in self._written]
         given = [*shapes, *values, *streams]
         traced = jax.jit(self._function, donate_argnums=donated, keep_unused=True).trace(*given)
-        program = _unrolled_products.with_sums_joined(traced.jaxpr)
+        program = _joined_pads.with_pads_joined(_unrolled_products.with_sums_joined(traced.jaxpr))
         if on_host:
             program = _pinned_values.with_values_pinned(program)
         if program is traced.jaxpr:

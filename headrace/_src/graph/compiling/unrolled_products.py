@@ -6,9 +6,17 @@ the product of the rows of all factors, one below the other.
 """
 
 import collections
+import functools
 
-from headrace._src.core.lazy import jax, jax_programs, lax
-from headrace._src.graph.compiling.products import LONGER, MOST_BYTES, Values, bytes_of, size_of
+from headrace._src.core.lazy import lax
+from headrace._src.graph.compiling.products import (
+    LONGER,
+    MOST_BYTES,
+    bytes_of,
+    equation_of_sum,
+    size_of,
+    with_sums_replaced,
+)
 
 # Fewer products than this stay as they are.
 _FEWEST = 4
@@ -20,29 +28,13 @@ def with_sums_joined(program):
     Args:
         program: a closed jaxpr.
     """
-    jaxpr, values = program.jaxpr, Values(program.jaxpr)
-    parts = {
-        x
-        for equation in jaxpr.eqns
-        if equation.outvars and values.is_sum(equation.outvars[0])
-        for x in equation.invars
-        if values.is_sum(x) and values.reads[x] == 1
-    }
-    equations, is_changed = [], False
-    for equation in jaxpr.eqns:
-        if equation.outvars and values.is_sum(equation.outvars[0]) and equation.outvars[0] not in parts:
-            joined = _joined(values, equation.outvars[0])
-            is_changed |= joined is not None
-            equation = joined or equation
-        equations.append(equation)
-    # What nobody reads any more XLA leaves out.
-    return program.replace(jaxpr=jaxpr.replace(eqns=equations)) if is_changed else program
+    return with_sums_replaced(program, _joined)
 
 
 def _joined(values, total):
     """The equation that computes a sum with few products; None when it is not worth it."""
     others, groups = [], collections.defaultdict(list)
-    for term in _terms(values, total):
+    for term in values.terms(total):
         product = values.product(term)
         if product and values.reads[term] == 1 and _length(product) <= LONGER * size_of(total):
             groups[_kind(product)].append((term, product))
@@ -52,41 +44,12 @@ def _joined(values, total):
     for alike in groups.values():
         factors = {x for _, product in alike for x in (product.left, product.right)}
         if len(alike) >= _FEWEST and sum(map(bytes_of, factors)) <= MOST_BYTES:
-            joined.append([product for _, product in alike])
+            products = [product for _, product in alike]
+            factors = [x for product in products for x in (product.left, product.right)]
+            joined.append((functools.partial(_product_of_all, products[0]), factors))
         else:
             others += [term for term, _ in alike]
-    if not joined:
-        return None
-    # Literals have no place among arguments.
-    literals = [x for x in others if isinstance(x, jax_programs.Literal)]
-    others = [x for x in others if not isinstance(x, jax_programs.Literal)]
-    arguments = [x for products in joined for product in products for x in (product.left, product.right)] + others
-
-    @jax.jit
-    def added(*given):
-        remaining = list(given)
-        terms = []
-        for products in joined:
-            rows, remaining = remaining[: 2 * len(products)], remaining[2 * len(products) :]
-            terms.append(_product_of_all(products[0], rows[::2], rows[1::2]))
-        for term in [*terms[1:], *remaining, *(x.val for x in literals)]:
-            terms[0] += term
-        return terms[0]
-
-    (call,) = jax.make_jaxpr(added)(*(jax.ShapeDtypeStruct(x.aval.shape, x.aval.dtype) for x in arguments)).eqns
-    return call.replace(invars=arguments, outvars=[total])
-
-
-def _terms(values, total):
-    """What a sum adds up, from left to right; sums among them that nobody else reads are added up as well."""
-    pending, terms = [total], []
-    while pending:
-        term = pending.pop()
-        if values.is_sum(term) and (term is total or values.reads[term] == 1):
-            pending += reversed(values.made_by[term].invars)
-        else:
-            terms.append(term)
-    return terms
+    return equation_of_sum(total, joined, others) if joined else None
 
 
 def _length(product):
@@ -102,6 +65,7 @@ def _kind(product):
     )
 
 
-def _product_of_all(product, left, right):
-    rows = [lax.concatenate(xs, axes[0]) for xs, axes in zip((left, right), product.contracted)]
+def _product_of_all(product, factors):
+    """The product of the rows of all left factors and those of all right ones, which take turns."""
+    rows = [lax.concatenate(xs, axes[0]) for xs, axes in zip((factors[::2], factors[1::2]), product.contracted)]
     return lax.dot_general(*rows, **product.params | {"dimension_numbers": (product.contracted, ((), ()))})

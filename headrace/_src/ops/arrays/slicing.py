@@ -376,7 +376,26 @@ def _lower_strided_slice_grad(ctx, shape, begin, end, strides, dy, **masks):
     if not (isinstance(begin, np.ndarray) and isinstance(end, np.ndarray)):
         starts, lengths, _ = _window(ctx, dims, begin, strides, masks)
         return lax.dynamic_update_slice(jnp.zeros(dims, dy.dtype), jnp.reshape(dy, lengths), starts)
-    return _lower_write(jnp.zeros(dims, dy.dtype), _selection(dims, begin, end, strides, masks), dy)
+    selection = _selection(dims, begin, end, strides, masks)
+    padding = _padding(dims, selection)
+    if padding is not None:
+        lengths = [n - before - after for n, (before, after, _) in zip(dims, padding)]
+        return lax.pad(jnp.reshape(dy, lengths), np.zeros((), dy.dtype), padding)
+    return _lower_write(jnp.zeros(dims, dy.dtype), selection, dy)
+
+
+def _padding(dims, selection):
+    """What lies around a selection, as `lax.pad` takes it; None when the selection leaves gaps."""
+    entries = [entry for entry in selection.index if entry is not None]
+    padding = []
+    for n, entry in zip(dims, entries):
+        if isinstance(entry, int):
+            entry = slice(entry % n, entry % n + 1)
+        start, stop, step = entry.indices(n)
+        if step != 1 or stop < start:
+            return None
+        padding.append((start, n - stop, 0))
+    return padding + [(0, 0, 0)] * (len(dims) - len(padding))
 
 
 def _lower_write(x, selection, value):
