@@ -34,6 +34,8 @@ def test_the_wheel_is_one_that_installers_take(tmp_path):
     first = path.read_bytes()
     assert path.name == f"tensorflow-{VERSION}+headrace-py3-none-any.whl"
     with zipfile.ZipFile(path) as archive:
+        metadata = archive.read(f"{shim.INFORMATION}/METADATA").decode()
+        assert "\nRequires-Dist: requests\n" in metadata  # tf_keras imports it, and leaves it to TensorFlow
         record = archive.read(f"{shim.INFORMATION}/RECORD").decode().splitlines()
         rows = {row.split(",")[0]: row.split(",")[1:] for row in record}
         assert sorted(rows) == sorted(archive.namelist())

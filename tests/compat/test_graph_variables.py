@@ -210,14 +210,24 @@ def test_collections(graph):
     assert isinstance(a, tf.Variable)
 
 
-def test_count_up_to(graph):
-    v = v1.Variable(0)
+@pytest.mark.parametrize("handles", [True, False])
+def test_count_up_to(graph, handles):
+    v = v1.Variable(0, name="v", use_resource=handles)
     up = v.count_up_to(2)
     with v1.Session() as sess:
         sess.run(v.initializer)
         assert [sess.run(up), sess.run(up)] == [0, 1]
         with pytest.raises(tf.errors.OutOfRangeError, match="Reached limit of 2"):
             sess.run(up)
+    (node,) = [node for node in graph.as_graph_def().node if node.op.endswith("CountUpTo")]
+    assert list(node.input) == ["v"]
+
+
+def test_a_function_of_keras_takes_a_variable_without_handle(graph, without_handles):
+    weights = v1.get_variable("w", initializer=[1.0, 2.0], regularizer=tf.keras.regularizers.L2(0.5))
+    with v1.Session() as sess:
+        sess.run(weights.initializer)
+        assert sess.run(v1.losses.get_regularization_loss()) == 2.5
 
 
 def test_uses_that_are_refused(graph):

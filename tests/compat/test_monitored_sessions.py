@@ -97,3 +97,28 @@ def test_speed_is_written(tmp_path):
     tags = [value.tag for event in v1.train.summary_iterator(path) for value in event.summary.value]
     assert tags
     assert set(tags) == {"global_step/sec"}
+
+
+@pytest.mark.parametrize("handles", [True, False])
+def test_summaries_come_every_few_steps(tmp_path, handles):
+    with tf.Graph().as_default(), v1.variable_scope("", use_resource=handles):
+        step = v1.train.get_or_create_global_step()
+        v1.summary.scalar("step", step)
+        train = v1.assign_add(step, 1)
+        hooks = [v1.train.StopAtStepHook(12)]
+        with v1.train.MonitoredTrainingSession(checkpoint_dir=str(tmp_path), hooks=hooks,
+                                               save_summaries_steps=5, save_checkpoint_steps=20) as sess:  # fmt: skip
+            while not sess.should_stop():
+                sess.run(train)
+    v1.summary.FileWriterCache.clear()
+    (path,) = tmp_path.glob("events*")
+    events = v1.train.summary_iterator(path)
+    assert [event.step for event in events for value in event.summary.value if value.tag == "step"] == [1, 6, 11]
+
+
+def test_a_step_function_has_one_argument():
+    with tf.Graph().as_default():
+        v1.train.get_or_create_global_step()
+        with v1.train.MonitoredSession() as sess:
+            with pytest.raises(ValueError, match=r"`step_context` argument.*got \('context',\)"):
+                sess.run_step_fn(lambda context: None)

@@ -29,6 +29,7 @@ def test_training_goes_on_from_the_checkpoint(tmp_path):
                 supervisor.saver.save(session, supervisor.save_path, global_step=supervisor.global_step)
     assert seen == [1, 2, 3, 4, 5, 6]
     assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-6")
+    assert "VarHandleOp" in (tmp_path / "graph.pbtxt").read_text()
 
 
 def test_services_save_and_write_at_once(tmp_path):

@@ -109,6 +109,7 @@ def test_templates():
     template = v1.make_template("layer", layer)
     other = v1.make_template("layer", layer)
     a, b, c = template(3.0), template(4.0), other(5.0)
+    assert [a.name, b.name] == ["layer/mul:0", "layer_1/mul:0"]
     assert [v.name for v in v1.global_variables()] == ["layer/w:0", "layer_1/w:0"]
     assert [v.name for v in template.trainable_variables] == ["layer/w:0"]
     with v1.Session() as sess:

@@ -63,6 +63,10 @@ x.astype("float32")  #!
 a, b = tf.ones((2, 3)), tf.ones((2, 3))
 tf.concat(0, [a, b])  #!
 """, ["the tensors come first", "tf.concat(values, axis)"]),
+    "split_with_the_old_order": ("""
+a = tf.ones((2, 4))
+tf.split(1, 2, a)  #!
+""", ["the tensor comes first", "tf.split(value, num_or_size_splits, axis)"]),
     "concat_of_shapes_that_do_not_fit": ("""
 a, b = tf.ones((2, 3)), tf.ones((2, 4))
 tf.concat([a, b], axis=0)  #!

@@ -43,7 +43,19 @@ def test_what_counts_as_wrong(script):
     theirs = {"a": {"value": 1.0}, "b": {"value": 3.0}, "c": {"value": 9.0}, "d": {"error": "there"}, "e": {"value": 1}}
     line, wrong = script.compare("name", ours, theirs)
     assert "2 of 5 right" in line
-    assert [text.partition(":")[0] for text in wrong] == ["b", "c", "e"]
+    assert [text.partition(":")[0] for text in wrong] == ["b", "c", "not reached"]
+    line, wrong = script.compare("name", {"program": {"error": "exit code 1"}}, theirs)
+    assert "0 of 5 right" in line
+    assert wrong == ["program: exit code 1", "not reached: a, b, c, d, e"]
+
+
+def test_rows_are_kept(script, tmp_path, monkeypatch):
+    monkeypatch.setattr(script, "RESULT", tmp_path / "rows.txt")
+    script.keep_rows("einops", ["einops 1 0 of 1 right", "x: wrong"])
+    script.keep_rows("keras", ["keras 2 1 of 1 right"])
+    assert script.RESULT.read_text() == "keras 2 1 of 1 right\neinops 1 0 of 1 right\n    x: wrong\n"
+    script.keep_rows("einops", ["einops 1 1 of 1 right"])
+    assert script.RESULT.read_text() == "keras 2 1 of 1 right\neinops 1 1 of 1 right\n"
 
 
 @pytest.mark.slow

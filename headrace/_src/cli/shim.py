@@ -57,6 +57,8 @@ Requires-Dist: headrace>={HEADRACE_VERSION}
 Requires-Dist: six
 Requires-Dist: wrapt
 Requires-Dist: packaging
+Requires-Dist: requests
+Requires-Dist: setuptools
 Requires-Dist: termcolor
 Requires-Dist: typing-extensions
 Provides-Extra: and-cuda

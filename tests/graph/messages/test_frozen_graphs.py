@@ -122,3 +122,14 @@ def test_what_is_no_variable_is_named():
     function = tf.function(lambda x: table.lookup(x), input_signature=[tf.TensorSpec([], tf.string)])
     with pytest.raises(tf.errors.InvalidArgumentError, match="which is no variable: a table"):
         frozen_graph(function.get_concrete_function())
+
+
+def test_calls_are_inlined(model):
+    function = concrete_of(model, "called")
+    frozen = convert_variables_to_constants_v2(function, aggressive_inlining=True)
+    plain = convert_variables_to_constants_v2(function)
+    ops, kept = ([node.op for node in x.graph.as_graph_def().node] for x in (frozen, plain))
+    assert not any("PartitionedCall" in op for op in ops)
+    assert any("PartitionedCall" in op for op in kept)
+    for a, b in zip(flat(frozen(tf.constant(X))), flat(plain(tf.constant(X)))):
+        np.testing.assert_array_equal(a, b)

@@ -43,7 +43,7 @@ def with_known_names(original):
         if kind is DType:
             name = names.get(id(dtype))
             if name is None:
-                name = names[id(dtype)] = original(dtype)
+                name = names[id(dtype)] = original(dtype.base_dtype)  # a 1.x variable has the dtype of a reference
             return name
         return original(dtype)
 

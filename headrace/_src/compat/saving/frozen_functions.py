@@ -8,8 +8,12 @@ from headrace._src.formats.graph_messages import GraphDef
 from headrace._src.graph.messages.frozen_graphs import frozen_graph
 from headrace._src.graph.messages.graph_def import graph_def_of
 from headrace._src.graph.messages.graph_import import import_graph_def
+from headrace._src.graph.messages.inlined_graphs import inlined
 from headrace._src.saved_model.counted_loops import ADDED, CountingLibrary, lacks_counter
 from headrace._src.tracing.function import function
+
+# What stays in a graph without calls though nobody reads its result.
+_STATEFUL = ("LookupTableInsertV2", "LookupTableImportV2", "LookupTableRemoveV2")
 
 
 def convert_variables_to_constants_v2(func, lower_control_flow=True, aggressive_inlining=False) -> Any:
@@ -20,7 +24,7 @@ def convert_variables_to_constants_v2(func, lower_control_flow=True, aggressive_
     Args:
         func: a concrete function.
         lower_control_flow: accepted; conditionals and loops stay operations that call functions.
-        aggressive_inlining: accepted; functions stay functions.
+        aggressive_inlining: whether what functions do stands where they were called; checks and prints go then.
 
     Raises:
         InvalidArgumentError: it changes a variable, or uses something else that is no constant.
@@ -32,6 +36,9 @@ def convert_variables_to_constants_v2(func, lower_control_flow=True, aggressive_
     graph_def.CopyFrom(frozen.graph_def)
     del graph_def.node[:]
     graph_def.node.extend(node for node in frozen.graph_def.node if node.name not in frozen.names)
+    if aggressive_inlining:
+        graph_def, outputs = inlined(graph_def, outputs, _STATEFUL)
+        outputs = [name if ":" in name else f"{name}:0" for name in outputs]
     specs = [TensorSpec(inputs[name].shape, inputs[name].dtype, name) for name in frozen.names]
 
     def frozen_function(*tensors):

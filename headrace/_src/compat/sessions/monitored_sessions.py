@@ -1,5 +1,6 @@
 """Sessions with hooks around each run: `MonitoredSession` and its relatives, and how their sessions are made."""
 
+import inspect
 import logging
 from typing import Any
 
@@ -210,9 +211,14 @@ class MonitoredSession:
 
         Raises:
             StopIteration: the function has asked to stop.
+            ValueError: its argument is not called `step_context`.
         """
         if not callable(step_fn):
             raise ValueError(f"`step_fn` must be callable, got {step_fn!r}.")
+        arguments = tuple(inspect.signature(step_fn).parameters)
+        if arguments not in (("step_context",), ("self", "step_context")):
+            raise ValueError("`step_fn` may either have one `step_context` argument, or `self` and `step_context`, got "
+                             f"{arguments}.")
         if self._session is None:
             raise RuntimeError("Session is already closed: the monitored session has ended.")
         return step_fn(StepContext(self._session, self.run))

@@ -99,7 +99,7 @@ class SummarySaverHook(SessionRunHook):
 
     def before_run(self, run_context) -> SessionRunArgs:
         self._due = self._next_step is None or self._timer.should_trigger_for_step(self._next_step)
-        wanted: dict[str, Any] = {"global_step": self._step}
+        wanted: dict[str, Any] = {}
         operations = self._summary_op if self._scaffold is None else self._scaffold.summary_op
         if self._due and operations is not None:
             wanted["summary"] = list(operations) if isinstance(operations, (list, tuple)) else [operations]
@@ -108,9 +108,7 @@ class SummarySaverHook(SessionRunHook):
     def after_run(self, run_context, run_values) -> None:
         if self._writer is None:
             return
-        step = run_values.results["global_step"] + 1
-        if self._next_step is None or self._due:
-            step = run_context.session.run(self._step)
+        step = run_context.session.run(self._step)  # in the run itself it is read before or after the step
         if self._next_step is None:
             log = _events.SessionLog(status=_events.SessionLog.START)
             self._writer.add_session_log(log, step)

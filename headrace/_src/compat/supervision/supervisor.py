@@ -22,6 +22,7 @@ from headrace._src.compat.supervision.session_manager import LooperThread, Sessi
 from headrace._src.compat.training.steps_and_rates import get_global_step
 from headrace._src.core.lazy import LazyModule
 from headrace._src.formats import files
+from headrace._src.graph.messages.graph_files import write_graph
 from headrace._src.op.api import api
 from headrace._src.state.coordinator import Coordinator
 
@@ -155,6 +156,7 @@ class Supervisor:
             raise RuntimeError("Supervisor: only the chief saves and writes summaries.")
         if not self._folder:
             return []
+        write_graph(sess.graph.as_graph_def(add_shapes=True), self._folder, "graph.pbtxt")
         threads = []
         if self.summary_writer is not None:
             log = _events.SessionLog(status=_events.SessionLog.START)

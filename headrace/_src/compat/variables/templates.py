@@ -23,11 +23,12 @@ class Template:
 
     def make_scope(self) -> None:
         """Open the scope of the variables for the first time."""
+        getter = self._custom_getter  # names of operations begin with the first call
         if self._unique_name is not None:
-            with variable_scope(self._unique_name, custom_getter=self._custom_getter) as self._scope:
+            with variable_scope(self._unique_name, custom_getter=getter, auxiliary_name_scope=False) as self._scope:
                 pass
         else:
-            with variable_scope(None, default_name=self._name, custom_getter=self._custom_getter) as self._scope:
+            with variable_scope(None, self._name, custom_getter=getter, auxiliary_name_scope=False) as self._scope:
                 pass
 
     def __call__(self, *args, **kwargs):

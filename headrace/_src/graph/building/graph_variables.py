@@ -13,7 +13,6 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.core.trackable import RestoredSpec
 from headrace._src.graph.building.graph import Graph
-from headrace._src.graph.building.operation import Operation
 from headrace._src.graph.control.conditional import cond
 from headrace._src.op.attached import method_of
 from headrace._src.op.convert import to_tensor
@@ -33,9 +32,9 @@ from headrace._src.ops.arrays.scattering import (
 from headrace._src.ops.arrays.selecting import SELECT_V2
 from headrace._src.ops.arrays.shaping import EXPAND_DIMS
 from headrace._src.ops.arrays.slicing import TENSOR_STRIDED_SLICE_UPDATE
-from headrace._src.ops.debugging.assertions import ASSERT
 from headrace._src.ops.math.unsorted_segments import UNSORTED_SEGMENT_PROD, UNSORTED_SEGMENT_SUM
 from headrace._src.state import storage
+from headrace._src.state.reference_ops import COUNT_UP_TO
 from headrace._src.state.scatter import STRIDED_SLICE_ASSIGN
 from headrace._src.state.variable_copies import VariableAggregation, VariableSynchronization
 from headrace._src.state.variables import Variable, static_shape
@@ -554,12 +553,9 @@ class RefVariable(GraphVariable):
         return GATHER_ND(self.value(), to_tensor(indices), name=name)
 
     def count_up_to(self, limit):
-        value = self.value()
-        check = ASSERT(value < limit, [f"Reached limit of {limit}"])
-        with context.graph.control_dependencies([check] if isinstance(check, Operation) else []):
-            value = IDENTITY(value)
-        with context.graph.control_dependencies([self.assign_add(1)]):
-            return IDENTITY(value)
+        handle = storage.VARIABLE_REFERENCE(**self._attributes)
+        handle.op.stands_for = self._handle  # in graphs that are written, where a reference is passed
+        return COUNT_UP_TO(handle, limit=int(limit), T=self._dtype)
 
 
 def _rowwise(kind, old, delta, convert):

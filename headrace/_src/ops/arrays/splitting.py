@@ -207,6 +207,9 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split") -> list[Ten
     Raises:
         InvalidArgumentError: when the parts do not add up to the dimension.
     """
+    if isinstance(value, int) and isinstance(axis, Tensor) and axis.dtype not in dtypes.INDEX:
+        raise ValueError("split: the tensor comes first, then the parts, then the axis: tf.split(value, "
+                         "num_or_size_splits, axis).")
     if isinstance(num_or_size_splits, (int, np.integer)):
         return SPLIT(integers(axis), value, num_split=int(num_or_size_splits), name=name)
     sizes = to_tensor(integers(num_or_size_splits))
