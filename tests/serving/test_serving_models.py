@@ -2,6 +2,7 @@
 
 import pathlib
 import shutil
+import socket
 
 import pytest
 from served_models import asked, save
@@ -127,3 +128,13 @@ def test_a_folder_without_versions_is_told(tmp_path, caplog, place, text):
     with caplog.at_level("WARNING", "headrace.serving"):
         Models([ModelSettings("m", str(tmp_path / place))], Loader(), poll_seconds=0).start()
     assert text in caplog.text
+
+
+@pytest.mark.parametrize(("kind", "flag"), [("rest_port", "--rest_api_port"), ("grpc_port", "--port")])
+def test_a_port_that_is_taken(tmp_path, kind, flag):
+    save(tmp_path, 1)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ports = {"rest_port": None, "grpc_port": None, kind: taken.getsockname()[1]}
+        server = tf.serving.Server(str(tmp_path), "m", tf.serving.ServerSettings(**ports))
+        with pytest.raises(tf.errors.UnavailableError, match=f"cannot listen.*`{flag}`"), server:
+            pass

@@ -7,6 +7,7 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+import re
 import sys
 import time
 
@@ -22,6 +23,13 @@ _OPTIONAL = {
     "google_crc32c": "checksums of TFRecord files are slow without it: pip install google-crc32c",
     "PIL": "images other than JPEG need it: pip install pillow",
     "fsspec": "paths such as gs:// need it: pip install fsspec",
+}
+
+# What `pip install 'headrace[NAME]'` brings, and what it is for.
+_EXTRAS = {
+    "serving": "headrace serve needs it",
+    "lite": "running and quantizing models of TensorFlow Lite needs it",
+    "tensorboard": "headrace tensorboard needs it",
 }
 
 headrace = importlib.import_module("headrace")  # what users import, above all layers
@@ -68,6 +76,25 @@ def _versions(report):
     for package, use in _OPTIONAL.items():
         version = _version(package) if importlib.util.find_spec(package) else None
         report.say(package, version or f"not installed; {use}")
+    for extra, use in _EXTRAS.items():
+        versions = {package: _version(package) for package in _packages_of(extra)}
+        there = ", ".join(f"{package} {version}" for package, version in versions.items() if version)
+        missing = ", ".join(package for package, version in versions.items() if not version)
+        if not versions:
+            continue
+        if missing:
+            there = f"{f'{there}; ' if there else ''}not installed: {missing}; {use}: pip install 'headrace[{extra}]'"
+        report.say(extra, there)
+
+
+def _packages_of(extra):
+    """The packages that an extra brings, as headrace was installed with it or could be."""
+    try:
+        requirements = importlib.metadata.requires("headrace") or []
+    except importlib.metadata.PackageNotFoundError:  # a checkout that is only on the path
+        return []
+    found = (re.match(r"([\w.-]+).*;.*\bextra == ['\"]([\w-]+)['\"]", text) for text in requirements)
+    return [match[1] for match in found if match and match[2] == extra]
 
 
 def _devices(report):

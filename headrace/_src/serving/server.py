@@ -257,7 +257,10 @@ class Server:
             )
             return server.add_secure_port(address, credentials)
         except RuntimeError as error:
-            raise errors.unavailable(f"gRPC cannot listen at {address}: {error}") from None
+            raise errors.unavailable(
+                f"gRPC cannot listen at {address}: {error}. Another program may be there, or the address is not one of "
+                "this machine: `--port` (`grpc_port` in code) names another."
+            ) from None
 
     async def _start_rest(self, inference, stack):
         _require("uvicorn", "orjson")
@@ -266,7 +269,10 @@ class Server:
             is_shared = self._shared is not None
             listener = network.listener(settings.host, settings.rest_port, "serving", is_shared)
         except OSError as error:
-            raise errors.unavailable(f"REST cannot listen at {settings.host}:{settings.rest_port}: {error}") from None
+            raise errors.unavailable(
+                f"REST cannot listen at {settings.host}:{settings.rest_port}: {error}. `--rest_api_port` (`rest_port` in "
+                "code) names another port."
+            ) from None
         self.rest_port = listener.getsockname()[1]
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         config = _uvicorn.Config(
