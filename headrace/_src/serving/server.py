@@ -270,8 +270,8 @@ class Server:
             listener = network.listener(settings.host, settings.rest_port, "serving", is_shared)
         except OSError as error:
             raise errors.unavailable(
-                f"REST cannot listen at {settings.host}:{settings.rest_port}: {error}. `--rest_api_port` (`rest_port` in "
-                "code) names another port."
+                f"REST cannot listen at {settings.host}:{settings.rest_port}: {error}. "
+                "`--rest_api_port` (`rest_port` in code) names another port."
             ) from None
         self.rest_port = listener.getsockname()[1]
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
