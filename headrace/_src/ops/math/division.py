@@ -11,10 +11,15 @@ from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op, unregistered
 from headrace._src.op.graph_rules import Neutral, is_one, unless_floating
 from headrace._src.op.infer import broadcast
+from headrace._src.op.lanes import MANY
 from headrace._src.op.traits import ELEMENTWISE, FAILS_BY_SHAPE
 from headrace._src.ops.arrays.broadcasting import shape_of, sum_to
 from headrace._src.ops.arrays.casting import CAST
 from headrace._src.ops.math.complex_numbers import conjugate
+from headrace._src.ops.math.half_kernels import large_arrays
+
+# From so many elements on, three quick functions take less time than one slow one.
+_WORTH_MORE_FUNCTIONS = 64
 
 
 def _require_nonzero(op, x, y):
@@ -293,10 +298,20 @@ def truncatediv(x, y, name=None) -> Tensor:
     return TRUNCATE_DIV(x, y, name=name)
 
 
+def _remainder_of_one_divisor(x, y, out=None):
+    """`np.mod(x, y)` for integers. NumPy divides by one number many at a time, and has no such loop for remainders."""
+    rest = np.floor_divide(x, y, out=out)
+    return np.subtract(x, np.multiply(rest, y, out=rest), out=rest)
+
+
 def _floor_mod(x, y):
     if x.dtype.kind in "iu":
         _require_nonzero("FloorMod", x, y)
-        return np.mod(x, y)
+        if y.size != 1 or x.size < _WORTH_MORE_FUNCTIONS:
+            return np.mod(x, y)
+        if x.size > MANY:
+            return large_arrays.divided(_remainder_of_one_divisor, x, y)
+        return _remainder_of_one_divisor(x, y)
     rest = np.fmod(x, y)
     return np.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
 

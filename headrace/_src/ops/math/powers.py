@@ -25,20 +25,35 @@ _NEGATIVE = "Pow: Integers to negative integer powers are not allowed"
 
 # Exponents for which there is a function that is twenty times as fast and as exact.
 _SHORT_POWERS = {1.0: np.positive, 2.0: np.square, -1.0: np.reciprocal}
+# From so many elements on, two more functions cost less than they save.
+_WORTH_SIGNS = 64
+
+
+def _even_power(x, y, out=None):
+    """NumPy takes numbers with a sign one by one, which takes ten times as long and more."""
+    return np.power(np.abs(x), y, out=out)
+
+
+def _odd_power(x, y, out=None):
+    result = np.power(np.abs(x), y, out=out)
+    return np.copysign(result, x, out=result)
 
 
 def _pow(x, y):
-    kind = x.dtype.kind
+    kind, function = x.dtype.kind, np.power
     if kind in "iu":
         if (y < 0).any() and x.size:
             raise errors.invalid_argument(_NEGATIVE)
     elif not y.ndim and kind != "c":
-        short = _SHORT_POWERS.get(float(y))
+        exponent = float(y)
+        short = _SHORT_POWERS.get(exponent)
         if short is not None:
             return short(x)
+        if exponent.is_integer() and x.size >= _WORTH_SIGNS and x.dtype.char in "fd":
+            function = _odd_power if exponent % 2 else _even_power
     if x.size > MANY or y.size > MANY:
-        return large_arrays.divided(np.power, x, y)
-    return np.power(x, y)
+        return large_arrays.divided(function, x, y)
+    return function(x, y)
 
 
 def _lower_pow(ctx, x, y):
