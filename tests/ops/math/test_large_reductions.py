@@ -10,6 +10,7 @@ from headrace._src.ops.math.reduction_kernels import reduced
 
 SHAPES = [(5000,), (1000, 10), (300, 7, 3), (8, 70, 3, 5), (2, 61, 67, 3), (4097, 2), (1, 5003, 11), (600, 1, 9)]
 SHAPES += [(64, 128), (1, 5000), (5000, 1), (3, 3, 1024), (500, 17), (2, 3001, 4), (2, 5000), (4096,)]
+SHAPES += [(20, 1000), (16, 256), (40, 257), (20, 255)]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -97,3 +98,33 @@ def test_sorted_segments(name, dtype, width):
             np.testing.assert_allclose(found[segment], want, rtol=1e-3 if dtype == np.float16 else 1e-6)
         else:
             np.testing.assert_array_equal(found[segment], 1 if name == "prod" else 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int32, np.complex64])
+def test_sums_of_numbers_by_sorted_segment(dtype):
+    rng = np.random.default_rng(0)
+    x = rng.integers(-20, 20, 5000).astype(dtype)  # of which all sums are exact
+    ids = np.sort(rng.integers(3, 40, 5000)) * 2  # every other segment is empty
+    want = np.zeros(ids[-1] + 1, np.complex128)
+    np.add.at(want, ids, x)
+    found = tf.math.segment_sum(x, ids).numpy()
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, want)
+    np.testing.assert_array_equal(
+        tf.math.segment_sum(x[::2], ids[:2500]), tf.math.segment_sum(x[::2].copy(), ids[:2500])
+    )
+
+
+def test_special_values_stay_in_their_segment():
+    found = tf.math.segment_sum([1.0, np.inf, -np.inf, np.nan, np.inf, 2.0], [0, 1, 1, 2, 4, 5]).numpy()
+    np.testing.assert_array_equal(found, np.array([1, np.nan, np.nan, 0, np.inf, 2], np.float32))
+
+
+def test_products_of_rows_by_pieces_keep_special_values():
+    x = np.ones((16, 300), np.float32)
+    x[[1, 2, 3, 4, 4, 5, 5], [7, 290, 299, 0, 64, 3, 260]] = [np.nan, np.inf, 0, np.inf, 0, -0.0, -1]
+    found = tf.reduce_prod(x, 1).numpy()
+    with np.errstate(invalid="ignore"):
+        want = np.multiply.reduce(x, 1)
+    np.testing.assert_array_equal(found, want)
+    np.testing.assert_array_equal(np.signbit(found[5]), np.signbit(want[5]))

@@ -26,6 +26,7 @@ from headrace._src.ops.arrays.shaping import EXPAND_DIMS, RESHAPE, check_layout
 from headrace._src.ops.arrays.small_integers import integers
 from headrace._src.ops.math.arithmetic import MAXIMUM
 from headrace._src.ops.math.comparison import LESS
+from headrace._src.ops.math.grouping import bad_index
 
 _variants = LazyModule("headrace._src.ops.tensor_lists.values")  # few programs make lists of tensors
 
@@ -256,10 +257,17 @@ def _one_hot(indices, depth, on_value, off_value, axis):
     at, dims = _one_hot_shape(indices.shape, depth, axis)
     checked_dims("OneHot", "the result", dims)
     flat = indices.reshape(-1)
-    out = np.empty((flat.size, depth), on_value.dtype)
-    out[...] = off
-    rows = np.flatnonzero((flat >= 0) & (flat < depth))
-    out[rows, flat[rows]] = on
+    count = flat.size * depth
+    if off_value.dtype.hasobject or any(off_value.tobytes()):
+        out = np.full(count, off, off_value.dtype)
+    else:
+        out = np.zeros(count, off_value.dtype)  # memory that the system has cleared is not written again
+    if count:
+        places = np.arange(0, count, depth)
+        if bad_index(flat, depth) is not None:
+            inside = (flat >= 0) & (flat < depth)
+            places, flat = places[inside], flat[inside]
+        out[places + flat.astype(np.intp, copy=False)] = on
     out = out.reshape((*indices.shape, depth))
     return out if at == indices.ndim else np.moveaxis(out, -1, at)
 

@@ -256,9 +256,11 @@ def _dynamic_partition(data, partitions, num_partitions):
     check_indices("DynamicPartition", partitions, num_partitions, "partitions")
     parts = partitions.reshape(-1)
     rows = data.reshape(parts.size, *data.shape[partitions.ndim :])
-    order = np.argsort(parts, kind="stable")
+    # NumPy sorts integers of one or two bytes by counting them, in a fourth of the time.
+    keys = parts.astype(np.min_scalar_type(num_partitions - 1), copy=False)
+    order = np.argsort(keys, kind="stable")
     ends = np.cumsum(np.bincount(parts, minlength=num_partitions))
-    moved = rows[order]
+    moved = rows.take(order, 0)
     return [moved[end - size : end] for end, size in zip(ends, np.diff(ends, prepend=0))]
 
 

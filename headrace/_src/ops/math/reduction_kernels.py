@@ -99,10 +99,11 @@ def _of_many_rows(ufunc, rows):
 
 def _of_short_rows(ufunc, rows):
     count, width = rows.shape
-    if ufunc is np.multiply and width >= 2 * _LONG:
+    if ufunc is np.multiply and width >= 4 * _NARROW:
         # NumPy multiplies the numbers of a row one after the other, but rows in several numbers at a time.
-        whole = width // _LONG * _LONG
-        found = ufunc.reduce(ufunc.reduce(rows[:, :whole].reshape(count, -1, _LONG), 1, rows.dtype), 1, rows.dtype)
+        step = _LONG if width >= 2 * _LONG else _NARROW
+        whole = width // step * step
+        found = ufunc.reduce(ufunc.reduce(rows[:, :whole].reshape(count, -1, step), 1, rows.dtype), 1, rows.dtype)
         return ufunc(found, ufunc.reduce(rows[:, whole:], 1, rows.dtype), out=found)
     if not 1 < width <= _SHORT or count < _MANY // _SHORT:
         return None

@@ -95,7 +95,8 @@ def _sorted(kind, op, data, segment_ids):
             found = total / sizes.astype(total.dtype)
         return found.astype(data.dtype, copy=False).reshape(dims)
     rows = wide(data).reshape(segment_ids.size, math.prod(data.shape[1:]))
-    if kind != "sum" and count:
+    # One after the other (`reduce_rows`), numbers take longer to sum, and the sums are less exact.
+    if count and (kind != "sum" or rows.shape[1] == 1):
         found = _reduce_runs(kind, rows, segment_ids, count)
     else:
         found = reduce_rows(kind, rows, segment_ids.astype(np.intp, copy=False), count)
