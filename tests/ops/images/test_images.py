@@ -310,3 +310,13 @@ def test_choosing_whole_rows(shape):
         np.testing.assert_array_equal(tf.where(condition, x, y), np.where(condition, x, y))
         np.testing.assert_array_equal(tf.where(condition, x[:, ::-1], y), np.where(condition, x[:, ::-1], y))
         np.testing.assert_array_equal(tf.where(condition, x[:1], y), np.where(condition, x[:1], y))
+
+
+@pytest.mark.parametrize("method", ["bilinear", "bicubic", "area"])
+@pytest.mark.parametrize("size", [(90, 70), (300, 310)])
+def test_large_batches_are_resized_image_by_image(method, size):
+    images = np.random.default_rng(0).standard_normal((7, 200, 200, 3)).astype(np.float32)
+    images[2, 5, 5, 0], images[6, 9, 9, 2] = np.inf, np.nan
+    found = tf.image.resize(images, size, method).numpy()
+    for image, one in zip(images, found):
+        np.testing.assert_allclose(one, tf.image.resize(image, size, method), rtol=1e-5, atol=1e-5)

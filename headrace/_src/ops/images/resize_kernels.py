@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from headrace._src.core import parts
 from headrace._src.ops.images import photo_kernels, resize_weights
 
 f32 = np.float32
@@ -71,11 +72,13 @@ def resize_bilinear(images, new_height, new_width, align_corners, half_pixel_cen
     if used is not None:
         lines = lines.take(used, 1)
     together = max(1, _AT_ONCE // max(1, max(lines.shape[1], new_height) * len(across)))
-    for start in range(0, batch, together):
-        group = lines[start : start + together]
+
+    def resize(part):
+        group = lines[part]
         narrowed = _between_columns(group.reshape(-1, *group.shape[2:]), left, right, across)
-        narrowed = narrowed.reshape(len(group), lines.shape[1], -1)
-        _between_rows(narrowed, low, high, down, result[start : start + together])
+        _between_rows(narrowed.reshape(len(group), lines.shape[1], -1), low, high, down, result[part])
+
+    parts.in_slices(resize, batch, together)
     return result.reshape(batch, new_height, new_width, channels)
 
 
@@ -130,9 +133,16 @@ def apply_taps(images, rows, columns):
     steps = [(_sum_rows, rows), (_sum_columns, columns)]
     if rows.outputs * width > height * columns.outputs:
         steps.reverse()
-    result = x
-    for step, taps in steps:
-        result = step(np.ascontiguousarray(result), taps)
+    result = np.empty(shape, f32)
+
+    def apply(part):
+        group = x[part]
+        for step, taps in steps:
+            group = step(np.ascontiguousarray(group), taps)
+        result[part] = group
+
+    size = max(height, rows.outputs) * max(width, columns.outputs) * channels
+    parts.in_slices(apply, batch, max(1, _AT_ONCE // size))
     if images.dtype.kind not in "iu" and not np.isfinite(result).all():
         # In products of matrices, what is infinite reaches pixels that it has no weight in.
         return _tap_by_tap(_tap_by_tap(x, rows, 1), columns, 2)
