@@ -1,4 +1,4 @@
-"""Remainders by one divisor, against NumPy's."""
+"""Remainders by one divisor and quotients without NaN, against NumPy's."""
 
 import numpy as np
 import pytest
@@ -29,3 +29,18 @@ def test_remainders_of_large_and_scattered_arrays():
     with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
         tf.math.floormod(x, 0)
     assert tf.math.floormod(x[:0], 0).shape == (0, 1000)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "complex64"])
+def test_quotients_are_zero_where_the_divisor_is(dtype):
+    x = tf.cast([1.0, -2.0, 0.0, -0.0, np.inf, np.nan, np.nan], dtype)
+    y = tf.cast([0.0, 4.0, -0.0, 2.0, 2.0, 0.0, 1.0], dtype)
+    found = tf.cast(tf.math.divide_no_nan(x, y), "complex128").numpy()
+    np.testing.assert_array_equal(found[[0, 1, 2, 3, 5]], [0, -0.5, 0, 0, 0])
+    assert np.isinf(found[4])
+    assert np.isnan(found[6])
+    assert tf.math.divide_no_nan(x, y).dtype == dtype
+    without = tf.math.divide_no_nan(x[:5], tf.cast(2.0, dtype))
+    np.testing.assert_array_equal(tf.cast(without, "complex128"), tf.cast(x[:5] / tf.cast(2.0, dtype), "complex128"))
+    assert tf.math.divide_no_nan(x[:0], y[:0]).shape == (0,)
+    assert tf.math.divide_no_nan(x[:0], y[:1] * 0).shape == (0,)

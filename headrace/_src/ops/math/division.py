@@ -151,8 +151,10 @@ def divide(x, y, name=None) -> Tensor:
     return x / y
 
 
-def _divide_no_nan(xp, x, y):
-    return xp.where(y == 0, xp.zeros((), x.dtype), xp.divide(x, y))
+def _divide_no_nan(x, y):
+    """To see that nothing is zero takes less time than to choose."""
+    quotient, zero = np.divide(x, y), y == 0
+    return np.where(zero, np.zeros((), x.dtype), quotient) if zero.any() else quotient
 
 
 def _grad_divide_no_nan(node, dy):
@@ -172,8 +174,8 @@ DIV_NO_NAN = Op(
     neutral=Neutral(is_one, "f"),
     T=dtypes.FLOATING | dtypes.COMPLEX,
     infer=broadcast,
-    kernel=lambda x, y: _divide_no_nan(np, x, y),
-    lower=lambda ctx, x, y: _divide_no_nan(jnp, x, y),
+    kernel=_divide_no_nan,
+    lower=lambda ctx, x, y: jnp.where(y == 0, jnp.zeros((), x.dtype), jnp.divide(x, y)),
     saves=("x", "y"),
     grad=_grad_divide_no_nan,
 )
