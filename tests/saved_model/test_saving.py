@@ -371,6 +371,8 @@ def test_traces_that_are_of_no_use_elsewhere(tmp_path):
     module.run = tf.function(lambda x, of=None: x)
     module.run(tf.constant(1.0))
     module.run(tf.constant(1.0), object())
+    module.run(tf.constant(1.0), tf.Module())  # which is gone when the model is saved
+    gc.collect()
     tf.saved_model.save(module, tmp_path)
     assert len(tf.saved_model.load(tmp_path).run.concrete_functions) == 1
 

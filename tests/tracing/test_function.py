@@ -132,6 +132,14 @@ def test_input_signature_converts():
     assert h.experimental_get_tracing_count() == 1
 
 
+def test_the_signature_of_a_trace_whose_argument_is_gone():
+    concrete = tf.function(lambda x, of: x).get_concrete_function(tf.constant(1.0), tf.Module())
+    gc.collect()
+    (spec, of), _ = concrete.structured_input_signature
+    assert spec == tf.TensorSpec([], tf.float32, "x")
+    assert repr(of).startswith("<Module object at 0x")
+
+
 def test_concrete_function():
     @tf.function
     def g(x, y=2, *, z=3):

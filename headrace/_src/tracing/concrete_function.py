@@ -22,7 +22,7 @@ from headrace._src.graph.passes.implementations import add_implementation
 from headrace._src.op.convert import to_tensor
 from headrace._src.tracing.arguments import FAILED
 from headrace._src.tracing.function_types import FunctionType, Parameter
-from headrace._src.tracing.trace_types import Literal, Typing
+from headrace._src.tracing.trace_types import Identity, Literal, Typing
 from headrace._src.tracing.variable_specs import VariableSpec
 
 if TYPE_CHECKING:
@@ -339,7 +339,7 @@ def _described(kind, name):
     if children is not None:
         names = kind.keys if kind.keys is not None else range(len(children))
         return kind.packed([_described(child, f"{name}_{key}") for key, child in zip(names, children)])
-    if isinstance(kind, VariableSpec) or kind.flatten():
+    if isinstance(kind, VariableSpec) or kind.flatten() or (isinstance(kind, Identity) and kind.is_gone):
         return kind
     return kind.placeholder_value(PlaceholderContext())
 

@@ -63,6 +63,11 @@ class Identity(TraceType):
         self._hash = object.__hash__(value)
         self._text = f"{type(value).__name__} object at {id(value):#x}"
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether nobody else has the object any more."""
+        return self._reference() is None
+
     def is_subtype_of(self, other):
         return self == other
 
