@@ -34,6 +34,13 @@ def test_elements(graph):
         graph.as_graph_element(other)
 
 
+def test_an_operation_is_printed_with_its_attributes(graph):
+    operation = graph.get_operation_by_name("b")
+    text = str(operation)
+    assert text.startswith('name: "b"\nop: "AddV2"\ninput: "a"\ninput: "b/y"\nattr {\n  key: "T"\n')
+    assert text == str(operation.node_def)
+
+
 def test_collections(graph):
     graph.add_to_collections(["x", "y"], 5)
     graph.add_to_collections("z", 6)

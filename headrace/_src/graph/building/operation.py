@@ -143,9 +143,7 @@ class Operation(OperationMethods, OperationNotes):
         return f"<tf.Operation {self.name!r} type={self.type}>"
 
     def __str__(self):
-        lines = [f'name: "{self.name}"', f'op: "{self.type}"']
-        lines += [f'input: "{x.name}"' for x in self.inputs]
-        return "\n".join(lines)
+        return str(self.node_def)
 
 
 def is_stateful(operation) -> bool:
