@@ -80,6 +80,8 @@ def test_what_strategies_say():
 def test_tensors_over_a_mesh_are_not_there():
     with pytest.raises(NotImplementedError, match=r"dtensor\.Mesh.*MirroredStrategy"):
         tf.experimental.dtensor.Mesh(["x"])
+    with pytest.raises(AttributeError, match="tensors laid out over several devices"):
+        tf.experimental.dtensor.create_mesh([("x", 2)])
     assert not isinstance(tf.data.Dataset.range(2), tf.experimental.dtensor.DTensorDataset)
 
 

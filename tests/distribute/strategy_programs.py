@@ -4,6 +4,7 @@ Results are plain data: numbers, lists, texts; an error is its class and nothing
 """
 
 import contextlib
+import functools
 import os
 import tempfile
 
@@ -197,6 +198,47 @@ def one_saved_model(tf, s):
 
 
 @program
+def one_saved_model_that_assigns(tf, s):
+    class Counting(tf.Module):
+        def __init__(self):
+            self.v = tf.Variable([2.0, 3.0], name="v")
+            self.count = tf.Variable(
+                0, name="count", trainable=False, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
+            )
+            self.total = tf.Variable(1.0, name="total", trainable=False, aggregation=tf.VariableAggregation.SUM,
+                                     synchronization=tf.VariableSynchronization.ON_READ)  # fmt: skip
+
+        @tf.function(input_signature=[tf.TensorSpec([2])])
+        def scale(self, x):
+            self.count.assign_add(1)
+            return x * self.v + self.total
+
+        @tf.function
+        def add(self, x, twice=False):
+            self.v.assign_add(x + x if twice else x)
+            return self.v + 0.0
+
+        @tf.function
+        def spread(self, x):
+            return s.reduce("SUM", s.run(lambda: self.v * x), axis=None)
+
+    with s.scope():
+        model = Counting()
+    model.scale([1.0, 1.0])
+    model.add(tf.ones([2]))
+    model.add(tf.ones([2]), twice=True)
+    model.spread(tf.ones([2]))
+    with tempfile.TemporaryDirectory() as folder:
+        tf.saved_model.save(model, folder, signatures={"scale": model.scale})
+        here = [copies(model.v), copies(model.count), copies(model.total)]
+        loaded = tf.saved_model.load(folder)
+        seen = [loaded.scale([1.0, 1.0]), loaded.signatures["scale"](tf.ones([2]))["output_0"], loaded.count.numpy()]
+        seen += [loaded.add(tf.ones([2])), loaded.add(tf.ones([2]), twice=True), loaded.v.numpy()]
+        concrete = model.add.get_concrete_function(tf.TensorSpec([2]))
+        return [here, seen, error_of(lambda: tf.saved_model.save(model, folder, signatures=concrete))]
+
+
+@program
 def loaded_in_scope(tf, s):
     class Scaled(tf.Module):
         def __init__(self):
@@ -237,6 +279,24 @@ def contexts(tf, s):
             seen.append(here())
     seen += [s.run(here), here(), s.num_replicas_in_sync, list(s.extended.worker_devices)]
     return [*seen, list(s.extended.parameter_devices), s.run(lambda: tf.ones([2]).device)]
+
+
+@program
+def scopes_within_themselves(tf, s):
+    scope = s.scope()
+    seen = []
+    with scope:
+        with scope:
+            seen.append(tf.distribute.get_strategy() is s)
+        seen.append(tf.distribute.get_strategy() is s)
+    return [*seen, tf.distribute.has_strategy(), error_of(lambda: s.scope().__exit__(None, None, None))]
+
+
+@program
+def of_another_strategy(tf, s):
+    three = tf.distribute.MirroredStrategy(["CPU:0"])
+    v = variable(tf, s)
+    return [error_of(lambda: three.run(lambda: v.assign_add(1.0))), copies(v)]
 
 
 @program
@@ -310,6 +370,16 @@ def reducing(tf, s):
 
 
 @program
+def reducing_what_is_not_distributed(tf, s):
+    default = tf.distribute.OneDeviceStrategy("/CPU:0")
+    values = [tf.constant([1.0, 2.0]), tf.constant([[1, 2], [3, 4]])]
+    return [
+        error_of(functools.partial(strategy.reduce, op, value, axis=axis))
+        for strategy in (s, default) for op in ("SUM", "MEAN") for value in values for axis in (0, "a")
+    ]  # fmt: skip
+
+
+@program
 def all_reduces(tf, s):
     def step(op):
         replica = tf.distribute.get_replica_context()
@@ -377,6 +447,20 @@ def random_numbers(tf, s):
         tf.function(lambda: s.run(lambda: tf.random.uniform([2])))(),
         tf.function(lambda: s.run(lambda: tf.random.normal([2], seed=3)))(),
     ]
+
+
+@program
+def generators(tf, s):
+    before = tf.random.Generator.from_seed(2)
+    with s.scope():
+        g = tf.random.Generator.from_seed(1)
+
+    def draw():
+        return g.normal([2]), g.uniform([1], 0, 1000, tf.int32), g.make_seeds(1), g.uniform_full_int([1])
+
+    seen = [s.run(draw), tf.function(lambda: s.run(draw))(), copies(g.state)]
+    seen += [s.run(lambda: tf.random.Generator.from_seed(2).uniform([1])), s.run(lambda: before.uniform([2]))]
+    return [*seen, s.run(lambda: g.split(1)[0].uniform([1]))]
 
 
 @program

@@ -165,3 +165,46 @@ def test_same_weights_as_on_one_device(count):
     found = trained(tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(count)]))
     for a, b in zip(expected, found):
         np.testing.assert_allclose(a, b, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("call", "error", "says"), [
+    (lambda s, pair: tf.convert_to_tensor(pair), ValueError, "each replica has its own.*strategy.reduce"),
+    (lambda s, pair: tf.distribute.MirroredStrategy(["CPU:0", "CPU:1", "CPU:2"]).run(abs, args=(pair,)), IndexError,
+     "PerReplica of 2 replicas.*replica 2 has no part"),
+    (lambda s, pair: s.reduce("SUM", pair, axis="a"), TypeError, "`axis` must be a whole number"),
+    (lambda s, pair: tf.distribute.MirroredStrategy("CPU:0"), ValueError, r"Write \['CPU:0'\]"),
+])  # fmt: skip
+def test_what_errors_say(strategy, call, error, says):
+    pair = strategy.run(number_here)
+    with pytest.raises(error, match=says):
+        call(strategy, pair)
+
+
+def test_a_trace_for_all_copies_is_no_signature(strategy, tmp_path):
+    with strategy.scope():
+        v = tf.Variable([1.0], name="v")
+    model = tf.Module()
+    model.v = v
+    model.add = tf.function(lambda x: v.assign_add(x) + 0.0)
+    concrete = model.add.get_concrete_function(tf.TensorSpec([1]))
+    with pytest.raises(ValueError, match="copies of v:0 on all replicas.*Give the tf.function as signature"):
+        tf.saved_model.save(model, str(tmp_path), signatures=concrete)
+
+
+def test_lists_of_numbers_have_axes(strategy):
+    """TF: the same sum; it has no mean of them."""
+    assert [strategy.reduce(op, [1.0, 2.0], axis=0).numpy() for op in ("SUM", "MEAN")] == [6.0, 1.5]
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_copies_of_a_generator_go_on_together(strategy, traced):
+    with strategy.scope():
+        g = tf.random.Generator.from_seed(1)
+
+    def between():
+        return g.normal([2])
+
+    (tf.function(between) if traced else between)()
+    strategy.run(between)
+    first, second = parts(g.state)
+    assert first == second != tf.random.Generator.from_seed(1).state.numpy().tolist()

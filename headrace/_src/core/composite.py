@@ -19,6 +19,9 @@ class CompositeTensor:
     metaclass.
     """
 
+    # What to do with one where a dense tensor is expected, for the error.
+    _instead_of_dense = "convert it, for instance with its to_tensor() or tf.sparse.to_dense"
+
     @property
     def _type_spec(self) -> Any:
         """The `TypeSpec` of this value."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 from typing import Any
 
+import numpy as np
+
 from headrace._src.core import device_use, errors
 from headrace._src.core.context import HOST
 from headrace._src.core.lazy import LazyModule
@@ -234,6 +236,8 @@ def get_soft_device_placement() -> bool:
 @api("config.set_soft_device_placement", dispatch=False)
 def set_soft_device_placement(enabled) -> None:
     """Say whether operations may run on another device than was asked for. If not, they are refused."""
+    if not isinstance(enabled, (bool, np.bool_)):
+        raise TypeError(f"set_soft_device_placement: enabled must be True or False, got {enabled!r}.")
     device_use.soft_placement = bool(enabled)
 
 

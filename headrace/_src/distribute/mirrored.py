@@ -128,6 +128,8 @@ def _warn_of_absent(names):
 
 
 def _names_of(devices):
+    if isinstance(devices, str):
+        raise ValueError(f"Devices must be a list of names, got the string {devices!r}. Write [{devices!r}].")
     names = tuple(canonical_name(device) for device in devices)
     if len(set(names)) != len(names):
         raise AssertionError(f"No duplicates allowed in `devices` argument: {names}")

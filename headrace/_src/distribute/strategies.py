@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import numbers
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,7 @@ from headrace._src.distribute import datasets
 from headrace._src.distribute.contexts import DefaultReplicaContext, ReplicaContext
 from headrace._src.distribute.places import Place, place_here, require_cross_replica, stands_for_each
 from headrace._src.distribute.reductions import ReduceOp, gathered, on_devices_of, reduce_op, reduced_value
+from headrace._src.distribute.scopes import Scope
 from headrace._src.distribute.values import DistributedValues, regroup, select_replica
 from headrace._src.distribute.variables import checked_use
 from headrace._src.op.api import api
@@ -220,7 +222,7 @@ class Strategy:
 
     def __init__(self, extended=None) -> None:
         self._extended = StrategyExtended(self) if extended is None else extended
-        self._scopes: list = []
+        self._entered: list = []  # scopes that are, which some programs enter without holding them
 
     @property
     def extended(self) -> StrategyExtended:
@@ -237,13 +239,17 @@ class Strategy:
         """Who knows the other machines; None when there are none."""
         return None
 
-    @contextlib.contextmanager
-    def scope(self) -> Iterator[Any]:
+    def scope(self) -> Scope:
         """Within this block, variables are made by this strategy.
 
         Raises:
             RuntimeError: on a replica, or within the scope of another strategy.
         """
+        return Scope(self)
+
+    @contextlib.contextmanager
+    def _block(self) -> Iterator[Any]:
+        """What a scope is while it is entered."""
         require_cross_replica(self)
         if place_here() is not None:
             yield self
@@ -295,13 +301,19 @@ class Strategy:
         """
         op = _op(reduce_op)
         require_cross_replica(self)
+        if axis is not None and not all(isinstance(a, numbers.Integral) for a in nest.flatten(axis)):
+            raise TypeError(f"reduce: `axis` must be a whole number, several of them or None, got {axis!r}.")
+        if axis is not None and _is_of_numbers(value):
+            value = to_tensor(value)
         with self.scope():
             return nest.map_structure(lambda part: self._reduced(op, part, axis), value)
 
     def _reduced(self, op, value, axis):
         if axis is None:
             return self._extended._reduced(op, [value])[0]
-        parts = value.values if isinstance(value, DistributedValues) else [value]
+        # What is no distributed value is what each replica has.
+        here = len(self._extended.worker_devices)
+        parts = value.values if isinstance(value, DistributedValues) else [value] * here
         parts = [to_tensor(part) for part in parts]
         if parts[0].shape.rank == 0:  # Keras asks for the mean of scalars along axis 0
             return self._extended._reduced(op, [value])[0]
@@ -311,7 +323,8 @@ class Strategy:
         sums = [reduce_sum(part, axis=axis) for part in parts]
         if op is ReduceOp.SUM:
             return self._extended._summed([add_n(sums) if len(sums) > 1 else sums[0]])[0]
-        if len(parts) == 1 and self.num_replicas_in_sync == len(self._extended.worker_devices):  # of no other process
+        is_alone = len(parts) == 1 and self.num_replicas_in_sync == here  # of no other process
+        if is_alone and (parts[0].dtype.is_floating or parts[0].dtype.is_complex):
             return reduce_mean(parts[0], axis=axis)
         return _mean_of(parts, sums, axis, self._extended._summed)
 
@@ -436,6 +449,11 @@ class Strategy:
 _op = reduce_op
 
 
+def _is_of_numbers(value):
+    """Whether this is a list of numbers, which has axes, and no structure of values."""
+    return isinstance(value, (list, tuple)) and all(isinstance(part, numbers.Number) for part in nest.flatten(value))
+
+
 def _mean_of(parts, sums, axis, summed):
     """The mean along an axis of what all replicas have, which may have different lengths there.
 
@@ -477,12 +495,7 @@ class _DefaultDistributionStrategy(Strategy):
         super().__init__(_DefaultDistributionExtended(self))
 
     @contextlib.contextmanager
-    def scope(self) -> Iterator[Any]:
-        """A block in which this strategy is in force.
-
-        Raises:
-            RuntimeError: within the scope of another strategy.
-        """
+    def _block(self) -> Iterator[Any]:
         require_cross_replica(self)
         yield self
 

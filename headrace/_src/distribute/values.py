@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections.abc
 from typing import Any
 
-from headrace._src.core import nest
+from headrace._src.core import errors, nest
 from headrace._src.core.composite import CompositeTensor
 from headrace._src.core.context import context
 from headrace._src.core.tensor import EagerTensor, Tensor
@@ -37,6 +37,12 @@ class DistributedValues:
 
     def _of(self, index):
         """What the replica of that number has."""
+        if index >= len(self._values):
+            raise errors.TooFewError(
+                None, None,
+                f"A {type(self).__name__} of {len(self._values)} replicas is used where there are more: replica "
+                f"{index} has no part of it. Give what this strategy made, not another one.",
+            )  # fmt: skip
         return self._values[index]
 
     def _text(self, show):
@@ -57,6 +63,11 @@ class NeedsReplicas(BaseException):
 @api("types.experimental.distributed.PerReplica", dispatch=False)
 class PerReplica(DistributedValues, CompositeTensor):
     """One value for each replica. Functions take and return it as they do tensors."""
+
+    _instead_of_dense = (
+        "each replica has its own. Use it in a function that strategy.run calls, make one of all with strategy.reduce "
+        "or strategy.gather, or take them one by one with strategy.experimental_local_results"
+    )
 
     @property
     def _type_spec(self) -> PerReplicaSpec:

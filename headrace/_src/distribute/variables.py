@@ -95,6 +95,9 @@ class DistributedVariable(DistributedValues, Variable):
         """The copies that code means that runs once for all replicas; the first, where it is traced for each."""
         return self._values[:1] if stands_for_each() else self._values
 
+    def _copies_to_write(self):
+        return self._copies_here() if index_here(self._strategy) is None else (self._copy_here(),)
+
     def _copy_here(self):
         return self._values[index_here(self._strategy) or 0]
 
@@ -105,6 +108,10 @@ class DistributedVariable(DistributedValues, Variable):
     @property
     def _handle(self):
         return self._copy_here()._handle
+
+    def _first_copy_alone(self):
+        """Within this block, code means the first copy: so functions of a model are saved, which has no replicas."""
+        return context.changed(place=Place(self._strategy, None, 0))
 
     @property
     def distribute_strategy(self) -> Any:
@@ -348,12 +355,24 @@ def _writing_method(name, original, first):
             for parameter in _PARAMETERS[name][len(before) :]:
                 before.append(kwargs.pop(parameter))
             kwargs.update(zip(_REST[name], rest))
+            if context.place is not None and context.place.replica is not None:
+                _require_own(self)
             return self._write(name, _convertible(self, before.pop()), tuple(before), kwargs)
         except BaseException as error:
             hide_frames(error)
             raise
 
     return method
+
+
+def _require_own(variable):
+    """Raises RuntimeError on a replica of another strategy, whose variables have other copies."""
+    here = context.place.strategy
+    if here is not variable._strategy:
+        raise RuntimeError(
+            f"Mixing different tf.distribute.Strategy objects: {variable.name} was made in the scope of "
+            f"{variable._strategy!r}, and is changed on a replica of {here!r}."
+        )
 
 
 def _convertible(variable, value):

@@ -126,8 +126,7 @@ def to_tensor(value, dtype: DType | None = None, hint: DType | None = None, name
     if isinstance(value, CompositeTensor):
         # The message leaves out the value, which takes long to write: functions that take composites catch this error.
         raise errors.CompositeConversionError(
-            f"A {kind.__name__} cannot become a dense tensor by itself; convert it, for instance with its to_tensor() "
-            "or tf.sparse.to_dense."
+            f"A {kind.__name__} cannot become a dense tensor by itself; {kind._instead_of_dense}."
         )
     if dtype is not None or hint is None:
         return _constant(value, dtype, name)

@@ -13,6 +13,7 @@ from headrace._src.core.type_specs import TypeSpec
 from headrace._src.data.datasets import DatasetV2
 from headrace._src.saved_model.resource_functions import DatasetTracker, makes_resource, new_name, resource_functions
 from headrace._src.saved_model.saved_functions import SavedFunctions
+from headrace._src.saved_model.saved_traces import saved_traces
 from headrace._src.saved_model.saving_functions import SavingFunctions, saving_functions
 from headrace._src.saved_model.signatures import SignatureMap, concrete_signatures, default_signature
 from headrace._src.saved_model.structured_values import can_encode
@@ -111,7 +112,7 @@ class ModelObjects:
         return found
 
     def _traces(self, function):
-        traces = [concrete for concrete in function._list_all_concrete_functions() if _is_saved(concrete)]
+        traces = [concrete for concrete in saved_traces(function) if _is_saved(concrete)]
         if not traces:
             self._untraced.append(function.name)
         return {f"trace_{i}": concrete for i, concrete in enumerate(traces)}

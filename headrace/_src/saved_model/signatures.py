@@ -12,6 +12,7 @@ from headrace._src.core.specs import TensorSpec
 from headrace._src.core.tensor import Tensor
 from headrace._src.core.trackable import SaveType, Trackable
 from headrace._src.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+from headrace._src.saved_model.saved_traces import only_trace, variable_of_replicas
 from headrace._src.tracing.concrete_function import ConcreteFunction
 from headrace._src.tracing.function import Function
 from headrace._src.tracing.trace_types import Typing
@@ -89,10 +90,8 @@ def default_signature(children: Mapping[str, Any]) -> Any:
 
 def _concrete_of(function):
     """The only trace that a function can have, or None."""
-    if isinstance(function, Function) and function.input_signature is not None:
-        return function.get_concrete_function()
-    if isinstance(function, Function) and not function.parameter_names:
-        return function.get_concrete_function()
+    if isinstance(function, Function) and (function.input_signature is not None or not function.parameter_names):
+        return only_trace(function)
     return function if isinstance(function, ConcreteFunction) else None
 
 
@@ -116,6 +115,13 @@ def _signature(key, function):
             "tf.function an input_signature, or pass its get_concrete_function(...)."
         )
     _check_inputs(concrete)
+    variable = variable_of_replicas(concrete)
+    if variable is not None:
+        raise ValueError(
+            f"{concrete.name} uses the copies of {variable.name} on all replicas, and a saved model has only one. Give "
+            "the tf.function as signature, with an input_signature, in the place of its concrete function; and call "
+            "strategy.run outside of it."
+        )
     return _wrapped(concrete, key)
 
 

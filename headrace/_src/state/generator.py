@@ -7,6 +7,7 @@ import os
 import numpy as np
 
 from headrace._src.core import dtypes, errors, nest
+from headrace._src.core.context import context
 from headrace._src.core.lazy import jnp
 from headrace._src.core.random_state import random_state
 from headrace._src.core.tensor import EagerTensor, Tensor
@@ -301,6 +302,8 @@ class Generator(AutoTrackable):
     """
 
     def __init__(self, copy_from=None, state=None, alg=None) -> None:
+        # Each replica of this strategy has numbers of its own, though their states are equal.
+        self._strategy = None if context.place is None else context.place.strategy
         if copy_from is not None:
             if state is not None or alg is not None:
                 raise AssertionError("Generator: give either copy_from, or state and alg.")
@@ -389,8 +392,9 @@ class Generator(AutoTrackable):
         Returns:
             The state before.
         """
-        alg = cast(to_tensor(self._alg), dtypes.int32)
-        return RNG_READ_AND_SKIP(self._state_var.handle, alg, cast(to_tensor(delta), dtypes.uint64))
+        alg, delta = cast(to_tensor(self._alg), dtypes.int32), cast(to_tensor(delta), dtypes.uint64)
+        before = [RNG_READ_AND_SKIP(copy.handle, alg, delta) for copy in self._state_var._copies_to_write()]
+        return before[0]
 
     def _next(self, shape):
         """Key, counter and algorithm for drawing a tensor of that shape, past which the state moves."""
@@ -399,9 +403,18 @@ class Generator(AutoTrackable):
         if type(before) is EagerTensor:
             words = before._a.view(np.uint64)
             key, counter = words[size : size + 1], words[:size]
-            return EagerTensor(key, dtypes.uint64), EagerTensor(counter, dtypes.uint64), self._alg
+            return self._key_here(EagerTensor(key, dtypes.uint64)), EagerTensor(counter, dtypes.uint64), self._alg
         words = bitcast(before, dtypes.uint64)
-        return words[size : size + 1], words[:size], self._alg
+        return self._key_here(words[size : size + 1]), words[:size], self._alg
+
+    def _key_here(self, key):
+        """The key of the stream that this replica draws from, made of the key of all and the replica's number."""
+        place = context.place
+        if place is None or place.replica is None or place.strategy is not self._strategy:
+            return key
+        number = cast(reshape(place.replica.replica_id_in_sync_group, [1]), dtypes.uint64)
+        counter = concat([number, to_tensor([0] * (_counter_size(self._alg) - 1), dtypes.uint64)], 0)
+        return STATELESS_RANDOM_UNIFORM_FULL_INT_V2([1], key, counter, self._alg, dtype=dtypes.uint64)
 
     def normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None) -> Tensor:
         """Normal numbers; the arguments are those of `tf.random.normal`."""

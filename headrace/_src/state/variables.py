@@ -130,6 +130,11 @@ class Variable(VariableMethods, ScatterMethods, Trackable, types.Tensor, metacla
     __array_priority__ = 100
     _in_graph_mode = False
     has_copies = False  # whether it is distributed: each replica of a strategy then has a copy
+
+    def _copies_to_write(self):
+        """The variables that code here changes when it changes this one."""
+        return (self,)
+
     reads_as_tensor = True  # ops read the value without asking for conversions
 
     def __init__(

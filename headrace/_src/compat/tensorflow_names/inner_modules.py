@@ -62,6 +62,11 @@ def _parents(module):
     return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
 
+def _said_about(name):
+    """What can be said about a name that is not there: some of these modules are public too."""
+    return missing_names.about(name) or missing_names.about(name.replace("tensorflow.", "tf.", 1))
+
+
 class InnerModule(types.ModuleType):
     """A module of TensorFlow's own, as far as other packages need it: each name is looked up when it is first read.
 
@@ -81,7 +86,7 @@ class InnerModule(types.ModuleType):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         module, there = self.__names.get(name) or self.__anywhere(name)
         if module is None:
-            raise missing_names.absence(self.__name__, name, missing_names.about(f"{self.__name__}.{name}"))
+            raise missing_names.absence(self.__name__, name, _said_about(f"{self.__name__}.{name}"))
         value = importlib.import_module(module)
         for part in there.split("."):
             value = getattr(value, part)
