@@ -108,6 +108,16 @@ def _layers(tf):
 
         return build
 
+    def renormalized(rate):
+        def build(tf):
+            flag = v1.placeholder(tf.bool, [])
+            clipping = {"rmin": 0.5, "rmax": 1.5, "dmax": 0.2}
+            y = L.batch_normalization(x(6, 4, 3), axis=1, training=flag, scale=False, renorm=True, renorm_momentum=0.7,
+                                      renorm_clipping=clipping, moving_variance_initializer=v1.ones_initializer())
+            return y, {flag: rate}
+
+        return build
+
     def dense_training(tf):
         flag = v1.placeholder(tf.bool, [])
         return L.batch_normalization(x(6, 3), training=flag), {flag: True}
@@ -146,6 +156,9 @@ def _layers(tf):
         "batch_normalization of vectors": lambda tf: L.batch_normalization(x(6, 3), training=True, scale=False),
         "batch_normalization of vectors told by a tensor": dense_training,
         "batch_normalization by axis": lambda tf: L.batch_normalization(x(6, 3, 4), axis=1, training=True),
+        "batch_renormalization": lambda tf: L.batch_normalization(x(6, 5, 5, 3), training=True, renorm=True),
+        "batch_renormalization told by a tensor": renormalized(True),
+        "batch_renormalization told not to by a tensor": renormalized(False),
         "batch_normalization not fused": lambda tf: L.batch_normalization(x(4, 3, 3, 2), fused=False, training=True,
                                                                           gamma_regularizer=reg),
     }

@@ -1,5 +1,6 @@
 """`BatchNormalization`, and its function: statistics of the batch in training, their moving means otherwise."""
 
+import math
 from typing import Any
 
 from headrace._src.compat.functions.networks import fused_batch_norm
@@ -13,7 +14,8 @@ from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.convert import to_tensor
-from headrace._src.ops.arrays import casting, filling, shaping
+from headrace._src.ops.arrays import casting, filling, passing, shaping
+from headrace._src.ops.math import arithmetic, elementwise
 from headrace._src.ops.nn import normalization
 from headrace._src.state.variable_copies import VariableAggregation, VariableSynchronization
 
@@ -34,7 +36,9 @@ class BatchNormalization(Layer):
         beta_initializer, gamma_initializer, moving_mean_initializer, moving_variance_initializer: initial values.
         beta_regularizer, gamma_regularizer: functions whose results are losses.
         beta_constraint, gamma_constraint: functions that optimizers apply after updates.
-        renorm, renorm_clipping, renorm_momentum: batch renormalization.
+        renorm: whether statistics of the batch are corrected by moving ones in training (batch renormalization).
+        renorm_clipping: the least and greatest factor, and the greatest shift, of that: "rmin", "rmax", "dmax".
+        renorm_momentum: how much of these moving statistics is kept in an update.
         fused: True: images only, by one operation; None: where that can be.
         trainable: whether `beta` and `gamma` are trained.
         virtual_batch_size, adjustment: refused.
@@ -67,7 +71,7 @@ class BatchNormalization(Layer):
         **kwargs,
     ) -> None:
         super().__init__(trainable, name, **kwargs)
-        refused = {"renorm": renorm, "virtual_batch_size": virtual_batch_size, "adjustment": adjustment}
+        refused = {"virtual_batch_size": virtual_batch_size, "adjustment": adjustment}
         for label, value in refused.items():
             if value:
                 raise NotImplementedError(f"batch_normalization: {label} is not offered; leave it out, which "
@@ -85,7 +89,15 @@ class BatchNormalization(Layer):
         self.gamma_regularizer = gamma_regularizer
         self.beta_constraint = beta_constraint
         self.gamma_constraint = gamma_constraint
-        self.fused = fused
+        unknown = sorted(set(renorm_clipping or ()) - {"rmin", "rmax", "dmax"})
+        if unknown:
+            raise ValueError(f"batch_normalization: renorm_clipping may have rmin, rmax and dmax, got {unknown}.")
+        if renorm and fused:
+            raise ValueError("batch_normalization: fused=True and renorm=True cannot be combined.")
+        self.renorm = renorm
+        self.renorm_clipping = dict(renorm_clipping or {})
+        self.renorm_momentum = renorm_momentum
+        self.fused = False if renorm else fused
         self.beta: Any = None
         self.gamma: Any = None
 
@@ -131,6 +143,17 @@ class BatchNormalization(Layer):
                                            **read)
         self.moving_variance = self.add_weight("moving_variance", shape, dtype, self.moving_variance_initializer,
                                                trainable=False, **read)
+        if self.renorm:
+            def stddev_initializer(*args, **kwargs):
+                return elementwise.sqrt(self.moving_variance_initializer(*args, **kwargs))
+
+            self.moving_stddev, self.renorm_mean, self.renorm_stddev = (
+                self.add_weight(name, shape, dtype, initializer, trainable=False, **read)
+                for name, initializer in (
+                    ("moving_stddev", stddev_initializer), ("renorm_mean", self.moving_mean_initializer),
+                    ("renorm_stddev", stddev_initializer),
+                )
+            )  # fmt: skip
         self.built = True
 
     def call(self, inputs, training=False) -> Tensor:
@@ -170,6 +193,7 @@ class BatchNormalization(Layer):
         dims = [inputs.shape[axis] if axis in self._axes else 1 for axis in range(rank)]
         mean: Any = self.moving_mean
         variance: Any = self.moving_variance
+        gamma, beta = self.gamma, self.beta
         known = known_condition(training)
         if known is not False:
             wide = casting.cast(inputs, self.moving_mean.dtype)
@@ -177,7 +201,13 @@ class BatchNormalization(Layer):
             mean = chosen(training, lambda: batch_mean, lambda: to_tensor(self.moving_mean))
             variance = chosen(training, lambda: batch_variance, lambda: to_tensor(self.moving_variance))
             momentum = chosen(training, lambda: to_tensor(self.momentum), lambda: to_tensor(1.0))
-            self._update(mean, variance, momentum)
+            if self.renorm:
+                factor, shift = self._correction(mean, variance, training)
+                beta = shift * (1.0 if gamma is None else gamma) + (0.0 if beta is None else beta)
+                gamma = factor * (1.0 if gamma is None else gamma)
+                self._update_renormalization(mean, variance, momentum, training)
+            else:
+                self._update(mean, variance, momentum)
 
         def spread(value):
             """With the axes that are not normalized where the input has them."""
@@ -188,10 +218,52 @@ class BatchNormalization(Layer):
         def cast(value):
             return None if value is None else casting.cast(spread(value), inputs.dtype)
 
-        outputs = normalization.batch_normalization(inputs, cast(mean), cast(variance), cast(self.beta),
-                                                    cast(self.gamma), self.epsilon)
+        outputs = normalization.batch_normalization(inputs, cast(mean), cast(variance), cast(beta),
+                                                    cast(gamma), self.epsilon)
         outputs.set_shape(inputs.shape)
         return outputs
+
+    def _correction(self, mean, variance, training):
+        """By what the normalized inputs are multiplied in training, and what is added to them then; no gradients."""
+        least = math.sqrt(self.epsilon)  # the first moving deviations may be 0
+        moving = arithmetic.maximum(to_tensor(self.renorm_stddev), least)
+        factor = elementwise.sqrt(variance + self.epsilon) / moving
+        shift = (mean - to_tensor(self.renorm_mean)) / moving
+        limits = self.renorm_clipping
+        if limits.get("rmin") is not None:
+            factor = arithmetic.maximum(factor, limits["rmin"])
+        if limits.get("rmax") is not None:
+            factor = arithmetic.minimum(factor, limits["rmax"])
+        if limits.get("dmax") is not None:
+            shift = arithmetic.minimum(arithmetic.maximum(shift, -limits["dmax"]), limits["dmax"])
+        factor = chosen(training, lambda: factor, lambda: filling.ones_like(factor))
+        shift = chosen(training, lambda: shift, lambda: filling.zeros_like(shift))
+        return passing.stop_gradient(factor), passing.stop_gradient(shift)
+
+    def _update_renormalization(self, mean, variance, momentum, training):
+        """Move the statistics of the correction, and those that are used outside of training."""
+        stddev = elementwise.sqrt(variance + self.epsilon)
+        own = chosen(training, lambda: to_tensor(self.renorm_momentum), lambda: to_tensor(1.0))
+
+        def moved(variable, value, momentum):
+            now = to_tensor(variable)
+            return now - (now - value) * casting.cast(1.0 - momentum, variable.dtype)
+
+        deviation = moved(self.moving_stddev, stddev, momentum)
+        squared = arithmetic.maximum(deviation * deviation - self.epsilon, 0.0)
+        values = [
+            (self.renorm_mean, moved(self.renorm_mean, mean, own)),
+            (self.renorm_stddev, moved(self.renorm_stddev, stddev, own)),
+            (self.moving_mean, moved(self.moving_mean, mean, momentum)),
+            (self.moving_stddev, deviation),
+            (self.moving_variance, chosen(training, lambda: squared, lambda: to_tensor(self.moving_variance))),
+        ]
+        updates = []
+        for variable, value in values:
+            with name_scope("AssignMovingAvg"):
+                updates.append(variable.assign(value, read_value=False))
+        if context.graph is not None:
+            self.add_update(updates)
 
     def _update(self, mean, variance, momentum):
         """Move the moving means towards the statistics, in a graph by operations for the training step to run."""
