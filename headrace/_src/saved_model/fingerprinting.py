@@ -12,7 +12,7 @@ import numpy as np
 from headrace._src.formats.model_messages import FingerprintDef
 from headrace._src.ops.strings.hashing import fingerprint64
 
-_VERSION = 4  # of the way in which hashes are computed
+_VERSION = 5  # of the way in which hashes are computed
 
 
 def fingerprint_of(meta_graph: Any, contents: bytes, index: bytes | None) -> Any:
@@ -60,12 +60,14 @@ def _plain_names(library) -> dict[str, str]:
 
 
 def _renamed(message, used, names):
-    """The bytes of a message, with plain names of the functions that it names."""
-    data = _bytes(message)
+    """The bytes of a message, or its text with plain names if it names functions: bytes count the letters of names."""
+    used = [name for name in used if name in names]
+    if not used:
+        return _bytes(message)
+    text = str(message)
     for name in sorted(used, key=len, reverse=True):
-        if name in names:
-            data = data.replace(name.encode(), names[name].encode())
-    return data
+        text = text.replace(name, names[name])
+    return text.encode()
 
 
 def _called(nodes):
