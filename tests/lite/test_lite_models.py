@@ -106,7 +106,9 @@ def test_signatures_of_saved_models(tmp_path):
 
     both = Both()
     tf.saved_model.save(both, str(tmp_path), signatures={"double": both.double, "add": both.add})
-    converter = tf.lite.TFLiteConverter.from_saved_model(str(tmp_path), ["double", "add"])
+    only = tf.lite.TFLiteConverter.from_saved_model(str(tmp_path), ["add"]).convert()
+    assert list(tf.lite.Interpreter(model_content=only).get_signature_list()) == ["add"]
+    converter = tf.lite.TFLiteConverter.from_saved_model(str(tmp_path))
     interpreter = tf.lite.Interpreter(model_content=converter.convert())
     assert interpreter.get_signature_list() == {
         "double": {"inputs": ["x"], "outputs": ["y"]}, "add": {"inputs": ["a", "b"], "outputs": ["sum"]},
@@ -115,6 +117,14 @@ def test_signatures_of_saved_models(tmp_path):
     assert runner(a=np.float32([1]), b=np.float32([2]))["sum"].tolist() == [3.0]
     with pytest.raises(ValueError, match="no signature 'other'"):
         tf.lite.TFLiteConverter.from_saved_model(str(tmp_path), ["other"])
+
+
+@needs_litert
+def test_what_keras_exports_has_one_signature(tmp_path):
+    keras = tf.keras
+    keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)]).export(str(tmp_path), verbose=False)
+    data = tf.lite.TFLiteConverter.from_saved_model(str(tmp_path)).convert()
+    assert list(tf.lite.Interpreter(model_content=data).get_signature_list()) == ["serving_default"]
 
 
 def test_what_has_no_counterpart_is_named_at_once():

@@ -115,16 +115,15 @@ class TFLiteConverter:
 
         Args:
             saved_model_dir: its folder.
-            signature_keys: which signatures; by default `serving_default`.
+            signature_keys: which signatures; by default all. What `model.export` of Keras wrote has one function
+                under two names, of which only `serving_default` is taken.
             tags: of its graph.
 
         Raises:
             ValueError: it has no such signature.
         """
         loaded = load(files.path_string(saved_model_dir), None if tags is None else list(tags))
-        keys = list(
-            signature_keys or [_DEFAULT if _DEFAULT in loaded.signatures else next(iter(loaded.signatures), "")]
-        )
+        keys = list(signature_keys or _all_signatures(loaded))
         for key in keys:
             if key not in loaded.signatures:
                 there = ", ".join(loaded.signatures) or "none"
@@ -186,6 +185,13 @@ class TFLiteConverter:
             generator, dtypes.float16 in [dtypes.as_dtype(one) for one in self.target_spec.supported_types], wide,
             dtypes.as_dtype(self.inference_input_type), dtypes.as_dtype(self.inference_output_type),
         )  # fmt: skip
+
+
+def _all_signatures(loaded):
+    keys = list(loaded.signatures)
+    if hasattr(loaded, "serve") and {_DEFAULT, "serve"} <= set(keys):
+        keys.remove("serve")
+    return keys or [_DEFAULT]  # which is not there
 
 
 def _functions_of_model(model):

@@ -183,20 +183,36 @@ def _parts(fetch):
     return fetch.tensors if isinstance(fetch, Fetched) else [fetch]
 
 
+def dtype_of_number(number: int, name: str) -> dtypes.DType:
+    """The dtype that a message names.
+
+    Args:
+        number: of the dtype.
+        name: what has it, for the error.
+
+    Raises:
+        InvalidArgumentError: there is no such dtype.
+    """
+    try:
+        return dtypes.as_dtype(number)
+    except TypeError:
+        raise errors.invalid_argument(f"{name!r} has a dtype of the number {number}, which there is not.") from None
+
+
 def described_tensor(info: Any, name: str) -> tuple[TypeSpec, list[str]]:
     """The spec of what a `TensorInfo` describes, and the names of its tensors.
 
     Raises:
-        InvalidArgumentError: it describes nothing.
+        InvalidArgumentError: it describes nothing, or has no dtype.
     """
     encoding = info.WhichOneof("encoding")
     shape = TensorShape(proto_to_shape(info.tensor_shape)) if info.HasField("tensor_shape") else TensorShape(None)
     if encoding == "name":
-        return TensorSpec(shape, dtypes.as_dtype(info.dtype), name), [info.name]
+        return TensorSpec(shape, dtype_of_number(info.dtype, name), name), [info.name]
     if encoding == "coo_sparse":
         parts = info.coo_sparse
         names = [parts.indices_tensor_name, parts.values_tensor_name, parts.dense_shape_tensor_name]
-        return SparseTensorSpec(shape, dtypes.as_dtype(info.dtype)), names
+        return SparseTensorSpec(shape, dtype_of_number(info.dtype, name)), names
     if encoding == "composite_tensor":
         spec = decode_type_spec(info.composite_tensor.type_spec)
         return spec, [component.name for component in info.composite_tensor.components]

@@ -22,6 +22,7 @@ from headrace._src.saved_model.graph_parts import (
     GraphLibrary,
     GraphParts,
     described_tensor,
+    dtype_of_number,
     name_of,
     tensor_name,
 )
@@ -161,7 +162,7 @@ class GraphSource:
                 self.variables[name] = variable
 
     def _variable(self, node, proto):
-        dtype = dtypes.as_dtype(node.attr["dtype"].type)
+        dtype = dtype_of_number(node.attr["dtype"].type, node.name)
         shape = TensorShape(proto_to_shape(node.attr["shape"].shape))
         if proto is None:
             return restored_variable(None, dtype, shape, node.name, False)
