@@ -129,3 +129,8 @@ def test_the_call_of_a_model_as_a_function():
         traced_models.trace_model_call(model)
     found = traced_models.trace_model_call(model, [tf.TensorSpec([1])])(tf.ones([1]))
     assert list(found) == ["output_1", "output_2"]
+
+
+def test_versions():
+    assert tf.compat.v1.__version__ == tf.__version__ == tf.compat.v2.__version__
+    assert tf.compat.v1.__git_version__ == tf.__git_version__

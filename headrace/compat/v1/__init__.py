@@ -5,6 +5,9 @@ Written by scripts/exports from the `@api` declarations: do not edit."""
 from typing import TYPE_CHECKING
 
 from headrace._src.op.loading import public_module as _public_module
+from headrace._src.version import COMPILER_VERSION as __compiler_version__
+from headrace._src.version import GIT_VERSION as __git_version__
+from headrace._src.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from typing import Any as _Any
