@@ -159,6 +159,7 @@ PROGRAMS.update(
         "fold": (MATRIX, M, lambda x: tf.foldl(lambda a, b: a + tf.sin(b), x)),
         "gelu": (MATRIX, M, lambda x: tf.nn.gelu(x)),
         "gelu by tanh": (MATRIX, M, lambda x: tf.nn.gelu(x, approximate=True)),
+        "bounded roots of zero": (MATRIX, M, lambda x: tf.minimum(tf.math.rsqrt(tf.nn.relu(x)), 100.0)),
         "erf": (MATRIX, 2.0 * M, lambda x: tf.math.erf(x) + tf.math.erfc(x * 0.5)),
         "logarithms": (MATRIX, UNIT, lambda x: tf.math.log1p(x) + tf.math.expm1(x) + tf.math.log1p(x * 1e-6) * 1e6),
         "hyperbolic": (MATRIX, UNIT, lambda x: tf.sinh(x) + tf.cosh(x) + tf.math.asinh(x) + tf.math.atanh(x)),

@@ -25,6 +25,16 @@ def gelu_argument(builder: Any, step: Any) -> Any:
     return None
 
 
+def bounded_root(builder: Any, step: Any) -> Any:
+    """(x, a) of which a step computes the smaller one of 1 / √x and 1 / √a, a constant; None if it does not."""
+    for one, other in (step.inputs, step.inputs[::-1]):
+        root, largest = builder.step_of(one), _number(builder, other)
+        if root is not None and root.type == "Rsqrt" and largest is not None and largest > 0:
+            least = np.float32(largest) ** -2.0
+            return (root.inputs[0], least) if np.isfinite(least) and least > 0 else None
+    return None
+
+
 def _product(builder, step):
     """The constant factor of a product, and the others."""
     number, factors = 1.0, []

@@ -3,7 +3,7 @@
 from headrace._src.core import dtypes
 from headrace._src.lite.building import Unsupported, converts
 from headrace._src.lite.models import LiteTensor
-from headrace._src.lite.patterns import gelu_argument
+from headrace._src.lite.patterns import bounded_root, gelu_argument
 from headrace._src.lite.terms import Term
 
 # Op to operator, and the name of its options where it has some.
@@ -16,7 +16,7 @@ _UNARY = {
 _BINARY = {
     "Add": ("ADD", "AddOptions"), "AddV2": ("ADD", "AddOptions"), "Sub": ("SUB", "SubOptions"),
     "Mul": ("MUL", "MulOptions"), "RealDiv": ("DIV", "DivOptions"), "Maximum": ("MAXIMUM", "MaximumMinimumOptions"),
-    "Minimum": ("MINIMUM", "MaximumMinimumOptions"), "Pow": ("POW", "PowOptions"),
+    "Pow": ("POW", "PowOptions"),
     "FloorDiv": ("FLOOR_DIV", "FloorDivOptions"), "FloorMod": ("FLOOR_MOD", "FloorModOptions"),
     "SquaredDifference": ("SQUARED_DIFFERENCE", "SquaredDifferenceOptions"),
     "Equal": ("EQUAL", "EqualOptions"), "NotEqual": ("NOT_EQUAL", "NotEqualOptions"), "Less": ("LESS", "LessOptions"),
@@ -40,6 +40,17 @@ def _binary(builder, step):
         return
     code, options = _BINARY[step.type]
     builder.emit(code, step.inputs, step.outputs, options)
+
+
+@converts("Minimum")
+def _smaller(builder, step):
+    bounded = bounded_root(builder, step)
+    if bounded is None:
+        builder.emit("MINIMUM", step.inputs, step.outputs, "MaximumMinimumOptions")
+        return
+    x, least = bounded
+    # RSQRT of LiteRT gives NaN for 0, not infinity.
+    builder.emit("RSQRT", [Term(builder, x).of("MAXIMUM", least).tensor], step.outputs)
 
 
 @converts("Atan2")
