@@ -10,10 +10,11 @@ from headrace._src.graph.messages.graph_def import graph_def_of
 from headrace._src.graph.messages.graph_import import import_graph_def
 from headrace._src.graph.messages.inlined_graphs import inlined
 from headrace._src.saved_model.counted_loops import ADDED, CountingLibrary, lacks_counter
+from headrace._src.state.table_ops import LOOKUP_TABLE_IMPORT, LOOKUP_TABLE_INSERT, LOOKUP_TABLE_REMOVE
 from headrace._src.tracing.function import function
 
 # What stays in a graph without calls though nobody reads its result.
-_STATEFUL = ("LookupTableInsertV2", "LookupTableImportV2", "LookupTableRemoveV2")
+_STATEFUL = (LOOKUP_TABLE_INSERT.name, LOOKUP_TABLE_IMPORT.name, LOOKUP_TABLE_REMOVE.name)
 
 
 def convert_variables_to_constants_v2(func, lower_control_flow=True, aggressive_inlining=False) -> Any:
