@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
 
@@ -147,3 +148,15 @@ def test_the_hook_leaves_others_alone(tmp_path):
     assert child(say.format("/usr/bin/tensorboard"), tmp_path) == "7 theirs"
     assert child(say.format("/usr/lib/tensorboard/main.py"), tmp_path) == "7 theirs"
     assert child(say.format("script.py"), tmp_path, HEADRACE_CHILDREN="/another/environment") == "7 theirs"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are others on Windows")
+def test_an_interrupt_shows_the_frames_of_the_script_only(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import os, signal\n\n\ndef work():\n    os.kill(os.getpid(), signal.SIGINT)\n\n\nwork()\n")
+    result = run(script)
+    assert result.returncode == -signal.SIGINT
+    frames = [line for line in result.stderr.splitlines() if line.startswith("  File")]
+    assert len(frames) == 2, result.stderr
+    assert all(str(script) in frame for frame in frames)
+    assert result.stderr.splitlines()[-1] == "KeyboardInterrupt"

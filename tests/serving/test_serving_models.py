@@ -120,11 +120,14 @@ def test_versions_switch_under_requests(tmp_path):
 
 @pytest.mark.parametrize(
     ("place", "text"),
-    [("none", "no such folder"), ("empty", "no folder with a number"), ("1", "is a SavedModel itself")],
+    [("none", "no such folder"), ("empty", "no folder with a number"), ("1", "itself: give the folder that it is in"),
+     ("named", "/NAME/1 and give"), ("model.keras", 'export("folder/1") makes one')],
 )
 def test_a_folder_without_versions_is_told(tmp_path, caplog, place, text):
     (tmp_path / "empty").mkdir()
+    (tmp_path / "model.keras").write_bytes(b"")
     folder_with(tmp_path, 1)
+    shutil.copytree(tmp_path / "1", tmp_path / "named")
     with caplog.at_level("WARNING", "headrace.serving"):
         Models([ModelSettings("m", str(tmp_path / place))], Loader(), poll_seconds=0).start()
     assert text in caplog.text

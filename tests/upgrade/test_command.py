@@ -223,3 +223,18 @@ def test_the_tool_loads_nothing_of_headrace_but_itself():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
                           env=dict(os.environ, PYTHONPATH=str(root)))
     assert all(name.startswith("headrace._src.upgrade") for name in done.stdout.split())
+
+
+def test_a_reader_that_has_seen_enough():
+    for number in range(200):
+        write(f"old/{number}.py", OLD * 20)
+    program = "from headrace._src.upgrade.command import main; raise SystemExit(main())"
+    arguments = ["--intree", "old", "--check", "--diff"]
+    with subprocess.Popen(
+        [sys.executable, "-c", program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline().startswith("---")
+        process.stdout.close()
+        assert "Traceback" not in process.stderr.read()
+    assert process.returncode == 1
+    assert "Detected" in read("report.txt")

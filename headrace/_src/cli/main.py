@@ -1,6 +1,7 @@
 """The commands of `headrace` and `python -m headrace`."""
 
 import argparse
+import functools
 import os
 import runpy
 import sys
@@ -29,14 +30,22 @@ _upgrade_command = LazyModule("headrace._src.upgrade.command")
 def run(script, arguments, is_module=False, children=True):
     """Run a Python script (or module) in which `import tensorflow` means headrace.
 
-    An error that ends it is printed as Python does, from the script's first frame on.
+    An error that ends it is printed as Python does, from the script's first frame on; so is an interrupt.
     """
     try:
         _run(script, arguments, is_module, children)
+    except KeyboardInterrupt as error:
+        hide_frames(error)
+        sys.excepthook = functools.partial(_print_error, sys.excepthook, error.__traceback__)
+        raise
     except Exception as error:
         hide_frames(error)
         sys.excepthook(type(error), error, error.__traceback__)
         raise SystemExit(1) from None
+
+
+def _print_error(print_error, frames, kind, error, _):
+    print_error(kind, error.with_traceback(frames), frames)
 
 
 def _run(script, arguments, is_module, children):

@@ -167,22 +167,42 @@ class TFLiteConverter:
 
         Raises:
             InvalidArgumentError: it has operations that TensorFlow Lite does not have; all are named.
+        ValueError: integers are asked for, and what is needed for that is missing.
         """
-        data = converted(self._make_functions(), self._with_signatures)
-        return quantized(data, self._quantization())
+        settings = self._quantization()
+        return quantized(converted(self._make_functions(), self._with_signatures), settings)
 
     _kept: Any = None
 
     def _quantization(self) -> QuantizationSettings | None:
-        if not self.optimizations:
-            return None
+        types = [dtypes.as_dtype(one) for one in self.target_spec.supported_types]
         dataset = self.representative_dataset
         generator = getattr(dataset, "input_gen", dataset)
+        asks_for_integers = OpsSet.TFLITE_BUILTINS_INT8 in self.target_spec.supported_ops or dtypes.int8 in types
+        if asks_for_integers and generator is None:
+            raise ValueError(
+                "lite.TFLiteConverter.convert: target_spec asks for integers, so representative_dataset must be set: a "
+                "function that returns a generator of examples, from which the ranges of numbers are known."
+            )
+        if isinstance(self.optimizations, (str, Optimize)):
+            raise ValueError(
+                f"lite.TFLiteConverter.convert: optimizations must be a list, as [tf.lite.Optimize.DEFAULT], got "
+                f"{self.optimizations!r}."
+            )
+        if not self.optimizations:
+            for name in ("input", "output"):
+                wanted = dtypes.as_dtype(getattr(self, f"inference_{name}_type"))
+                if wanted != dtypes.float32:
+                    raise ValueError(
+                        f"lite.TFLiteConverter.convert: inference_{name}_type must be float32 in a model that is not "
+                        f"quantized, got {wanted.name}. Set optimizations and representative_dataset."
+                    )
+            return None
         if generator is not None and not callable(generator):
             raise ValueError("representative_dataset must be a function that returns a generator.")
         wide = OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8 in self.target_spec.supported_ops
         return QuantizationSettings(
-            generator, dtypes.float16 in [dtypes.as_dtype(one) for one in self.target_spec.supported_types], wide,
+            generator, dtypes.float16 in types, wide,
             dtypes.as_dtype(self.inference_input_type), dtypes.as_dtype(self.inference_output_type),
         )  # fmt: skip
 

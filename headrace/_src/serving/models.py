@@ -273,9 +273,17 @@ class Models:
 def _why_empty(settings):
     """Why a model has no versions."""
     path = settings.base_path
+    parent, _, name = path.rstrip("/").rpartition("/")
     if any(files.exists(files.join(path, file)) for file in _MODEL_FILES):
-        parent = path.rstrip("/").rpartition("/")[0] or "/"
-        why = f"that is a SavedModel itself: give the folder that it is in, {parent}"
+        if name.isdecimal():
+            why = f"that is a SavedModel itself: give the folder that it is in, {parent or '/'}"
+        else:
+            why = f"that is a SavedModel itself, which has to be in a folder with a number: move it to {parent}/NAME/1 "
+            why += f"and give {parent}/NAME"
+    elif files.exists(path) and not files.is_directory(path):
+        why = "that is a file, not a folder of SavedModels"
+        if name.endswith((".keras", ".h5")):
+            why += '. keras.models.load_model(path).export("folder/1") makes one of a file of Keras'
     elif files.exists(path):
         why = "it holds no folder with a number and a SavedModel"
     else:
@@ -286,7 +294,7 @@ def _why_empty(settings):
 def versions_in(base_path: str) -> dict[int, str]:
     """The versions in a folder: those of its folders whose names are numbers and that hold a model."""
     found = {}
-    names = files.names_in(base_path) if files.exists(base_path) else []
+    names = files.names_in(base_path) if files.is_directory(base_path) else []
     for name in (name.rstrip("/") for name in names):
         path = files.join(base_path, name)
         if name.isdecimal() and any(files.exists(files.join(path, file)) for file in _MODEL_FILES):

@@ -121,23 +121,26 @@ def _progress(total):
 
 
 def _finish(arguments, outcomes: list[Outcome], failures, others):
-    out = sys.stdout
     summary = report.summary(outcomes, failures)
     details = report.details(outcomes, failures, arguments.intree)
-    for outcome in outcomes if arguments.diff else ():
-        if outcome.texts is not None:
-            path = outcome.job.source
-            out.writelines(_patch(*outcome.texts, path))
-    out.write(details if arguments.print_all else "")
-    out.write(summary)
-    out.write("\n" + report.table(outcomes, failures, others))
     code = int(bool(failures) or (arguments.check and any(outcome.changed for outcome in outcomes)))
+    ending = f"\nMake sure to read the detailed log {arguments.reportfile!r}\n"
     try:
         write(arguments.reportfile, (summary + details).encode("utf-8", "backslashreplace"))
     except OSError as error:
         sys.stderr.write(f"tf_upgrade_v2: the report {arguments.reportfile!r} cannot be written: {error.strerror}\n")
-        return 1
-    out.write(f"\nMake sure to read the detailed log {arguments.reportfile!r}\n")
+        code, ending = 1, ""
+    out = sys.stdout
+    try:
+        for outcome in outcomes if arguments.diff else ():
+            if outcome.texts is not None:
+                out.writelines(_patch(*outcome.texts, outcome.job.source))
+        out.write(details if arguments.print_all else "")
+        out.write(summary)
+        out.write("\n" + report.table(outcomes, failures, others) + ending)
+        out.flush()
+    except BrokenPipeError:  # who reads has seen enough, as `head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
     return code
 
 

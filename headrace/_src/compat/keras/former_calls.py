@@ -95,9 +95,12 @@ input_names = property(lambda self: [x.name for x in _built(self).inputs], doc="
 output_names = property(lambda self: list(_built(self).output_names), doc="The names of the layers of the outputs.")
 
 
-def init_dense(original, self, units, *args, **kwargs):
+def init_dense(original, self, *args, **kwargs):
     """`Dense(np.int64(3))`."""
-    original(self, int(units) if isinstance(units, np.integer) else units, *args, **kwargs)
+    units = args[0] if args else kwargs.get("units")
+    if isinstance(units, np.integer):
+        args, kwargs = args[1:], {**kwargs, "units": int(units)}
+    original(self, *args, **kwargs)
 
 
 def add_layer(original, self, layer, *args, **kwargs):

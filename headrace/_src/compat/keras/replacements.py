@@ -2,11 +2,11 @@
 
 Keras's own files stay as they are. When one of the modules below has been imported, `replace_in` goes through the
 module's rows, in the order of the table. What is put there stands in the files that the rows name: `additions.py`
-(names and rules of TensorFlow 2.0), `former_calls.py` (its arguments and methods), `functional.py`
-(functions of `tf` on symbolic tensors), `tracking.py` and `checkpoints.py` (parts of checkpoints),
-`feature_layers.py` (layers over feature columns), `embeddings.py` (what the projector of TensorBoard shows),
-`keras_distribution.py` (what to use in its place) and `speed.py` (short ways to the same results). Modules that are
-read in another way are in `deferred_imports.py`.
+(names and rules of TensorFlow 2.0), `former_calls.py` (its arguments and methods), `graph_optimizers.py` (optimizers
+of 1.x), `functional.py` (functions of `tf` on symbolic tensors), `tracking.py` and `checkpoints.py` (parts of
+checkpoints), `feature_layers.py` (layers over feature columns), `embeddings.py` (what the projector of TensorBoard
+shows), `keras_distribution.py` (what to use in its place) and `speed.py` (short ways to the same results). Modules that
+are read in another way are in `deferred_imports.py`.
 
 Rows find their names in Keras 3.13 to 3.15, or say in which releases. To see which rows a release of Keras does not
 fit, run `tests/compat/keras/test_keras_replacements.py` with it.
@@ -29,6 +29,7 @@ from headrace._src.compat.keras import (
     former_models,
     former_names,
     functional,
+    graph_optimizers,
     keras_distribution,
     saved_models,
     speed,
@@ -159,6 +160,7 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     ("keras.src.metrics.metric", "Metric.weights", ADDED, former.weights, "2.0 has it"),
     ("keras.src.metrics.metric", "Metric.get_weights", ADDED, former.get_weights, "2.0 has it"),
     ("keras.src.metrics.metric", "Metric.set_weights", ADDED, former.set_weights, "2.0 has it"),
+    ("keras.src.optimizers", "get", WRAPPED, graph_optimizers.optimizer_of, "2.0: those of 1.x"),
     ("keras.src.optimizers.base_optimizer", "BaseOptimizer.__init__", WRAPPED, former.init_optimizer,
      "2.0: lr and decay"),
     *((f"keras.src.optimizers.{name.lower()}", f"{name}.__init__", WRAPPED, former.init_with_epsilon,
