@@ -153,7 +153,7 @@ def test_the_hook_leaves_others_alone(tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="signals are others on Windows")
 def test_an_interrupt_shows_the_frames_of_the_script_only(tmp_path):
     script = tmp_path / "script.py"
-    script.write_text("import os, signal\n\n\ndef work():\n    os.kill(os.getpid(), signal.SIGINT)\n\n\nwork()\n")
+    script.write_text("def work():\n    raise KeyboardInterrupt\n\n\nwork()\n")
     result = run(script)
     assert result.returncode == -signal.SIGINT
     frames = [line for line in result.stderr.splitlines() if line.startswith("  File")]

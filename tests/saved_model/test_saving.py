@@ -298,7 +298,7 @@ def test_saving_and_loading_leave_nothing_behind(tmp_path, name):
 
     count()
     before = count()
-    assert count() == before
+    assert count() <= before  # what an earlier test has left to a thread may go meanwhile
 
 
 def test_a_message_that_is_too_large(tmp_path, monkeypatch):

@@ -72,7 +72,7 @@ class Values:
         contracted, batch = equation.params["dimension_numbers"]
         if any(batch) or any(isinstance(y, jax_programs.Literal) for y in equation.invars):
             return None
-        factors = [self.untransposed(y, axes) for y, axes in zip(equation.invars, contracted)]
+        factors = [self._untransposed(y, axes) for y, axes in zip(equation.invars, contracted)]
         if any(y in self._constants for y, _ in factors):
             return None
         (left, left_axes), (right, right_axes) = factors
@@ -80,7 +80,7 @@ class Values:
             return None  # other axes might come out in another order
         return Product(left, right, (left_axes, right_axes), equation.params)
 
-    def untransposed(self, factor, axes) -> tuple:
+    def _untransposed(self, factor, axes):
         """A factor before it was transposed, and which of its axes are contracted then."""
         if self.name_of(factor) != "transpose":
             return factor, tuple(axes)
