@@ -2,7 +2,6 @@
 
 import importlib.util
 import os
-import signal
 import subprocess
 import sys
 
@@ -150,12 +149,11 @@ def test_the_hook_leaves_others_alone(tmp_path):
     assert child(say.format("script.py"), tmp_path, HEADRACE_CHILDREN="/another/environment") == "7 theirs"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals are others on Windows")
 def test_an_interrupt_shows_the_frames_of_the_script_only(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("def work():\n    raise KeyboardInterrupt\n\n\nwork()\n")
     result = run(script)
-    assert result.returncode == -signal.SIGINT
+    assert result.returncode != 0
     frames = [line for line in result.stderr.splitlines() if line.startswith("  File")]
     assert len(frames) == 2, result.stderr
     assert all(str(script) in frame for frame in frames)

@@ -130,11 +130,6 @@ class Variable(VariableMethods, ScatterMethods, Trackable, types.Tensor, metacla
     __array_priority__ = 100
     _in_graph_mode = False
     has_copies = False  # whether it is distributed: each replica of a strategy then has a copy
-
-    def _copies_to_write(self):
-        """The variables that code here changes when it changes this one."""
-        return (self,)
-
     reads_as_tensor = True  # ops read the value without asking for conversions
 
     def __init__(
@@ -179,6 +174,10 @@ class Variable(VariableMethods, ScatterMethods, Trackable, types.Tensor, metacla
             if context.mode.elsewhere and context.mode.graph is None:
                 placement.check(context.device, "VarHandleOp")
             self._handle._device = context.device
+
+    def _copies_to_write(self):
+        """The variables that code here changes when it changes this one."""
+        return (self,)
 
     def _set_use(self, trainable, constraint, synchronization, aggregation):
         """Take over the arguments of constructors that say how the variable is to be used."""
