@@ -5,7 +5,8 @@ import pytest
 
 import headrace as tf
 from headrace._src.core.lazy import jax, jax_programs, lax
-from headrace._src.graph.compiling.joined_pads import with_pads_joined
+from headrace._src.graph.compiling.joined_pads import joined_pads
+from headrace._src.graph.compiling.products import with_sums_replaced
 
 
 def numbers(*shape, seed=0):
@@ -64,7 +65,7 @@ def both_axes_of_one(a, b, c):
 )  # fmt: skip
 def test_parts_beside_each_other_are_put_together(function, is_joined):
     program = jax.make_jaxpr(function)(A, B, C)
-    joined = with_pads_joined(program)
+    joined = with_sums_replaced(program, joined_pads)
     assert (joined is not program) == is_joined
     run = jax_programs.jaxpr_as_fun
     for x, y in zip(run(program)(A, B, C), run(joined)(A, B, C)):

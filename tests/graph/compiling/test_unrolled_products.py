@@ -5,7 +5,8 @@ import pytest
 
 import headrace as tf
 from headrace._src.core.lazy import jax, jax_programs, jnp
-from headrace._src.graph.compiling.unrolled_products import with_sums_joined
+from headrace._src.graph.compiling.products import with_sums_replaced
+from headrace._src.graph.compiling.unrolled_products import joined_products
 
 
 def numbers(*shape, seed=0):
@@ -14,6 +15,10 @@ def numbers(*shape, seed=0):
 
 def transposed_products(rows, others):
     return [x.T @ y for x, y in zip(rows, others)]
+
+
+def with_sums_joined(program):
+    return with_sums_replaced(program, joined_products)
 
 
 ROWS = [numbers(3, 16, seed=k) for k in range(5)]

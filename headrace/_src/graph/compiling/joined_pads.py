@@ -8,20 +8,16 @@ import collections
 import functools
 
 from headrace._src.core.lazy import jax_programs, jnp, lax
-from headrace._src.graph.compiling.products import equation_of_sum, with_sums_replaced
+from headrace._src.graph.compiling.products import equation_of_sum
 
 
-def with_pads_joined(program):
-    """The program with each sum of parts that lie beside each other put together; the same if it has no such sum.
+def joined_pads(values, total):
+    """The equation that computes a sum by putting parts of it together; None when it has none beside each other.
 
     Args:
-        program: a closed jaxpr.
+        values: those of the program.
+        total: the value that is the sum.
     """
-    return with_sums_replaced(program, _joined)
-
-
-def _joined(values, total):
-    """The equation that computes a sum by putting parts of it together; None when it has none beside each other."""
     others, groups = [], collections.defaultdict(list)
     for term in values.terms(total):
         axis, start = _place(values, term)

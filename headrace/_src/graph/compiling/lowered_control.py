@@ -10,6 +10,7 @@ from headrace._src.ops.tensor_lists.lowering import LoweredList, alike, concrete
 _joined_pads = LazyModule("headrace._src.graph.compiling.joined_pads")
 _loop_counts = LazyModule("headrace._src.graph.compiling.loop_counts")  # for those who compile
 _loop_products = LazyModule("headrace._src.graph.compiling.loop_products")
+_products = LazyModule("headrace._src.graph.compiling.products")
 
 # How often a loop's body is traced until what it hands on has settled.
 _ATTEMPTS = 6
@@ -192,7 +193,7 @@ class LoweredControl:
             return full
 
         test = _Part(self, cond, state, lambda ctx, values: ctx.run(cond, all_inputs(values)), start)
-        part.program = _joined_pads.with_pads_joined(part.program)
+        part.program = _products.with_sums_replaced(part.program, _joined_pads.joined_pads)
         part.give_as_taken(start)
         first = Packed(start)
         counts = _loop_counts.Counts(test.program, part.program, first.leaves)

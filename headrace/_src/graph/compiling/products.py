@@ -99,20 +99,21 @@ def bytes_of(x) -> int:
     return size_of(x) * x.aval.dtype.itemsize
 
 
-def with_sums_replaced(program, replacement):
+def with_sums_replaced(program, *replacements):
     """The program with some of its sums computed otherwise; the same if none is.
 
     Args:
         program: a closed jaxpr.
-        replacement: (Values, a value that is a sum) to the equation that computes it, or None.
+        replacements: (Values, a value that is a sum) to the equation that computes it, or None. The first one counts.
     """
     values = Values(program.jaxpr)
     equations, is_changed = [], False
     for equation in program.jaxpr.eqns:
         if equation.outvars and values.is_whole_sum(equation.outvars[0]):
-            found = replacement(values, equation.outvars[0])
-            is_changed |= found is not None
-            equation = found or equation
+            found = (replacement(values, equation.outvars[0]) for replacement in replacements)
+            changed = next(filter(None, found), equation)
+            is_changed |= changed is not equation
+            equation = changed
         equations.append(equation)
     # What nobody reads any more XLA leaves out.
     return program.replace(jaxpr=program.jaxpr.replace(eqns=equations)) if is_changed else program

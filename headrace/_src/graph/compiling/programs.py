@@ -27,6 +27,7 @@ from headrace._src.state.storage import Storage
 # For those who compile.
 _joined_pads = LazyModule("headrace._src.graph.compiling.joined_pads")
 _pinned_values = LazyModule("headrace._src.graph.compiling.pinned_values")
+_products = LazyModule("headrace._src.graph.compiling.products")
 _unrolled_products = LazyModule("headrace._src.graph.compiling.unrolled_products")
 
 # One thread for making machine code: compiling must not take all processors.
@@ -237,7 +238,8 @@ class Writer:
         donated = [len(shapes) + k for k, i in enumerate(self.variables) if i in self._written]
         given = [*shapes, *values, *streams]
         traced = jax.jit(self._function, donate_argnums=donated, keep_unused=True).trace(*given)
-        program = _joined_pads.with_pads_joined(_unrolled_products.with_sums_joined(traced.jaxpr))
+        rules = _unrolled_products.joined_products, _joined_pads.joined_pads
+        program = _products.with_sums_replaced(traced.jaxpr, *rules)
         if on_host:
             program = _pinned_values.with_values_pinned(program)
         if program is traced.jaxpr:

@@ -9,30 +9,19 @@ import collections
 import functools
 
 from headrace._src.core.lazy import lax
-from headrace._src.graph.compiling.products import (
-    LONGER,
-    MOST_BYTES,
-    bytes_of,
-    equation_of_sum,
-    size_of,
-    with_sums_replaced,
-)
+from headrace._src.graph.compiling.products import LONGER, MOST_BYTES, bytes_of, equation_of_sum, size_of
 
 # Fewer products than this stay as they are.
 _FEWEST = 4
 
 
-def with_sums_joined(program):
-    """The program with each sum of many products as one product; the same if it has no such sum.
+def joined_products(values, total):
+    """The equation that computes a sum with few products; None when it is not worth it.
 
     Args:
-        program: a closed jaxpr.
+        values: those of the program.
+        total: the value that is the sum.
     """
-    return with_sums_replaced(program, _joined)
-
-
-def _joined(values, total):
-    """The equation that computes a sum with few products; None when it is not worth it."""
     others, groups = [], collections.defaultdict(list)
     for term in values.terms(total):
         product = values.product(term)
