@@ -273,8 +273,9 @@ def set_inter_op_parallelism_threads(num_threads) -> None:
 def set_intra_op_parallelism_threads(num_threads) -> None:
     """Say how many threads one operation may use.
 
-    Results do not depend on it, to the last bit. Without it there is one thread per processor, or as many as the
-    environment says with TF_NUM_INTRAOP_THREADS, OPENBLAS_NUM_THREADS or OMP_NUM_THREADS.
+    Results do not depend on it, to the last bit, except for the last bits of what compiled programs compute. Without it
+    there is one thread per processor, or as many as the environment says with TF_NUM_INTRAOP_THREADS,
+    OPENBLAS_NUM_THREADS or OMP_NUM_THREADS.
     """
     _set_threads("intra", num_threads)
     set_thread_count(int(num_threads))

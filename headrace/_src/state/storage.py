@@ -28,11 +28,12 @@ _SMALL = 256
 class Storage:
     """The resource behind a variable: an array that is replaced, or updated in place when nobody else has it."""
 
-    __slots__ = ("__weakref__", "device", "dtype", "lock", "name", "shape", "value")
+    __slots__ = ("__weakref__", "device", "dtype", "host", "lock", "name", "shape", "value")
 
     def __init__(self, value, dtype, shape, name):
         self.value = value  # None while uninitialised, on the device, or for the moment of an update in place
         self.device = None  # the value as an array of the programs' device, when it is there
+        self.host = None  # which of XLA's clients has that array, if it is one of this machine's processors
         if isinstance(value, ElsewhereValue):
             self.value, self.device = None, value.own_copy()
         self.dtype = dtype

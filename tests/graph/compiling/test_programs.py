@@ -1,8 +1,12 @@
 """What programs are compiled with."""
 
+import os
+
+import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.graph.compiling import devices
 from headrace._src.graph.compiling.blocks import BlockBuilder
 from headrace._src.graph.compiling.programs import OPTIONS, options_of
 
@@ -60,3 +64,54 @@ def test_where_the_last_loop_ends():
         after = [instruction.op for instruction in block.instructions[block.after_loops :]]
         assert after.count("Softmax") == 1
         assert not {"StatelessWhile", "While", "PartitionedCall"} & set(after)
+
+
+def program_of(function, *arguments):
+    (entry,) = function.get_concrete_function(*arguments).graph.executable()._entries.values()
+    return entry.program
+
+
+def test_a_program_that_is_soon_done_runs_on_the_host_of_one_thread():
+    variable = tf.Variable(tf.ones((4, 4)))
+    product = tf.function(lambda x: tf.matmul(x, x) + variable[0, 0], jit_compile=True)
+    functions = tf.function(lambda x: tf.exp(x) + variable[0, 0], jit_compile=True)
+    small, large, long = tf.ones((16, 16)), tf.ones((512, 512)), tf.ones(2_000_000)
+    for function, x, is_soon_done in [
+        (product, small, True), (product, large, False), (functions, small, True), (functions, long, False),
+    ]:  # fmt: skip
+        function = tf.function(function.python_function, jit_compile=True)
+        function(x)
+        expected = devices.host_of_one_thread() if is_soon_done else devices.host()
+        assert program_of(function, x)._host is expected
+
+
+def test_programs_with_one_and_with_several_threads_share_variables():
+    weights, count = tf.Variable(np.eye(512, dtype=np.float32)), tf.Variable(0.0)
+
+    @tf.function(jit_compile=True)
+    def large(x):
+        weights.assign(tf.matmul(weights, x))
+        count.assign_add(1.0)
+        return weights[0, 0]
+
+    @tf.function(jit_compile=True)
+    def small():
+        weights.assign_add(weights * count)
+        return count.assign_add(1.0)
+
+    double = tf.eye(512) * 2.0
+    for turn in range(3):
+        before, number = weights.numpy()[0, 0], 2.0 * turn
+        assert large(double) == before * 2
+        assert small() == number + 2
+        assert weights.numpy()[0, 0] == before * 2 * (number + 2)
+    assert program_of(large, double)._host is not program_of(small)._host
+
+
+def test_how_many_threads_a_client_has_is_not_told_to_others(monkeypatch):
+    for value in ("7", None):
+        monkeypatch.delenv("NPROC", raising=False)
+        if value:
+            monkeypatch.setenv("NPROC", value)
+        devices.make_client(1, 1)
+        assert os.environ.get("NPROC") == value

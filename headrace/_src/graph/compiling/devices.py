@@ -1,4 +1,4 @@
-"""The devices that compiled programs run on: the one place that has XLA's client."""
+"""The devices that compiled programs run on: the one place that has XLA's clients for this machine."""
 
 import functools
 import glob
@@ -6,7 +6,7 @@ import importlib.util
 import os
 import pickle
 import threading
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,12 @@ from headrace._src.core import operating_system
 from headrace._src.core.device_use import available
 from headrace._src.core.garbage import lasting_objects
 from headrace._src.core.lazy import jax, jaxlib_lapack, serialize_executable, xla_client
+from headrace._src.core.parts import thread_count
 
 # How the names of LAPACK's functions begin that the code of a program calls.
 _LAPACK_CALLS = b"lapack_"
+# The only way to tell XLA how many threads a client has: it reads this variable when the client is made.
+_THREADS_OF_XLA = "NPROC"
 
 
 def import_jax():
@@ -31,30 +34,73 @@ def import_jax():
         serialize_executable.deserialize_and_load  # noqa: B018
 
 
-class _Client:
-    """XLA's client: one of our own, so that nothing of the user's jax is changed."""
+class Host:
+    """The processors of this machine as one of XLA's clients has them: devices for programs, and threads.
+
+    Clients are our own, so that nothing of the user's jax is changed.
+    """
+
+    def __init__(self, count, threads):
+        """
+        Args:
+            count: how many devices there are.
+            threads: how many an instruction of a program may use.
+        """
+        import_jax()
+        # A call returns when its results are there: handing over to another thread costs more than it gives.
+        self.devices: list = make_client(count, threads).devices()
+        self._sharding = jax.sharding.SingleDeviceSharding(self.devices[0])
+
+    def to_device(self, array: np.ndarray) -> Any:
+        """A NumPy array as one of the first device. The array must not be changed afterwards."""
+        with jax.enable_x64(True):
+            # What jax.device_put does in the end, without its hundred microseconds.
+            return xla_client.batched_device_put(
+                described(array.shape, array.dtype), self._sharding, [array], self.devices[:1]
+            )
+
+    def loaded(self, payload: bytes) -> Any:
+        """What calls a program on the first device; see `loaded`."""
+        return loaded(payload, self.devices[:1])
+
+
+class _Hosts:
+    """Those that there are so far."""
 
     lock = threading.Lock()
-    client: Any = None
-    devices: ClassVar[list] = []
-    sharding: Any = None  # of arrays on the first device
-    kinds: ClassVar[dict] = {}  # shapes and dtypes as jax describes them
-
-    @classmethod
-    def get(cls):
-        with cls.lock:
-            if cls.client is None:
-                import_jax()
-                # A call returns when its results are there: handing over to another thread costs more than it gives.
-                cls.client = make_client(wanted_count())
-                cls.devices = cls.client.devices()
-                cls.sharding = jax.sharding.SingleDeviceSharding(cls.devices[0])
-        return cls
+    usual: Host | None = None
+    of_one_thread: Host | None = None
 
 
-def make_client(count: int) -> Any:
-    """A client with so many devices, all of them this machine's processors."""
-    return xla_client.make_cpu_client(asynchronous=False, num_devices=count)
+def host() -> Host:
+    """The one on which programs use as many threads as one operation may."""
+    with _Hosts.lock:
+        if _Hosts.usual is None:
+            _Hosts.usual = Host(wanted_count(), thread_count())
+        return _Hosts.usual
+
+
+def host_of_one_thread() -> Host:
+    """The one on which a program runs in the thread that calls it, for programs that are soon done."""
+    if thread_count() == 1:
+        return host()
+    with _Hosts.lock:
+        if _Hosts.of_one_thread is None:
+            _Hosts.of_one_thread = Host(1, 1)
+        return _Hosts.of_one_thread
+
+
+def make_client(count: int, threads: int) -> Any:
+    """A client with so many devices, all of them this machine's processors, that share so many threads."""
+    before = os.environ.get(_THREADS_OF_XLA)
+    os.environ[_THREADS_OF_XLA] = str(threads)
+    try:
+        return xla_client.make_cpu_client(asynchronous=False, num_devices=count)
+    finally:
+        if before is None:
+            del os.environ[_THREADS_OF_XLA]
+        else:
+            os.environ[_THREADS_OF_XLA] = before
 
 
 @functools.lru_cache
@@ -64,7 +110,7 @@ def compiling(count: int) -> list:
     They are of a client of our own: to ask jax for its devices would start its clients of accelerators too.
     """
     import_jax()  # jaxlib alone would print more
-    return make_client(count).devices()
+    return make_client(count, operating_system.processor_count()).devices()
 
 
 def wanted_count() -> int:
@@ -74,17 +120,12 @@ def wanted_count() -> int:
 
 def count() -> int:
     """How many devices programs can run on."""
-    return wanted_count() if _Client.client is None else len(_Client.devices)
-
-
-def first() -> Any:
-    """The device that programs run on that are not spread over several."""
-    return _Client.get().devices[0]
+    return wanted_count() if _Hosts.usual is None else len(_Hosts.usual.devices)
 
 
 def chosen(numbers) -> list:
     """The devices with these numbers."""
-    devices = _Client.get().devices
+    devices = host().devices
     return [devices[i] for i in numbers]
 
 
@@ -117,20 +158,12 @@ def provide_lapack(code: bytes) -> None:
 
 def described(shape: tuple, dtype: np.dtype) -> Any:
     """A shape and a dtype as jax describes them, the same object each time."""
-    kinds = _Client.kinds
-    found = kinds.get((shape, dtype))
+    found = _kinds.get((shape, dtype))
     if found is None:
-        if len(kinds) > 1000:
-            kinds.clear()
-        found = kinds[shape, dtype] = jax.core.ShapedArray(shape, dtype)
+        if len(_kinds) > 1000:
+            _kinds.clear()
+        found = _kinds[shape, dtype] = jax.core.ShapedArray(shape, dtype)
     return found
 
 
-def to_device(array: np.ndarray) -> Any:
-    """A NumPy array as one of the first device. The array must not be changed afterwards."""
-    client = _Client.get()
-    with jax.enable_x64(True):
-        # What jax.device_put does in the end, without its hundred microseconds.
-        return xla_client.batched_device_put(
-            described(array.shape, array.dtype), client.sharding, [array], client.devices[:1]
-        )
+_kinds: dict = {}

@@ -1,5 +1,6 @@
 """Compiled programs: made from a block for certain shapes, loaded, and called."""
 
+import math
 import pickle
 import re
 import threading
@@ -15,7 +16,6 @@ from headrace._src.core.lazy import LazyModule, jax, jax_programs, jnp, serializ
 from headrace._src.core.random_state import random_state
 from headrace._src.graph.compiling import devices
 from headrace._src.graph.compiling.blocks import inner_blocks
-from headrace._src.graph.compiling.devices import to_device
 from headrace._src.graph.compiling.lowered_values import Opaque, VariableHandle
 from headrace._src.graph.compiling.lowering import CannotLower, Lowering
 from headrace._src.op.definition import REGISTRY
@@ -36,6 +36,10 @@ OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
 # XLA's own take all: docs/decisions/0049.
 _LIBRARY_TAKES = "xla_cpu_experimental_ynn_fusion_type"
 _PRODUCTS, _REDUCTIONS = "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT", "LIBRARY_FUSION_TYPE_REDUCE"
+
+# Up to so many operations, and bytes that are read and written, a program runs in the thread that calls it. An
+# exponential function, a logarithm and the like count as so many operations. docs/decisions/0028 has the measurements.
+_SOON_COMPUTED, _SOON_READ, _EACH_FUNCTION = 24e6, 6e6, 20
 
 # What XLA says of an option that it does not know.
 _UNKNOWN_OPTION = re.compile("No such compile option: '([^']*)'")
@@ -126,6 +130,7 @@ class Built:
         unknown_options: options for the compiler that this release of XLA does not know.
         temporary: how many bytes it needs while it runs.
         fresh: how many bytes its results take that are not in memory that it was given.
+        is_soon_done: whether threads would wait for each other longer than they save.
         draws: for each stream how many blocks it uses, None where that depends on values.
         shapes: of the results of one replica, of a program of several devices.
         order: where each of these results is among those that the program returns.
@@ -136,6 +141,7 @@ class Built:
     unknown_options: tuple[str, ...] = ()
     temporary = 0
     fresh = 0
+    is_soon_done = False
     draws: tuple = ()
     shapes: tuple = ()
     order: tuple = ()
@@ -183,8 +189,18 @@ def build_on(device, block, signature, options) -> Built:
     sizes = compiled.memory_analysis()
     built.temporary = sizes.temp_size_in_bytes
     built.fresh = sizes.output_size_in_bytes - sizes.alias_size_in_bytes
+    built.is_soon_done = device.platform == "cpu" and _is_soon_done(compiled, built.variables, signature)
     built.draws = writer.draws
     return built
+
+
+def _is_soon_done(compiled, variables, signature):
+    """Whether a program takes longer with several threads than with one, as XLA counts its work: loops once."""
+    if sum(math.prod(signature.variables[i][0]) * signature.variables[i][1].size for i in variables) > _SOON_READ:
+        return False  # a value that goes to and fro between programs with one thread and with several is copied
+    work = compiled.cost_analysis() or {}
+    operations = work.get("flops", math.inf) + _EACH_FUNCTION * work.get("transcendentals", 0.0)
+    return operations <= _SOON_COMPUTED and work.get("bytes accessed", math.inf) <= _SOON_READ
 
 
 def options_of(block) -> dict:
@@ -402,8 +418,9 @@ class Program:
         self._positions = [what for kind, what in built.outputs if kind == COMPUTED]
 
     def _load(self, built):
-        device = devices.first()  # which imports jax, before anything of it is unpickled
-        self._call = devices.loaded(built.payload, [device])
+        # This imports jax, before anything of it is unpickled.
+        self._host = devices.host_of_one_thread() if built.is_soon_done else devices.host()
+        self._call = self._host.loaded(built.payload)
         if built.temporary > operating_system.LARGEST_KEPT:
             operating_system.keep_free(built.temporary)
             self._call = _in_kept_memory(self._call)
@@ -453,7 +470,7 @@ class Program:
         staged: list = []
         given = [self._argument(i, arrays[i], staged) for i in self._arguments]
         with jax.enable_x64(True):
-            given += [to_device(_copied(storages[i].read())) for i in self._numbers]
+            given += [self._host.to_device(_copied(storages[i].read())) for i in self._numbers]
             if self._nodes:
                 given.append(np.zeros((len(self._nodes), 3), np.uint64))
             results = self._call(*given)
@@ -475,7 +492,7 @@ class Program:
             return stage[1]
         kept = self._kept[i]
         if kept is None or kept[0] is not array:
-            kept = self._kept[i] = (array, to_device(array))
+            kept = self._kept[i] = (array, self._host.to_device(array))
         return kept[1]
 
     def _stage_like(self, array):
@@ -515,8 +532,9 @@ class Program:
             watched = Donations.watched and not arrived
             before = [storage.device.unsafe_buffer_pointer() for storage, _ in self._updates] if watched else ()
             results = self._call(*given)
+            host = self._host
             for storage, k in self._updates:
-                storage.device = results[k]
+                storage.device, storage.host = results[k], host
             for (_, k), pointer in zip(self._updates, before):
                 Donations.made += 1
                 Donations.failed += results[k].unsafe_buffer_pointer() != pointer
@@ -527,7 +545,7 @@ class Program:
 
     def _add_values(self, given):
         """Append the values of the variables; whether some came from NumPy, None when one is not as it should be."""
-        arrived = False
+        arrived, host = False, self._host
         for storage, shape in zip(self._storages, self._shapes):
             value = storage.device
             if value is None:
@@ -535,13 +553,15 @@ class Program:
                 if value is None:
                     return None
                 if value.shape == shape:
-                    value = storage.device = to_device(value)
-                    storage.value = None
+                    value = storage.device = host.to_device(value)
+                    storage.value, storage.host = None, host
                     arrived = True
             if value.shape != shape:
                 return None
-            if isinstance(value, ElsewhereValue):  # on a device of a strategy's replica, or an accelerator
-                value = storage.device = to_device(storage.read())
+            if storage.host is not host or isinstance(value, ElsewhereValue):
+                # On the other host, on a device of a strategy's replica, or on an accelerator.
+                value = storage.device = host.to_device(storage.read())
+                storage.host = host
                 arrived = True
             given.append(value)
         return arrived

@@ -7,7 +7,7 @@ import numpy as np
 from headrace._src.core import errors
 from headrace._src.core.lazy import jax, jax_mlir, jaxlib_mlir, mlir_functions, mlir_ir, stablehlo, xla_client
 from headrace._src.core.shapes import TensorShape
-from headrace._src.graph.compiling.devices import first, provide_lapack, to_device
+from headrace._src.graph.compiling.devices import host, provide_lapack
 from headrace._src.op.definition import Op
 from headrace._src.op.traits import BETWEEN_PROGRAMS
 
@@ -19,7 +19,7 @@ _INNER = "_headrace_called"
 @functools.lru_cache(64)
 def _compiled(module, shapes, platforms):
     """The program for arguments of these shapes, and how many results it has."""
-    device = first()
+    device = host().devices[0]
     provide_lapack(module)
     with jax.enable_x64(True), jax_mlir.make_ir_context(), mlir_ir.Location.unknown():
         found = jaxlib_mlir.deserialize_portable_artifact(module)
@@ -79,7 +79,7 @@ def _run(args, version, module, Sout, Tout, platforms, function_list, disabled_c
     try:
         program = _compiled(data, tuple(x.shape for x in args), platforms)
         with jax.enable_x64(True):
-            results = program.execute_sharded([to_device(np.ascontiguousarray(x)) for x in args])
+            results = program.execute_sharded([host().to_device(np.ascontiguousarray(x)) for x in args])
             parts = results.disassemble_into_single_device_arrays()
     except (jax.errors.JaxRuntimeError, ValueError) as error:
         raise errors.invalid_argument(f"XlaCallModule: {error}") from None
