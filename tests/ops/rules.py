@@ -39,6 +39,8 @@ def applications():
 class LoweringContext:
     """What `lower` gets as `ctx`. Checks are collected: they must hold, since the kernel raised nothing."""
 
+    windows_are_joined = False
+
     def __init__(self):
         self.checks, self.messages = [], []
 

@@ -78,6 +78,8 @@ MATRIX_PRODUCT = Trait("MATRIX_PRODUCT")
 # It is a convolution, or a gradient of one, for which XLA has faster code than NumPy. A graph with a large one is worth
 # compiling.
 CONVOLUTION = Trait("CONVOLUTION")
+# It is the gradient of a convolution by its filter. What convolutions compute is then read again, long after.
+FILTER_GRADIENT = Trait("FILTER_GRADIENT")
 # Its lowering takes NumPy arrays where values are known while compiling, and may keep them so.
 TAKES_KNOWN = Trait("TAKES_KNOWN")
 # It repeats its input: small constants may give a large result. Compilers look at its size before they compute it.

@@ -115,3 +115,24 @@ def test_how_many_threads_a_client_has_is_not_told_to_others(monkeypatch):
             monkeypatch.setenv("NPROC", value)
         devices.make_client(1, 1)
         assert os.environ.get("NPROC") == value
+
+
+def pooled(x):
+    return tf.nn.max_pool2d(convolution(x), 2, 2, "VALID")
+
+
+def filter_gradient(x):
+    filters = tf.ones((2, 2, 1, 3))
+    with tf.GradientTape() as tape:
+        tape.watch(filters)
+        y = tf.nn.max_pool2d(tf.nn.conv2d(x[..., None], filters, 1, "SAME"), 2, 2, "VALID")
+    return tape.gradient(y, filters)
+
+
+@pytest.mark.parametrize(("function", "joined"), [(pooled, True), (filter_gradient, False)])
+def test_pools_are_joined_with_convolutions_where_these_are_only_applied(function, joined):
+    x = tf.random.stateless_uniform((2, 8, 8), [1, 2])
+    compiled = tf.function(function, jit_compile=True)
+    np.testing.assert_allclose(compiled(x), function(x), rtol=1e-6)
+    text = program_of(compiled, x)._call.as_text()
+    assert ("reduce-window" in text or "reduce_window" in text) == joined

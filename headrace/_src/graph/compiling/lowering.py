@@ -58,7 +58,10 @@ class Lowering(LoweredControl):
         used: for each random stream, how many of its blocks are used.
         streams: for each random stream its two seeds.
         failed: whether a check has failed: False as long as there was none, then a jax boolean.
+        windows_are_joined: whether pools are written so that XLA's library computes them with the convolutions before.
     """
+
+    windows_are_joined = False
 
     def __init__(self, variables, used, streams, failed=False, keeps=False):
         """
@@ -86,7 +89,9 @@ class Lowering(LoweredControl):
 
     def fork(self, variables, used):
         """A context for a part of the program with a state of its own."""
-        return type(self)(variables, used, self.streams)
+        inner = type(self)(variables, used, self.streams)
+        inner.windows_are_joined = self.windows_are_joined
+        return inner
 
     # What lowerings call.
 

@@ -19,7 +19,7 @@ from headrace._src.graph.compiling.blocks import inner_blocks
 from headrace._src.graph.compiling.lowered_values import Opaque, VariableHandle
 from headrace._src.graph.compiling.lowering import CannotLower, Lowering
 from headrace._src.op.definition import REGISTRY
-from headrace._src.op.traits import CONVOLUTION
+from headrace._src.op.traits import CONVOLUTION, FILTER_GRADIENT
 from headrace._src.ops.tensor_lists.lowering import LoweredList
 from headrace._src.ops.tensor_lists.values import TensorList, boxed
 from headrace._src.state.storage import Storage
@@ -210,6 +210,11 @@ def options_of(block) -> dict:
     return OPTIONS
 
 
+def _only_applies_filters(block):
+    """Whether there are convolutions, and what comes after them is not also needed for gradients."""
+    return _has(CONVOLUTION, block) and not _has(FILTER_GRADIENT, block)
+
+
 def _has(trait, block):
     return any(
         trait in REGISTRY[x.op].traits or any(_has(trait, inner) for inner in inner_blocks(x))
@@ -274,6 +279,7 @@ class Writer:
         used = {number: streams[k, 2] for k, number in enumerate(self.streams)}
         seeds = {number: streams[k, :2] for k, number in enumerate(self.streams)}
         ctx = self._lowering(variables, dict(used), seeds, keeps=True)
+        ctx.windows_are_joined = _only_applies_filters(block)
         inputs = []
         for i, x in enumerate(signature.inputs):
             if isinstance(x, ListSpec) and i in traced:

@@ -10,7 +10,7 @@ from headrace._src.core import dtypes
 from headrace._src.core.tensor import Tensor
 from headrace._src.op.api import api
 from headrace._src.op.definition import Op
-from headrace._src.op.traits import CONVOLUTION
+from headrace._src.op.traits import CONVOLUTION, FILTER_GRADIENT
 from headrace._src.ops.windows.conv_rules import (
     filter_gradient,
     forward,
@@ -123,7 +123,7 @@ def _filter_gradient_op(name, dims):
         saves=("input", "input_shape", "out_backprop"),
         grad=partial(_grad_filter_gradient, dims),
         vectorize=vectorize_filter_gradient,
-        traits=CONVOLUTION,
+        traits=CONVOLUTION | FILTER_GRADIENT,
     )
 
 
@@ -168,7 +168,7 @@ CONV2D_BACKPROP_FILTER_V2 = Op(
     lower=_shape_at(partial(lower_filter_gradient, "Conv2DBackpropFilterV2", 2), 2),
     saves=("input", "input_shape", "out_backprop"),
     grad=partial(_grad_filter_gradient, 2),
-    traits=CONVOLUTION,
+    traits=CONVOLUTION | FILTER_GRADIENT,
 )
 
 

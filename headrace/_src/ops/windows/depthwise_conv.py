@@ -15,7 +15,7 @@ from headrace._src.op.api import api
 from headrace._src.op.batching import merging
 from headrace._src.op.convert import to_tensor
 from headrace._src.op.definition import Op
-from headrace._src.op.traits import CONVOLUTION
+from headrace._src.op.traits import CONVOLUTION, FILTER_GRADIENT
 from headrace._src.ops.windows import conv_rules, depthwise_kernels, lowering
 from headrace._src.ops.windows.conv import CONV2D
 from headrace._src.ops.windows.conv_functions import is_channels_first, split_padding
@@ -266,7 +266,7 @@ DEPTHWISE_CONV2D_BACKPROP_FILTER = Op(
     static=("filter_sizes",),
     saves=("input", "input_shape", "out_backprop"),
     grad=_grad_backprop_filter,
-    traits=CONVOLUTION,
+    traits=CONVOLUTION | FILTER_GRADIENT,
 )
 
 

@@ -129,6 +129,14 @@ def readers(axes: Sequence[int], w: Windows, *arrays) -> Iterator[tuple]:
         yield (number, *parts)
 
 
+def are_apart(w: Windows) -> bool:
+    """Whether windows do not overlap."""
+    return all(
+        (size - 1) * dilation < stride or output == 1
+        for size, dilation, stride, output in zip(w.window, w.dilation, w.stride, w.output, strict=True)
+    )
+
+
 class _Apart:
     """Windows that do not overlap: each position is read by one window at most, so that no gradients are added up.
 
@@ -143,14 +151,6 @@ class _Apart:
             for size, dilation, stride in zip(w.window, w.dilation, w.stride, strict=True)
         ]
         self._inner = tuple(axis + sum(other < axis for other in axes) + 1 for axis in axes)
-
-    @staticmethod
-    def fits(w: Windows) -> bool:
-        """Whether the windows are such."""
-        return all(
-            (size - 1) * dilation < stride or output == 1
-            for size, dilation, stride, output in zip(w.window, w.dilation, w.stride, w.output, strict=True)
-        )
 
     def tap_numbers(self, rank, dtype) -> np.ndarray:
         """By which tap each position is read; -1 where by none."""
@@ -199,7 +199,7 @@ class _Apart:
 def to_chosen(chosen, grads, axes: Sequence[int], w: Windows):
     """The gradient by the data: each window's goes to the position that its chosen tap reads."""
     zero = jnp.zeros((), grads.dtype)
-    if _Apart.fits(w):
+    if are_apart(w):
         apart = _Apart(axes, w)
         picked = apart.of_windows(chosen) == apart.tap_numbers(grads.ndim, chosen.dtype)
         return apart.as_data(jnp.where(picked, apart.of_windows(grads), zero))
@@ -210,10 +210,20 @@ def to_chosen(chosen, grads, axes: Sequence[int], w: Windows):
     return total
 
 
+def to_all(grads, axes: Sequence[int], w: Windows):
+    """The gradient by the data: each window's goes to all positions that it reads."""
+    if are_apart(w):
+        apart = _Apart(axes, w)
+        is_read = apart.tap_numbers(grads.ndim, np.int32) >= 0
+        return apart.as_data(jnp.where(is_read, apart.of_windows(grads), jnp.zeros((), grads.dtype)))
+    parts = (grad for _, grad in readers(axes, w, (grads, 0)))
+    return sum(parts, next(parts))
+
+
 def to_maxima(x, maxima, grads, axes: Sequence[int], w: Windows):
     """The gradient by the data: each window's goes to all positions that have its maximum."""
     zero = jnp.zeros((), grads.dtype)
-    if _Apart.fits(w):
+    if are_apart(w):
         apart = _Apart(axes, w)
         equal = apart.of_positions(x, np.nan) == apart.of_windows(maxima)
         equal = equal & (apart.tap_numbers(x.ndim, np.int32) >= 0)

@@ -39,7 +39,7 @@ def _rules(op, dims, kernel, xla):
     return {
         "infer": partial(infer, op, dims),
         "kernel": partial(_pool, op, dims, kernel),
-        "lower": lambda ctx, x, **attrs: _pool(op, dims, xla, x, **attrs),
+        "lower": lambda ctx, x, **attrs: _pool(op, dims, partial(xla, joined=ctx.windows_are_joined), x, **attrs),
     }
 
 
@@ -92,7 +92,7 @@ MAX_POOL_V2 = Op(
     infer=_infer_max_pool_v2,
     kernel=partial(_max_pool_v2, partial(_pool, "MaxPoolV2", 2, pool_kernels.max_pool)),
     lower=lambda ctx, *inputs, **attrs: _max_pool_v2(
-        partial(_pool, "MaxPoolV2", 2, xla_max_pool), *inputs, **attrs
+        partial(_pool, "MaxPoolV2", 2, partial(xla_max_pool, joined=ctx.windows_are_joined)), *inputs, **attrs
     ),
     static=("ksize", "strides"),
     saves=("input", "output", "ksize", "strides"),

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from headrace._src.core import dtypes, errors
-from headrace._src.core.lazy import jax, jnp
+from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.op.batching import merging, unstacked
 from headrace._src.op.definition import Op
@@ -20,7 +20,7 @@ from headrace._src.ops.windows import pool_kernels
 from headrace._src.ops.windows.lowering import chosen_taps, tap_values, to_chosen, to_maxima
 from headrace._src.ops.windows.placement import check_elements, layout_of
 from headrace._src.ops.windows.pool_kernels import output_shape
-from headrace._src.ops.windows.pool_rules import check_like, plan, vector, xla_avg_pool
+from headrace._src.ops.windows.pool_rules import check_like, plan, vector, xla_avg_pool_gradient
 
 _ATTRIBUTES = "*, ksize: list(int), strides: list(int), padding: string"
 _NHWC = 'data_format: string = "NHWC"'
@@ -318,10 +318,7 @@ def _avg_gradient(op, dims, orig_input_shape, grad, **attrs):
 
 def _lower_avg_gradient(op, dims, ctx, orig_input_shape, grad, **attrs):
     shape, axes, windows = _avg_plan(op, dims, np.asarray(orig_input_shape), grad.shape, attrs)
-    transpose = jax.linear_transpose(
-        lambda x: xla_avg_pool(x, axes, windows), jax.ShapeDtypeStruct(shape, grad.dtype)
-    )
-    return transpose(grad)[0]
+    return xla_avg_pool_gradient(shape, grad, axes, windows)
 
 
 def _infer_avg_gradient(dims, orig_input_shape, grad, **attrs):

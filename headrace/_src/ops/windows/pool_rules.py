@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
 from headrace._src.core import errors
-from headrace._src.core.lazy import jnp, lax
+from headrace._src.core.lazy import jax, jnp, lax
 from headrace._src.core.shapes import TensorShape
-from headrace._src.ops.windows.lowering import lowest
+from headrace._src.ops.windows.lowering import are_apart, lowest, tap_values, to_all
 from headrace._src.ops.windows.placement import (
     Layout,
     Windows,
@@ -68,7 +69,7 @@ def _check_depth(op, ksize, strides, layout, channels):
         )
 
 
-@lru_cache(maxsize=512)
+@functools.lru_cache(maxsize=512)
 def _plan(op, dims, shape, ksize, strides, padding, explicit, data_format) -> tuple[tuple[int, ...], Windows]:
     layout = layout_of(op, data_format, dims)
     if len(shape) != layout.rank:
@@ -165,21 +166,53 @@ def infer(op: str, dims: int, x, ksize, strides, padding, data_format, explicit_
     return TensorShape(shape)
 
 
-def _reduce_window(x, axes, w: Windows, init, combine):
+# Up to so many taps, windows are looked at tap by tap, of which XLA makes one loop, with what computes the data in it.
+# Its own windows take two to seven times as long (docs/decisions/0049), except along the last axis.
+_FEW_TAPS = 32
+
+
+def _over_windows(x, axes, w: Windows, joined, init, combine):
+    """The values of each window, combined by XLA; `joined`: as windows of XLA's."""
+    init = np.asarray(init, x.dtype)
+    if math.prod(w.window) <= _FEW_TAPS and x.ndim - 1 not in axes and not joined:
+        return functools.reduce(combine, (value for _, value in tap_values(x, axes, w, init)))
+    return _reduce_window(x, axes, w, init, combine)
+
+
+def _reduce_window(x, axes, w, init, combine):
     window, stride, padding = [1] * x.ndim, [1] * x.ndim, [(0, 0)] * x.ndim
     for i, axis in enumerate(axes):
         window[axis], stride[axis], padding[axis] = w.window[i], w.stride[i], (w.before[i], w.after[i])
     # A NumPy constant, by which jax recognises a plain maximum or sum.
-    return lax.reduce_window(x, np.asarray(init, x.dtype), combine, window, stride, padding)
+    return lax.reduce_window(x, init, combine, window, stride, padding)
 
 
-def xla_max_pool(x, axes, w: Windows):
+def xla_max_pool(x, axes, w: Windows, joined=False):
     """Maxima of windows by XLA."""
-    return _reduce_window(x, axes, w, lowest(x.dtype), lax.max)
+    return _over_windows(x, axes, w, joined, lowest(x.dtype), lax.max)
 
 
-def xla_avg_pool(x, axes, w: Windows):
+def xla_avg_pool(x, axes, w: Windows, joined=False):
     """Means of windows by XLA; small floats are summed as float32, as in the kernel."""
-    wide = x.dtype if x.dtype.itemsize >= 4 else jnp.float32
-    sums = _reduce_window(x.astype(wide), axes, w, 0, lax.add)
+    wide = _wide(x.dtype)
+    sums = _over_windows(x.astype(wide), axes, w, joined, 0, lax.add)
     return (sums / window_counts(axes, w, x.ndim, wide)).astype(x.dtype)
+
+
+def xla_avg_pool_gradient(shape, grads, axes, w: Windows):
+    """The gradient of `xla_avg_pool` by data of a shape."""
+    wide = _wide(grads.dtype)
+    shares = grads.astype(wide) / window_counts(axes, w, grads.ndim, wide)
+    if are_apart(w) or math.prod(w.window) <= _FEW_TAPS:
+        total = to_all(shares, axes, w)
+    else:
+        zero = np.zeros((), wide)
+        sums = jax.linear_transpose(
+            lambda x: _reduce_window(x, axes, w, zero, lax.add), jax.ShapeDtypeStruct(shape, wide)
+        )
+        (total,) = sums(shares)
+    return total.astype(grads.dtype)
+
+
+def _wide(dtype):
+    return dtype if dtype.itemsize >= 4 else jnp.float32
