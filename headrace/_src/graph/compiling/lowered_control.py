@@ -10,6 +10,7 @@ from headrace._src.ops.tensor_lists.lowering import LoweredList, alike, concrete
 _joined_pads = LazyModule("headrace._src.graph.compiling.joined_pads")
 _loop_counts = LazyModule("headrace._src.graph.compiling.loop_counts")  # for those who compile
 _loop_products = LazyModule("headrace._src.graph.compiling.loop_products")
+_loop_transposes = LazyModule("headrace._src.graph.compiling.loop_transposes")
 _products = LazyModule("headrace._src.graph.compiling.products")
 
 # How often a loop's body is traced until what it hands on has settled.
@@ -197,6 +198,7 @@ class LoweredControl:
         part.give_as_taken(start)
         first = Packed(start)
         counts = _loop_counts.Counts(test.program, part.program, first.leaves)
+        part.program = _loop_transposes.transposed_before(part.program, counts.trips)
         part.sum_products_afterwards(test, counts.trips)
         products = part.products
         fails = part.fails or test.fails

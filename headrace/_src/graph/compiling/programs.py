@@ -32,6 +32,9 @@ _unrolled_products = LazyModule("headrace._src.graph.compiling.unrolled_products
 
 # One thread for making machine code: compiling must not take all processors.
 OPTIONS = {"xla_cpu_parallel_codegen_split_count": 1}
+# In programs with loops, instructions work on as many numbers as registers have room for. XLA's own choice is half of
+# that where there are AVX-512 registers; elsewhere this changes nothing.
+_WIDE = {"xla_cpu_prefer_vector_width": 512}
 # What the library behind XLA's products (YNN) is left where there are convolutions, for which it takes one thread where
 # XLA's own take all: docs/decisions/0049.
 _LIBRARY_TAKES = "xla_cpu_experimental_ynn_fusion_type"
@@ -205,7 +208,9 @@ def _is_soon_done(compiled, variables, signature):
 
 def options_of(block) -> dict:
     """The compiler's options for a block."""
-    if not block.loops and _has(CONVOLUTION, block):
+    if block.loops:
+        return OPTIONS | _WIDE
+    if _has(CONVOLUTION, block):
         return OPTIONS | {_LIBRARY_TAKES: f"{_PRODUCTS},{_REDUCTIONS}"}
     return OPTIONS
 
