@@ -169,6 +169,21 @@ class name_scope:
         _current.scope = _current.outer.pop()
 
 
+def open_scope(name: str) -> str:
+    """Outside of graphs, opens a scope with a plain name, and returns what `close_scope` needs.
+
+    Layers of Keras, which do this in each call, have no other use for a context manager.
+    """
+    before = _current.scope
+    _current.scope = f"{before}/{name}" if before else name
+    return before
+
+
+def close_scope(before: str) -> None:
+    """Closes what `open_scope` has opened."""
+    _current.scope = before
+
+
 PUBLIC = {
     "name_scope": name_scope,
     "__internal__.get_name_scope": current_name_scope,

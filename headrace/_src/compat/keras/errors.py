@@ -92,8 +92,7 @@ def entered(function):
         try:
             return function(*args, **kwargs)
         except BaseException as error:
-            if isinstance(error, Exception):
-                _add_hint(error, function, args, kwargs)
+            explain(error, function, args, kwargs)
             hide_frames(error)
             raise
 
@@ -101,9 +100,9 @@ def entered(function):
     return enter
 
 
-def _add_hint(error, function, args, kwargs):
+def explain(error, function, args, kwargs):
     """Add what to do to an error of which that is known; Python prints it below the message."""
-    if getattr(error, "__notes__", None):
+    if not isinstance(error, Exception) or getattr(error, "__notes__", None):
         return
     text = str(error)
     hint = _similar(text, function) or _of_none(text, function, args, kwargs) or _of_damaged_file(text)

@@ -51,6 +51,11 @@ def learning_phase_scope(value):
         _phase["value"] = before
 
 
+def learning_phase_is_set() -> bool:
+    """Whether layers that are called without `training` follow the learning phase."""
+    return _phase["value"] is not None
+
+
 def resolve_argument(original, self, arg_name, call_spec, call_context, kwargs):
     """Layers that are called without `training` follow the learning phase, if one is set."""
     if arg_name == "training" and _phase["value"] is not None:

@@ -31,6 +31,9 @@ from headrace._src.compat.keras import (
     functional,
     graph_optimizers,
     keras_distribution,
+    layer_calls,
+    loss_calls,
+    model_calls,
     saved_models,
     speed,
     tracking,
@@ -217,6 +220,14 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     ("keras.src.tree.optree_impl", "is_nested", MADE, speed.with_known_leaves, "speed: types of leaves are kept"),
     ("keras.src.tree.optree_impl", "map_structure", MADE, speed.with_short_structures, "speed: arguments of a layer"),
     (f"{_BACKEND}.core", "convert_to_tensor", MADE, speed.with_fitting_tensors, "speed: eager ones are known"),
+    # These go through Keras's code by another way, so they are for releases whose code they were compared with.
+    (_LAYERS, "Layer.__call__", MADE, layer_calls.short_call, "speed: one eager tensor", (3, 13), (3, 16)),
+    ("keras.src.models.functional", "Functional.call", MADE, model_calls.short_call, "speed: one eager tensor",
+     (3, 13), (3, 16)),
+    ("keras.src.losses.losses", "LossFunctionWrapper.call", MADE, loss_calls.with_eager_pairs, "speed: eager tensors",
+     (3, 13), (3, 16)),
+    ("keras.src.losses.loss", "reduce_values", MADE, loss_calls.with_known_sizes, "speed: eager tensors",
+     (3, 13), (3, 16)),
 
     # Parts of checkpoints.
     (f"{_BACKEND}.trackable", "sticky_attribute_assignment", WRAPPED, tracking.assign_attribute,
