@@ -9,6 +9,7 @@ from headrace._src.core import dtypes
 from headrace._src.core.context import Recorder, context
 from headrace._src.core.names import name_scope
 from headrace._src.core.tensor import EagerTensor, Tensor
+from headrace._src.op.definition import NOT_NEEDED
 from headrace._src.ops.arrays.constants import zeros
 from headrace._src.ops.arrays.filling import ZEROS_LIKE
 
@@ -168,11 +169,10 @@ def _take(grads, number, keep):
 
 def node_gradients(node, dys):
     """The gradients of the inputs of one application, as a flat list."""
-    if node.output_specs is not None:
-        dys = [
-            zeros_of(spec) if dy is None and spec[1]._kind in "fcv" else dy
-            for dy, spec in zip(dys, node.output_specs)
-        ]
+    specs = node.output_specs
+    if specs is not None:
+        if specs is not NOT_NEEDED:
+            dys = [zeros_of(spec) if dy is None and spec[1]._kind in "fcv" else dy for dy, spec in zip(dys, specs)]
         dys = _structured(node, dys)
     grads = node.op.grad(node, *dys)
     if not node.op.has_lists:

@@ -215,7 +215,7 @@ def eager_number(number, dtype: DType) -> EagerTensor | None:
     mode = context.mode
     if mode is not None and mode.graph is not None:
         return None
-    if dtype._kind != "f" and not (dtype is dtypes.int32 and type(number) is int):
+    if dtype._kind != "f" and not (dtype in dtypes.INDEX and type(number) is int):
         return None
     tensor = _numbers.get((number, dtype._enum))
     if tensor is None:

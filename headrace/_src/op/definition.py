@@ -18,6 +18,8 @@ from headrace._src.op.traits import CALLS_FUNCTIONS, ELEMENTWISE, NONE, Trait
 
 large_arrays = LazyModule("headrace._src.core.large_arrays")  # many programs have none
 
+# In the place of the shapes that zero gradients would have.
+NOT_NEEDED: tuple = ()
 REGISTRY: dict[str, "Op"] = Registry(lambda: index.OPS)
 
 
@@ -53,6 +55,8 @@ class Op:
         node_name: what operations are called unless the user says a name. TF: such as "add".
         raw_names: inputs and attributes that `tf.raw_ops` calls otherwise than the op itself.
         stateful: the op reads or writes something outside its inputs: never folded, shared or dropped.
+        grad_takes_none: True where `grad` of an op with several outputs gets None for those that nothing depends on,
+            instead of zeros.
         quiet: False when the kernel calls the user's Python code, whose warnings and errors are its own.
         types: for each type attribute, the dtypes that it may be.
     """
@@ -84,6 +88,7 @@ class Op:
         node_name=None,
         raw_names=None,
         stateful=False,
+        grad_takes_none=False,
         quiet=True,
         **types,
     ):
@@ -107,6 +112,7 @@ class Op:
         self.raw_names = raw_names or {}
         self.vectorize: Rule = rule_of(vectorize, traits)
         self.stateful = stateful
+        self.grad_takes_none = grad_takes_none
         self.quiet = quiet
         self.types = types
         if dict.__contains__(REGISTRY, name):
@@ -215,6 +221,8 @@ class Op:
         lines += ["    node.attrs = attrs", "    node.wanted = None"]
         if self.single_output:
             contents["output_specs"] = None
+        elif self.grad_takes_none:
+            contents["output_specs"] = NOT_NEEDED
         else:
             lines.append("    node.output_specs = specs(outputs)")
         names["Class"] = type(f"{self.name}Node", (Node,), contents)
@@ -319,7 +327,8 @@ class Node:
     """
 
     # `op`: is in the subclass.
-    # `output_specs`: (shape, dtype) of each output, for zero gradients; None when there is one.
+    # `output_specs`: (shape, dtype) of each output, for zero gradients; None when there is one, NOT_NEEDED where the
+    # gradient wants None instead of zeros.
     # `wanted`: which inputs need a gradient, set before `grad` is called.
     # `scope`: where the operation is by its name, only where a graph is built.
     __slots__ = ("attrs", "output_specs", "scope", "wanted")

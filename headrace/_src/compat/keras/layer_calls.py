@@ -27,7 +27,7 @@ _PLAIN = frozenset((type(None), bool, int, float, str))
 # What `Layer.__call__` calls of the layer. One that has its own takes Keras's way.
 _PARTS = (
     "_check_super_called _maybe_build _open_name_scope _get_call_context _resolve_and_populate_arg "
-    "_maybe_reset_call_context _set_mask_metadata dtype_policy compute_dtype variable_dtype input_dtype "
+    "_maybe_reset_call_context _set_mask_metadata dtype_policy compute_dtype variable_dtype "
     "quantization_mode rematerialized_call built"
 ).split()
 _METHODS = frozenset(_PARTS) - {"built"}
@@ -37,8 +37,7 @@ _FLOATS = ("float", "bfloat")
 class _Form:
     """What is known of the calls of one layer."""
 
-    __slots__ = ("layer", "scope", "scope_path", "shapes", "signature", "takes_mask", "takes_training", "training",
-                 "type")  # fmt: skip
+    __slots__ = ("layer", "scope", "scope_path", "signature", "takes_mask", "takes_training", "training", "type")
 
     def __init__(self, layer, keras_scope):
         self.layer, self.type = layer, type(layer)
@@ -49,7 +48,6 @@ class _Form:
         self.takes_mask = "mask" in parameters and parameters["mask"].default is None
         self.scope_path = layer._parent_path
         self.scope = keras_scope(layer.name, caller=layer)
-        self.shapes: dict = {}  # an input's shape and dtype to the spec that it fits
 
     def fits(self, layer) -> bool:
         """Whether it is still as it was when this was found out."""
@@ -93,6 +91,7 @@ def short_call(original):
     parts = {name: inspect.getattr_static(Layer, name, None) for name in _PARTS}
     whole_call = operations.Operation.__call__
     own_check, own_mask = Layer._assert_input_compatibility, Layer.compute_mask
+    own_input_dtype = Layer.input_dtype
     # Of classes: whether all that Keras does in a call of their layers is Keras's own.
     usual: WeakKeyDictionary = WeakKeyDictionary()
 
@@ -175,8 +174,10 @@ def short_call(original):
         ):
             return original(self, *args, **kwargs)
         dtype = x.dtype
-        if dtype.name != policy._compute_dtype and dtype.name.startswith(_FLOATS):
-            return original(self, *args, **kwargs)
+        if dtype.name.startswith(_FLOATS):
+            own_dtype = policy._compute_dtype if form.type.input_dtype is own_input_dtype else self.input_dtype
+            if dtype.name != own_dtype:
+                return original(self, *args, **kwargs)
         try:
             if attributes["_called"] is not True:
                 self._called = True

@@ -35,6 +35,7 @@ from headrace._src.compat.keras import (
     loss_calls,
     model_calls,
     saved_models,
+    short_operations,
     speed,
     tracking,
     weights,
@@ -226,7 +227,18 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
      (3, 13), (3, 16)),
     ("keras.src.losses.losses", "LossFunctionWrapper.call", MADE, loss_calls.with_eager_pairs, "speed: eager tensors",
      (3, 13), (3, 16)),
+    ("keras.src.losses.loss", "Loss.__call__", MADE, loss_calls.short_call, "speed: eager tensors", (3, 13), (3, 16)),
+    (f"{_BACKEND}.nn", "sparse_categorical_crossentropy", MADE, loss_calls.with_known_shapes, "speed: eager tensors",
+     (3, 13), (3, 16)),
     ("keras.src.losses.loss", "reduce_values", MADE, loss_calls.with_known_sizes, "speed: eager tensors",
+     (3, 13), (3, 16)),
+
+    (f"{_BACKEND}.numpy", "matmul", MADE, short_operations.with_matrices, "speed: eager tensors", (3, 13), (3, 16)),
+    (f"{_BACKEND}.numpy", "add", MADE, short_operations.with_biases, "speed: eager tensors", (3, 13), (3, 16)),
+    (f"{_COMMON}.variables", "Variable.value", MADE, short_operations.ShortValue, "speed: one look for scopes",
+     (3, 13), (3, 16)),
+    (f"{_COMMON}.variables", "Variable.assign_add", MADE, short_operations.with_sums, "speed: numbers", (3, 13), (3, 16)),
+    (f"{_COMMON}.variables", "Variable.assign_sub", MADE, short_operations.with_differences, "speed: numbers",
      (3, 13), (3, 16)),
 
     # Parts of checkpoints.

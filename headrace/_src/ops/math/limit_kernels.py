@@ -4,6 +4,8 @@ import numpy as np
 
 # From so many elements on, what is done once per call does not count.
 _MANY = 8192
+# From so many on, what takes the same time for any condition takes less than branches of which half go wrong.
+_MANY_CHOICES = 512
 _ROW = 2048
 _WORDS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 
@@ -49,7 +51,7 @@ def mask_of(condition, itemsize):
 
 def kept(condition, x):
     """`x` where a condition that broadcasts to it holds, 0 elsewhere: without branches, which a processor guesses."""
-    if x.size < _MANY or x.dtype.itemsize not in _WORDS or x.dtype.hasobject:
+    if x.size < _MANY_CHOICES or x.dtype.itemsize not in _WORDS or x.dtype.hasobject:
         return np.where(condition, x, np.zeros((), x.dtype))
     mask = mask_of(condition, x.dtype.itemsize)
     word = mask.dtype
@@ -60,7 +62,7 @@ def kept(condition, x):
 
 def chosen(condition, x, y):
     """`x` where the condition holds, `y` elsewhere; all of the same shape and of x's dtype."""
-    if x.size < _MANY or x.dtype.itemsize not in _WORDS or x.dtype.hasobject:
+    if x.size < _MANY_CHOICES or x.dtype.itemsize not in _WORDS or x.dtype.hasobject:
         return np.where(condition, x, y)
     mask = mask_of(condition, x.dtype.itemsize)
     word = mask.dtype

@@ -248,15 +248,32 @@ def _matrix(a, b):
 
 
 def _grad_cross_entropy(node, dloss, dbackprop):
-    mul, x = MUL, node.features
-    column = EXPAND_DIMS(dloss, -1)
-    grad = mul(column, node.backprop)
-    # The second output is softmax - labels, whose gradient matters to second order.
-    p = SOFTMAX(x)
-    inner = SUM(mul(dbackprop, p), [1], keep_dims=True)
-    grad = grad + mul(dbackprop - inner, p)
-    # TensorFlow leaves out what reaches the labels through the second output; then mixed second derivatives are wrong.
-    return grad, mul(column, -LOG_SOFTMAX(x)) - dbackprop
+    x = node.features
+    column = None if dloss is None else EXPAND_DIMS(dloss, -1)
+    by_labels = None
+    if node.wants(1):
+        # TensorFlow leaves out what reaches the labels through the second output; then mixed second derivatives are
+        # wrong.
+        by_loss = None if column is None else MUL(column, -LOG_SOFTMAX(x))
+        by_labels = _sum(by_loss, None if dbackprop is None else -dbackprop)
+    return _grad_by_features(node, column, dbackprop), by_labels
+
+
+def _grad_by_features(node, column, dbackprop):
+    """The gradient by the features, of the loss and, to second order, of the second output: softmax - labels."""
+    by_loss = None if column is None else MUL(column, node.backprop)
+    if dbackprop is None:
+        return by_loss
+    p = SOFTMAX(node.features)
+    inner = SUM(MUL(dbackprop, p), [1], keep_dims=True)
+    return _sum(by_loss, MUL(dbackprop - inner, p))
+
+
+def _sum(first, second):
+    """The sum of two gradients of which one may be None."""
+    if first is None or second is None:
+        return second if first is None else first
+    return first + second
 
 
 def _vectorize_cross_entropy(batch, node, features, labels):
@@ -274,6 +291,7 @@ SOFTMAX_CROSS_ENTROPY = Op(
     lower=_lower_cross_entropy,
     saves=("features", "backprop"),
     grad=_grad_cross_entropy,
+    grad_takes_none=True,
     vectorize=_vectorize_cross_entropy,
 )
 
@@ -320,10 +338,7 @@ def _lower_sparse_cross_entropy(ctx, features, labels):
 
 
 def _grad_sparse_cross_entropy(node, dloss, dbackprop):
-    grad = EXPAND_DIMS(dloss, -1) * node.backprop
-    p = SOFTMAX(node.features)
-    inner = SUM(dbackprop * p, [1], keep_dims=True)
-    return grad + (dbackprop - inner) * p, None
+    return _grad_by_features(node, None if dloss is None else EXPAND_DIMS(dloss, -1), dbackprop), None
 
 
 SPARSE_SOFTMAX_CROSS_ENTROPY = Op(
@@ -339,6 +354,7 @@ SPARSE_SOFTMAX_CROSS_ENTROPY = Op(
     lower=_lower_sparse_cross_entropy,
     saves=("features", "backprop"),
     grad=_grad_sparse_cross_entropy,
+    grad_takes_none=True,
     vectorize=_vectorize_cross_entropy,
 )
 
