@@ -81,7 +81,6 @@ def short_call(original):
     layers = importlib.import_module("keras.src.layers.layer")
     operations = importlib.import_module("keras.src.ops.operation")
     policies = importlib.import_module("keras.src.dtype_policies.dtype_policy")
-    masking = importlib.import_module("keras.src.backend.common.masking")
     state = importlib.import_module("keras.src.backend.common.global_state")
     tracebacks = importlib.import_module("keras.src.utils.traceback_utils")
     specs = importlib.import_module("keras.src.layers.input_spec")

@@ -23,10 +23,10 @@ _MOST, _DTYPES = 2**31, frozenset((float32, float64))
 _MOST_NAMES = 1000
 
 
-def _is_eager(*tensors):
+def _are_eager(first, second):
     mode = context.mode
     is_here = mode is None or not (mode.elsewhere or mode.place is not None)
-    return is_here and all([type(tensor) is EagerTensor for tensor in tensors])
+    return is_here and type(first) is EagerTensor and type(second) is EagerTensor
 
 
 def short_call(original):
@@ -38,7 +38,7 @@ def short_call(original):
 
     @functools.wraps(original)
     def __call__(self, y_true, y_pred, sample_weight=None):
-        if sample_weight is not None or not _is_eager(y_true, y_pred) or "_keras_mask" in y_pred.__dict__:
+        if sample_weight is not None or not _are_eager(y_true, y_pred) or "_keras_mask" in y_pred.__dict__:
             return original(self, y_true, y_pred, sample_weight)
         name = self.name
         scope = scopes_of.get(name)
@@ -73,7 +73,7 @@ def with_known_shapes(original):
 
     @functools.wraps(original)
     def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
-        if from_logits and axis == -1 and _is_eager(target, output) and "_keras_logits" not in output.__dict__:
+        if from_logits and axis == -1 and _are_eager(target, output) and "_keras_logits" not in output.__dict__:
             if output._a.ndim == 2 and target._a.shape == output._a.shape[:1]:
                 return sparse_softmax_cross_entropy_with_logits(cast(target, int64), output)
         return original(target, output, from_logits=from_logits, axis=axis)
@@ -87,7 +87,7 @@ def with_eager_pairs(original):
 
     @functools.wraps(original)
     def call(self, y_true, y_pred):
-        if not _is_eager(y_true, y_pred):
+        if not _are_eager(y_true, y_pred):
             return original(self, y_true, y_pred)
         y_true, y_pred = squeeze(y_true, y_pred)
         return self.fn(y_true, y_pred, **self._fn_kwargs)
@@ -103,7 +103,7 @@ def with_known_sizes(original):
         is_sum = reduction == "sum"
         if (
             (not is_sum and reduction not in _MEANS)
-            or not _is_eager(values)
+            or not _are_eager(values, values)
             or sample_weight is not None
             or values.dtype not in _DTYPES
             or not 0 < values._a.size < _MOST

@@ -38,7 +38,8 @@ class _Steps:
                 single = node.arguments._single_positional_tensor
                 outputs = tuple(map(id, node.outputs))
                 follows = "training" in getattr(node.operation, "_call_context_args", ())
-                self.steps.append((node.operation, None if single is None else id(single), node.arguments, follows, outputs))
+                single = None if single is None else id(single)
+                self.steps.append((node.operation, single, node.arguments, follows, outputs))
                 known.update(outputs)
         self.outputs = [id(tensor) for tensor in model._outputs]
         if not known.issuperset(self.outputs):
@@ -96,8 +97,9 @@ def short_call(original):
             steps = attributes.get("_headrace_steps")
             if steps is None or (steps and (steps.kind is not type(self) or steps.nodes is not self._nodes_by_depth)):
                 steps = attributes["_headrace_steps"] = steps_of(self)
+            fits = steps and inputs.dtype.name == steps.dtype and inputs._a.ndim == steps.rank
             # Losses of symbolic tensors replace how the model runs (former_losses.py).
-            if steps and inputs.dtype.name == steps.dtype and inputs._a.ndim == steps.rank and attributes.keys().isdisjoint(_PARTS):
+            if fits and attributes.keys().isdisjoint(_PARTS):
                 outputs = steps.run(inputs, training)
                 struct = self._outputs_struct
                 if isinstance(struct, KerasTensor):

@@ -237,7 +237,8 @@ REPLACEMENTS = tuple(Replacement(*row) for row in (
     (f"{_BACKEND}.numpy", "add", MADE, short_operations.with_biases, "speed: eager tensors", (3, 13), (3, 16)),
     (f"{_COMMON}.variables", "Variable.value", MADE, short_operations.ShortValue, "speed: one look for scopes",
      (3, 13), (3, 16)),
-    (f"{_COMMON}.variables", "Variable.assign_add", MADE, short_operations.with_sums, "speed: numbers", (3, 13), (3, 16)),
+    (f"{_COMMON}.variables", "Variable.assign_add", MADE, short_operations.with_sums, "speed: numbers",
+     (3, 13), (3, 16)),
     (f"{_COMMON}.variables", "Variable.assign_sub", MADE, short_operations.with_differences, "speed: numbers",
      (3, 13), (3, 16)),
 

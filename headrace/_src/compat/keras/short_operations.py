@@ -49,7 +49,7 @@ def with_matrices(original):
         other = _beside(x1, x2) if _is_eager() else None
         if other is None or x1._a.ndim != 2 or other._a.ndim != 2:
             return original(x1, x2)
-        return products.matmul(x1, other)
+        return products.matmul(x1, other, output_type=None)  # errors tell the arguments that Keras gives
 
     return matmul
 

@@ -114,11 +114,16 @@ def with_short_structures(original):
 def with_eager_tensors(original):
     """`any_symbolic_tensors`, which has nothing to find out about eager tensors, numbers and names."""
 
+    known = set(_PLAIN)
+
     @functools.wraps(original)
     def any_symbolic_tensors(args=None, kwargs=None):
         for items in (args or (), kwargs.values() if kwargs else ()):
             for x in items:
-                if type(x) not in _PLAIN:
+                if type(x) not in known:
+                    # Variables of Keras are asked for each time that they are used.
+                    if getattr(type(x), "_should_act_as_resource_variable", False) and not original((x,)):
+                        known.add(type(x))
                     return original(args, kwargs)
         return False
 
