@@ -104,12 +104,13 @@ def short_call(original):
         return known
 
     def form_of(layer):
-        """What is known of the layer's calls; None if they are not simple."""
-        if layer._parent_path is None or not layer.name or not is_usual(type(layer)):
+        """What is known of the layer's calls; False if they are not simple, None if that is not known yet."""
+        attributes = vars(layer)
+        if attributes.get("built") is not True or layer._parent_path is None:
             return None
-        if not _is_simple(layer._call_signature) or not vars(layer).keys().isdisjoint(_METHODS):
-            return None
-        form = layer.__dict__["_headrace_form"] = _Form(layer, keras_scope)
+        is_simple = is_usual(type(layer)) and _is_simple(layer._call_signature) and layer.name
+        form = _Form(layer, keras_scope) if is_simple and attributes.keys().isdisjoint(_METHODS) else False
+        attributes["_headrace_form"] = form
         return form
 
     def is_compatible(spec, shape, dtype):
@@ -148,11 +149,10 @@ def short_call(original):
             return original(self, *args, **kwargs)
         attributes = self.__dict__
         form = attributes.get("_headrace_form")
-        if form is None or not form.fits(self):
-            # A layer that has not been built yet has no path.
-            form = form_of(self) if attributes.get("built") is True else None
-            if form is None:
-                return original(self, *args, **kwargs)
+        if form is None or (form and not form.fits(self)):
+            form = form_of(self)
+        if not form:
+            return original(self, *args, **kwargs)
         tracker = state.GLOBAL_STATE_TRACKER.__dict__
         policy = attributes["_dtype_policy"]
         names = attributes["_call_context_args"]
