@@ -358,9 +358,17 @@ _PLAIN = (int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic, 
 
 def _plain_id(source):
     """The number of a tensor or variable, which may be None; False for anything else, such as structures."""
-    if type(source) is EagerTensor:
+    kind = type(source)
+    if kind is EagerTensor:
         return source._id
-    return source.handle._id if getattr(type(source), "reads_as_tensor", False) else False
+    if not getattr(kind, "reads_as_tensor", False):
+        # A Keras variable holds the variable.
+        if not getattr(kind, "_should_act_as_resource_variable", False):
+            return False
+        source = getattr(source, "_value", None)
+        if not getattr(type(source), "reads_as_tensor", False):
+            return False
+    return source.handle._id
 
 
 def as_target(leaf):
