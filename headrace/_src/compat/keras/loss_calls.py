@@ -8,13 +8,15 @@ import importlib
 from headrace._src.compat.keras.errors import entered
 from headrace._src.core.context import context
 from headrace._src.core.dtypes import float32, float64, int64
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.names import close_scope, open_scope
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.arrays.casting import cast
 from headrace._src.ops.math.division import divide_no_nan
 from headrace._src.ops.math.reductions import reduce_sum
-from headrace._src.ops.nn.softmax import sparse_softmax_cross_entropy_with_logits
+
+_softmax = LazyModule("headrace._src.ops.nn.softmax")
 
 _MEANS = ("sum_over_batch_size", "mean", "mean_with_sample_weight")
 # Keras counts elements in int32, and float16 has no such numbers.
@@ -75,7 +77,7 @@ def with_known_shapes(original):
     def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
         if from_logits and axis == -1 and _are_eager(target, output) and "_keras_logits" not in output.__dict__:
             if output._a.ndim == 2 and target._a.shape == output._a.shape[:1]:
-                return sparse_softmax_cross_entropy_with_logits(cast(target, int64), output)
+                return _softmax.sparse_softmax_cross_entropy_with_logits(cast(target, int64), output)
         return original(target, output, from_logits=from_logits, axis=axis)
 
     return sparse_categorical_crossentropy

@@ -11,12 +11,14 @@ import operator
 
 from headrace._src.core.context import context
 from headrace._src.core.dtypes import bfloat16, float16, float32, float64, int32, int64
+from headrace._src.core.lazy import LazyModule
 from headrace._src.core.tensor import EagerTensor
 from headrace._src.op.convert import to_tensor
 from headrace._src.ops.linalg import matmul as products
 from headrace._src.ops.math import arithmetic
-from headrace._src.ops.nn.bias import bias_add
 from headrace._src.state.variables import Variable
+
+_bias = LazyModule("headrace._src.ops.nn.bias")
 
 _FLOATS = frozenset((float16, bfloat16, float32, float64))
 _NUMBERS = _FLOATS | {int32, int64}
@@ -66,7 +68,7 @@ def with_biases(original):
         long = [size for size in other._a.shape if size > 1]
         if len(long) == 1 and len(shape) > 1 and long[0] in (shape[1], shape[-1]):
             if other._a.ndim == 1 and long[0] == shape[-1]:
-                return bias_add(x1, other)
+                return _bias.bias_add(x1, other)
             return original(x1, other)
         return arithmetic.add(x1, other)
 
