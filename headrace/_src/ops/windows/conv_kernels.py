@@ -2,15 +2,16 @@
 
 Data is (batch, *space, channels), filters are (*window, channels / groups, outputs), and `Windows` says
 where the windows lie. Each window's values are copied into the row of a matrix, which BLAS multiplies with
-the filter; the batch is cut into blocks whose matrix stays in the cache and bounds the memory, and which several
-threads take. What the blocks are depends on sizes only, and what they give is added in their order.
+the filter; the batch is cut into blocks whose matrix bounds the memory, and which several threads take. What the
+blocks are depends on sizes only, and what they give is added in their order.
+docs/decisions/0046-threads-of-one-operation.md has figures.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from math import prod
+from math import gcd, prod
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -21,14 +22,18 @@ from headrace._src.ops.linalg.product_kernels import blas_product
 from headrace._src.ops.windows import depthwise_kernels
 from headrace._src.ops.windows.placement import Windows, reversed_windows, tap_slices
 
-# Measured on 32x28x28x32 * 3x3x32x64: 1 to 4 MB are alike, less pays for calls, more leaves the cache. Filter gradients
-# have more rows where these are long, as each block adds a whole filter.
-_BLOCK_BYTES, _LARGEST_BLOCK = 1 << 20, 1 << 22
-_SUMMED_ROWS = 512
+# Each matrix is three calls of NumPy: with more and smaller ones, threads meet more often at the interpreter's lock, with
+# larger ones, short runs take longer to be copied.
+_BLOCK_BYTES = 1 << 21
 # From so many multiplications on several threads take the blocks. Filter gradients are summed in so many parts, or
 # fewer where those would be more numbers than this.
 _DIVIDED = 1 << 23
 _SUMS, _SUMMED_NUMBERS = 8, 1 << 21
+# The numbers that lie together in a window, one row of it, are copied together. Where they are fewer than so many, each
+# tap of all windows is copied instead, which makes runs as long as a row of the result.
+_SHORT_RUN = 12
+# The input gradient by taps adds up in the cache.
+_TAPS_BYTES = 1 << 20
 # Above this ratio of outputs to channels, adding one product per tap beats a convolution of the gradient.
 _TAPS_RATIO = 4
 
@@ -58,17 +63,21 @@ def _cast(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return values.astype(dtype)
 
 
-def _blocks(batch: int, rows: int, row_bytes: int, block_bytes: int) -> Iterator[tuple[int, int, int, int]]:
-    """Cuts `batch` images of `rows` output rows into blocks (first image, end, first row, end)."""
-    per_block = max(1, block_bytes // max(row_bytes, 1))
-    if per_block >= rows:
-        images = max(1, per_block // max(rows, 1))
-        for start in range(0, batch, images):
-            yield start, min(start + images, batch), 0, rows
-        return
-    for image in range(batch):
-        for row in range(0, rows, per_block):
-            yield image, image + 1, row, min(row + per_block, rows)
+def _blocks(batch: int, rows: int, row_bytes: int, divided: bool) -> list[tuple[int, int, int, int]]:
+    """Cuts `batch` images of `rows` output rows into blocks of about one size: (first image, end, first row, end)."""
+    count = -(-batch * rows * row_bytes // _BLOCK_BYTES)
+    if divided:
+        count = 2 if count <= 2 else -(-count // 4) * 4  # as many for each thread
+    if count <= batch:
+        return [(start, end, 0, rows) for start, end in _runs(batch, max(1, count))]
+    cuts = list(_runs(rows, min(rows, -(-count // batch))))
+    return [(image, image + 1, start, end) for image in range(batch) for start, end in cuts]
+
+
+def _runs(size: int, count: int) -> Iterator[tuple[int, int]]:
+    """So many runs of almost the same length that cover `range(size)`: (start, end)."""
+    for k in range(count):
+        yield k * size // count, (k + 1) * size // count
 
 
 class _Patches:
@@ -80,15 +89,15 @@ class _Patches:
         self.length = prod(w.window) * self.channels
         self.padded = any(w.before) or any(w.after)
         self.trivial = prod(w.window) == 1 and not self.padded and set(w.stride) == {1}
+        self.by_taps = w.window[-1] * self.channels < _SHORT_RUN
         self._stage: np.ndarray | None = None
         self._stage_images = (-1, -1)
-        self._rows: np.ndarray | None = None
+        self._values: np.ndarray | None = None
 
-    def blocks(self, least_rows: int = 1) -> list[tuple[int, int, int, int]]:
-        """The blocks, of a matrix of so many rows at least, if it does not get too large by that."""
+    def blocks(self, divided: bool) -> list[tuple[int, int, int, int]]:
+        """The blocks, of which several threads take the same share if the work is divided."""
         out, row = self.windows.output, self.length * self.dtype.itemsize
-        size = max(_BLOCK_BYTES, min(_LARGEST_BLOCK, least_rows * row))
-        return list(_blocks(self.x.shape[0], out[0], prod(out[1:]) * row, size))
+        return _blocks(self.x.shape[0], out[0], prod(out[1:]) * row, divided)
 
     def another(self) -> _Patches:
         """The same, with memory of its own."""
@@ -105,21 +114,26 @@ class _Patches:
         source = self._staged(start, end)
         strides = source.strides
         spatial = strides[1:-1]
-        shape = (end - start, row_end - row, *w.output[1:], *w.window, self.channels)
-        steps = tuple(a * b for a, b in zip(spatial, w.stride, strict=True))
-        taps = tuple(a * b for a, b in zip(spatial, w.dilation, strict=True))
-        strides = (strides[0], *steps, *taps, strides[-1])
+        places = (end - start, row_end - row, *w.output[1:])
+        steps = (strides[0], *(a * b for a, b in zip(spatial, w.stride, strict=True)))
+        taps = (*w.window, self.channels)
+        tap_steps = (*(a * b for a, b in zip(spatial, w.dilation, strict=True)), strides[-1])
+        if self.by_taps:
+            shape, strides, matrix = taps + places, tap_steps + steps, (self.length, prod(places))
+        else:
+            shape, strides, matrix = places + taps, steps + tap_steps, (prod(places), self.length)
         if source.flags.c_contiguous:
             # The same view as below makes, in a tenth of the time.
-            view = np.ndarray(shape, self.dtype, source, row * steps[0], strides)
+            view = np.ndarray(shape, self.dtype, source, row * steps[1], strides)
         else:
             view = as_strided(source[:, row * w.stride[0] :], shape, strides, writeable=False)
-        count = prod(shape[: 1 + len(w.output)])
-        if self._rows is None or len(self._rows) < count:
-            self._rows = np.empty((count, self.length), self.dtype)
-        rows = self._rows[:count]
-        np.copyto(rows.reshape(shape), view)
-        return rows
+        count = prod(matrix)
+        if self._values is None or len(self._values) < count:
+            self._values = np.empty(count, self.dtype)
+        values = self._values[:count]
+        np.copyto(values.reshape(shape), view)
+        rows = values.reshape(matrix)
+        return rows.T if self.by_taps else rows
 
     def _staged(self, start: int, end: int) -> np.ndarray:
         """The images of a block, padded and in the dtype of the computation."""
@@ -129,7 +143,7 @@ class _Patches:
         if self._stage_images == (start, end):
             return self._stage[: end - start]
         w = self.windows
-        if self._stage is None:
+        if self._stage is None or len(self._stage) < end - start:
             sides = zip(w.before, w.input, w.after, strict=True)
             shape = (end - start, *(sum(side) for side in sides), self.channels)
             self._stage = np.zeros(shape, self.dtype) if self.padded else np.empty(shape, self.dtype)
@@ -170,8 +184,9 @@ def forward(x: np.ndarray, filters: np.ndarray, w: Windows) -> np.ndarray:
             else:
                 target[...] = _cast(multiply(rows, matrix), out.dtype).reshape(target.shape)
 
-    blocks = patches.blocks()
-    if len(blocks) > 1 and out.size * patches.length >= _DIVIDED:
+    divided = out.size * patches.length >= _DIVIDED
+    blocks = patches.blocks(divided)
+    if divided and len(blocks) > 1:
         _by_threads(convolve, patches, [[block] for block in blocks])
     else:
         convolve(patches, blocks, blas_product)
@@ -229,10 +244,12 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, inputs: int, w: Windows) -> n
             result = product_ if result is None else np.add(result, product_, out=result)
         return result
 
-    blocks = patches.blocks(_SUMMED_ROWS)
-    count = min(len(blocks), _SUMS, _SUMMED_NUMBERS // prod(shape))
-    if count > 1 and dy.size * patches.length >= _DIVIDED:
-        first, *others = _by_threads(total, patches, list(_runs(blocks, count)))
+    divided = dy.size * patches.length >= _DIVIDED
+    blocks = patches.blocks(divided)
+    count = _shares(len(blocks), min(_SUMS, _SUMMED_NUMBERS // prod(shape)))
+    if divided and count > 1:
+        parts = [blocks[start:end] for start, end in _runs(len(blocks), count)]
+        first, *others = _by_threads(total, patches, parts)
         for other in others:
             np.add(first, other, out=first)
     else:
@@ -240,10 +257,10 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, inputs: int, w: Windows) -> n
     return _cast(first, x.dtype).reshape(shape)
 
 
-def _runs(items: list, count: int) -> Iterator[list]:
-    """So many runs of items one after the other, of almost the same length."""
-    for k in range(count):
-        yield items[k * len(items) // count : (k + 1) * len(items) // count]
+def _shares(count: int, most: int) -> int:
+    """Into how many shares to divide so many blocks: equal ones, as many for each of two threads, if that is possible."""
+    shares = 1 << max(0, min(count, most)).bit_length() >> 1
+    return max(gcd(count, shares), min(shares, 2))
 
 
 def input_gradient(dy: np.ndarray, filters: np.ndarray, channels: int, w: Windows) -> np.ndarray:
@@ -289,7 +306,7 @@ def _input_gradient_by_taps(dy: np.ndarray, filters: np.ndarray, w: Windows) -> 
     dx = np.zeros((batch, *w.input, channels), dtype)
     taps = [(tap, *tap_slices(w, tap)) for tap in product(*map(range, w.window))]
     image_bytes = prod(w.output) * channels * dtype.itemsize
-    images = max(1, _BLOCK_BYTES // max(image_bytes, 1))
+    images = max(1, _TAPS_BYTES // max(image_bytes, 1))
     buffer = np.empty((min(images, batch) * prod(w.output), channels), dtype)
     for start in range(0, batch, images):
         part = np.ascontiguousarray(dy[start : start + images], dtype)
