@@ -18,7 +18,7 @@ from headrace._src.core.parts import in_parts
 from headrace._src.ops.windows.placement import Windows, tap_slices
 
 # Blocks of the batch of this size stay in the cache over all taps.
-_BLOCK_BYTES = 1 << 20
+_BLOCK_BYTES, _LONG_BLOCK_BYTES = 1 << 20, 1 << 21
 
 
 def _wide(dtype: np.dtype) -> np.dtype:
@@ -45,6 +45,16 @@ def _each_block(function: Callable[[slice], object], *arrays: np.ndarray) -> Non
     """Calls the function with the blocks of the batch, which several threads take."""
     parts = list(_blocks(*arrays))
     in_parts(lambda number: function(parts[number]), len(parts))
+
+
+def _long_blocks(x: np.ndarray) -> list[slice]:
+    """Cuts the batch for a function of many calls, at each of which threads may meet at the interpreter's lock.
+
+    Blocks are as many for each of two threads, and of the same size.
+    """
+    batch, count = len(x), x.nbytes // _LONG_BLOCK_BYTES
+    count = min(batch, max(1 + (x.nbytes > _BLOCK_BYTES), count - count % 2))
+    return [slice(k * batch // count, (k + 1) * batch // count) for k in range(count)]
 
 
 def _along(axis: int, part: slice) -> tuple[slice, ...]:
@@ -103,8 +113,9 @@ def _reduced(x: np.ndarray, axis: int, w: Windows, combine: Callable, neutral) -
 
 def _pool(x: np.ndarray, axes: Sequence[int], w: Windows, combine: Callable, neutral) -> np.ndarray:
     for i, axis in enumerate(axes):
-        if (w.window[i], w.stride[i], w.before[i], w.output[i]) != (1, 1, 0, x.shape[axis]):
-            x = _reduced(x, axis, _axis_windows(w, i), combine, neutral)
+        along = _axis_windows(w, i)
+        if not _is_trivial(along):
+            x = _reduced(x, axis, along, combine, neutral)
     return x
 
 
@@ -174,7 +185,7 @@ def avg_pool_gradient(dy: np.ndarray, axes: Sequence[int], w: Windows) -> np.nda
 
 def _spread(block: np.ndarray, axis: int, w: Windows) -> np.ndarray:
     """Adds each window's value to all its positions along one axis."""
-    if (w.window[0], w.stride[0], w.before[0], w.output[0]) == (1, 1, 0, w.input[0]):
+    if _is_trivial(w):
         return block
     out = np.zeros((*block.shape[:axis], w.input[0], *block.shape[axis + 1 :]), block.dtype)
     for k in range(w.window[0]):
@@ -266,21 +277,97 @@ def _best_taps(x, axes, w, addend, taps, firsts, maximum) -> tuple[np.ndarray, n
 
 def max_pool_gradient(x: np.ndarray, dy: np.ndarray, axes: Sequence[int], w: Windows) -> np.ndarray:
     """The gradient by the input of `max_pool`: each window's goes to its first maximum."""
-    dx = np.zeros(x.shape, x.dtype)
-    if x.size and dy.size:
+    dx = np.empty(x.shape, x.dtype)
+    if dx.size and not dy.size:
+        dx[...] = 0
+    elif dx.size:
         wide = _wide(x.dtype)
-        taps = _taps(axes, w, x.ndim)
 
         def scatter(part):
-            _, chosen = best_taps(x[part].astype(wide, copy=False), axes, w)
-            grads = np.ascontiguousarray(dy[part], wide)
-            target = dx[part] if dx.dtype == wide else np.zeros(dx[part].shape, wide)
-            _add_masked(target, grads, taps, lambda number, windows, _: chosen[windows] == number)
-            if target.base is not dx:
-                dx[part] = target
+            values, target = x[part].astype(wide, copy=False), dx[part]
+            grads = np.add(dy[part].astype(wide, copy=False), wide.type(0), order="C")  # a zero loses its sign
+            if dx.dtype == wide:
+                _to_first_maxima(values, grads, axes, w, target)
+            else:
+                target[...] = _to_first_maxima(values, grads, axes, w, np.empty(values.shape, wide))
 
-        _each_block(scatter, x, dy)
+        parts = _long_blocks(x)
+        in_parts(lambda number: scatter(parts[number]), len(parts))
     return dx
+
+
+def _to_first_maxima(x, grads, axes, w, out) -> np.ndarray:
+    """Each window's gradient at its first maximum, in `out`; gradients that meet are added.
+
+    The first maximum of a window is in the first of its rows that has the maximum. So maxima are looked for axis by
+    axis, the innermost first, and gradients handed down the other way: fewer and longer loops than tap by tap.
+    """
+    best, steps = x, []
+    for i in reversed(range(len(axes))):
+        along = _axis_windows(w, i)
+        if not _is_trivial(along):
+            best, chosen = _best_along(best, axes[i], along)
+            steps.append((axes[i], along, chosen))
+    if best.dtype.kind == "f" and np.isnan(best).any():
+        # Here the order of the taps decides.
+        _, chosen = best_taps(x, axes, w)
+        out[...] = 0
+        _add_masked(out, grads, _taps(axes, w, x.ndim), lambda number, windows, _: chosen[windows] == number)
+        return out
+    if not steps:
+        out[...] = grads
+    while steps:
+        axis, along, chosen = steps.pop()
+        grads = _to_chosen(grads, chosen, axis, along, None if steps else out)
+    return out
+
+
+def _is_trivial(w: Windows) -> bool:
+    """Whether the windows along one axis are its positions."""
+    return (w.window, w.stride, w.before, w.output) == ((1,), (1,), (0,), w.input)
+
+
+def _is_tiled(w: Windows) -> bool:
+    """Whether the windows along one axis lie side by side from its beginning, all inside the data."""
+    (window,), (stride,), (output,), (size,) = w.window, w.stride, w.output, w.input
+    return window == stride and w.dilation == (1,) and w.before == (0,) and output * stride <= size
+
+
+def _best_along(x, axis, w) -> tuple[np.ndarray, np.ndarray]:
+    """The maxima of windows along one axis, NaN where there is one, and the numbers of the first taps that have them."""
+    taps = _taps((axis,), w, x.ndim)
+    whole = [number for number, _, windows, _ in taps if windows[axis] == slice(0, w.output[0])]
+    if whole[:2] != [0, 1]:
+        return _best_taps(x, (axis,), w, None, taps, _first_taps(w), np.maximum)
+    number_dtype = np.min_scalar_type(w.window[0] - 1)
+    first, second = (x[read] for _, _, _, read in taps[:2])
+    best, chosen = np.maximum(second, first), np.greater(second, first).view(np.uint8).astype(number_dtype, copy=False)
+    for number, _, windows, read in taps[2:]:
+        value, target, numbers = x[read], best[windows], chosen[windows]
+        larger = np.greater(value, target).view(np.uint8)
+        np.maximum(target, value, out=target)
+        # Tap numbers grow, so the last tap that was larger is the maximum of those that were.
+        np.maximum(numbers, larger * number_dtype.type(number), out=numbers)
+    return best, chosen
+
+
+def _to_chosen(grads, chosen, axis, w, out=None) -> np.ndarray:
+    """The gradients of windows along one axis at their chosen taps."""
+    if out is None:
+        out = np.empty((*grads.shape[:axis], w.input[0], *grads.shape[axis + 1 :]), grads.dtype)
+    taps = _taps((axis,), w, grads.ndim)
+    if not _is_tiled(w):
+        out[...] = 0
+        _add_masked(out, grads, taps, lambda number, windows, _: chosen[windows] == number)
+        return out
+    out[_along(axis, slice(w.output[0] * w.stride[0], None))] = 0  # positions that are in no window
+    target, rest = _bits(out), _bits(grads)
+    first = target[taps[0][3]]
+    for number, _, _, read in taps[1:]:
+        place = target[read]
+        np.multiply(_bits(grads), chosen.view(bool) if len(taps) == 2 else chosen == number, out=place)
+        rest = np.bitwise_xor(rest, place, out=first)
+    return out
 
 
 def max_pool_gradient_to_ties(
