@@ -2,11 +2,16 @@
 
 import numpy as np
 
+from headrace._src.core import large_arrays
+from headrace._src.core.parts import LONG_PART, in_long_slices
+
 # From so many elements on, what is done once per call does not count.
 _MANY = 8192
 # From so many on, what takes the same time for any condition takes less than branches of which half go wrong.
 _MANY_CHOICES = 512
 _ROW = 2048
+# From so many elements on, several threads take parts of an extreme, and of a gradient, which is three functions.
+_DIVIDED, _DIVIDED_GRADIENT = 5 << 18, LONG_PART
 _WORDS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 
 
@@ -26,7 +31,11 @@ def _beside_number(extreme):
         whole = flat.size // _ROW * _ROW
         number = np.asarray(y).reshape(())
         row = np.full(_ROW, number, x.dtype)
-        extreme(flat[:whole].reshape(-1, _ROW), row, out=out[:whole].reshape(-1, _ROW))
+        rows, targets = flat[:whole].reshape(-1, _ROW), out[:whole].reshape(-1, _ROW)
+        if whole < _DIVIDED:
+            extreme(rows, row, out=targets)
+        else:
+            in_long_slices(lambda part: extreme(rows[part], row, out=targets[part]), len(rows), _ROW)
         extreme(flat[whole:], number, out=out[whole:])
         return result
 
@@ -58,6 +67,28 @@ def kept(condition, x):
     if x.shape == mask.shape and x.flags.c_contiguous and mask.flags.c_contiguous:
         return np.bitwise_and(mask, x.view(word), out=mask).view(x.dtype)
     return (mask & np.ascontiguousarray(x).view(word)).view(x.dtype)
+
+
+def gradient_where(holds):
+    """A kernel of gradients and data of one shape: the gradients where `holds(data)`, 0 elsewhere."""
+
+    def kernel(dy, x):
+        contiguous = x.flags.c_contiguous and dy.flags.c_contiguous
+        if x.size < _DIVIDED_GRADIENT or not contiguous or dy.dtype.kind not in "fiu":
+            return kept(holds(x), dy)
+        result = large_arrays.empty(dy.shape, dy.dtype)
+        word = _WORDS[dy.dtype.itemsize]
+        data, grads, bits = x.reshape(-1), dy.reshape(-1).view(word), result.reshape(-1).view(word)
+
+        def compute(part):
+            words = bits[part]
+            np.copyto(words, np.negative(holds(data[part]).view(np.int8)))
+            np.bitwise_and(words, grads[part], out=words)
+
+        in_long_slices(compute, x.size)
+        return result
+
+    return kernel
 
 
 def chosen(condition, x, y):

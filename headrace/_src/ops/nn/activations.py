@@ -21,7 +21,7 @@ from headrace._src.ops.math.arithmetic import MUL, NEG
 from headrace._src.ops.math.comparison import LESS
 from headrace._src.ops.math.elementwise import ABS, SIGMOID, SIGN, TANH, of_equal_shapes
 from headrace._src.ops.math.half_kernels import converted, through_float32, widened
-from headrace._src.ops.math.limit_kernels import between, chosen, kept, maximum
+from headrace._src.ops.math.limit_kernels import between, chosen, gradient_where, maximum
 from headrace._src.ops.math.special import ERF
 
 
@@ -102,7 +102,7 @@ RELU_GRAD = _activation(
     types=dtypes.REAL,
     saves=("features",),
     small=False,
-    kernel=lambda dy, x: kept(x > 0, dy),
+    kernel=gradient_where(lambda x: x > 0),
 )
 
 
@@ -138,7 +138,7 @@ RELU6_GRAD = _activation(
     types=dtypes.REAL,
     saves=("features",),
     small=False,
-    kernel=lambda dy, x: kept((x > 0) & (x < 6), dy),
+    kernel=gradient_where(lambda x: (x > 0) & (x < 6)),
 )
 
 

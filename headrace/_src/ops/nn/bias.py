@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
-from headrace._src.core import dtypes, errors
+from headrace._src.core import dtypes, errors, large_arrays
 from headrace._src.core.lazy import jnp
 from headrace._src.core.shapes import TensorShape
 from headrace._src.core.tensor import Tensor
@@ -20,6 +22,10 @@ from headrace._src.ops.arrays.shaping import RESHAPE
 from headrace._src.ops.linalg.product_kernels import column_sums
 from headrace._src.ops.math.arithmetic import ADD
 from headrace._src.ops.math.half_kernels import converted, widened
+
+# NumPy adds to a row at a time. So to so many elements a bias is added that is repeated until it has so many numbers:
+# 1.25 million elements of 32 channels take 0.13 ms instead of 0.24.
+_MANY, _LONG_RUN = 1 << 15, 1 << 10
 
 
 def _channel(op, shape, data_format):
@@ -53,6 +59,18 @@ def _bias_add(value, bias, data_format="NHWC"):
     return value + bias
 
 
+def _kernel(value, bias, data_format="NHWC"):
+    run = value.ndim - 1
+    is_repeated = value.size >= _MANY and run > 1 and value.shape[-1] * 2 <= _LONG_RUN and value.flags.c_contiguous
+    if not is_repeated or data_format != "NHWC" or value.dtype == np.float16:
+        return _bias_add(value, bias, data_format)
+    _checked_channel("BiasAdd", value.shape, bias.shape, data_format)
+    while run > 1 and prod(value.shape[run:]) < _LONG_RUN:
+        run -= 1
+    repeated = np.tile(bias, prod(value.shape[run:-1]))
+    return large_arrays.divided(np.add, value.reshape(-1, repeated.size), repeated).reshape(value.shape)
+
+
 def _infer(value, bias, data_format="NHWC"):
     if value.shape.rank is not None and bias.shape.rank is not None:
         _checked_channel("BiasAdd", value.shape.as_list(), bias.shape.as_list(), data_format)
@@ -77,7 +95,7 @@ BIAS_ADD = Op(
     traits=FAILS_BY_SHAPE,
     T=dtypes.NUMBER,
     infer=_infer,
-    kernel=_bias_add,
+    kernel=_kernel,
     lower=lambda ctx, value, bias, data_format: _bias_add(value, bias, data_format),
     grad=_grad_bias_add,
     vectorize=_vectorize_bias_add,
@@ -88,7 +106,7 @@ BIAS_ADD_V1 = Op(
     "value: T, bias: T -> output: T",
     T=dtypes.NUMBER,
     infer=_infer,
-    kernel=_bias_add,
+    kernel=_kernel,
     lower=lambda ctx, value, bias: _bias_add(value, bias),
     grad=_grad_bias_add,
     vectorize=_vectorize_bias_add,

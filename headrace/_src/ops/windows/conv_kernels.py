@@ -22,8 +22,8 @@ from headrace._src.ops.linalg.product_kernels import blas_product
 from headrace._src.ops.windows import depthwise_kernels
 from headrace._src.ops.windows.placement import Windows, reversed_windows, tap_slices
 
-# Each matrix is three calls of NumPy: with more and smaller ones, threads meet more often at the interpreter's lock, with
-# larger ones, short runs take longer to be copied.
+# Each matrix is three calls of NumPy: with more and smaller ones, threads meet more often at the interpreter's lock,
+# with larger ones, short runs take longer to be copied.
 _BLOCK_BYTES = 1 << 21
 # From so many multiplications on several threads take the blocks. Filter gradients are summed in so many parts, or
 # fewer where those would be more numbers than this.
@@ -258,9 +258,10 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, inputs: int, w: Windows) -> n
 
 
 def _shares(count: int, most: int) -> int:
-    """Into how many shares to divide so many blocks: equal ones, as many for each of two threads, if that is possible."""
-    shares = 1 << max(0, min(count, most)).bit_length() >> 1
-    return max(gcd(count, shares), min(shares, 2))
+    """Into how many shares to divide so many blocks: equal ones, as many for each of two threads, if possible."""
+    if min(count, most) < 2:
+        return 1
+    return max(2, gcd(count, 1 << (min(count, most).bit_length() - 1)))
 
 
 def input_gradient(dy: np.ndarray, filters: np.ndarray, channels: int, w: Windows) -> np.ndarray:

@@ -334,7 +334,7 @@ def _is_tiled(w: Windows) -> bool:
 
 
 def _best_along(x, axis, w) -> tuple[np.ndarray, np.ndarray]:
-    """The maxima of windows along one axis, NaN where there is one, and the numbers of the first taps that have them."""
+    """The maxima of windows along one axis, NaN where there is one, and the numbers of the first taps with them."""
     taps = _taps((axis,), w, x.ndim)
     whole = [number for number, _, windows, _ in taps if windows[axis] == slice(0, w.output[0])]
     if whole[:2] != [0, 1]:
