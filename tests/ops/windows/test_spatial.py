@@ -103,6 +103,20 @@ def test_convolution_kernels(seed, monkeypatch):
     np.testing.assert_allclose(np.sum(depthwise_kernels.forward(x, f2, w) * dy), np.sum(f2 * df), atol=1e-9)
 
 
+@pytest.mark.parametrize("case", ["SAME", "VALID", "dilated", "outside", "line", "volume"])
+def test_convolutions_by_rows(case, monkeypatch):
+    monkeypatch.setattr(conv_kernels, "_DIVIDED", 0)
+    rng = np.random.default_rng(0)
+    size = {"line": (20,), "volume": (10, 4, 5)}.get(case, (20, 6))
+    window, ones = (3 if case == "VALID" else 5,) * len(size), (1,) * len(size)
+    pairs, padding = ((4, 5), (0, 6)), {"VALID": "VALID", "outside": "EXPLICIT"}.get(case, "SAME")
+    dilation = (2, 1) if case == "dilated" else ones
+    w = resolve("Conv", size, window, ones, dilation, padding, pairs if case == "outside" else None)
+    x, f = rng.normal(size=(3, *size, 8)), rng.normal(size=(*window, 8, 1))
+    assert conv_kernels._blocks_of_rows(x, f, w)
+    np.testing.assert_allclose(conv_kernels.forward(x, f, w), naive_convolution(x, f, w), atol=1e-10)
+
+
 def test_results_do_not_depend_on_the_number_of_threads():
     rng = np.random.default_rng(0)
     w = resolve("Conv2D", (30, 30), (3, 3), (1, 1), (1, 1), "SAME", None)

@@ -93,6 +93,7 @@ class _Patches:
         self._stage: np.ndarray | None = None
         self._stage_images = (-1, -1)
         self._values: np.ndarray | None = None
+        self._room: np.ndarray | None = None
 
     def blocks(self, divided: bool) -> list[tuple[int, int, int, int]]:
         """The blocks, of which several threads take the same share if the work is divided."""
@@ -135,6 +136,13 @@ class _Patches:
         rows = values.reshape(matrix)
         return rows.T if self.by_taps else rows
 
+    def room(self, rows: int, columns: int) -> np.ndarray:
+        """Memory for a matrix that is made of a block; valid until the next call."""
+        size = rows * columns
+        if self._room is None or self._room.size < size:
+            self._room = np.empty(size, self.dtype)
+        return self._room[:size].reshape(rows, columns)
+
     def _staged(self, start: int, end: int) -> np.ndarray:
         """The images of a block, padded and in the dtype of the computation."""
         part = self.x[start:end]
@@ -170,6 +178,9 @@ def forward(x: np.ndarray, filters: np.ndarray, w: Windows) -> np.ndarray:
         ]
         return np.concatenate(parts, -1)
     dtype = _computation_dtype(x, filters, filters.size // outputs)
+    divided = prod(out_shape) * (filters.size // outputs) >= _DIVIDED
+    if divided and dtype == x.dtype and (blocks := _blocks_of_rows(x, filters, w)):
+        return _forward_by_rows(x, filters, w, blocks)
     patches = _Patches(x, w, dtype)
     matrix = np.ascontiguousarray(filters.reshape(-1, outputs), dtype)
     out = np.empty(out_shape, x.dtype)
@@ -184,12 +195,59 @@ def forward(x: np.ndarray, filters: np.ndarray, w: Windows) -> np.ndarray:
             else:
                 target[...] = _cast(multiply(rows, matrix), out.dtype).reshape(target.shape)
 
-    divided = out.size * patches.length >= _DIVIDED
     blocks = patches.blocks(divided)
     if divided and len(blocks) > 1:
         _by_threads(convolve, patches, [[block] for block in blocks])
     else:
         convolve(patches, blocks, blas_product)
+    return out
+
+
+def _blocks_of_rows(x, filters, w) -> list | None:
+    """The blocks of images for a convolution by the rows of windows; None where that does not pay.
+
+    A window has `rows * columns * channels` numbers to be copied. By rows it is `columns * channels`, and the products
+    are `rows * outputs` numbers. Products are made for all rows of an image, also where no window begins.
+    """
+    rows, row_length = w.window[0], prod(w.window[1:]) * filters.shape[-2]
+    each = row_length + rows * filters.shape[-1]
+    if w.stride[0] != 1 or 6 * w.output[0] < 5 * w.input[0] or 3 * each > 2 * rows * row_length:
+        return None
+    size = prod(w.output[1:]) * each * x.dtype.itemsize
+    blocks = _blocks(len(x), w.input[0], size, divided=True)
+    return blocks if blocks[0][3] == w.input[0] else None
+
+
+def _forward_by_rows(x, filters, w, blocks) -> np.ndarray:
+    """The convolution where the first axis is left to sums: rows of windows times all rows of the filters."""
+    outputs = filters.shape[-1]
+    rows = w.window[0]
+    along = Windows(*((field[0],) for field in w))
+    taps = [(number, *(part for (part,) in tap_slices(along, (number,)))) for number in range(rows)]
+    taps.sort(key=lambda tap: tap[1] != slice(0, w.output[0]))  # one that all windows have comes first
+    matrix = np.ascontiguousarray(np.moveaxis(filters, 0, -2)).reshape(-1, rows * outputs)
+    firsts = (w.input[:1], (1,), (1,), (1,), (0,), (0,), w.input[:1])
+    in_row = Windows(*(first + field[1:] for first, field in zip(firsts, w, strict=True)))
+    out = np.empty((len(x), *w.output, outputs), x.dtype)
+
+    def convolve(patches, block, multiply):
+        start, end = block[:2]
+        values = patches.block(*block)
+        products = multiply(values, matrix, patches.room(len(values), rows * outputs))
+        products = products.reshape(end - start, *in_row.output, rows, outputs)
+        target = out[start:end]
+        number, valid, read = taps[0]
+        if valid == slice(0, w.output[0]):
+            target[...] = products[:, read, ..., number, :]
+        else:
+            target[...] = 0
+            number = None
+        for other, valid, read in taps:
+            if other != number and valid.start < valid.stop:
+                place = target[:, valid]
+                np.add(place, products[:, read, ..., other, :], out=place)
+
+    _by_threads(convolve, _Patches(x, in_row, x.dtype), blocks)
     return out
 
 
