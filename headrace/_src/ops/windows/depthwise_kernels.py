@@ -2,17 +2,20 @@
 
 Data is (batch, *space, channels), filters are (*window, channels, multiplier), and output channel
 `c * multiplier + m` is input channel `c` convolved with filter `(..., c, m)`. The taps of the window are
-summed one by one over blocks of the batch that stay in the cache.
+summed one by one over blocks of the batch that stay in the cache, and which several threads take. What the blocks
+are depends on sizes only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from itertools import product
 from math import prod
+from typing import Any
 
 import numpy as np
 
+from headrace._src.core.parts import in_parts
 from headrace._src.ops.linalg.product_kernels import column_sums
 from headrace._src.ops.windows.placement import Windows, reversed_windows
 
@@ -24,10 +27,17 @@ def _computation_dtype(dtype: np.dtype) -> np.dtype:
     return dtype if dtype.kind in "iuc" or dtype in (np.float32, np.float64) else np.dtype(np.float32)
 
 
-def _images(batch: int, elements: int, dtype: np.dtype) -> Iterator[slice]:
-    """Cuts a batch into blocks, given the elements of one image."""
-    step = max(1, _BLOCK_BYTES // max(elements * dtype.itemsize, 1))
-    return (slice(start, min(start + step, batch)) for start in range(0, batch, step))
+def _each_block(function: Callable[[slice], Any], batch: int, elements: int, dtype: np.dtype) -> list:
+    """The results of a function of blocks of a batch, given the elements of one image."""
+    count = -(-batch * elements * dtype.itemsize // _BLOCK_BYTES)
+    count = min(batch, max(1, count + count % 2 * (count > 1)))  # as many for each of two threads
+    results = [None] * count
+
+    def compute(number):
+        results[number] = function(slice(number * batch // count, (number + 1) * batch // count))
+
+    in_parts(compute, count)
+    return results
 
 
 class _Padded:
@@ -82,7 +92,8 @@ def forward(x: np.ndarray, filters: np.ndarray, w: Windows) -> np.ndarray:
     elif out.size:
         tiled = _tiled(filters, w.output[-1], dtype)
         padded = _Padded(w, channels, dtype)
-        for images in _images(x.shape[0], prod(w.output) * channels, dtype):
+
+        def convolve(images):
             part = padded.of(x[images])
             scratch = np.empty((len(part), *w.output, channels), dtype)
             # With one filter per channel, the sum can grow in the result itself.
@@ -96,6 +107,8 @@ def forward(x: np.ndarray, filters: np.ndarray, w: Windows) -> np.ndarray:
                         np.add(total, scratch, out=total)
                 if not in_place:
                     out[images][..., m] = total
+
+        _each_block(convolve, len(x), prod(w.output) * channels, dtype)
     return out.reshape(*out.shape[:-2], channels * multiplier)
 
 
@@ -112,7 +125,8 @@ def input_gradient(dy: np.ndarray, filters: np.ndarray, w: Windows) -> np.ndarra
         grads = dy.reshape(*dy.shape[:-1], channels, multiplier)
         tiled = _tiled(filters, w.output[-1], dtype)
         padded = _Padded(w, channels, dtype)
-        for images in _images(len(dy), prod(w.output) * channels, dtype):
+
+        def spread(images):
             total = padded.zeros(images.stop - images.start)
             for m in range(multiplier):
                 part = np.ascontiguousarray(grads[images][..., m], dtype)
@@ -122,6 +136,8 @@ def input_gradient(dy: np.ndarray, filters: np.ndarray, w: Windows) -> np.ndarra
                     np.multiply(part, tiled[m][tap], out=scratch)
                     np.add(target, scratch, out=target)
             dx[images] = padded.inside(total)
+
+        _each_block(spread, len(dy), prod(w.output) * channels, dtype)
     return dx
 
 
@@ -129,11 +145,14 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, multiplier: int, w: Windows) 
     """The gradient of a loss by the filters, from the one by the result."""
     channels = x.shape[-1]
     dtype = _computation_dtype(x.dtype)
-    total = np.zeros((*w.window, channels, multiplier), dtype)
+    shape = (*w.window, channels, multiplier)
+    total = np.zeros(shape, dtype)
     if total.size and dy.size and x.size:
         grads = dy.reshape(*dy.shape[:-1], channels, multiplier)
         padded = _Padded(w, channels, dtype)
-        for images in _images(len(x), prod(w.output) * channels, dtype):
+
+        def sums(images):
+            result = np.empty(shape, dtype)
             part = padded.of(x[images])
             scratch = np.empty((len(part), *w.output, channels), dtype)
             rows = scratch.reshape(-1, channels)
@@ -141,5 +160,9 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, multiplier: int, w: Windows) 
                 grad = np.ascontiguousarray(grads[images][..., m], dtype)
                 for tap, read in padded.taps:
                     np.multiply(part[(slice(None), *read)], grad, out=scratch)
-                    total[(*tap, slice(None), m)] += column_sums(rows)
+                    result[(*tap, slice(None), m)] = column_sums(rows)
+            return result
+
+        for each in _each_block(sums, len(x), prod(w.output) * channels, dtype):
+            total += each
     return total.astype(x.dtype, copy=False)
