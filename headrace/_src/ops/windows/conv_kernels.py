@@ -32,8 +32,8 @@ _SUMS, _SUMMED_NUMBERS = 8, 1 << 21
 # The numbers that lie together in a window, one row of it, are copied together. Where they are fewer than so many, each
 # tap of all windows is copied instead, which makes runs as long as a row of the result.
 _SHORT_RUN = 12
-# The input gradient by taps adds up in the cache.
-_TAPS_BYTES = 1 << 20
+# The input gradient by taps adds up in the cache; all taps of an image are one product of this size at most.
+_TAPS_BYTES, _LARGEST_PRODUCT = 1 << 20, 1 << 25
 # Above this ratio of outputs to channels, adding one product per tap beats a convolution of the gradient.
 _TAPS_RATIO = 4
 
@@ -361,19 +361,43 @@ def _input_gradient_by_taps(dy: np.ndarray, filters: np.ndarray, w: Windows) -> 
     batch, outputs = dy.shape[0], dy.shape[-1]
     channels = filters.shape[-2]
     dtype = _computation_dtype(dy, filters, filters.size // channels)
-    matrices = np.ascontiguousarray(np.swapaxes(filters, -1, -2), dtype)
-    dx = np.zeros((batch, *w.input, channels), dtype)
-    taps = [(tap, *tap_slices(w, tap)) for tap in product(*map(range, w.window))]
-    image_bytes = prod(w.output) * channels * dtype.itemsize
-    images = max(1, _TAPS_BYTES // max(image_bytes, 1))
-    buffer = np.empty((min(images, batch) * prod(w.output), channels), dtype)
-    for start in range(0, batch, images):
-        part = np.ascontiguousarray(dy[start : start + images], dtype)
-        grads = part.reshape(-1, outputs)
-        for tap, valid, read in taps:
-            if any(v.start >= v.stop for v in valid):
-                continue
-            result = blas_product(grads, matrices[tap], buffer[: len(grads)])
-            target = dx[(slice(start, start + images), *read)]
-            np.add(target, result.reshape(*part.shape[:-1], channels)[(slice(None), *valid)], out=target)
-    return _cast(dx, dy.dtype)
+    taps = [(number, *tap_slices(w, tap)) for number, tap in enumerate(product(*map(range, w.window)))]
+    taps = [tap for tap in taps if all(v.start < v.stop for v in tap[1])]
+    dx = np.empty((batch, *w.input, channels), dy.dtype)
+    # Few channels are short runs to add: then each of them is an image of its own, and all taps are one product.
+    places = prod(w.output) * dtype.itemsize
+    by_channels = channels < _SHORT_RUN and places * filters[..., 0].size <= _LARGEST_PRODUCT
+    matrices = filters.reshape(-1, channels, outputs).astype(dtype, copy=False)
+    columns = channels * (len(matrices) if by_channels else 1)
+    count = min(batch, -(-batch * places * columns // _TAPS_BYTES))
+    divided = count > 1 and dy.size * filters[..., 0].size >= _DIVIDED
+    multiply = np.matmul if divided else blas_product
+    blocks = list(_runs(batch, min(batch, count + count % 2) if divided else count))
+
+    def spread(number):
+        start, end = blocks[number]
+        grads = np.ascontiguousarray(dy[start:end], dtype).reshape(-1, outputs)
+        if by_channels:
+            products = multiply(matrices.reshape(-1, outputs), grads.T)
+            products = products.reshape(-1, channels, end - start, *w.output)
+            total = np.zeros((channels, end - start, *w.input), dtype)
+            for tap, valid, read in taps:
+                target = total[(slice(None), slice(None), *read)]
+                np.add(target, products[tap][(slice(None), slice(None), *valid)], out=target)
+            total = np.moveaxis(total, 0, -1)
+        else:
+            total = np.zeros((end - start, *w.input, channels), dtype)
+            room = np.empty((len(grads), channels), dtype)
+            for tap, valid, read in taps:
+                target = total[(slice(None), *read)]
+                result = multiply(grads, matrices[tap].T, room).reshape(-1, *w.output, channels)
+                np.add(target, result[(slice(None), *valid)], out=target)
+        dx[start:end] = _cast(total, dx.dtype)
+
+    if divided:
+        with one_thread:
+            in_parts(spread, len(blocks))
+    else:
+        for number in range(len(blocks)):
+            spread(number)
+    return dx
