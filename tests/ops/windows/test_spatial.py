@@ -79,6 +79,7 @@ def test_convolution_kernels(seed, monkeypatch):
     monkeypatch.setattr(conv_kernels, "_BLOCK_BYTES", int(rng.choice([1, 500, 1 << 22])))
     monkeypatch.setattr(conv_kernels, "_TAPS_BYTES", int(rng.choice([1, 500, 1 << 20])))
     monkeypatch.setattr(conv_kernels, "_SHORT_RUN", int(rng.choice([0, 12])))
+    monkeypatch.setattr(conv_kernels, "_LONG_COPY", int(rng.choice([0, 1 << 18])))
     monkeypatch.setattr(conv_kernels, "_DIVIDED", int(rng.choice([0, 1 << 23])))
     monkeypatch.setattr(depthwise_kernels, "_BLOCK_BYTES", int(rng.choice([1, 500, 1 << 20])))
     x, f = rng.normal(size=(3, *size, groups * inputs)), rng.normal(size=(*window, inputs, outputs))

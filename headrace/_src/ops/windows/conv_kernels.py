@@ -16,7 +16,7 @@ from math import gcd, prod
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from headrace._src.core.parts import in_parts
+from headrace._src.core.parts import in_parts, in_slices
 from headrace._src.core.product_threads import one_thread
 from headrace._src.ops.linalg.product_kernels import blas_product
 from headrace._src.ops.windows import depthwise_kernels
@@ -24,7 +24,8 @@ from headrace._src.ops.windows.placement import Windows, reversed_windows, tap_s
 
 # Each matrix is three calls of NumPy: with more and smaller ones, threads meet more often at the interpreter's lock,
 # with larger ones, short runs take longer to be copied.
-_BLOCK_BYTES = 1 << 21
+# Where each adds a filter of millions of numbers, they are larger.
+_BLOCK_BYTES, _LARGE_BLOCK_BYTES = 1 << 21, 1 << 23
 # From so many multiplications on several threads take the blocks. Filter gradients are summed in so many parts, or
 # fewer where those would be more numbers than this.
 _DIVIDED = 1 << 23
@@ -34,6 +35,8 @@ _SUMS, _SUMMED_NUMBERS = 8, 1 << 21
 _SHORT_RUN = 12
 # The input gradient by taps adds up in the cache; all taps of an image are one product of this size at most.
 _TAPS_BYTES, _LARGEST_PRODUCT = 1 << 20, 1 << 25
+# From so many numbers on several threads turn filters round.
+_LONG_COPY = 1 << 18
 # Above this ratio of outputs to channels, adding one product per tap beats a convolution of the gradient.
 _TAPS_RATIO = 4
 
@@ -63,9 +66,11 @@ def _cast(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return values.astype(dtype)
 
 
-def _blocks(batch: int, rows: int, row_bytes: int, divided: bool) -> list[tuple[int, int, int, int]]:
+def _blocks(
+    batch: int, rows: int, row_bytes: int, divided: bool, size: int | None = None
+) -> list[tuple[int, int, int, int]]:
     """Cuts `batch` images of `rows` output rows into blocks of about one size: (first image, end, first row, end)."""
-    count = -(-batch * rows * row_bytes // _BLOCK_BYTES)
+    count = -(-batch * rows * row_bytes // (size or _BLOCK_BYTES))
     if divided:
         count = 2 if count <= 2 else -(-count // 4) * 4  # as many for each thread
     if count <= batch:
@@ -95,10 +100,10 @@ class _Patches:
         self._values: np.ndarray | None = None
         self._room: np.ndarray | None = None
 
-    def blocks(self, divided: bool) -> list[tuple[int, int, int, int]]:
-        """The blocks, of which several threads take the same share if the work is divided."""
+    def blocks(self, divided: bool, size: int | None = None) -> list[tuple[int, int, int, int]]:
+        """The blocks of so many bytes, of which several threads take the same share if the work is divided."""
         out, row = self.windows.output, self.length * self.dtype.itemsize
-        return _blocks(self.x.shape[0], out[0], prod(out[1:]) * row, divided)
+        return _blocks(self.x.shape[0], out[0], prod(out[1:]) * row, divided, size)
 
     def another(self) -> _Patches:
         """The same, with memory of its own."""
@@ -303,8 +308,9 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, inputs: int, w: Windows) -> n
         return result
 
     divided = dy.size * patches.length >= _DIVIDED
-    blocks = patches.blocks(divided)
-    count = _shares(len(blocks), min(_SUMS, _SUMMED_NUMBERS // prod(shape)))
+    most = min(_SUMS, _SUMMED_NUMBERS // prod(shape))
+    blocks = patches.blocks(divided) if most > 1 else patches.blocks(False, _LARGE_BLOCK_BYTES)
+    count = _shares(len(blocks), most)
     if divided and count > 1:
         parts = [blocks[start:end] for start, end in _runs(len(blocks), count)]
         first, *others = _by_threads(total, patches, parts)
@@ -346,9 +352,20 @@ def input_gradient(dy: np.ndarray, filters: np.ndarray, channels: int, w: Window
         return np.concatenate(parts, -1)
     back = reversed_windows(w)
     if back is not None and outputs <= _TAPS_RATIO * channels:
-        flip = tuple(slice(None, None, -1) for _ in w.window)
-        return forward(dy, np.ascontiguousarray(np.swapaxes(filters[flip], -1, -2)), back)
+        return forward(dy, _turned(filters), back)
     return _input_gradient_by_taps(dy, filters, w)
+
+
+def _turned(filters: np.ndarray) -> np.ndarray:
+    """The filters of the convolution over the gradient: the last tap first, inputs and outputs changed."""
+    taps = np.swapaxes(filters.reshape(-1, *filters.shape[-2:])[::-1], -1, -2)
+    result = np.empty(taps.shape, filters.dtype)
+    if filters.size < _LONG_COPY:
+        np.copyto(result, taps)
+    else:
+        rows = taps.shape[1]
+        in_slices(lambda part: np.copyto(result[:, part], taps[:, part]), rows, max(1, rows // 2))
+    return result.reshape(*filters.shape[:-2], *taps.shape[1:])
 
 
 def _as_depthwise(filters: np.ndarray, groups: int) -> np.ndarray:
