@@ -175,7 +175,11 @@ def test_leaky_relu(alpha):
     same_numbers(found, np.where(x > 0, dy, dy * slope))
 
 
-def test_relu_and_its_gradients():
+@pytest.mark.parametrize("divided", [False, True])
+def test_relu_and_its_gradients(divided, monkeypatch):
+    if divided:
+        monkeypatch.setattr(limit_kernels, "_DIVIDED", 1)
+        monkeypatch.setattr(limit_kernels, "_DIVIDED_GRADIENT", 1)
     x = np.concatenate([SPECIAL, numbers(20_001) * 4])
     dy = np.concatenate([SPECIAL[::-1], numbers(20_001, 1)])
     zero, six = np.float32(0), np.float32(6)
@@ -183,6 +187,14 @@ def test_relu_and_its_gradients():
     same_numbers(tf.nn.relu6(x).numpy(), np.minimum(np.maximum(x, zero), six))
     same_numbers(tf.raw_ops.ReluGrad(gradients=dy, features=x).numpy(), np.where(x > 0, dy, zero))
     same_numbers(tf.raw_ops.Relu6Grad(gradients=dy, features=x).numpy(), np.where((x > 0) & (x < 6), dy, zero))
+
+
+@pytest.mark.parametrize("shape", [(9, 31, 40, 3), (4, 10_000, 4), (70, 600), (200, 9, 600), (3, 2, 40_000, 1)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, tf.bfloat16.as_numpy_dtype, np.int32])
+def test_biases(shape, dtype):
+    value = (numbers(int(np.prod(shape))) * 9).reshape(shape).astype(dtype)
+    bias = (numbers(shape[-1], 1) * 9).astype(dtype)
+    np.testing.assert_array_equal(tf.nn.bias_add(value, bias).numpy(), value + bias)
 
 
 @pytest.mark.parametrize("other", [0.0, -0.0, 2.0])
