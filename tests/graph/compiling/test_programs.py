@@ -71,6 +71,15 @@ def program_of(function, *arguments):
     return entry.program
 
 
+@pytest.fixture
+def two_threads(monkeypatch):
+    """Fresh clients of XLA's, for operations of two threads, whatever the environment says."""
+    monkeypatch.setattr(devices, "thread_count", lambda: 2)
+    monkeypatch.setattr(devices._Hosts, "usual", None)
+    monkeypatch.setattr(devices._Hosts, "of_one_thread", None)
+
+
+@pytest.mark.usefixtures("two_threads")
 def test_a_program_that_is_soon_done_runs_on_the_host_of_one_thread():
     variable = tf.Variable(tf.ones((4, 4)))
     product = tf.function(lambda x: tf.matmul(x, x) + variable[0, 0], jit_compile=True)
@@ -83,8 +92,10 @@ def test_a_program_that_is_soon_done_runs_on_the_host_of_one_thread():
         function(x)
         expected = devices.host_of_one_thread() if is_soon_done else devices.host()
         assert program_of(function, x)._host is expected
+    assert devices.host() is not devices.host_of_one_thread()
 
 
+@pytest.mark.usefixtures("two_threads")
 def test_programs_with_one_and_with_several_threads_share_variables():
     weights, count = tf.Variable(np.eye(512, dtype=np.float32)), tf.Variable(0.0)
 
