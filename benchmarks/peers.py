@@ -26,6 +26,14 @@ def measure(run, seconds, most):
     return (time.perf_counter() - start) / count
 
 
+# What chooses the instructions of one library's kernels: each library is timed with what it chooses by itself.
+_KERNEL_SETTINGS = (
+    "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS",
+)  # fmt: skip
+for _name in _KERNEL_SETTINGS:
+    os.environ.pop(_name, None)  # the processes that are timed are started later, and inherit this
+
+
 class Worker:
     """The calling script in a process of its own, started with `--serve MODULE ...`, that answers lines with JSON.
 

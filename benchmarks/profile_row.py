@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import importlib
 import math
+import os
 import pathlib
 import statistics
 import sys
@@ -28,6 +29,9 @@ from workloads import input_files
 from workloads.row import Parts, call_once
 from workloads.settling import Compilation
 from workloads.table import ROWS
+
+# It would choose other kernels of NumPy's products than those that NumPy chooses by itself, as all.py lets it.
+_CORE_TYPE = "OPENBLAS_CORETYPE"
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
@@ -155,6 +159,9 @@ def parsed():
 
 
 def main():
+    if _CORE_TYPE in os.environ:  # which NumPy has read already
+        del os.environ[_CORE_TYPE]
+        os.execv(sys.executable, [sys.executable, *sys.argv])
     options = parsed()
     rows = [row for row in ROWS if any(part.lower() in row.name.lower() for part in options.names)]
     if not rows:

@@ -40,3 +40,8 @@ def test_says_what_to_do_when_the_compiler_is_off():
     result = _doctor(HEADRACE_COMPILE="0")
     assert "unset HEADRACE_COMPILE" in result.stdout
     assert result.returncode == 1
+
+
+def test_says_when_the_environment_chooses_kernels():
+    assert "half as fast" in _doctor(OPENBLAS_CORETYPE="Haswell").stdout
+    assert "half as fast" not in _doctor(OPENBLAS_CORETYPE="").stdout

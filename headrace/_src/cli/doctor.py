@@ -123,6 +123,10 @@ def _devices(report):
 def _threads(report):
     threads = {name: os.environ[name] for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS") if name in os.environ}
     report.say("threads of products", ", ".join(f"{k}={v}" for k, v in threads.items()) or "one for each processor")
+    kernels = os.environ.get("OPENBLAS_CORETYPE")
+    if kernels:
+        told = "NumPy's products may be half as fast as without this variable"
+        report.say("kernels of products", f"OPENBLAS_CORETYPE={kernels}: {told}")
 
 
 def _speeds(report):
