@@ -4,7 +4,7 @@ Keras finds out for each call how the layer's `call` is written, binds the argum
 in a function of its own that explains errors. What depends on the layer only is kept here from call to call, in a
 `_Form`; what depends on the call is done as Keras does it, in the same order. All else (several tensors, masks as
 arguments, other dtypes, mixed precision, graphs, quantized layers, layers that replace parts of Keras's call) takes
-Keras's own way. `tests/compat/keras/test_keras_layer_calls.py` compares the two.
+Keras's own way. `tests/compat/keras/test_keras_short_calls.py` compares the two.
 """
 
 from __future__ import annotations
@@ -141,43 +141,43 @@ def short_call(original):
 
     @functools.wraps(original)
     def __call__(self, *args, **kwargs):
-        mode = context.mode
-        if len(args) != 1 or (mode is not None and (mode.elsewhere or mode.place is not None)):
-            return original(self, *args, **kwargs)
-        x = args[0]
-        if type(x) is not EagerTensor:
-            return original(self, *args, **kwargs)
-        attributes = self.__dict__
-        form = attributes.get("_headrace_form")
-        if form is None or (form and not form.fits(self)):
-            form = form_of(self)
-        if not form:
-            return original(self, *args, **kwargs)
-        tracker = state.GLOBAL_STATE_TRACKER.__dict__
-        policy = attributes["_dtype_policy"]
-        names = attributes["_call_context_args"]
-        mask = x.__dict__.get("_keras_mask")
-        if (
-            attributes["built"] is not True
-            or type(policy) not in plain_policies
-            or policy._compute_dtype != policy._variable_dtype
-            or len(names) != 1
-            or "training" not in names
-            or (kwargs and (len(kwargs) != 1 or "training" not in kwargs or type(kwargs["training"]) not in _PLAIN))
-            or tracker.get("autocast_scope") is not None
-            or tracker.get("distribution") is not None
-            or self._remat_mode
-            or self.activity_regularizer is not None
-            or (mask is not None and not self.supports_masking)
-            or learning_phase_is_set()
-        ):
-            return original(self, *args, **kwargs)
-        dtype = x.dtype
-        if dtype.name.startswith(_FLOATS):
-            own_dtype = policy._compute_dtype if form.type.input_dtype is own_input_dtype else self.input_dtype
-            if dtype.name != own_dtype:
-                return original(self, *args, **kwargs)
         try:
+            mode = context.mode
+            if len(args) != 1 or (mode is not None and (mode.elsewhere or mode.place is not None)):
+                return original(self, *args, **kwargs)
+            x = args[0]
+            if type(x) is not EagerTensor:
+                return original(self, *args, **kwargs)
+            attributes = self.__dict__
+            form = attributes.get("_headrace_form")
+            if form is None or (form and not form.fits(self)):
+                form = form_of(self)
+            if not form:
+                return original(self, *args, **kwargs)
+            tracker = state.GLOBAL_STATE_TRACKER.__dict__
+            policy = attributes["_dtype_policy"]
+            names = attributes["_call_context_args"]
+            mask = x.__dict__.get("_keras_mask")
+            if (
+                attributes["built"] is not True
+                or type(policy) not in plain_policies
+                or policy._compute_dtype != policy._variable_dtype
+                or len(names) != 1
+                or "training" not in names
+                or (kwargs and (len(kwargs) != 1 or "training" not in kwargs or type(kwargs["training"]) not in _PLAIN))
+                or tracker.get("autocast_scope") is not None
+                or tracker.get("distribution") is not None
+                or self._remat_mode
+                or self.activity_regularizer is not None
+                or (mask is not None and not self.supports_masking)
+                or learning_phase_is_set()
+            ):
+                return original(self, *args, **kwargs)
+            dtype = x.dtype
+            if dtype.name.startswith(_FLOATS):
+                own_dtype = policy._compute_dtype if form.type.input_dtype is own_input_dtype else self.input_dtype
+                if dtype.name != own_dtype:
+                    return original(self, *args, **kwargs)
             if attributes["_called"] is not True:
                 self._called = True
             if form.type._assert_input_compatibility is own_check:
@@ -234,7 +234,7 @@ def short_call(original):
                 if current is None or current.entry_layer is self:
                     tracker["current_call_ctx"] = None
         except BaseException as error:
-            explain(error, original, (self, x), kwargs)
+            explain(error, original, (self, *args), kwargs)
             hide_frames(error)
             raise
 
