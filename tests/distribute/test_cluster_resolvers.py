@@ -67,6 +67,8 @@ def test_tf_config(config, found, monkeypatch):
     ("{bad", "no JSON"),
     ([], "the whole"),
     ({"cluster": []}, "cluster must"),
+    ({"clstr": GOOD["cluster"], "task": {"type": "worker", "index": 1}}, "no cluster, but 'clstr'"),
+    ({"cluster": GOOD["cluster"], "tasks": {"type": "worker", "index": 1}}, "no task, but 'tasks'"),
     ({"cluster": {"worker": "a:1"}}, r"cluster\.worker must"),
     ({"cluster": {"worker": ["a"]}}, r"cluster\.worker\[0\]"),
     ({"cluster": {"worker": ["a:1", 7]}}, r"cluster\.worker\[1\]"),

@@ -125,7 +125,7 @@ def _threads(report):
     report.say("threads of products", ", ".join(f"{k}={v}" for k, v in threads.items()) or "one for each processor")
     kernels = os.environ.get("OPENBLAS_CORETYPE")
     if kernels:
-        told = "NumPy's products may be half as fast as without this variable"
+        told = "NumPy's products may be half as fast as without this variable (unset it, if nothing needs it)"
         report.say("kernels of products", f"OPENBLAS_CORETYPE={kernels}: {told}")
 
 

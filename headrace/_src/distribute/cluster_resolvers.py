@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import difflib
 import json
 import os
 from typing import Any
@@ -110,6 +111,10 @@ def checked_config(text: str) -> dict[str, Any]:
     except ValueError as error:
         raise ValueError(f"{VARIABLE} is no JSON: {error}. It is {text!r:.200}.") from None
     config = _checked(config, dict, "the whole", "an object")
+    for field in ("cluster", "task"):
+        meant = [] if field in config else difflib.get_close_matches(field, config, 1, 0.8)
+        if meant:  # without it, this process would work alone
+            raise ValueError(f"{VARIABLE}: there is no {field}, but {meant[0]!r}. Is that what was meant?")
     cluster = _checked(config.get("cluster", {}), dict, "cluster", "an object from jobs to lists of addresses")
     for job, tasks in cluster.items():
         _check_job(job, tasks)

@@ -194,9 +194,10 @@ class MultiWorkerMirroredStrategy(Strategy):
             return None
         rank = [i for i, member in enumerate(members) if (member.job, member.index) == (kind, index)]
         if not rank:
+            which = "is none of the workers" if kind is None else f"is {kind!r} {index!r}, which is none of the workers"
             raise ValueError(
-                f"MultiWorkerMirroredStrategy: this process is {kind!r} {index!r}, which is none of the workers: "
-                f"{', '.join(map(str, members))}. Set task.type and task.index in TF_CONFIG."
+                f"MultiWorkerMirroredStrategy: this process {which}: {', '.join(map(str, members))}. Set task.type and "
+                "task.index in TF_CONFIG."
             )
         return joined(members, rank[0], {"the number of devices of a worker": len(devices)}, timeout)
 

@@ -114,3 +114,21 @@ def test_hints_about_shapes_and_damaged_files(tmp_path, model):
         file.truncate(100)
     assert "100 bytes, but it is damaged" in notes_of(lambda: tf.keras.models.load_model(path))
     assert notes_of(lambda: tf.keras.models.load_model(str(tmp_path / "no.keras"))) == ""
+
+
+def test_hints_about_arguments_and_labels(model):
+    dense = tf.keras.layers.Dense(2)
+    dense(tf.ones((2, 3)))
+    for call, meant in [
+        (lambda: dense(tf.ones((2, 3)), trainin=True), "training"),
+        (lambda: tf.keras.layers.Dropout(0.5)(tf.ones((2, 3)), trainin=True), "training"),
+        (lambda: model.fit(X, Y, epoch=3), "epochs"),
+        (lambda: model.compile("sgd", "mse", metric=["mae"]), "metrics"),
+        (lambda: tf.keras.layers.Dense(4, activaton="relu"), "activation"),
+        (lambda: tf.keras.layers.Dense(4, nam="a"), "name"),
+    ]:
+        assert notes_of(call) == f"Did you mean {meant!r}?"
+    assert notes_of(lambda: dense(tf.ones((2, 3)), qwertz=True)) == ""
+    model.compile("sgd", "mse")
+    wide = np.ones((len(Y), 7), "float32")
+    assert "as many units as a label has numbers" in notes_of(lambda: model.fit(X, wide, verbose=0))

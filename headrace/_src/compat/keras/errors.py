@@ -56,6 +56,7 @@ _HINTS = (
      r"limit the indices (max_tokens of TextVectorization, num_words of the datasets)."),
     (r"must be KerasTensors", "tf.keras.Model takes what tf.keras.Input gives, and what layers make of it."),
 )  # fmt: skip
+_NO_ARGUMENT = re.compile(r"unexpected keyword argument '(\w+)'|Unrecognized keyword arguments passed to \w+: {'(\w+)'")
 _UNKNOWN = re.compile(
     r"Could not interpret (\w+)(?: function)? identifier: (\w+)|Argument\(s\) not recognized: {'(\w+)'"
 )
@@ -105,7 +106,8 @@ def explain(error, function, args, kwargs):
     if not isinstance(error, Exception) or getattr(error, "__notes__", None):
         return
     text = str(error)
-    hint = _similar(text, function) or _of_none(text, function, args, kwargs) or _of_damaged_file(text)
+    hint = _similar(text, function) or _of_argument(text, function, args) or _of_none(text, function, args, kwargs)
+    hint = hint or _of_labels(text, function) or _of_damaged_file(text)
     hint = hint or _of_a_list(text, function, args, kwargs) or _of_a_traced_call(text, args) or _of_text(text)
     if hint is not None:
         error.add_note(hint)
@@ -123,6 +125,16 @@ def _of_none(text, function, args, kwargs):
         if inspect.signature(function).bind(*args, **kwargs).arguments.get("y") is None:
             return "There may be no labels: pass y to fit, or a dataset of pairs (x, y); a loss needs them."
     return "Something is None: a `call`, a loss or a metric without `return`, or an argument that must be a number."
+
+
+def _of_labels(text, function):
+    """Where a loss cannot compare labels with the model's output, whose shapes are all that the message tells."""
+    if function.__name__ not in _TAKE_LABELS or "Incompatible shapes" not in text:
+        return None
+    return (
+        "If these are the shapes of labels and of the model's output, which the loss compares (for one replica, under a "
+        "strategy): give the last layer as many units as a label has numbers."
+    )
 
 
 def _of_text(text):
@@ -172,6 +184,21 @@ def _of_damaged_file(text):
     if found is None or not os.path.isfile(found[1]):
         return None
     return f"The file is there, with {os.path.getsize(found[1])} bytes, but it is damaged or cut off: no Keras archive."
+
+
+def _of_argument(text, function, args):
+    """The argument that may have been meant where there is none of that name."""
+    found = _NO_ARGUMENT.search(text)
+    if found is None:
+        return None
+    name, owner = found[1] or found[2], args[0] if args else None
+    called = [function]
+    if function.__name__ in ("__call__", "__init__"):  # which hand all on to what the user knows
+        called += [part for part in (getattr(owner, "call", None), type(owner).__init__) if part is not None]
+    known = [key for each in called for key in inspect.signature(each).parameters]
+    known += ["name", "dtype", "trainable"] * (function.__name__ == "__init__")  # which all layers have
+    close = difflib.get_close_matches(name, known, 1)
+    return f"Did you mean {close[0]!r}?" if close else None
 
 
 def _similar(text, function):
