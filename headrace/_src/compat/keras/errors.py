@@ -132,8 +132,8 @@ def _of_labels(text, function):
     if function.__name__ not in _TAKE_LABELS or "Incompatible shapes" not in text:
         return None
     return (
-        "If these are the shapes of labels and of the model's output, which the loss compares (for one replica, under a "
-        "strategy): give the last layer as many units as a label has numbers."
+        "If these are the shapes of labels and of the output of the model, which the loss compares (for one replica, "
+        "under a strategy): give the last layer as many units as a label has numbers."
     )
 
 
