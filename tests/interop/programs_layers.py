@@ -160,7 +160,7 @@ TABLE = [
     ),
     ("float64", ROW, lambda k: [k.Dense(5, "gelu", dtype="float64"), k.LayerNormalization(dtype="float64")]),
 ]
-DIVERGING = {"dropout", "reshaping_images", "reshaping_cubes"}  # at the usual rate of learning
+DIVERGING = {"dropout", "reshaping_images", "reshaping_cubes", "time_distributed"}  # at the usual rate of learning
 for line in TABLE:
     add(Layers(*line, **({"rate": 0.005} if line[0] in DIVERGING else {})))
 
