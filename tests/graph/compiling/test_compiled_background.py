@@ -387,6 +387,7 @@ def test_threads_that_wait_for_the_same_program(monkeypatch):
     monkeypatch.setattr(compile_queue, "queue", Never())
     monkeypatch.setattr(compilation, "_PATIENCE", 0.0)
     monkeypatch.setattr(compilation, "_PATIENCE_PER_OPERATION", 0.0)
+    monkeypatch.setattr(compilation, "_WORTH_WAITING", 0.0)
     built_here, together, failures = compilation._Entry._built_here, threading.Barrier(2), []
 
     def one_after_the_other(self, owner, job):
@@ -466,6 +467,7 @@ def test_with_a_seed_nobody_waits_for_long(monkeypatch):
     """When the process gets nothing done on a busy machine, the call that must have the program compiles it."""
     monkeypatch.setattr(compile_queue.queue, "submit", lambda job: None)
     monkeypatch.setattr(compilation, "_PATIENCE", 0.1)
+    monkeypatch.setattr(compilation, "_WORTH_WAITING", 0.0)
     tf.random.set_seed(3)
 
     @tf.function
@@ -478,6 +480,31 @@ def test_with_a_seed_nobody_waits_for_long(monkeypatch):
     results = [f(x).numpy() for _ in range(4)]
     assert programs(executable(f, x))
     np.testing.assert_allclose(results[3], results[0], rtol=1e-5)
+
+
+def counts_of_programs(trips, calls):
+    """With a seed, how many programs a function with a loop has after each call."""
+    tf.random.set_seed(3)
+    f = tf.function(lambda x, n: tf.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, long_chain(y)), [0, x])[1])
+    given = tf.constant([0.5]), tf.constant(trips)
+    found = []
+    for _ in range(calls):
+        f(*given)
+        found.append(len(programs(executable(f, *given))))
+    return found
+
+
+def test_with_a_seed_short_trainings_with_loops_do_not_wait(monkeypatch):
+    """The call that takes over depends on how much the loops before have done, not on time."""
+    monkeypatch.setattr(compilation, "_PATIENCE", 0.0)
+    monkeypatch.setattr(compilation, "_PATIENCE_PER_OPERATION", 0.0)
+    for queue in (AtOnce(), Never()):
+        monkeypatch.setattr(compile_queue, "queue", queue)
+        assert counts_of_programs(3, 12) == [0] * 12
+        with monkeypatch.context() as patch:
+            patch.setattr(compilation, "_WORTH_WAITING", 0.03)  # nine calls with 3 trips of 120 operations, or one with 40
+            assert counts_of_programs(3, 14) == [0] * 11 + [1] * 3
+            assert counts_of_programs(40, 6) == [0] * 3 + [1] * 3
 
 
 def test_what_nobody_wants_any_more_is_dropped(monkeypatch):

@@ -18,7 +18,7 @@ def switches(monkeypatch):
 
     def run_on(test, for_tests, body, values):
         seen.append(threading.current_thread())
-        return values
+        return values, 0
 
     monkeypatch.setattr(loops, "_MANY", 5)
     monkeypatch.setattr(loops, "_run_on", run_on)

@@ -22,16 +22,9 @@ from headrace._src.graph.compiling.replicated import (
     signature_of_replicas,
 )
 from headrace._src.graph.compiling.segments import Segmented, host_steps, path_to_host
+from headrace._src.graph.running import estimates
 from headrace._src.op.api import api
-from headrace._src.op.traits import (
-    BETWEEN_PROGRAMS,
-    CONVOLUTION,
-    LOOPS,
-    MATRIX_PRODUCT,
-    PASSES_ON,
-    READS_RESOURCE,
-    WRITES_VARIABLE,
-)
+from headrace._src.op.traits import BETWEEN_PROGRAMS, CONVOLUTION, LOOPS
 from headrace._src.ops.arrays.filling import CONST
 
 # Where there are any.
@@ -54,8 +47,10 @@ _MOST_OPERATIONS = 10_000
 # clock and in processor time: the first is longer where other work has the processors, the second where a program uses
 # more of them. That is not done for less than `_NOTICEABLE` seconds: such times depend too much on other work.
 _TRIALS, _SLOWER, _NOTICEABLE = 8, 1.1, 0.002
-# With a global seed, programs take over at a fixed call: this one, later for large graphs, at once for loops.
-_SEEDED, _OPERATIONS_PER_CALL, _SEEDED_LOOP = 32, 8, 3
+# With a global seed, programs take over at a fixed call: this one, later for large graphs. Where there are loops, it is
+# the third, or the first one before which loops have taken so many seconds, by an estimate: about as long as compiling
+# takes, for which a short training would else wait.
+_SEEDED, _OPERATIONS_PER_CALL, _SEEDED_LOOP, _WORTH_WAITING = 32, 8, 3, 3.0
 # That call waits for the compiling process about as long as it takes, in seconds, and then compiles by itself.
 _PATIENCE, _PATIENCE_PER_OPERATION = 3.0, 0.01
 
@@ -90,8 +85,6 @@ def set_background_compilation(enabled) -> None:
     _Settings.enabled = bool(enabled)
 
 
-# What NumPy's matrix products and the interpreter's other operations take here, roughly: only their proportion matters.
-_PRODUCTS_PER_SECOND, _SECONDS_PER_OPERATION, _BYTES_PER_SECOND = 100e9, 10e-6, 5e9
 # From this many elements on, XLA's convolutions gain more than the call of a program costs.
 _LARGE_CONVOLUTION = 1 << 14
 
@@ -104,25 +97,14 @@ def is_mostly_products(steps) -> bool:
     """
     work, others = 0.0, 0.0
     for node in steps:
-        record = node.record
-        if record.calls_functions or CONVOLUTION in record.traits:
+        if node.record.calls_functions or CONVOLUTION in node.record.traits:
             return False
-        others += _SECONDS_PER_OPERATION * (record is not CONST)
-        if MATRIX_PRODUCT in record.traits:
-            left, right = node.inputs[0].shape, node.outputs[0].shape
-            if not (left.is_fully_defined() and right.is_fully_defined()):
-                return False
-            transposed = node.attrs.get("transpose_a") or node.attrs.get("adj_x")
-            work += 2 * right.num_elements() * left[-2 if transposed else -1]
-        elif not record.traits & (READS_RESOURCE | PASSES_ON) and record is not CONST:
-            others += _written_bytes(node) / _BYTES_PER_SECOND
-    return work / _PRODUCTS_PER_SECOND > 2 * others
-
-
-def _written_bytes(node):
-    """How much memory an operation fills: its outputs, or the variable that it changes; as far as that is known."""
-    changed = node.inputs[1:] if WRITES_VARIABLE in node.record.traits else ()
-    return sum((x.shape.num_elements() or 0) * x.dtype.size for x in (*node.outputs, *changed))
+        seconds = estimates.product_seconds(node)
+        if seconds is None:
+            return False
+        work += seconds
+        others += estimates.other_seconds(node)
+    return work > 2 * others
 
 
 def _is_large(node):
@@ -336,6 +318,7 @@ class _Entry:
         self._job = None
         self._swap = None  # with a global seed: the call at which the program takes over
         self._patience = None  # and how many seconds that call waits for it
+        self._in_loops = math.inf  # for how long calls were in loops, by an estimate, if that counts
         # The shortest times of the interpreter and of the program: on the clock, of the processors.
         self._best = [(math.inf, math.inf), (math.inf, math.inf)]
         self._way = _Entry._compile_first if must_compile or random_state.deterministic else _Entry._count_calls
@@ -362,6 +345,7 @@ class _Entry:
         block, _ = owner.block()
         if random_state.seed is not None or owner.is_seeded:
             self._swap = _SEEDED_LOOP if block.loops else max(_SEEDED, block.count // _OPERATIONS_PER_CALL)
+            self._in_loops = 0.0 if block.loops else math.inf
             self._patience = _PATIENCE + _PATIENCE_PER_OPERATION * block.count
         loaded, inputs = owner.loader(signature), _inputs_to_try(block, owner.owned(arrays), signature)
 
@@ -379,8 +363,13 @@ class _Entry:
         """Interpret as long as the program is not there."""
         job = self._job
         self._count += 1
-        if job is None or _Settings.forked or (self._swap is not None and self._count < self._swap):
+        if job is None or _Settings.forked:
             return owner.interpret(arrays)
+        if self._swap is not None and (self._count < self._swap or self._in_loops < _WORTH_WAITING):
+            before = estimates.loops.seconds
+            results = owner.interpret(arrays)
+            self._in_loops += estimates.loops.seconds - before
+            return results
         if self._swap is not None:
             self._take(owner, job.result if job.wait(self._patience) else self._built_here(owner, job))
             self._job = None

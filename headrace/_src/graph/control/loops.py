@@ -19,6 +19,7 @@ from headrace._src.graph.control.conditional import note_variables, share_inputs
 from headrace._src.graph.control.trip_counts import trip_count
 from headrace._src.graph.derivatives.functions import dense, derivative_of, zeros_for
 from headrace._src.graph.passes.loop_invariants import loop_plans
+from headrace._src.graph.running.estimates import loops
 from headrace._src.op.api import api
 from headrace._src.op.attached import method_of
 from headrace._src.op.batching import Rule
@@ -52,7 +53,10 @@ def _run(input, cond, body, output_shapes, parallel_iterations):
         values = step(values)
         iterations += 1
         if iterations == _MANY and _may_compile() and body.executable() is not body.plan():
-            return _run_on(test, for_tests, body, values)
+            values, more = _run_on(test, for_tests, body, values)
+            iterations += more
+            break
+    loops.seconds += (1 + iterations) * plans.step.estimated_seconds
     return values
 
 
@@ -73,11 +77,12 @@ def _may_compile():
 
 
 def _run_on(test, for_tests, body, values):
-    """Go on with a loop whose body is compiled in the background."""
-    step = body.executable().run
+    """Go on with a loop whose body is compiled in the background; the last values, and how many iterations it took."""
+    step, iterations = body.executable().run, 0
     while test(values + for_tests)[0]:
         values = step(values)
-    return values
+        iterations += 1
+    return values, iterations
 
 
 def _infer(input, cond, body, output_shapes, parallel_iterations):

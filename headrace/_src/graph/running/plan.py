@@ -10,6 +10,7 @@ is that of its op, and tells the user's line.
 """
 
 import collections
+import functools
 import itertools
 import time
 
@@ -18,9 +19,10 @@ import numpy as np
 from headrace._src.core import errors
 from headrace._src.core.context import context
 from headrace._src.graph.building.graph import PLACEHOLDER
-from headrace._src.graph.building.operation import grouped, is_stateful
+from headrace._src.graph.building.operation import called_graphs, grouped, is_stateful
 from headrace._src.graph.passes.pipeline import optimized
 from headrace._src.graph.passes.steps import origin
+from headrace._src.graph.running.estimates import seconds_of
 from headrace._src.graph.running.layout import BINARY, CHAIN, SEVERAL, UNARY, laid_out, wrapped
 from headrace._src.graph.running.written_code import written
 from headrace._src.op.apply import kernel_error
@@ -58,6 +60,11 @@ class Plan:
         self._program = laid_out(steps, self.inputs, self.outputs)
         self._runs_left = _INTERPRETED_RUNS
         self._code = self._instruction_of_line = None
+
+    @functools.cached_property
+    def estimated_seconds(self) -> float:
+        """About how long a run takes without its loops, by operations and shapes alone."""
+        return seconds_of(self.steps, lambda step: [graph.plan() for graph in called_graphs(step.attrs)])
 
     def write_early(self):
         """Be written out as code at the second run: for a function's large plan, that is no step to wait for later."""
