@@ -502,7 +502,7 @@ def test_with_a_seed_short_trainings_with_loops_do_not_wait(monkeypatch):
         monkeypatch.setattr(compile_queue, "queue", queue)
         assert counts_of_programs(3, 12) == [0] * 12
         with monkeypatch.context() as patch:
-            patch.setattr(compilation, "_WORTH_WAITING", 0.03)  # nine calls with 3 trips of 120 operations, or one with 40
+            patch.setattr(compilation, "_WORTH_WAITING", 0.03)  # nine calls of 3 x 120 operations
             assert counts_of_programs(3, 14) == [0] * 11 + [1] * 3
             assert counts_of_programs(40, 6) == [0] * 3 + [1] * 3
 
