@@ -49,7 +49,7 @@ STATED = {
         f"of more than {compilation._SEEDED * compilation._OPERATIONS_PER_CALL} operations",
         {8: "an eighth of them"}[compilation._OPERATIONS_PER_CALL],
         f"of loops the {ORDINALS[compilation._SEEDED_LOOP]}",
-        f"iterations of loops have taken {compilation._WORTH_WAITING:g} s",
+        f"the interpreter has taken {compilation._WORTH_WAITING:g} s",
         f"for {compilation._PATIENCE:g} s and {compilation._PATIENCE_PER_OPERATION * 1000:g} ms for each operation",
         f"a loop that has run {loops._MANY} times",
         f"the {plan._INTERPRETED_RUNS}th waited",

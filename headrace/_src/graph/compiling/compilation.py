@@ -48,8 +48,8 @@ _MOST_OPERATIONS = 10_000
 # more of them. That is not done for less than `_NOTICEABLE` seconds: such times depend too much on other work.
 _TRIALS, _SLOWER, _NOTICEABLE = 8, 1.1, 0.002
 # With a global seed, programs take over at a fixed call: this one, later for large graphs. Where there are loops, it is
-# the third, or the first one before which loops have taken so many seconds, by an estimate: about as long as compiling
-# takes, for which a short training would else wait.
+# the third, or the first one before which the interpreter has taken so many seconds, by an estimate: about as long as
+# compiling takes, for which a short training would else wait.
 _SEEDED, _OPERATIONS_PER_CALL, _SEEDED_LOOP, _WORTH_WAITING = 32, 8, 3, 3.0
 # That call waits for the compiling process about as long as it takes, in seconds, and then compiles by itself.
 _PATIENCE, _PATIENCE_PER_OPERATION = 3.0, 0.01
@@ -318,7 +318,7 @@ class _Entry:
         self._job = None
         self._swap = None  # with a global seed: the call at which the program takes over
         self._patience = None  # and how many seconds that call waits for it
-        self._in_loops = math.inf  # for how long calls were in loops, by an estimate, if that counts
+        self._interpreted = math.inf  # for how long calls were interpreted, by an estimate, if that counts
         # The shortest times of the interpreter and of the program: on the clock, of the processors.
         self._best = [(math.inf, math.inf), (math.inf, math.inf)]
         self._way = _Entry._compile_first if must_compile or random_state.deterministic else _Entry._count_calls
@@ -345,7 +345,7 @@ class _Entry:
         block, _ = owner.block()
         if random_state.seed is not None or owner.is_seeded:
             self._swap = _SEEDED_LOOP if block.loops else max(_SEEDED, block.count // _OPERATIONS_PER_CALL)
-            self._in_loops = 0.0 if block.loops else math.inf
+            self._interpreted = 0.0 if block.loops else math.inf
             self._patience = _PATIENCE + _PATIENCE_PER_OPERATION * block.count
         loaded, inputs = owner.loader(signature), _inputs_to_try(block, owner.owned(arrays), signature)
 
@@ -365,10 +365,10 @@ class _Entry:
         self._count += 1
         if job is None or _Settings.forked:
             return owner.interpret(arrays)
-        if self._swap is not None and (self._count < self._swap or self._in_loops < _WORTH_WAITING):
+        if self._swap is not None and (self._count < self._swap or self._interpreted < _WORTH_WAITING):
             before = estimates.loops.seconds
             results = owner.interpret(arrays)
-            self._in_loops += estimates.loops.seconds - before
+            self._interpreted += owner.plan.estimated_seconds + estimates.loops.seconds - before
             return results
         if self._swap is not None:
             self._take(owner, job.result if job.wait(self._patience) else self._built_here(owner, job))
