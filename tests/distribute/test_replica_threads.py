@@ -41,7 +41,7 @@ def test_no_thread_is_left_after_an_error(strategy):
 
     with pytest.raises(KeyError, match="second"):
         strategy.run(step)
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # those of earlier tests may end meanwhile
 
 
 def test_an_interrupt_ends_all_replicas(strategy, interrupts_answered):
