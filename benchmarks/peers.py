@@ -10,6 +10,10 @@ import subprocess
 import sys
 import time
 
+import kernel_settings
+
+kernel_settings.drop()  # for the processes that are timed
+
 _THREADS = ["OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS",
             "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"]
 
@@ -24,14 +28,6 @@ def measure(run, seconds, most):
     for _ in range(count):
         run()
     return (time.perf_counter() - start) / count
-
-
-# What chooses the instructions of one library's kernels: each library is timed with what it chooses by itself.
-_KERNEL_SETTINGS = (
-    "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS",
-)  # fmt: skip
-for _name in _KERNEL_SETTINGS:
-    os.environ.pop(_name, None)  # the processes that are timed are started later, and inherit this
 
 
 class Worker:

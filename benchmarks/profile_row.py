@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 
+import kernel_settings
 import numpy as np
 from program_times import ProgramTimes
 from stack_samples import Samples
@@ -29,9 +30,6 @@ from workloads import input_files
 from workloads.row import Parts, call_once
 from workloads.settling import Compilation
 from workloads.table import ROWS
-
-# It would choose other kernels of NumPy's products than those that NumPy chooses by itself, as all.py lets it.
-_CORE_TYPE = "OPENBLAS_CORETYPE"
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
@@ -159,8 +157,7 @@ def parsed():
 
 
 def main():
-    if _CORE_TYPE in os.environ:  # which NumPy has read already
-        del os.environ[_CORE_TYPE]
+    if kernel_settings.drop():  # which NumPy has read already
         os.execv(sys.executable, [sys.executable, *sys.argv])
     options = parsed()
     rows = [row for row in ROWS if any(part.lower() in row.name.lower() for part in options.names)]
