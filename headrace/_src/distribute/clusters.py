@@ -21,6 +21,7 @@ TIMEOUT_VARIABLE = "HEADRACE_CLUSTER_TIMEOUT"
 SILENCE_VARIABLE = "HEADRACE_CLUSTER_SILENCE"
 _JOBS = ("chief", "master", "worker")
 _LAST_SECONDS = 3.0  # for what waits for a worker that has died
+_PORTS = 5  # so many are tried for the service of XLA
 
 
 def members_of(cluster) -> list[Member]:
@@ -146,16 +147,28 @@ def _processes(link, chief_host):
     chief = addresses_of(chief_host)[0]
     served = said = None
     if link.rank == 0:
-        with socket.create_server((chief, 0), family=socket.AF_INET6 if ":" in chief else socket.AF_INET) as probe:
-            port = probe.getsockname()[1]
-        said = f"[{chief}]:{port}" if ":" in chief else f"{chief}:{port}"
-        served = serve(said, len(link.members))
+        served, said = _served(chief, len(link.members))
     service = link.agree("the service of XLA", said)[0]
     own = addresses_of(host_and_port(link.members[link.rank].address)[0])[0]
     processes = Processes(service, link.rank, len(link.members), own)
     link.agree("all are connected", True)
     del served
     return processes
+
+
+def _served(chief, count):
+    """XLA's service at a free port, and its address. Until it listens there, another process may take the port."""
+    failures = 0
+    while True:
+        with socket.create_server((chief, 0), family=socket.AF_INET6 if ":" in chief else socket.AF_INET) as probe:
+            port = probe.getsockname()[1]
+        address = f"[{chief}]:{port}" if ":" in chief else f"{chief}:{port}"
+        try:
+            return serve(address, count), address
+        except RuntimeError:
+            failures += 1
+            if failures == _PORTS:
+                raise
 
 
 def _leave(group, hub):
