@@ -8,7 +8,7 @@ import socket
 import time
 from typing import Any
 
-from headrace._src.core import errors
+from headrace._src.core import errors, operating_system
 from headrace._src.core.network import BIND_VARIABLE, listener, place_to_listen
 from headrace._src.data.service.credentials import FILE_VARIABLE, SECRET_VARIABLE, given_secret, introduce
 from headrace._src.distribute.collectives import Group, current_group, join
@@ -21,7 +21,6 @@ TIMEOUT_VARIABLE = "HEADRACE_CLUSTER_TIMEOUT"
 SILENCE_VARIABLE = "HEADRACE_CLUSTER_SILENCE"
 _JOBS = ("chief", "master", "worker")
 _LAST_SECONDS = 3.0  # for what waits for a worker that has died
-_PORTS = 5  # so many are tried for the service of XLA
 
 
 def members_of(cluster) -> list[Member]:
@@ -157,18 +156,20 @@ def _processes(link, chief_host):
 
 
 def _served(chief, count):
-    """XLA's service at a free port, and its address. Until it listens there, another process may take the port."""
-    failures = 0
-    while True:
-        with socket.create_server((chief, 0), family=socket.AF_INET6 if ":" in chief else socket.AF_INET) as probe:
-            port = probe.getsockname()[1]
+    """XLA's service at a free port, and its address.
+
+    Where ports can be shared, ours stays bound until the service listens: nobody else gets the port meanwhile. (To try
+    another port afterwards is no way: a service that cannot start may end the process.)
+    """
+    with socket.socket(socket.AF_INET6 if ":" in chief else socket.AF_INET) as held:
+        if operating_system.shares_ports():
+            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        held.bind((chief, 0))
+        port = held.getsockname()[1]
         address = f"[{chief}]:{port}" if ":" in chief else f"{chief}:{port}"
-        try:
+        if operating_system.shares_ports():
             return serve(address, count), address
-        except RuntimeError:
-            failures += 1
-            if failures == _PORTS:
-                raise
+    return serve(address, count), address
 
 
 def _leave(group, hub):
